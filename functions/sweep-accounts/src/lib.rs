@@ -1,0 +1,42 @@
+//! Publishes account events whose first publication did not happen or is not known to have.
+//!
+//! Trigger: every five minutes. Effect: each change that has waited in the outbox for a minute is
+//! published and taken out. Guarantee: every committed change is published at least once.
+
+use boundary::schedule::{Run, Summary, Task};
+use boundary::{Host, Misconfigured};
+use domain::Failure;
+use messaging::AccountEvents;
+use serde_json::json;
+use store::Accounts;
+
+/// The request that made the change may still be publishing it.
+const GRACE_MS: i64 = 60_000;
+
+/// Events published in one run at most; what is left waits for the next.
+const MOST: i32 = 500;
+
+/// What the handler shares between runs.
+#[derive(Debug)]
+pub struct State {
+    accounts: Accounts,
+    events: AccountEvents,
+}
+
+/// The function on `host`.
+pub fn function(host: &Host) -> Result<Task<State>, Misconfigured> {
+    let topic = host.vars.required("ACCOUNT_EVENTS_TOPIC")?;
+    let state =
+        State { accounts: host.accounts()?, events: AccountEvents::new(host.aws.sns(), topic) };
+    Ok(Task::new(host, "sweepAccounts", state, |state, run| Box::pin(sweep(state, run))))
+}
+
+async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
+    let before = format!("{:013}", run.now.as_millisecond() - GRACE_MS);
+    let waiting = state.accounts.unpublished(&before, MOST).await?;
+    for audit in &waiting {
+        state.events.changed(audit, &run.trace.traceparent()).await?;
+        state.accounts.mark_published(audit).await?;
+    }
+    Ok(Summary::from_iter([("published".to_owned(), json!(waiting.len()))]))
+}

@@ -1,0 +1,69 @@
+//! Keeps key rows in order: when a key was last used, and which keys a disabled account had.
+//!
+//! Trigger: the queues `key-uses` and `retire-keys` (from the topic `account-events`). Effect:
+//! `last_used_at` only grows; keys of a disabled account are marked revoked and expire in 30 days.
+//! Guarantee: none of it decides whether a key works (the account's row does), so a message that is
+//! late, doubled or reordered changes nothing.
+
+use boundary::batch::{Consumer, Message, Unhandled};
+use boundary::{Host, Misconfigured};
+use domain::accounts::{AccountChanged, KeyId, KeyUsed, State as AccountState, UserId};
+use serde::Deserialize;
+use store::Accounts;
+
+/// What the handler shares between messages.
+#[derive(Debug)]
+pub struct State {
+    accounts: Accounts,
+}
+
+/// The function on `host`.
+pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
+    let state = State { accounts: host.accounts()? };
+    Consumer::new(host, "tendKeys", state, |state, message| Box::pin(tend(state, message)))
+}
+
+/// The messages this function understands.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Heard {
+    Used(KeyUsed),
+    Changed(AccountChanged),
+}
+
+async fn tend(state: &State, message: &Message) -> Result<(), Unhandled> {
+    let heard = serde_json::from_str(&message.body).map_err(|_| {
+        Unhandled::Unreadable("neither a KeyUsed nor an AccountChanged message".to_owned())
+    })?;
+    match heard {
+        Heard::Used(used) => {
+            let key_id = KeyId::parse(&used.key_id)
+                .ok_or_else(|| Unhandled::Unreadable("`keyId` is not a key id".to_owned()))?;
+            Ok(state.accounts.note_key_use(&key_id, used.hour).await?)
+        }
+        Heard::Changed(changed) => {
+            let user_id = UserId::parse(&changed.user_id)
+                .map_err(|rejected| Unhandled::Unreadable(rejected.to_string()))?;
+            retire(state, &user_id).await
+        }
+    }
+}
+
+/// Marks the keys of an account that is disabled now, whatever the message says.
+async fn retire(state: &State, user_id: &UserId) -> Result<(), Unhandled> {
+    let Some(account) = state.accounts.find(user_id).await? else { return Ok(()) };
+    if account.state != AccountState::Disabled {
+        return Ok(());
+    }
+    let mut after = None;
+    loop {
+        let page = state.accounts.list_keys(user_id, 100, after.as_deref()).await?;
+        for key in page.items.iter().filter(|key| key.revoked_at.is_none()) {
+            state.accounts.retire_key(&key.key_id, account.keys_valid_after).await?;
+        }
+        match page.next {
+            Some(next) => after = Some(next),
+            None => return Ok(()),
+        }
+    }
+}

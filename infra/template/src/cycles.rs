@@ -1,0 +1,41 @@
+//! Finds resources that need each other to exist first, which no deployment can satisfy.
+
+use std::collections::BTreeMap;
+
+use crate::error::TemplateError;
+use crate::resolve::Use;
+
+/// What each resource refers to.
+pub(crate) type Uses = BTreeMap<String, Vec<Use>>;
+
+/// Refuses a circle of references.
+pub(crate) fn check(uses: &Uses) -> Result<(), TemplateError> {
+    let mut cleared = Vec::new();
+    for id in uses.keys() {
+        visit(id, uses, &mut Vec::new(), &mut cleared)?;
+    }
+    Ok(())
+}
+
+fn visit<'a>(
+    id: &'a str,
+    uses: &'a Uses,
+    trail: &mut Vec<&'a str>,
+    cleared: &mut Vec<&'a str>,
+) -> Result<(), TemplateError> {
+    if cleared.contains(&id) {
+        return Ok(());
+    }
+    trail.push(id);
+    for made in uses.get(id).into_iter().flatten() {
+        if let Some(start) = trail.iter().position(|seen| *seen == made.target) {
+            let circle = [&trail[start..], &[made.target.as_str()]].concat().join(" -> ");
+            let reason = format!("circular dependency: {circle}");
+            return Err(TemplateError::new(made.mark, &made.path, reason));
+        }
+        visit(&made.target, uses, trail, cleared)?;
+    }
+    trail.pop();
+    cleared.push(id);
+    Ok(())
+}

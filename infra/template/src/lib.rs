@@ -1,0 +1,78 @@
+//! Reads a SAM template into a typed [`Stack`]: what the local cloud starts from, and what the
+//! contract tests hold the code against.
+//!
+//! Every intrinsic is evaluated as it would be in an account that is only local, so a `Stack` holds
+//! plain values: names, ARNs, URLs. Whatever is wrong with the template is a [`TemplateError`] that
+//! points at the line; nothing that is misspelt is skipped in silence.
+
+mod conditions;
+mod cycles;
+mod declare;
+mod error;
+mod field;
+mod globals;
+mod names;
+mod node;
+mod parameters;
+mod resolve;
+mod stack;
+mod suggest;
+#[cfg(test)]
+mod tests;
+mod vocabulary;
+mod yaml;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub use declare::DeletionPolicy;
+pub use error::TemplateError;
+pub use names::{ACCOUNT, REGION};
+pub use stack::api::{Cors, HttpApi};
+pub use stack::events::{QueueEvent, Route, RouteKey, TopicEvent};
+pub use stack::function::{Function, Tracing};
+pub use stack::policies::{Effect, PolicyTemplate, Statement};
+pub use stack::queue::{Queue, Redrive};
+pub use stack::schedule::{Expression, Schedule};
+pub use stack::storage::{Bucket, LogGroup, Nested};
+pub use stack::table::{
+    Attribute, AttributeType, Billing, Index, IndexScope, Key, Projection, StreamView, Table,
+};
+pub use stack::topic::{FilterScope, Subscription, Topic};
+pub use stack::{Resource, Stack};
+
+use error::Mark;
+
+/// What a stack is called unless the caller says otherwise; physical names begin with it.
+pub const DEFAULT_STACK_NAME: &str = "switchyard-local";
+
+/// Reads the template at `path` under the default stack name. `parameters` override defaults.
+pub fn load(path: &Path, parameters: &BTreeMap<String, String>) -> Result<Stack, TemplateError> {
+    load_as(DEFAULT_STACK_NAME, path, parameters)
+}
+
+/// Reads the template at `path` as the stack `name`.
+pub fn load_as(
+    name: &str,
+    path: &Path,
+    parameters: &BTreeMap<String, String>,
+) -> Result<Stack, TemplateError> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        TemplateError::new(Mark::START, "", format!("cannot be read: {error}")).in_file(path)
+    })?;
+    parse(name, path, &text, parameters)
+}
+
+/// Reads a template that is already in memory; `path` is what errors call it, and what nested
+/// templates are relative to.
+pub fn parse(
+    name: &str,
+    path: &Path,
+    text: &str,
+    parameters: &BTreeMap<String, String>,
+) -> Result<Stack, TemplateError> {
+    let directory = path.parent().unwrap_or_else(|| Path::new(""));
+    yaml::parse(text)
+        .and_then(|root| stack::build::stack(&root, name, directory, parameters))
+        .map_err(|error| error.in_file(path))
+}

@@ -1,0 +1,178 @@
+//! Evaluates intrinsics: turns a tree with calls into one without.
+
+mod collections;
+mod references;
+mod substitute;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use crate::declare::Declaration;
+use crate::error::{Mark, TemplateError};
+use crate::node::{Entry, Intrinsic, Kind, Node};
+use crate::parameters::Parameter;
+use crate::suggest::did_you_mean;
+use crate::yaml::child;
+
+/// Everything an intrinsic can look up. It is filled in the order in which a template may refer to
+/// things: parameters and mappings, then conditions, then resources.
+#[derive(Debug)]
+pub(crate) struct Resolver<'a> {
+    stack_name: &'a str,
+    parameters: BTreeMap<String, Parameter>,
+    mappings: Option<&'a Node>,
+    conditions: BTreeMap<String, bool>,
+    declarations: BTreeMap<String, Declaration>,
+    /// The resources whose names are being worked out, so that names which depend on each other
+    /// are found instead of followed for ever.
+    naming: RefCell<Vec<String>>,
+    uses: RefCell<Vec<Use>>,
+}
+
+/// A reference to a resource, and where it was made.
+#[derive(Debug)]
+pub(crate) struct Use {
+    pub(crate) target: String,
+    pub(crate) mark: Mark,
+    pub(crate) path: String,
+}
+
+/// What a node evaluates to; nothing, if it is `AWS::NoValue`.
+pub(crate) type Resolved = Result<Option<Node>, TemplateError>;
+
+impl<'a> Resolver<'a> {
+    pub(crate) fn new(
+        stack_name: &'a str,
+        parameters: BTreeMap<String, Parameter>,
+        mappings: Option<&'a Node>,
+    ) -> Self {
+        Self {
+            stack_name,
+            parameters,
+            mappings,
+            conditions: BTreeMap::new(),
+            declarations: BTreeMap::new(),
+            naming: RefCell::default(),
+            uses: RefCell::default(),
+        }
+    }
+
+    pub(crate) fn with_conditions(mut self, conditions: BTreeMap<String, bool>) -> Self {
+        self.conditions = conditions;
+        self
+    }
+
+    pub(crate) fn with_resources(mut self, declared: Vec<Declaration>) -> Self {
+        let by_id = declared.into_iter().map(|declaration| (declaration.id.clone(), declaration));
+        self.declarations = by_id.collect();
+        self
+    }
+
+    /// The declared resources that exist, in the order of the file.
+    pub(crate) fn resources(&self) -> Vec<&Declaration> {
+        let mut existing: Vec<_> =
+            self.declarations.values().filter(|declaration| declaration.exists).collect();
+        existing.sort_by_key(|declaration| (declaration.mark.line, declaration.mark.column));
+        existing
+    }
+
+    /// The references made since this was last asked.
+    pub(crate) fn take_uses(&self) -> Vec<Use> {
+        self.uses.take()
+    }
+
+    pub(crate) fn parameters(&self) -> BTreeMap<String, String> {
+        let text = |(name, value): (&String, &Parameter)| (name.clone(), value.text.clone());
+        self.parameters.iter().map(text).collect()
+    }
+
+    /// Whether the named condition holds.
+    pub(crate) fn condition(
+        &self,
+        name: &str,
+        mark: Mark,
+        path: &str,
+    ) -> Result<bool, TemplateError> {
+        self.conditions.get(name).copied().ok_or_else(|| {
+            let hint = did_you_mean(name, self.conditions.keys().map(String::as_str));
+            TemplateError::new(mark, path, format!("unknown condition `{name}`{hint}"))
+        })
+    }
+
+    /// Evaluates a tree.
+    pub(crate) fn resolve(&self, node: &Node, path: &str) -> Resolved {
+        let kind = match &node.kind {
+            Kind::Null => {
+                return Err(TemplateError::new(node.mark, path, "has no value"));
+            }
+            Kind::Bool(_) | Kind::Number(_) | Kind::String(_) => return Ok(Some(node.clone())),
+            Kind::List(items) => Kind::List(self.resolve_items(items, path)?),
+            Kind::Map(entries) => Kind::Map(self.resolve_entries(entries, path)?),
+            Kind::Call(intrinsic, argument) => {
+                return self.call(*intrinsic, argument, node.mark, path);
+            }
+        };
+        Ok(Some(Node { mark: node.mark, kind }))
+    }
+
+    fn resolve_items(&self, items: &[Node], path: &str) -> Result<Vec<Node>, TemplateError> {
+        let resolved = items.iter().enumerate();
+        let resolved =
+            resolved.map(|(index, item)| self.resolve(item, &format!("{path}[{index}]")));
+        resolved.filter_map(Result::transpose).collect()
+    }
+
+    fn resolve_entries(&self, entries: &[Entry], path: &str) -> Result<Vec<Entry>, TemplateError> {
+        let resolved = entries.iter().map(|Entry { key, mark, value }| {
+            let value = self.resolve(value, &child(path, key))?;
+            Ok(value.map(|value| Entry { key: key.clone(), mark: *mark, value }))
+        });
+        resolved.filter_map(Result::transpose).collect()
+    }
+
+    fn call(&self, intrinsic: Intrinsic, argument: &Node, mark: Mark, path: &str) -> Resolved {
+        match intrinsic {
+            Intrinsic::Ref => {
+                let Kind::String(name) = &argument.kind else {
+                    return Err(TemplateError::new(mark, path, "Ref takes a name"));
+                };
+                self.reference(name, mark, path)
+            }
+            Intrinsic::GetAtt => self.get_att(argument, mark, path).map(Some),
+            Intrinsic::Sub => self.sub(argument, mark, path).map(Some),
+            Intrinsic::Join => self.join(argument, mark, path).map(Some),
+            Intrinsic::Select => self.select(argument, mark, path).map(Some),
+            Intrinsic::Split => self.split(argument, mark, path).map(Some),
+            Intrinsic::FindInMap => self.find_in_map(argument, mark, path).map(Some),
+            Intrinsic::If => self.choose(argument, mark, path),
+            Intrinsic::Equals
+            | Intrinsic::And
+            | Intrinsic::Or
+            | Intrinsic::Not
+            | Intrinsic::Condition => {
+                let reason = format!("`{}` belongs in the Conditions section", intrinsic.name());
+                Err(TemplateError::new(mark, path, reason))
+            }
+        }
+    }
+
+    /// `Fn::If`. The branch not taken is not evaluated, since it may refer to resources that do
+    /// not exist.
+    fn choose(&self, argument: &Node, mark: Mark, path: &str) -> Resolved {
+        let usage = || {
+            let reason = "Fn::If takes [condition, value if true, value if false]";
+            TemplateError::new(mark, path, reason)
+        };
+        let Kind::List(items) = &argument.kind else {
+            return Err(usage());
+        };
+        let [name, yes, no] = items.as_slice() else {
+            return Err(usage());
+        };
+        let Kind::String(name) = &name.kind else {
+            return Err(usage());
+        };
+        let taken = if self.condition(name, mark, path)? { yes } else { no };
+        self.resolve(taken, path)
+    }
+}

@@ -1,0 +1,108 @@
+//! AWS clients, set up slim: credentials from the environment, one TLS stack, nothing loaded lazily.
+//!
+//! `aws-config` is absent on purpose. Its chain of providers costs megabytes and milliseconds to
+//! find what Lambda has already put into the environment and keeps fresh by replacing environments.
+
+use std::time::Duration;
+
+use aws_credential_types::Credentials;
+use aws_sdk_dynamodb::config::{Region, SharedHttpClient};
+use aws_smithy_async::rt::sleep::{SharedAsyncSleep, TokioSleep};
+use aws_smithy_types::retry::RetryConfig;
+use aws_smithy_types::timeout::TimeoutConfig;
+
+use crate::{Misconfigured, Vars};
+
+/// What every client is made from.
+#[derive(Debug, Clone)]
+pub struct Aws {
+    http: SharedHttpClient,
+    credentials: Credentials,
+    region: Region,
+    endpoints: Endpoints,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Endpoints {
+    dynamodb: Option<String>,
+    sqs: Option<String>,
+    sns: Option<String>,
+}
+
+/// Builds one service's client; the three SDK crates share names but no trait.
+macro_rules! client {
+    ($self:ident, $sdk:ident, $endpoint:expr) => {{
+        let mut config = $sdk::Config::builder()
+            .behavior_version($sdk::config::BehaviorVersion::latest())
+            .region($self.region.clone())
+            .credentials_provider($self.credentials.clone())
+            .http_client($self.http.clone())
+            .sleep_impl(SharedAsyncSleep::new(TokioSleep::new()))
+            .retry_config(RetryConfig::standard().with_max_attempts(4))
+            .timeout_config(timeouts());
+        config.set_endpoint_url($endpoint.clone());
+        $sdk::Client::from_conf(config.build())
+    }};
+}
+
+impl Aws {
+    /// Real AWS (or whatever `AWS_ENDPOINT_URL*` points at), over TLS with ring.
+    pub fn from_vars(vars: &Vars) -> Result<Self, Misconfigured> {
+        let http = aws_smithy_http_client::Builder::new()
+            .tls_provider(aws_smithy_http_client::tls::Provider::Rustls(
+                aws_smithy_http_client::tls::rustls_provider::CryptoMode::Ring,
+            ))
+            .build_https();
+        Self::through(http, vars)
+    }
+
+    /// The same clients over another HTTP client: the local cloud's, which has no sockets.
+    pub fn through(http: SharedHttpClient, vars: &Vars) -> Result<Self, Misconfigured> {
+        let credentials = Credentials::new(
+            vars.required("AWS_ACCESS_KEY_ID")?,
+            vars.required("AWS_SECRET_ACCESS_KEY")?,
+            vars.optional("AWS_SESSION_TOKEN").map(str::to_owned),
+            None,
+            "environment",
+        );
+        let endpoint = |service: &str| {
+            vars.optional(&format!("AWS_ENDPOINT_URL_{service}"))
+                .or_else(|| vars.optional("AWS_ENDPOINT_URL"))
+                .map(str::to_owned)
+        };
+        Ok(Self {
+            http,
+            credentials,
+            region: Region::new(vars.required("AWS_REGION")?.to_owned()),
+            endpoints: Endpoints {
+                dynamodb: endpoint("DYNAMODB"),
+                sqs: endpoint("SQS"),
+                sns: endpoint("SNS"),
+            },
+        })
+    }
+
+    /// A DynamoDB client.
+    pub fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
+        client!(self, aws_sdk_dynamodb, self.endpoints.dynamodb)
+    }
+
+    /// An SQS client.
+    pub fn sqs(&self) -> aws_sdk_sqs::Client {
+        client!(self, aws_sdk_sqs, self.endpoints.sqs)
+    }
+
+    /// An SNS client.
+    pub fn sns(&self) -> aws_sdk_sns::Client {
+        client!(self, aws_sdk_sns, self.endpoints.sns)
+    }
+}
+
+/// A try that takes longer than this is worth repeating; the function's own timeout is 10 s.
+fn timeouts() -> TimeoutConfig {
+    TimeoutConfig::builder()
+        .connect_timeout(Duration::from_secs(1))
+        .operation_attempt_timeout(Duration::from_secs(2))
+        .operation_timeout(Duration::from_secs(8))
+        .build()
+}

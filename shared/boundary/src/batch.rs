@@ -1,0 +1,185 @@
+//! Queue functions: each message on its own, partial failures reported, nothing lost.
+//!
+//! A message is acknowledged only if its handler said `Ok`, or if it could never be read and now
+//! lies in the dead letters with the reason. Whatever else happens, a panic included, that message
+//! and no other comes back.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use aws_lambda_events::event::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};
+use domain::{Failure, Timestamp};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use messaging::{DeadLetters, TRACEPARENT};
+use serde_json::json;
+use store::tally;
+
+use crate::telemetry::{Fields, Log, Report, Stopwatch, Trace, trace_of};
+use crate::{Clock, Entropy, Host, Invocation, Misconfigured};
+
+/// One message, as its handler sees it.
+#[derive(Debug)]
+pub struct Message {
+    /// The body, still to be read.
+    pub body: String,
+    /// How often it was delivered, this time included.
+    pub receive_count: u32,
+    /// When this delivery began.
+    pub now: Timestamp,
+    /// The trace it belongs to.
+    pub trace: Trace,
+}
+
+/// Why a message was not handled.
+#[derive(Debug)]
+pub enum Unhandled {
+    /// It can't be read and never will be: to the dead letters, with this reason.
+    Unreadable(String),
+    /// Machinery broke: deliver it again.
+    Failure(Failure),
+}
+
+impl From<Failure> for Unhandled {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+type Handler<S> = for<'a> fn(&'a S, &'a Message) -> BoxFuture<'a, Result<(), Unhandled>>;
+
+/// A function that consumes queues.
+pub struct Consumer<S> {
+    shared: Arc<Shared<S>>,
+}
+
+struct Shared<S> {
+    name: &'static str,
+    state: S,
+    handler: Handler<S>,
+    dead_letters: DeadLetters,
+    clock: Clock,
+    entropy: Entropy,
+    log: Log,
+    stage: String,
+}
+
+impl<S> Clone for Consumer<S> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<S> fmt::Debug for Consumer<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Consumer").field("name", &self.shared.name).finish_non_exhaustive()
+    }
+}
+
+impl<S: Send + Sync + 'static> Consumer<S> {
+    /// A consumer on `host`; unreadable messages go to the queue that `DEAD_LETTERS` names.
+    pub fn new(
+        host: &Host,
+        name: &'static str,
+        state: S,
+        handler: Handler<S>,
+    ) -> Result<Self, Misconfigured> {
+        let dead_letters = DeadLetters::new(host.aws.sqs(), host.vars.required("DEAD_LETTERS")?);
+        Ok(Self {
+            shared: Arc::new(Shared {
+                name,
+                state,
+                handler,
+                dead_letters,
+                clock: host.clock.clone(),
+                entropy: host.entropy.clone(),
+                log: host.log.clone(),
+                stage: host.vars.optional("STAGE").unwrap_or("local").to_owned(),
+            }),
+        })
+    }
+
+    /// Handles a batch and names the messages that must come back.
+    pub async fn handle(&self, event: SqsEvent) -> SqsBatchResponse {
+        let mut failed = Vec::new();
+        for message in event.records {
+            let id = message.message_id.clone().unwrap_or_default();
+            if !self.shared.take(message).await {
+                let mut failure = BatchItemFailure::default();
+                failure.item_identifier = id;
+                failed.push(failure);
+            }
+        }
+        let mut response = SqsBatchResponse::default();
+        response.batch_item_failures = failed;
+        response
+    }
+
+    /// Handles one invocation given as event JSON, exactly as the Lambda runtime would.
+    pub async fn invoke(&self, event: &[u8], _: Invocation) -> Result<Vec<u8>, String> {
+        let event = serde_json::from_slice(event).map_err(|error| error.to_string())?;
+        serde_json::to_vec(&self.handle(event).await).map_err(|error| error.to_string())
+    }
+}
+
+impl<S> Shared<S> {
+    /// True when the message is done with.
+    async fn take(&self, record: SqsMessage) -> bool {
+        let stopwatch = Stopwatch::start();
+        let message = self.read(&record);
+        let work = AssertUnwindSafe((self.handler)(&self.state, &message)).catch_unwind();
+        let (outcome, tally) = tally::counted(work).await;
+        let (done, outcome, fault) = match outcome {
+            Ok(Ok(())) => (true, "done", None),
+            Ok(Err(Unhandled::Unreadable(reason))) => {
+                let kept = self.bury(&record, &reason).await;
+                let fault = kept.as_ref().err().map_or(reason, Failure::chain);
+                (kept.is_ok(), "dead-lettered", Some(fault))
+            }
+            Ok(Err(Unhandled::Failure(failure))) => (false, "retry", Some(failure.chain())),
+            Err(_) => (false, "retry", Some("the handler panicked".to_owned())),
+        };
+        let mut fields = Fields::new();
+        fields.insert("message_id".to_owned(), json!(record.message_id));
+        fields.insert("outcome".to_owned(), json!(outcome));
+        fields.insert("receives".to_owned(), json!(message.receive_count));
+        self.log.report(&Report {
+            at: message.now,
+            milliseconds: stopwatch.milliseconds(),
+            stage: &self.stage,
+            operation: self.name,
+            message: format!("{} {outcome}", self.name),
+            trace: &message.trace,
+            tally,
+            fault: fault.as_deref(),
+            fields,
+        });
+        done
+    }
+
+    fn read(&self, record: &SqsMessage) -> Message {
+        let handed = record
+            .message_attributes
+            .get(TRACEPARENT)
+            .and_then(|attribute| attribute.string_value.as_deref());
+        let receive_count = record
+            .attributes
+            .get("ApproximateReceiveCount")
+            .and_then(|count| count.parse().ok())
+            .unwrap_or(1);
+        Message {
+            body: record.body.clone().unwrap_or_default(),
+            receive_count,
+            now: self.clock.now(),
+            trace: trace_of(handed, &self.entropy),
+        }
+    }
+
+    async fn bury(&self, record: &SqsMessage, reason: &str) -> Result<(), Failure> {
+        let body = record.body.as_deref().filter(|body| !body.is_empty()).unwrap_or("(empty)");
+        let id = record.message_id.as_deref().unwrap_or_default();
+        let source = record.event_source_arn.as_deref().unwrap_or_default();
+        self.dead_letters.keep(body, reason, id, source).await
+    }
+}

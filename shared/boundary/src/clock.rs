@@ -1,0 +1,34 @@
+//! The time of day, as something that is handed in.
+
+use std::fmt;
+use std::sync::Arc;
+
+use domain::Timestamp;
+
+/// Tells the time. Functions get the machine's; tests get one they can move.
+#[derive(Clone)]
+pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
+
+impl Clock {
+    /// The machine's clock.
+    #[expect(clippy::disallowed_methods, reason = "this is where time comes in")]
+    pub fn system() -> Self {
+        Self::new(|| Timestamp::try_from(std::time::SystemTime::now()).unwrap_or(Timestamp::MAX))
+    }
+
+    /// A clock that shows what `now` says.
+    pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self(Arc::new(now))
+    }
+
+    /// What it shows.
+    pub fn now(&self) -> Timestamp {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Clock({})", self.now())
+    }
+}

@@ -1,0 +1,41 @@
+//! What a function is given by the place it runs in.
+
+use store::Accounts;
+
+use crate::telemetry::Log;
+use crate::{Aws, Clock, Entropy, Misconfigured, Vars};
+
+/// Everything a function needs from outside: handed in once, when it is built.
+#[derive(Debug, Clone)]
+pub struct Host {
+    /// Its environment variables.
+    pub vars: Vars,
+    /// Clients for AWS.
+    pub aws: Aws,
+    /// The time.
+    pub clock: Clock,
+    /// Random bytes.
+    pub entropy: Entropy,
+    /// Where log lines go.
+    pub log: Log,
+}
+
+impl Host {
+    /// The host that Lambda (or `cargo lambda watch`) provides.
+    pub fn lambda() -> Result<Self, Misconfigured> {
+        let vars = Vars::from_env();
+        Ok(Self {
+            aws: Aws::from_vars(&vars)?,
+            vars,
+            clock: Clock::system(),
+            entropy: Entropy::system(),
+            log: Log::stdout(),
+        })
+    }
+
+    /// The accounts table that `ACCOUNTS_TABLE` names.
+    pub fn accounts(&self) -> Result<Accounts, Misconfigured> {
+        let table = self.vars.required(store::schema::ACCOUNTS.variable)?;
+        Ok(Accounts::new(self.aws.dynamodb(), table))
+    }
+}

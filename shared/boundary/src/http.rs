@@ -1,0 +1,306 @@
+//! HTTP: routes inside a function, from an API Gateway event to an answer.
+//!
+//! The path of a request: find the operation by path and method (404, 405) → who is calling (401)
+//! → may they (403) → is the body small enough (413) → the handler → problem+json for whatever went
+//! wrong → headers that every answer carries → one log line. A handler sees none of that.
+
+mod cursor;
+mod problem;
+mod request;
+mod response;
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use http::{HeaderValue, Method, header};
+use lambda_http::RequestExt;
+use serde_json::json;
+use store::tally;
+
+use crate::identity::Identity;
+use crate::telemetry::{Fields, Log, Report, Stopwatch, trace_of};
+use crate::{Clock, Entropy, Host, Invocation, Misconfigured};
+
+use domain::accounts::Role;
+
+pub use cursor::Cursor;
+pub use problem::{Error, KINDS, Kind, Problem};
+pub use request::{Request, parse_query};
+pub use response::Response;
+
+/// Bodies larger than this are refused unless the API says otherwise.
+const BODY_CAP: usize = 64 * 1024;
+
+/// What a handler returns.
+pub type Answer = Result<Response, Error>;
+
+type Handler<S> = for<'a> fn(&'a S, Request) -> BoxFuture<'a, Answer>;
+
+/// Who may call an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anyone.
+    Public,
+    /// Anyone with a valid key; the handler decides what they may see.
+    Key,
+    /// Holders of a role, and admins.
+    Role(Role),
+}
+
+/// One method on one path.
+pub struct Operation<S> {
+    /// The method; `GET` answers `HEAD` too.
+    pub method: Method,
+    /// The path, in the template's notation.
+    pub path: &'static str,
+    /// Its name in metrics and in the OpenAPI document.
+    pub id: &'static str,
+    /// Who may call it.
+    pub access: Access,
+    handler: Handler<S>,
+}
+
+impl<S> fmt::Debug for Operation<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {:?}", self.method, self.path, self.access)
+    }
+}
+
+/// A function's HTTP side: its operations over a state they share.
+pub struct Api<S> {
+    shared: Arc<Shared<S>>,
+}
+
+impl<S> Clone for Api<S> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<S> fmt::Debug for Api<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Api").field("operations", &self.shared.operations).finish_non_exhaustive()
+    }
+}
+
+struct Shared<S> {
+    state: S,
+    operations: Vec<Operation<S>>,
+    paths: matchit::Router<Vec<usize>>,
+    unclaimed: Option<Handler<S>>,
+    identity: Option<Identity>,
+    clock: Clock,
+    entropy: Entropy,
+    log: Log,
+    stage: String,
+}
+
+/// Collects operations; [`Builder::build`] makes an [`Api`] of them.
+pub struct Builder<S> {
+    operations: Vec<Operation<S>>,
+    unclaimed: Option<Handler<S>>,
+}
+
+impl<S> fmt::Debug for Builder<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.operations).finish()
+    }
+}
+
+impl<S> Default for Builder<S> {
+    fn default() -> Self {
+        Self { operations: Vec::new(), unclaimed: None }
+    }
+}
+
+impl<S: Send + Sync + 'static> Builder<S> {
+    /// Adds an operation.
+    #[must_use]
+    pub fn on(
+        mut self,
+        method: Method,
+        path: &'static str,
+        id: &'static str,
+        access: Access,
+        handler: Handler<S>,
+    ) -> Self {
+        self.operations.push(Operation { method, path, id, access, handler });
+        self
+    }
+
+    /// Answers paths that no operation has, instead of a plain 404.
+    #[must_use]
+    pub fn unclaimed(mut self, handler: Handler<S>) -> Self {
+        self.unclaimed = Some(handler);
+        self
+    }
+
+    /// The API on `host`. Identity is set up only where an operation asks who is calling.
+    pub fn build(self, host: &Host, state: S) -> Result<Api<S>, Misconfigured> {
+        let mut by_path: Vec<(&'static str, Vec<usize>)> = Vec::new();
+        for (index, operation) in self.operations.iter().enumerate() {
+            match by_path.iter_mut().find(|(path, _)| *path == operation.path) {
+                Some((_, indices)) => indices.push(index),
+                None => by_path.push((operation.path, vec![index])),
+            }
+        }
+        let mut paths = matchit::Router::new();
+        for (path, indices) in by_path {
+            paths.insert(path, indices).map_err(|clash| Misconfigured {
+                name: path.to_owned(),
+                problem: format!("is not a path that can be routed: {clash}"),
+            })?;
+        }
+        let private = self.operations.iter().any(|operation| operation.access != Access::Public);
+        Ok(Api {
+            shared: Arc::new(Shared {
+                state,
+                operations: self.operations,
+                paths,
+                unclaimed: self.unclaimed,
+                identity: private.then(|| Identity::on(host)).transpose()?,
+                clock: host.clock.clone(),
+                entropy: host.entropy.clone(),
+                log: host.log.clone(),
+                stage: host.vars.optional("STAGE").unwrap_or("local").to_owned(),
+            }),
+        })
+    }
+}
+
+impl<S: Send + Sync + 'static> Api<S> {
+    /// Every operation, for the OpenAPI document and the contract tests.
+    pub fn operations(&self) -> &[Operation<S>] {
+        &self.shared.operations
+    }
+
+    /// Opens connections before the first request needs them.
+    pub async fn warm(&self) {
+        if let Some(identity) = &self.shared.identity {
+            identity.warm().await;
+        }
+    }
+
+    /// Answers one request, whatever happens.
+    pub async fn handle(&self, event: lambda_http::Request) -> http::Response<lambda_http::Body> {
+        let shared = &self.shared;
+        let stopwatch = Stopwatch::start();
+        let now = shared.clock.now();
+        let handed = ["traceparent", "x-amzn-trace-id"]
+            .into_iter()
+            .find_map(|name| event.headers().get(name)?.to_str().ok());
+        let trace = trace_of(handed, &shared.entropy);
+        let deadline = event.lambda_context_ref().map_or(0, |context| context.deadline);
+        let request = Request::read(event, now, deadline, trace.clone());
+        let (method, path) = (request.method.clone(), request.path.clone());
+        let conditions = request.conditions();
+
+        let mut seen = Seen::default();
+        let work = std::panic::AssertUnwindSafe(shared.answer(request, &mut seen)).catch_unwind();
+        let (outcome, tally) = tally::counted(work).await;
+        let answer = outcome.unwrap_or_else(|_| Err(Error::panicked()));
+        let (mut response, fault) = match answer {
+            Ok(response) => (response.honouring(&conditions), None),
+            Err(error) => error.into_response(&path),
+        };
+        if method == Method::HEAD {
+            response = response.without_body();
+        }
+        let message = format!("{method} {} {}", seen.path.unwrap_or("?"), response.status());
+        let mut fields = Fields::new();
+        fields.insert("status".to_owned(), json!(response.status().as_u16()));
+        if let Some(principal) = seen.principal {
+            fields.insert("principal".to_owned(), json!(principal));
+        }
+        shared.log.report(&Report {
+            at: now,
+            milliseconds: stopwatch.milliseconds(),
+            stage: &shared.stage,
+            operation: seen.operation.unwrap_or("unclaimed"),
+            message,
+            trace: &trace,
+            tally,
+            fault: fault.as_deref(),
+            fields,
+        });
+        let mut response = response.into_http();
+        if let Ok(value) = HeaderValue::try_from(trace.traceparent()) {
+            response.headers_mut().insert("traceparent", value);
+        }
+        response
+    }
+
+    /// Answers one invocation given as event JSON, exactly as the Lambda runtime would.
+    pub async fn invoke(&self, event: &[u8], invocation: Invocation) -> Result<Vec<u8>, String> {
+        crate::runtime::invoke_http(self.clone(), event, invocation).await
+    }
+}
+
+/// What the log line wants to know of a request that a handler consumed.
+#[derive(Default)]
+struct Seen {
+    path: Option<&'static str>,
+    operation: Option<&'static str>,
+    principal: Option<String>,
+}
+
+impl<S> Shared<S> {
+    async fn answer(&self, mut request: Request, seen: &mut Seen) -> Answer {
+        let Some((operation, params)) = self.find(&request)? else {
+            return match self.unclaimed {
+                Some(handler) => handler(&self.state, request).await,
+                None => Err(Problem::unknown_path(&request.path).into()),
+            };
+        };
+        seen.path = Some(operation.path);
+        seen.operation = Some(operation.id);
+        request.params = params;
+        if operation.access != Access::Public {
+            let identity = self.identity.as_ref().ok_or_else(Problem::unauthenticated)?;
+            let principal = identity.authenticate(&request, &self.log).await?;
+            seen.principal = Some(principal.user_id.as_str().to_owned());
+            if let Access::Role(role) = operation.access
+                && !principal.is_admin()
+                && !principal.roles.contains(role)
+            {
+                return Err(Problem::role_missing(role).into());
+            }
+            request.principal = Some(principal);
+        }
+        if request.body.len() > BODY_CAP {
+            return Err(Problem::too_large(BODY_CAP).into());
+        }
+        (operation.handler)(&self.state, request).await
+    }
+
+    /// The operation for a request; 405 with `Allow` when only the method is wrong.
+    #[expect(clippy::type_complexity, reason = "the pair is taken apart at the only call")]
+    fn find(
+        &self,
+        request: &Request,
+    ) -> Result<Option<(&Operation<S>, Vec<(String, String)>)>, Problem> {
+        let Ok(found) = self.paths.at(&request.path) else { return Ok(None) };
+        let wanted = if request.method == Method::HEAD { &Method::GET } else { &request.method };
+        let here = || found.value.iter().map(|&index| &self.operations[index]);
+        let Some(operation) = here().find(|operation| operation.method == *wanted) else {
+            return Err(Problem::wrong_method(here().map(|operation| &operation.method)));
+        };
+        let params = found
+            .params
+            .iter()
+            .map(|(name, value)| (name.to_owned(), request::percent_decoded(value)))
+            .collect();
+        Ok(Some((operation, params)))
+    }
+}
+
+/// The headers that every answer carries unless the handler chose others.
+pub(crate) const DEFAULT_HEADERS: [(header::HeaderName, &str); 5] = [
+    (header::CACHE_CONTROL, "no-store"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+    (header::STRICT_TRANSPORT_SECURITY, "max-age=31536000"),
+];

@@ -1,0 +1,284 @@
+//! What went wrong, as RFC 9457 problem+json: the only place that turns a "no" into a status.
+
+use domain::Failure;
+use domain::accounts::{Rejected, Role};
+use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use serde_json::{Value, json};
+
+use super::Response;
+
+/// A kind of problem: its stable name, status and title.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    /// The last part of `type`, which resolves to a paragraph of `/docs`.
+    pub slug: &'static str,
+    /// The status it is answered with.
+    pub status: StatusCode,
+    /// A summary that does not vary.
+    pub title: &'static str,
+    /// What a caller can do about it.
+    pub advice: &'static str,
+}
+
+macro_rules! kinds {
+    ($($name:ident $status:ident $slug:literal $title:literal $advice:literal)*) => {
+        $(const $name: Kind = Kind {
+            slug: $slug, status: StatusCode::$status, title: $title, advice: $advice,
+        };)*
+        /// Every kind there is; the documentation lists them.
+        pub const KINDS: &[Kind] = &[$($name),*];
+    };
+}
+
+kinds! {
+    MALFORMED BAD_REQUEST "malformed-request" "The request can't be read"
+        "Send valid JSON in UTF-8; the detail says where reading stopped."
+    UNAUTHENTICATED UNAUTHORIZED "unauthenticated" "Who is calling?"
+        "Send `Authorization: Bearer <keyId.secret>` with a key that is neither expired nor revoked."
+    FORBIDDEN FORBIDDEN "forbidden" "You may not do that"
+        "Use a key with the role that the detail names."
+    NOT_FOUND NOT_FOUND "not-found" "There is no such thing"
+        "Check the path and the id; what is not yours is not found either."
+    WRONG_METHOD METHOD_NOT_ALLOWED "wrong-method" "This path does not take that method"
+        "Use one of the methods in the `Allow` header."
+    CONFLICT CONFLICT "conflict" "That contradicts what is there"
+        "Read the current state and decide again."
+    IN_PROGRESS CONFLICT "in-progress" "The same request is still being worked on"
+        "Repeat it after `Retry-After` seconds to get its answer."
+    MOVED PRECONDITION_FAILED "version-moved" "It has changed since you read it"
+        "Read it again and repeat the change with the new `ETag` in `If-Match`."
+    NEEDS_VERSION PRECONDITION_REQUIRED "version-required" "Say which version you change"
+        "Send the `ETag` you read in `If-Match`."
+    TOO_LARGE PAYLOAD_TOO_LARGE "too-large" "The body is too large"
+        "Send less at once; the detail says how much is accepted."
+    INVALID UNPROCESSABLE_ENTITY "invalid" "A field breaks a rule"
+        "Each entry of `errors` names a field and what it must be."
+    KEY_REUSED UNPROCESSABLE_ENTITY "idempotency-key-reused" "That key was used with another body"
+        "Use a new `Idempotency-Key` for a new request."
+    FAULT INTERNAL_SERVER_ERROR "fault" "Something broke on our side"
+        "Repeat the request; tell us the trace id in `traceparent` if it stays."
+    UNAVAILABLE SERVICE_UNAVAILABLE "unavailable" "Not able to answer right now"
+        "Repeat the request after `Retry-After` seconds."
+}
+
+/// One problem, ready to be answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    kind: Kind,
+    detail: String,
+    field: Option<String>,
+    headers: Vec<(HeaderName, String)>,
+}
+
+impl Problem {
+    fn new(kind: Kind, detail: impl Into<String>) -> Self {
+        Self { kind, detail: detail.into(), field: None, headers: Vec::new() }
+    }
+
+    fn with(mut self, name: HeaderName, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// The body can't be read at all.
+    pub fn malformed(detail: impl Into<String>) -> Self {
+        Self::new(MALFORMED, detail)
+    }
+
+    /// `field` must be something else.
+    pub fn field(field: impl Into<String>, rule: impl std::fmt::Display) -> Self {
+        let field = field.into();
+        let detail = format!("`{field}` must be {rule}.");
+        Self { field: Some(field), ..Self::new(INVALID, detail) }
+    }
+
+    /// `field` is not one the operation knows, or is missing; `detail` says which.
+    pub fn unfit(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { field: Some(field.into()), ..Self::new(INVALID, detail) }
+    }
+
+    /// No key, or none that proves anything.
+    pub fn unauthenticated() -> Self {
+        Self::new(UNAUTHENTICATED, "This needs a valid API key: `Authorization: Bearer <key>`.")
+            .with(header::WWW_AUTHENTICATE, "Bearer")
+    }
+
+    /// A known caller without the role.
+    pub fn role_missing(role: Role) -> Self {
+        Self::new(FORBIDDEN, format!("This needs the role `{}`.", role.name()))
+    }
+
+    /// A known caller who may not do that.
+    pub fn forbidden(detail: impl Into<String>) -> Self {
+        Self::new(FORBIDDEN, detail)
+    }
+
+    /// A path that nobody answers.
+    pub fn unknown_path(path: &str) -> Self {
+        Self::new(NOT_FOUND, format!("Nothing answers at {path}; see /docs for what does."))
+    }
+
+    /// An object that does not exist, or not for this caller.
+    pub fn unknown(what: &str) -> Self {
+        Self::new(NOT_FOUND, format!("There is no such {what}."))
+    }
+
+    /// A method this path does not take.
+    pub fn wrong_method<'a>(allowed: impl Iterator<Item = &'a Method>) -> Self {
+        let mut methods: Vec<&str> = allowed.map(Method::as_str).collect();
+        if methods.contains(&"GET") {
+            methods.push("HEAD");
+        }
+        methods.sort_unstable();
+        let allow = methods.join(", ");
+        Self::new(WRONG_METHOD, format!("This path takes {allow}.")).with(header::ALLOW, allow)
+    }
+
+    /// A body over `cap` bytes.
+    pub fn too_large(cap: usize) -> Self {
+        Self::new(TOO_LARGE, format!("At most {cap} bytes are accepted here."))
+    }
+
+    /// Something is there already, or stands in the way.
+    pub fn conflict(detail: impl Into<String>) -> Self {
+        Self::new(CONFLICT, detail)
+    }
+
+    /// The same request is being worked on.
+    pub fn in_progress(retry_after_seconds: i64) -> Self {
+        Self::new(IN_PROGRESS, "A request with this Idempotency-Key is still running.")
+            .with(header::RETRY_AFTER, retry_after_seconds.max(1).to_string())
+    }
+
+    /// An idempotency key met another body.
+    pub fn key_reused() -> Self {
+        Self::new(KEY_REUSED, "This Idempotency-Key was used with another body.")
+    }
+
+    /// `If-Match` is missing.
+    pub fn needs_version() -> Self {
+        Self::new(NEEDS_VERSION, "Send the ETag you read in `If-Match`.")
+    }
+
+    /// `If-Match` names an older version.
+    pub fn moved() -> Self {
+        Self::new(MOVED, "It has changed since you read it.")
+    }
+
+    /// Worth trying again soon.
+    pub fn unavailable(detail: impl Into<String>, retry_after_seconds: u32) -> Self {
+        Self::new(UNAVAILABLE, detail)
+            .with(header::RETRY_AFTER, retry_after_seconds.max(1).to_string())
+    }
+
+    fn body(&self, instance: &str) -> Value {
+        let mut body = json!({
+            "type": format!("/docs#{}", self.kind.slug),
+            "title": self.kind.title,
+            "status": self.kind.status.as_u16(),
+            "detail": self.detail,
+            "instance": instance,
+        });
+        if let Some(field) = &self.field {
+            body["errors"] = json!([{ "field": field, "detail": self.detail }]);
+        }
+        body
+    }
+
+    /// The answer for a request to `instance`.
+    pub fn into_response(self, instance: &str) -> Response {
+        let mut response = Response::problem(self.kind.status, &self.body(instance));
+        for (name, value) in self.headers {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                response = response.with_header(name, value);
+            }
+        }
+        response
+    }
+}
+
+impl From<Rejected> for Problem {
+    fn from(rejected: Rejected) -> Self {
+        match rejected {
+            Rejected::Field { field, rule } => Self::field(field, rule),
+            Rejected::UserIdTaken => Self::conflict("This user id belongs to another account."),
+            Rejected::UnknownAccount => Self::unknown("account"),
+            Rejected::UnknownKey => Self::unknown("key on this account"),
+            Rejected::Moved => Self::moved(),
+            Rejected::AccountDisabled => Self::conflict("The account is disabled."),
+            Rejected::LastAdmin => {
+                Self::conflict("This is the last admin; give the role to another account first.")
+            }
+            Rejected::NeedsAdmin(what) => {
+                Self::forbidden(format!("Only an admin may {what}; this needs the role `admin`."))
+            }
+        }
+    }
+}
+
+/// Why a handler has no answer.
+#[derive(Debug)]
+pub enum Error {
+    /// The caller's side.
+    Problem(Problem),
+    /// Our side.
+    Failure(Failure),
+}
+
+impl Error {
+    pub(super) fn panicked() -> Self {
+        Self::Failure(Failure::new("answer the request", "the handler panicked"))
+    }
+
+    /// The answer, and for a failure the text that belongs into the log and nowhere else.
+    pub(super) fn into_response(self, instance: &str) -> (Response, Option<String>) {
+        match self {
+            Self::Problem(problem) => (problem.into_response(instance), None),
+            Self::Failure(failure) => {
+                let detail = "Nothing you sent was wrong; the cause is in our log.";
+                let response = Problem::new(FAULT, detail).into_response(instance);
+                (response, Some(failure.chain()))
+            }
+        }
+    }
+}
+
+impl From<Problem> for Error {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+impl From<Rejected> for Error {
+    fn from(rejected: Rejected) -> Self {
+        Self::Problem(rejected.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_tells_the_log_everything_and_the_caller_nothing() {
+        let failure = Failure::new("read the account", "table accounts-7 does not exist");
+        let (response, fault) = Error::from(failure).into_response("/x");
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(!response.text().contains("accounts-7"));
+        assert!(fault.unwrap().contains("accounts-7"));
+    }
+
+    #[test]
+    fn kinds_have_distinct_names() {
+        let mut slugs: Vec<_> = KINDS.iter().map(|kind| kind.slug).collect();
+        slugs.sort_unstable();
+        slugs.dedup();
+        assert_eq!(slugs.len(), KINDS.len());
+    }
+}

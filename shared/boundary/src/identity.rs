@@ -1,0 +1,216 @@
+//! Who is calling: an API key that a node remembers for at most a minute, or verified OIDC claims.
+//!
+//! Absent: a key that works for more than 60 seconds after it was revoked (a memory is never
+//! prolonged by using it, and it is read strongly consistent), an unknown key that costs a read for
+//! each guess (5 seconds), a difference in time between an unknown key and a wrong one.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use domain::Failure;
+use domain::Timestamp;
+use domain::accounts::{
+    Account, ApiKey, Key, KeyId, Principal, Role, Roles, SecretHash, Tenant, UserId, Verdict,
+    hour_of, verify,
+};
+use messaging::KeyUses;
+use store::Accounts;
+
+use crate::http::{Error, Problem, Request};
+use crate::telemetry::Log;
+use crate::{Host, Misconfigured};
+
+const KNOWN_FOR_MS: i64 = 60_000;
+const UNKNOWN_FOR_MS: i64 = 5_000;
+
+/// A node that meets more keys than this forgets them all and starts over: memory stays bounded,
+/// and the keys in use come back with two reads each.
+const REMEMBERED_KEYS: usize = 10_000;
+
+/// Answers who sent a request.
+#[derive(Debug)]
+pub struct Identity {
+    accounts: Accounts,
+    uses: KeyUses,
+    root: Option<SecretHash>,
+    memory: Mutex<HashMap<KeyId, Memory>>,
+}
+
+/// What was stored under a key id when we looked.
+#[derive(Debug, Clone)]
+struct Memory {
+    stored: Option<(Key, Account)>,
+    looked_at: Timestamp,
+    told_hour: Option<Timestamp>,
+}
+
+impl Memory {
+    /// A clock that stepped back makes a memory old, never young.
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        let age = now.as_millisecond() - self.looked_at.as_millisecond();
+        let limit = if self.stored.is_some() { KNOWN_FOR_MS } else { UNKNOWN_FOR_MS };
+        (0..limit).contains(&age)
+    }
+}
+
+impl Identity {
+    /// Set up from a function's environment.
+    pub fn on(host: &Host) -> Result<Self, Misconfigured> {
+        let root = host.vars.parsed(
+            "ADMIN_KEY_HASH",
+            SecretHash::from_hex,
+            "the SHA-256 of the admin key's secret, as 64 hex digits",
+        )?;
+        Ok(Self {
+            accounts: host.accounts()?,
+            uses: KeyUses::new(host.aws.sqs(), host.vars.required("KEY_USES_QUEUE")?),
+            root,
+            memory: Mutex::default(),
+        })
+    }
+
+    /// Opens the connection to the store, so that the first request finds it open. What the look-up
+    /// finds is beside the point; if it fails, the first request will say so.
+    pub async fn warm(&self) {
+        if let Some(nobody) = KeyId::parse("warm") {
+            let _ = self.accounts.find_key(&nobody).await;
+        }
+    }
+
+    /// The caller, or the problem to answer with.
+    pub async fn authenticate(&self, request: &Request, log: &Log) -> Result<Principal, Error> {
+        if let Some(claims) = &request.claims {
+            return principal_from(claims).ok_or_else(|| Problem::unauthenticated().into());
+        }
+        let presented = request
+            .header("authorization")
+            .and_then(bearer)
+            .and_then(ApiKey::parse)
+            .ok_or_else(Problem::unauthenticated)?;
+        if presented.key_id.as_str() == KeyId::ROOT {
+            return self.root(&presented).ok_or_else(|| Problem::unauthenticated().into());
+        }
+        let memory = self.look_up(&presented.key_id, request.now).await?;
+        let stored = memory.stored.as_ref().map(|(key, account)| (key, account));
+        match verify(&presented, stored, request.now) {
+            Verdict::Valid(principal) => {
+                self.tell_use(&presented.key_id, &memory, request, log).await;
+                Ok(principal)
+            }
+            Verdict::Denied => Err(Problem::unauthenticated().into()),
+        }
+    }
+
+    /// The bootstrap admin, whose hash is configured and who has no row.
+    fn root(&self, presented: &ApiKey) -> Option<Principal> {
+        let expected = self.root.as_ref()?;
+        expected.matches(&presented.hash).then(|| Principal {
+            user_id: UserId::outside(UserId::ROOT),
+            name: "Root".to_owned(),
+            roles: [Role::Admin].into_iter().collect(),
+            tenant: Tenant::default(),
+            key_id: Some(presented.key_id.clone()),
+        })
+    }
+
+    async fn look_up(&self, key_id: &KeyId, now: Timestamp) -> Result<Memory, Failure> {
+        let remembered = self.memory().get(key_id).cloned();
+        if let Some(memory) = &remembered
+            && memory.is_fresh(now)
+        {
+            return Ok(memory.clone());
+        }
+        let stored = self.accounts.find_key(key_id).await?;
+        let told_hour = remembered.and_then(|memory| memory.told_hour);
+        let memory = Memory { stored, looked_at: now, told_hour };
+        let mut memories = self.memory();
+        if memories.len() >= REMEMBERED_KEYS {
+            memories.clear();
+        }
+        memories.insert(key_id.clone(), memory.clone());
+        Ok(memory)
+    }
+
+    /// Reports the use once an hour. It is a courtesy to whoever reads the list of keys: losing one
+    /// must not cost the caller their answer, so a failure is logged and tried again next time.
+    async fn tell_use(&self, key_id: &KeyId, memory: &Memory, request: &Request, log: &Log) {
+        let hour = hour_of(request.now);
+        let stored_hour = memory.stored.as_ref().and_then(|(key, _)| key.last_used_at);
+        let known = [stored_hour, memory.told_hour].into_iter().flatten().max();
+        if known.is_some_and(|known| known >= hour) {
+            return;
+        }
+        match self.uses.used(key_id, request.now, &request.trace.traceparent()).await {
+            Ok(()) => {
+                if let Some(memory) = self.memory().get_mut(key_id) {
+                    memory.told_hour = Some(hour);
+                }
+            }
+            Err(failure) => log.warn(request.now, &request.trace, &failure.chain()),
+        }
+    }
+
+    fn memory(&self) -> std::sync::MutexGuard<'_, HashMap<KeyId, Memory>> {
+        // A panic elsewhere can't leave a memory half written: entries are replaced whole.
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn bearer(header: &str) -> Option<&str> {
+    let (scheme, token) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// The principal in claims that API Gateway's JWT authorizer has verified: `sub`, `name`, `tenant`
+/// and `roles` (separated by spaces or commas, in brackets or not, as the gateway flattens lists).
+fn principal_from(claims: &HashMap<String, String>) -> Option<Principal> {
+    let subject = claims.get("sub").filter(|subject| !subject.is_empty())?;
+    let roles: Roles = claims
+        .get("roles")
+        .map(String::as_str)
+        .unwrap_or_default()
+        .split([' ', ',', '[', ']'])
+        .filter_map(Role::named)
+        .collect();
+    Some(Principal {
+        user_id: UserId::outside(subject),
+        name: claims.get("name").unwrap_or(subject).clone(),
+        roles,
+        tenant: claims.get("tenant").and_then(|t| Tenant::parse(t).ok()).unwrap_or_default(),
+        key_id: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_become_a_principal_with_known_roles_only() {
+        let claims = HashMap::from([
+            ("sub".to_owned(), "auth0|7".to_owned()),
+            ("roles".to_owned(), "[member job-viewer owner]".to_owned()),
+        ]);
+        let who = principal_from(&claims).unwrap();
+        assert_eq!(who.user_id.as_str(), "auth0|7");
+        assert_eq!(who.roles, [Role::Member, Role::JobViewer].into_iter().collect());
+        assert_eq!(principal_from(&HashMap::new()), None);
+    }
+
+    #[test]
+    fn a_memory_ages_by_the_clock_and_never_by_use() {
+        let at = |ms| Timestamp::from_millisecond(ms).unwrap();
+        let unknown = Memory { stored: None, looked_at: at(10_000), told_hour: None };
+        for (now, fresh) in [(10_000, true), (14_999, true), (15_000, false), (9_999, false)] {
+            assert_eq!(unknown.is_fresh(at(now)), fresh, "{now}");
+        }
+    }
+
+    #[test]
+    fn only_bearer_tokens_are_read() {
+        assert_eq!(bearer("Bearer a.b"), Some("a.b"));
+        assert_eq!(bearer("bearer  a.b "), Some("a.b"));
+        assert_eq!(bearer("Basic a.b"), None);
+        assert_eq!(bearer("a.b"), None);
+    }
+}

@@ -1,0 +1,28 @@
+//! The edge of every function, where the world comes in: configuration, time, randomness, AWS,
+//! HTTP, queues, identity and repeated requests.
+//!
+//! A function crate exposes `pub fn function(host: &Host) -> Result<…, Misconfigured>`. Its
+//! `main.rs` hands that to [`run_http`], [`run_queue`] or [`run_schedule`]; the local cloud hands
+//! it to the same types' `invoke` with the same event JSON. There is no third way in.
+
+mod aws;
+pub mod batch;
+mod clock;
+mod config;
+mod entropy;
+mod host;
+pub mod http;
+pub mod idempotency;
+pub mod identity;
+pub mod ids;
+pub mod openapi;
+mod runtime;
+pub mod schedule;
+pub mod telemetry;
+
+pub use aws::Aws;
+pub use clock::Clock;
+pub use config::{Misconfigured, Vars};
+pub use entropy::Entropy;
+pub use host::Host;
+pub use runtime::{Invocation, run_http, run_queue, run_schedule};

@@ -1,0 +1,102 @@
+//! Functions that run by the clock.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use domain::{Failure, Timestamp};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use store::tally;
+
+use crate::telemetry::{Fields, Log, Report, Stopwatch, Trace};
+use crate::{Clock, Entropy, Host, Invocation};
+
+/// One run, as its handler sees it.
+#[derive(Debug)]
+pub struct Run {
+    /// When it began.
+    pub now: Timestamp,
+    /// A trace of its own.
+    pub trace: Trace,
+}
+
+/// What a run did, for the log and for whoever invoked it by hand.
+pub type Summary = Fields;
+
+type Handler<S> = for<'a> fn(&'a S, &'a Run) -> BoxFuture<'a, Result<Summary, Failure>>;
+
+/// A function that a schedule invokes.
+pub struct Task<S> {
+    shared: Arc<Shared<S>>,
+}
+
+struct Shared<S> {
+    name: &'static str,
+    state: S,
+    handler: Handler<S>,
+    clock: Clock,
+    entropy: Entropy,
+    log: Log,
+    stage: String,
+}
+
+impl<S> Clone for Task<S> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<S> fmt::Debug for Task<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Task").field("name", &self.shared.name).finish_non_exhaustive()
+    }
+}
+
+impl<S: Send + Sync + 'static> Task<S> {
+    /// A task on `host`.
+    pub fn new(host: &Host, name: &'static str, state: S, handler: Handler<S>) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                name,
+                state,
+                handler,
+                clock: host.clock.clone(),
+                entropy: host.entropy.clone(),
+                log: host.log.clone(),
+                stage: host.vars.optional("STAGE").unwrap_or("local").to_owned(),
+            }),
+        }
+    }
+
+    /// Runs once; an error makes the invocation fail, and the next run picks up what is left.
+    pub async fn handle(&self) -> Result<Value, String> {
+        let shared = &self.shared;
+        let stopwatch = Stopwatch::start();
+        let run = Run { now: shared.clock.now(), trace: Trace::new(&shared.entropy) };
+        let work = AssertUnwindSafe((shared.handler)(&shared.state, &run)).catch_unwind();
+        let (outcome, tally) = tally::counted(work).await;
+        let outcome = match outcome {
+            Ok(outcome) => outcome.map_err(|failure| failure.chain()),
+            Err(_) => Err("the handler panicked".to_owned()),
+        };
+        shared.log.report(&Report {
+            at: run.now,
+            milliseconds: stopwatch.milliseconds(),
+            stage: &shared.stage,
+            operation: shared.name,
+            message: format!("{} ran", shared.name),
+            trace: &run.trace,
+            tally,
+            fault: outcome.as_ref().err().map(String::as_str),
+            fields: outcome.clone().unwrap_or_default(),
+        });
+        outcome.map(|summary| json!(summary))
+    }
+
+    /// Runs one invocation, exactly as the Lambda runtime would.
+    pub async fn invoke(&self, _: &[u8], _: Invocation) -> Result<Vec<u8>, String> {
+        Ok(self.handle().await?.to_string().into_bytes())
+    }
+}

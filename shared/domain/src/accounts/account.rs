@@ -1,0 +1,320 @@
+//! An account and what may be done to it.
+
+use jiff::Timestamp;
+
+use super::{Rejected, Role, Roles};
+
+/// The caller's name in keys, logs and audit rows: chosen once, never reused.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UserId(String);
+
+impl UserId {
+    /// The bootstrap admin's id; it has no account row, so nobody may take it.
+    pub const ROOT: &'static str = "root";
+
+    /// Accepts 1 to 64 of `a-z 0-9 . _ -`, starting with a letter or digit.
+    pub fn parse(text: &str) -> Result<Self, Rejected> {
+        let rule = "1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit";
+        let well_formed = (1..=64).contains(&text.len())
+            && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'))
+            && text.as_bytes()[0].is_ascii_alphanumeric();
+        if !well_formed {
+            return Err(Rejected::field("userId", rule));
+        }
+        if text == Self::ROOT {
+            return Err(Rejected::field("userId", "anything but `root`, which is reserved"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// Makes an id from 12 random bytes.
+    pub fn made_from(random: [u8; 12]) -> Self {
+        Self(format!("u-{}", hex(&random)))
+    }
+
+    /// Names a caller that is not stored here: the bootstrap admin, or an OIDC subject.
+    pub fn outside(subject: &str) -> Self {
+        Self(subject.to_owned())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The team or customer an account belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tenant(String);
+
+impl Tenant {
+    /// Accounts that name no tenant share this one.
+    pub const DEFAULT: &'static str = "default";
+
+    /// Accepts what a [`UserId`] accepts.
+    pub fn parse(text: &str) -> Result<Self, Rejected> {
+        match UserId::parse(text) {
+            Ok(_) => Ok(Self(text.to_owned())),
+            Err(_) => Err(Rejected::field(
+                "tenant",
+                "1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit",
+            )),
+        }
+    }
+
+    /// The tenant as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for Tenant {
+    fn default() -> Self {
+        Self(Self::DEFAULT.to_owned())
+    }
+}
+
+/// Whether the account's keys can work at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// In use.
+    Active,
+    /// Switched off; none of its keys works.
+    Disabled,
+}
+
+impl State {
+    /// The state's name on the wire and in the store.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Disabled => "disabled",
+        }
+    }
+
+    /// The state of that name, if there is one.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Active, Self::Disabled].into_iter().find(|state| state.name() == name)
+    }
+}
+
+/// What a person reads about an account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    /// 1 to 100 characters, no control characters.
+    pub name: String,
+    /// Where to reach the person; kept, never logged.
+    pub email: Option<String>,
+}
+
+impl Profile {
+    /// Checks both fields.
+    pub fn new(name: &str, email: Option<&str>) -> Result<Self, Rejected> {
+        Ok(Self { name: checked_name("name", name)?, email: email.map(checked_email).transpose()? })
+    }
+}
+
+/// A label people choose: 1 to 100 characters after trimming, nothing that breaks a line.
+pub(super) fn checked_name(field: &'static str, name: &str) -> Result<String, Rejected> {
+    let name = name.trim();
+    if name.is_empty() || name.chars().count() > 100 || name.chars().any(char::is_control) {
+        return Err(Rejected::field(field, "1 to 100 characters, none of them control characters"));
+    }
+    Ok(name.to_owned())
+}
+
+/// Enough of RFC 5321 to catch slips; only a delivered message proves an address.
+fn checked_email(email: &str) -> Result<String, Rejected> {
+    let rule = "an address like ada@example.org, at most 254 characters";
+    let plausible = email.len() <= 254
+        && email.bytes().all(|b| b.is_ascii_graphic() || !b.is_ascii())
+        && email.split_once('@').is_some_and(|(local, host)| {
+            !local.is_empty()
+                && local.len() <= 64
+                && host.contains('.')
+                && !host.starts_with('.')
+                && !host.ends_with('.')
+                && !host.contains('@')
+        });
+    if plausible { Ok(email.to_owned()) } else { Err(Rejected::field("email", rule)) }
+}
+
+/// What is asked for when an account is created.
+#[derive(Debug, Clone)]
+pub struct NewAccount {
+    /// Chosen by the caller or made from random bytes.
+    pub user_id: UserId,
+    /// The person's side of it.
+    pub profile: Profile,
+    /// What the account may do.
+    pub roles: Roles,
+    /// The team it belongs to.
+    pub tenant: Tenant,
+}
+
+/// An account as stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// Its name for ever.
+    pub user_id: UserId,
+    /// The person's side of it.
+    pub profile: Profile,
+    /// What the account may do.
+    pub roles: Roles,
+    /// The team it belongs to.
+    pub tenant: Tenant,
+    /// Whether its keys can work at all.
+    pub state: State,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+    /// Keys created at or before this moment do not work any more.
+    pub keys_valid_after: Timestamp,
+    /// Grows by one with each change; what `ETag` and `If-Match` speak of.
+    pub version: u64,
+}
+
+impl Account {
+    /// The first version of a new account.
+    pub fn create(new: NewAccount, now: Timestamp) -> Self {
+        Self {
+            user_id: new.user_id,
+            profile: new.profile,
+            roles: new.roles,
+            tenant: new.tenant,
+            state: State::Active,
+            created_at: now,
+            updated_at: now,
+            keys_valid_after: Timestamp::UNIX_EPOCH,
+            version: 1,
+        }
+    }
+
+    /// True for an account that counts as an admin.
+    pub fn is_active_admin(&self) -> bool {
+        self.state == State::Active && self.roles.contains(Role::Admin)
+    }
+
+    /// The next version with `amendment` applied. Only admins change more than their own profile.
+    pub fn amend(
+        &self,
+        amendment: &Amendment,
+        by_admin: bool,
+        now: Timestamp,
+    ) -> Result<Self, Rejected> {
+        if !by_admin {
+            let beyond_own = [
+                (amendment.roles.is_some(), "change roles"),
+                (amendment.tenant.is_some(), "change the tenant"),
+                (amendment.state.is_some(), "change the state"),
+                (amendment.email.is_some(), "change the email"),
+            ];
+            if let Some((_, what)) = beyond_own.into_iter().find(|(asked, _)| *asked) {
+                return Err(Rejected::NeedsAdmin(what));
+            }
+        }
+        let mut next = self.clone();
+        if let Some(name) = &amendment.name {
+            next.profile.name = checked_name("name", name)?;
+        }
+        if let Some(email) = &amendment.email {
+            next.profile.email = email.as_deref().map(checked_email).transpose()?;
+        }
+        next.roles = amendment.roles.unwrap_or(self.roles);
+        next.tenant = amendment.tenant.clone().unwrap_or_else(|| self.tenant.clone());
+        next.state = amendment.state.unwrap_or(self.state);
+        if next.state == State::Disabled && self.state == State::Active {
+            next.keys_valid_after = now;
+        }
+        next.updated_at = now;
+        next.version = self.version + 1;
+        Ok(next)
+    }
+}
+
+/// A change asked for; what is `None` stays.
+#[derive(Debug, Clone, Default)]
+pub struct Amendment {
+    /// A new display name.
+    pub name: Option<String>,
+    /// A new address, or `Some(None)` to forget it.
+    pub email: Option<Option<String>>,
+    /// The new set of roles.
+    pub roles: Option<Roles>,
+    /// The new tenant.
+    pub tenant: Option<Tenant>,
+    /// Disabled, or active again (with no key: the old ones stay dead).
+    pub state: Option<State>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn ada() -> Account {
+        let new = NewAccount {
+            user_id: UserId::parse("ada").unwrap(),
+            profile: Profile::new("Ada", Some("ada@example.org")).unwrap(),
+            roles: [Role::Member].into_iter().collect(),
+            tenant: Tenant::default(),
+        };
+        Account::create(new, at(100))
+    }
+
+    #[test]
+    fn user_ids_are_plain_and_never_root() {
+        for good in ["a", "ada", "9to5", "ada.lovelace_1-x", &"x".repeat(64)] {
+            assert!(UserId::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["", "Ada", "-ada", ".", "a b", "ä", "root", "a#b", &"x".repeat(65)] {
+            assert!(UserId::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_plausible_or_refused() {
+        for good in ["a@b.co", "ada+x@mail.example.org", "ü@exämple.org"] {
+            assert!(Profile::new("n", Some(good)).is_ok(), "{good}");
+        }
+        for bad in
+            ["", "ada", "@b.co", "a@b", "a@.b", "a@b.", "a b@c.d", "a@b@c.d", "a@b.c\r\nX: y"]
+        {
+            assert!(Profile::new("n", Some(bad)).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn disabling_ends_every_key_made_so_far_and_enabling_revives_none() {
+        let disable = Amendment { state: Some(State::Disabled), ..Amendment::default() };
+        let off = ada().amend(&disable, true, at(200)).unwrap();
+        assert_eq!((off.state, off.keys_valid_after, off.version), (State::Disabled, at(200), 2));
+        let enable = Amendment { state: Some(State::Active), ..Amendment::default() };
+        let on = off.amend(&enable, true, at(300)).unwrap();
+        assert_eq!((on.state, on.keys_valid_after, on.version), (State::Active, at(200), 3));
+    }
+
+    #[test]
+    fn a_user_changes_their_own_name_and_nothing_else() {
+        let name = Amendment { name: Some(" Ada L. ".into()), ..Amendment::default() };
+        assert_eq!(ada().amend(&name, false, at(1)).unwrap().profile.name, "Ada L.");
+        let beyond = [
+            Amendment { roles: Some(Roles::NONE), ..Amendment::default() },
+            Amendment { tenant: Some(Tenant::default()), ..Amendment::default() },
+            Amendment { state: Some(State::Disabled), ..Amendment::default() },
+            Amendment { email: Some(None), ..Amendment::default() },
+        ];
+        for amendment in beyond {
+            assert!(matches!(ada().amend(&amendment, false, at(1)), Err(Rejected::NeedsAdmin(_))));
+            assert!(ada().amend(&amendment, true, at(1)).is_ok());
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The audit trail: one immutable row for each change, written in the change's own transaction.
+
+use jiff::Timestamp;
+
+use super::{KeyId, UserId};
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// An account came to be.
+    AccountCreated,
+    /// Its name, email, roles, tenant or state changed.
+    AccountAmended,
+    /// It was switched off.
+    AccountDisabled,
+    /// A key was made for it.
+    KeyCreated,
+    /// A key was revoked.
+    KeyRevoked,
+}
+
+impl Change {
+    const ALL: [Self; 5] = [
+        Self::AccountCreated,
+        Self::AccountAmended,
+        Self::AccountDisabled,
+        Self::KeyCreated,
+        Self::KeyRevoked,
+    ];
+
+    /// The change's name in the store, in messages and in the attribute that topics filter by.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AccountCreated => "AccountCreated",
+            Self::AccountAmended => "AccountAmended",
+            Self::AccountDisabled => "AccountDisabled",
+            Self::KeyCreated => "KeyCreated",
+            Self::KeyRevoked => "KeyRevoked",
+        }
+    }
+
+    /// The change of that name, if there is one.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|change| change.name() == name)
+    }
+}
+
+/// Who did what to which account, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Audit {
+    /// Sorts by time and is unique: milliseconds, then random digits.
+    pub audit_id: String,
+    /// The account it happened to.
+    pub user_id: UserId,
+    /// What happened.
+    pub change: Change,
+    /// The key, where the change was to one.
+    pub key_id: Option<KeyId>,
+    /// Who did it.
+    pub by: UserId,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Audit {
+    /// A row for `change`; `random` keeps two changes of one millisecond apart.
+    pub fn new(
+        change: Change,
+        user_id: &UserId,
+        key_id: Option<&KeyId>,
+        by: &UserId,
+        at: Timestamp,
+        random: [u8; 8],
+    ) -> Self {
+        let audit_id = format!("{:013}-{:016x}", at.as_millisecond(), u64::from_be_bytes(random));
+        Self {
+            audit_id,
+            user_id: user_id.clone(),
+            change,
+            key_id: key_id.cloned(),
+            by: by.clone(),
+            at,
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! API keys: `keyId.secret`, of which only a hash is kept.
+
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use super::account::checked_name;
+use super::{Account, Rejected, Roles, State, Tenant, UserId};
+use crate::base62;
+
+/// Names a key in lists and logs; not secret.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyId(String);
+
+impl KeyId {
+    /// The bootstrap admin's key id.
+    pub const ROOT: &'static str = "root";
+
+    /// Makes an id from 12 random bytes.
+    pub fn made_from(random: [u8; 12]) -> Self {
+        Self(base62::encode(&random))
+    }
+
+    /// Accepts up to 32 digits and letters.
+    pub fn parse(text: &str) -> Option<Self> {
+        let well_formed = (1..=32).contains(&text.len()) && base62::is_base62(text);
+        well_formed.then(|| Self(text.to_owned()))
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// SHA-256 of a secret. Secrets are 32 random bytes, so a plain hash is enough: there is nothing
+/// to guess that salting or stretching would make slower.
+#[derive(Debug, Clone, Copy)]
+pub struct SecretHash([u8; 32]);
+
+impl SecretHash {
+    /// Hashes a secret.
+    pub fn of(secret: &str) -> Self {
+        Self(Sha256::digest(secret.as_bytes()).into())
+    }
+
+    /// A stored hash.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// Reads 64 hex digits.
+    pub fn from_hex(hex: &str) -> Option<Self> {
+        if hex.len() != 64 || !hex.is_ascii() {
+            return None;
+        }
+        let mut bytes = [0; 32];
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&hex[index * 2..index * 2 + 2], 16).ok()?;
+        }
+        Some(Self(bytes))
+    }
+
+    /// The hash as 64 hex digits.
+    pub fn to_hex(&self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The bytes, for the store.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// Compares in constant time, so that an answer's timing says nothing about the hash.
+    pub fn matches(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+/// A key as a caller presents it: the id and the hash of the secret that came with it.
+#[derive(Debug, Clone)]
+pub struct ApiKey {
+    /// Which key it says it is.
+    pub key_id: KeyId,
+    /// What has to match.
+    pub hash: SecretHash,
+}
+
+impl ApiKey {
+    /// Splits `keyId.secret`; `None` for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (id, secret) = text.split_once('.')?;
+        let well_formed = (1..=128).contains(&secret.len()) && base62::is_base62(secret);
+        let key_id = KeyId::parse(id)?;
+        well_formed.then(|| Self { key_id, hash: SecretHash::of(secret) })
+    }
+
+    /// Makes a key from random bytes: the id, and the text that is shown once.
+    pub fn made_from(id: [u8; 12], secret: [u8; 32]) -> (Self, String) {
+        let key_id = KeyId::made_from(id);
+        let secret = base62::encode(&secret);
+        let text = format!("{}.{secret}", key_id.as_str());
+        (Self { key_id, hash: SecretHash::of(&secret) }, text)
+    }
+}
+
+/// What is asked for when a key is created.
+#[derive(Debug, Clone, Default)]
+pub struct NewKey {
+    /// A label for people.
+    pub name: Option<String>,
+    /// When it stops working by itself.
+    pub expires_at: Option<Timestamp>,
+    /// Fewer roles than the account has.
+    pub roles: Option<Roles>,
+}
+
+/// A key as stored.
+#[derive(Debug, Clone)]
+pub struct Key {
+    /// Which key.
+    pub key_id: KeyId,
+    /// Whose key.
+    pub user_id: UserId,
+    /// A label for people.
+    pub name: Option<String>,
+    /// The hash of its secret.
+    pub hash: SecretHash,
+    /// `None`: all roles of the account.
+    pub roles: Option<Roles>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it stops working by itself.
+    pub expires_at: Option<Timestamp>,
+    /// When it was revoked.
+    pub revoked_at: Option<Timestamp>,
+    /// When it was last used, to the hour.
+    pub last_used_at: Option<Timestamp>,
+}
+
+impl Key {
+    /// A new key for `account`, if the rules allow it.
+    pub fn create(
+        account: &Account,
+        api_key: &ApiKey,
+        new: NewKey,
+        now: Timestamp,
+    ) -> Result<Self, Rejected> {
+        if account.state == State::Disabled {
+            return Err(Rejected::AccountDisabled);
+        }
+        if new.expires_at.is_some_and(|expiry| expiry <= now) {
+            return Err(Rejected::field("expiresAt", "a time in the future"));
+        }
+        if new.roles.is_some_and(|roles| !roles.is_subset(account.roles)) {
+            return Err(Rejected::field("roles", "a subset of the account's own roles"));
+        }
+        Ok(Self {
+            key_id: api_key.key_id.clone(),
+            user_id: account.user_id.clone(),
+            name: new.name.as_deref().map(|name| checked_name("name", name)).transpose()?,
+            hash: api_key.hash,
+            roles: new.roles,
+            created_at: now,
+            expires_at: new.expires_at,
+            revoked_at: None,
+            last_used_at: None,
+        })
+    }
+}
+
+/// Who is calling, once that is proven.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Principal {
+    /// The account.
+    pub user_id: UserId,
+    /// Its display name.
+    pub name: String,
+    /// What this key may do for it, right now.
+    pub roles: Roles,
+    /// The team it belongs to.
+    pub tenant: Tenant,
+    /// The key it used; `None` for an OIDC token.
+    pub key_id: Option<KeyId>,
+}
+
+impl Principal {
+    /// True for the bearer of the admin role.
+    pub const fn is_admin(&self) -> bool {
+        self.roles.is_admin()
+    }
+
+    /// True for an admin and for the user themselves.
+    pub fn may_manage(&self, user_id: &UserId) -> bool {
+        self.is_admin() || self.user_id == *user_id
+    }
+}
+
+/// What a presented key turned out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is who it says.
+    Valid(Principal),
+    /// Unknown, wrong, expired, revoked, or its account is disabled: the caller is told none of it.
+    Denied,
+}
+
+/// Decides whether `presented` proves anything, given what is stored.
+///
+/// The comparison runs whether or not there is a key to compare with, so that an unknown key takes
+/// as long as a wrong one.
+pub fn verify(presented: &ApiKey, stored: Option<(&Key, &Account)>, now: Timestamp) -> Verdict {
+    let never = SecretHash([0; 32]);
+    let matches = presented.hash.matches(stored.map_or(&never, |(key, _)| &key.hash));
+    match stored {
+        Some((key, account)) if matches && works(key, account, now) => Verdict::Valid(Principal {
+            user_id: account.user_id.clone(),
+            name: account.profile.name.clone(),
+            roles: key.roles.unwrap_or(account.roles).intersection(account.roles),
+            tenant: account.tenant.clone(),
+            key_id: Some(key.key_id.clone()),
+        }),
+        Some(_) | None => Verdict::Denied,
+    }
+}
+
+fn works(key: &Key, account: &Account, now: Timestamp) -> bool {
+    account.state == State::Active
+        && key.user_id == account.user_id
+        && key.created_at > account.keys_valid_after
+        && key.revoked_at.is_none()
+        && key.expires_at.is_none_or(|expiry| now < expiry)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accounts::{NewAccount, Profile, Role};
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn account() -> Account {
+        let new = NewAccount {
+            user_id: UserId::parse("ada").unwrap(),
+            profile: Profile::new("Ada", None).unwrap(),
+            roles: [Role::Member, Role::JobViewer].into_iter().collect(),
+            tenant: Tenant::default(),
+        };
+        Account::create(new, at(100))
+    }
+
+    fn key(new: NewKey) -> (Key, ApiKey) {
+        let (api_key, text) = ApiKey::made_from([7; 12], [9; 32]);
+        let presented = ApiKey::parse(&text).unwrap();
+        (Key::create(&account(), &api_key, new, at(200)).unwrap(), presented)
+    }
+
+    #[test]
+    fn a_fresh_key_speaks_for_its_account() {
+        let (key, presented) = key(NewKey::default());
+        let Verdict::Valid(who) = verify(&presented, Some((&key, &account())), at(201)) else {
+            panic!("denied");
+        };
+        assert_eq!((who.user_id.as_str(), who.roles), ("ada", account().roles));
+    }
+
+    #[test]
+    fn every_way_a_key_can_be_dead_is_denied() {
+        let (good, presented) = key(NewKey { expires_at: Some(at(300)), ..NewKey::default() });
+        let disabled = Account { state: State::Disabled, ..account() };
+        let outdated = Account { keys_valid_after: at(200), ..account() };
+        let stranger = Account { user_id: UserId::parse("bob").unwrap(), ..account() };
+        let revoked = Key { revoked_at: Some(at(250)), ..good.clone() };
+        let wrong = ApiKey { hash: SecretHash::of("other"), ..presented.clone() };
+        let cases: [(&ApiKey, Option<(&Key, &Account)>, i64); 7] = [
+            (&presented, None, 201),
+            (&wrong, Some((&good, &account())), 201),
+            (&presented, Some((&revoked, &account())), 260),
+            (&presented, Some((&good, &account())), 300),
+            (&presented, Some((&good, &disabled)), 201),
+            (&presented, Some((&good, &outdated)), 201),
+            (&presented, Some((&good, &stranger)), 201),
+        ];
+        for (index, (presented, stored, now)) in cases.into_iter().enumerate() {
+            assert_eq!(verify(presented, stored, at(now)), Verdict::Denied, "case {index}");
+        }
+        assert_ne!(verify(&presented, Some((&good, &account())), at(299)), Verdict::Denied);
+    }
+
+    #[test]
+    fn a_key_never_outgrows_its_account() {
+        let member = Some([Role::Member].into_iter().collect());
+        let (narrow, presented) = key(NewKey { roles: member, ..NewKey::default() });
+        let demoted = Account { roles: Roles::NONE, ..account() };
+        let roles = |account: &Account| match verify(&presented, Some((&narrow, account)), at(201))
+        {
+            Verdict::Valid(who) => who.roles,
+            Verdict::Denied => panic!("denied"),
+        };
+        assert_eq!(Some(roles(&account())), member);
+        assert_eq!(roles(&demoted), Roles::NONE);
+        let admin =
+            NewKey { roles: Some([Role::Admin].into_iter().collect()), ..NewKey::default() };
+        let (api_key, _) = ApiKey::made_from([1; 12], [2; 32]);
+        assert!(Key::create(&account(), &api_key, admin, at(1)).is_err());
+    }
+
+    #[test]
+    fn malformed_keys_are_told_apart_before_any_look_up() {
+        for bad in ["", "abc", ".abc", "abc.", "a b.c", "abc.d-e", "abc.d.e", "ä.b"] {
+            assert!(ApiKey::parse(bad).is_none(), "{bad}");
+        }
+        assert!(ApiKey::parse(&format!("{}.x", "a".repeat(33))).is_none());
+        assert!(ApiKey::parse(&format!("a.{}", "x".repeat(129))).is_none());
+    }
+
+    #[test]
+    fn hex_reads_back() {
+        let hash = SecretHash::of("s");
+        assert!(SecretHash::from_hex(&hash.to_hex()).unwrap().matches(&hash));
+        assert!(SecretHash::from_hex("zz").is_none());
+        assert!(SecretHash::from_hex(&"ü".repeat(32)).is_none());
+    }
+}

@@ -1,0 +1,71 @@
+//! What accounts says to others. Messages say "look"; the rows are the truth.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Audit, KeyId};
+
+/// A key was used during an hour. Receivers keep the latest; repeats and disorder change nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "KeyUsed", rename_all = "camelCase", deny_unknown_fields)]
+pub struct KeyUsed {
+    /// Format version; 1.
+    pub v: u8,
+    /// Which key.
+    pub key_id: String,
+    /// The start of the hour.
+    pub hour: Timestamp,
+}
+
+impl KeyUsed {
+    /// The message for a use of `key_id` at `at`.
+    pub fn new(key_id: &KeyId, at: Timestamp) -> Self {
+        Self { v: 1, key_id: key_id.as_str().to_owned(), hour: hour_of(at) }
+    }
+}
+
+/// The start of the hour that `at` lies in: as precisely as anyone needs to know.
+pub fn hour_of(at: Timestamp) -> Timestamp {
+    Timestamp::from_second(at.as_second().div_euclid(3600) * 3600).unwrap_or(at)
+}
+
+/// Something happened to an account; the audit row of that id says what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "AccountChanged", rename_all = "camelCase", deny_unknown_fields)]
+pub struct AccountChanged {
+    /// Format version; 1.
+    pub v: u8,
+    /// What happened: also the message attribute that subscriptions filter by.
+    pub event: String,
+    /// The account it happened to.
+    pub user_id: String,
+    /// The audit row; receivers that must act once keep the last they saw.
+    pub audit_id: String,
+}
+
+impl AccountChanged {
+    /// The message for an audit row.
+    pub fn new(audit: &Audit) -> Self {
+        Self {
+            v: 1,
+            event: audit.change.name().to_owned(),
+            user_id: audit.user_id.as_str().to_owned(),
+            audit_id: audit.audit_id.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_tagged_and_versioned() {
+        let used =
+            KeyUsed::new(&KeyId::parse("k1").unwrap(), "2026-03-01T10:59:59Z".parse().unwrap());
+        let json = serde_json::to_string(&used).unwrap();
+        assert_eq!(json, r#"{"type":"KeyUsed","v":1,"keyId":"k1","hour":"2026-03-01T10:00:00Z"}"#);
+        assert_eq!(serde_json::from_str::<KeyUsed>(&json).unwrap(), used);
+        assert!(serde_json::from_str::<KeyUsed>(&json.replace("KeyUsed", "Other")).is_err());
+    }
+}

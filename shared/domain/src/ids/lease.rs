@@ -1,0 +1,208 @@
+//! The lease protocol as decisions: what to write, under which condition, and whose the result is.
+//!
+//! The store keeps one row per lane and does one conditional write per lease. Everything it needs to
+//! express that write is in the [`Claim`]; everything it learns goes back in as a [`LaneRow`].
+
+use super::id::{EPOCH_MS, ERA_END_MS};
+use super::lane::Lane;
+use std::fmt;
+
+/// How long a lease should be: long enough that an active node writes once in minutes, short enough
+/// that abandoned lanes come back before 4,864 of them are missed.
+pub const LEASE_MS: u64 = 5 * 60 * 1_000;
+
+/// Names one claim, so that a node that never saw the answer can recognise its own write.
+///
+/// It has to be random and new for every claim; only the retries of one claim share it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RequestId(pub u128);
+
+impl fmt::Display for RequestId {
+    /// 32 hexadecimal digits, as the store keeps it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl RequestId {
+    /// Reads what `Display` wrote.
+    pub fn parse(text: &str) -> Option<Self> {
+        let hexadecimal = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if hexadecimal { u128::from_str_radix(text, 16).ok().map(Self) } else { None }
+    }
+}
+
+/// What the store remembers of a lane. It is overwritten by later leases and never deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LaneRow {
+    /// The lane, which is the row's key.
+    pub lane: Lane,
+    /// The end of the last lease: the first millisecond, in Unix time, that nobody was given.
+    pub ended_at_ms: u64,
+    /// The claim that wrote the row.
+    pub holder: RequestId,
+}
+
+/// What must be true of the lane's row at the moment the claim is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Guard {
+    /// There is no row, or its end is at most this: the lane is free from here on.
+    EndedBy(u64),
+    /// The row's end is exactly this. Ends only grow, so nobody has leased the lane since.
+    EndsAt(u64),
+}
+
+/// The interval a node would like, before the store has agreed to it.
+///
+/// It cannot be copied, and becoming a [`Lease`] uses it up, so that a claim yields one lease at most.
+#[derive(Debug)]
+#[cfg_attr(test, derive(Clone, PartialEq, Eq, Hash))]
+pub struct Claim {
+    row: LaneRow,
+    from_ms: u64,
+    guard: Guard,
+}
+
+/// The right to every timestamp in `[from, until)` on one lane, for ever.
+#[derive(Debug)]
+#[cfg_attr(test, derive(Clone, PartialEq, Eq, Hash))]
+pub struct Lease {
+    lane: Lane,
+    from_ms: u64,
+    until_ms: u64,
+}
+
+/// What to do about a lane.
+#[derive(Debug)]
+pub enum Proposal {
+    /// Write this claim.
+    Take(Claim),
+    /// By this node's clock someone may still be using it: try another lane.
+    Busy {
+        /// When it becomes free, if it is not leased again.
+        until_ms: u64,
+    },
+    /// The clock shows a time that ids cannot express, before 2010 or after 2080.
+    ClockOutOfEra,
+}
+
+/// Whose lane it is after a claim met a row it may not overwrite, or its answer was lost.
+#[derive(Debug)]
+pub enum Settlement {
+    /// The row is this very claim's: an earlier try had committed.
+    Held(Lease),
+    /// It is someone else's, or the claim never arrived. Try another lane with a new claim.
+    Lost,
+}
+
+/// Decides whether a node whose clock shows `now_ms` may claim `lane`.
+///
+/// `row` is the lane's row if it is known; without it the claim is simply tried, which costs the
+/// same one write. The interval starts now, not at the end of the last one, because the time between
+/// has passed and no id may carry it. A clock far ahead costs a lane until that time has come, and
+/// nothing else.
+pub fn propose(
+    lane: Lane,
+    row: Option<&LaneRow>,
+    now_ms: u64,
+    length_ms: u64,
+    request: RequestId,
+) -> Proposal {
+    let guard = Guard::EndedBy(now_ms);
+    match row {
+        Some(row) if !guard.allows(Some(row)) => Proposal::Busy { until_ms: row.ended_at_ms },
+        _ => Claim::new(lane, now_ms, now_ms.saturating_add(length_ms), guard, request)
+            .map_or(Proposal::ClockOutOfEra, Proposal::Take),
+    }
+}
+
+impl Guard {
+    /// The condition the store evaluates together with the write, as a function of what it finds.
+    pub const fn allows(self, found: Option<&LaneRow>) -> bool {
+        match (self, found) {
+            (Self::EndedBy(_), None) => true,
+            (Self::EndedBy(from_ms), Some(row)) => row.ended_at_ms <= from_ms,
+            (Self::EndsAt(end_ms), Some(row)) => row.ended_at_ms == end_ms,
+            (Self::EndsAt(_), None) => false,
+        }
+    }
+}
+
+impl Claim {
+    fn new(
+        lane: Lane,
+        from_ms: u64,
+        until_ms: u64,
+        guard: Guard,
+        holder: RequestId,
+    ) -> Option<Self> {
+        let in_era = EPOCH_MS <= from_ms && from_ms < until_ms && until_ms <= ERA_END_MS;
+        in_era.then_some(Self {
+            row: LaneRow { lane, ended_at_ms: until_ms, holder },
+            from_ms,
+            guard,
+        })
+    }
+
+    /// A claim to what follows directly on an interval that ends at `end_ms`.
+    ///
+    /// If the end has passed already, the new interval covers the gap too: nobody was given it.
+    pub(super) fn following(
+        lane: Lane,
+        end_ms: u64,
+        now_ms: u64,
+        length_ms: u64,
+        request: RequestId,
+    ) -> Option<Self> {
+        let until_ms = end_ms.max(now_ms).saturating_add(length_ms);
+        Self::new(lane, end_ms, until_ms, Guard::EndsAt(end_ms), request)
+    }
+
+    /// The row to write.
+    pub const fn row(&self) -> &LaneRow {
+        &self.row
+    }
+
+    /// The condition to write it under.
+    pub const fn guard(&self) -> Guard {
+        self.guard
+    }
+
+    /// The first millisecond it asks for.
+    pub const fn from_ms(&self) -> u64 {
+        self.from_ms
+    }
+
+    /// The store answered that the write committed.
+    pub fn granted(self) -> Lease {
+        Lease { lane: self.row.lane, from_ms: self.from_ms, until_ms: self.row.ended_at_ms }
+    }
+
+    /// The condition failed, or the answer was lost and the row was read again.
+    ///
+    /// The row counts as this claim's only if it carries its request id. A write that merely may have
+    /// committed is treated as lost, because the lane may have been leased by another node since.
+    pub fn settle(self, found: Option<&LaneRow>) -> Settlement {
+        if found == Some(&self.row) { Settlement::Held(self.granted()) } else { Settlement::Lost }
+    }
+}
+
+impl Lease {
+    /// The lane it is of.
+    pub const fn lane(&self) -> Lane {
+        self.lane
+    }
+
+    /// The first millisecond it covers.
+    pub const fn from_ms(&self) -> u64 {
+        self.from_ms
+    }
+
+    /// The first millisecond it no longer covers.
+    pub const fn until_ms(&self) -> u64 {
+        self.until_ms
+    }
+}
+
+#[cfg(test)]
+mod tests;

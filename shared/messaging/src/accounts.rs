@@ -1,0 +1,87 @@
+//! What accounts and the gate in front of every function say.
+
+use aws_sdk_sns::types::MessageAttributeValue as TopicAttribute;
+use aws_sdk_sqs::types::MessageAttributeValue as QueueAttribute;
+use domain::Failure;
+use domain::Timestamp;
+use domain::accounts::{AccountChanged, Audit, KeyId, KeyUsed};
+
+use crate::TRACEPARENT;
+
+/// The queue that hears of used keys.
+#[derive(Debug, Clone)]
+pub struct KeyUses {
+    client: aws_sdk_sqs::Client,
+    queue_url: String,
+}
+
+impl KeyUses {
+    /// Sends to `queue_url`.
+    pub fn new(client: aws_sdk_sqs::Client, queue_url: impl Into<String>) -> Self {
+        Self { client, queue_url: queue_url.into() }
+    }
+
+    /// Says that `key_id` was used at `at`.
+    pub async fn used(
+        &self,
+        key_id: &KeyId,
+        at: Timestamp,
+        traceparent: &str,
+    ) -> Result<(), Failure> {
+        const ACTION: &str = "report a key's use";
+        let body = serde_json::to_string(&KeyUsed::new(key_id, at))
+            .map_err(|cause| Failure::new(ACTION, cause))?;
+        let trace = QueueAttribute::builder()
+            .data_type("String")
+            .string_value(traceparent)
+            .build()
+            .map_err(|cause| Failure::new(ACTION, cause))?;
+        self.client
+            .send_message()
+            .queue_url(&self.queue_url)
+            .message_body(body)
+            .message_attributes(TRACEPARENT, trace)
+            .send()
+            .await
+            .map_err(|cause| Failure::new(ACTION, cause))?;
+        Ok(())
+    }
+}
+
+/// The topic that tells what happened to accounts and keys.
+#[derive(Debug, Clone)]
+pub struct AccountEvents {
+    client: aws_sdk_sns::Client,
+    topic_arn: String,
+}
+
+impl AccountEvents {
+    /// Publishes to `topic_arn`.
+    pub fn new(client: aws_sdk_sns::Client, topic_arn: impl Into<String>) -> Self {
+        Self { client, topic_arn: topic_arn.into() }
+    }
+
+    /// Tells what an audit row records; subscriptions filter by the attribute `event`.
+    pub async fn changed(&self, audit: &Audit, traceparent: &str) -> Result<(), Failure> {
+        const ACTION: &str = "publish an account event";
+        let message = AccountChanged::new(audit);
+        let body = serde_json::to_string(&message).map_err(|cause| Failure::new(ACTION, cause))?;
+        let attribute = |value: &str| {
+            TopicAttribute::builder()
+                .data_type("String")
+                .string_value(value)
+                .build()
+                .map_err(|cause| Failure::new(ACTION, cause))
+        };
+        self.client
+            .publish()
+            .topic_arn(&self.topic_arn)
+            .message(body)
+            .message_attributes("event", attribute(&message.event)?)
+            .message_attributes(TRACEPARENT, attribute(traceparent)?)
+            .send()
+            .await
+            .map_err(|cause| Failure::new(ACTION, cause))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,13 @@
+//! SQS and SNS in the domain's language: one method a message.
+//!
+//! Each message carries the trace it belongs to as the attribute `traceparent`, so that a line
+//! logged by its receiver can be found from the request that caused it.
+
+pub mod accounts;
+pub mod dead_letters;
+
+pub use accounts::{AccountEvents, KeyUses};
+pub use dead_letters::DeadLetters;
+
+/// The message attribute that carries the trace.
+pub const TRACEPARENT: &str = "traceparent";

@@ -1,0 +1,213 @@
+//! Accounts: created once, amended by version, never without an admin.
+//!
+//! Rows: `user#U / account`, `key#K / key`, `user#U / audit#…`, and one `admins / admins` row whose
+//! set holds every active admin, so that "the last admin stays" is a condition and not a count.
+//! Every change and its audit row are one transaction; the audit row sits in the sparse part of
+//! `gsi1` until its event is published, which makes it the outbox as well.
+
+mod audits;
+mod keys;
+mod rows;
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::types::{
+    AttributeValue, Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure,
+    TransactWriteItem, Update,
+};
+use domain::Failure;
+use domain::accounts::{Account, Audit, UserId};
+
+use crate::idempotency::{Answer, Idempotency, Ticket};
+use crate::row::{key, number, text};
+use crate::schema::{GSI1, GSI1_PK, GSI1_SK};
+use crate::tally;
+use crate::transaction::{Transacted, put, transact, update};
+
+pub use keys::{CreatedKey, RevokedKey};
+
+/// The accounts table.
+#[derive(Debug, Clone)]
+pub struct Accounts {
+    client: Client,
+    table: String,
+    once: Idempotency,
+}
+
+/// How a creation ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Created {
+    /// The account is there.
+    Created,
+    /// The user id belongs to someone.
+    Taken,
+    /// The claim on the idempotency key ran out meanwhile; nothing was written.
+    ClaimLost,
+}
+
+/// How an amendment ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Amended {
+    /// The next version is there.
+    Amended,
+    /// The account is not at the version the amendment was made from.
+    Moved,
+    /// It would have left no admin.
+    LastAdmin,
+}
+
+/// A page of a list and where the next one starts.
+#[derive(Debug)]
+pub struct Page<T> {
+    /// What is on it.
+    pub items: Vec<T>,
+    /// Pass this to get the next page; `None` on the last one.
+    pub next: Option<String>,
+}
+
+impl Accounts {
+    /// Works on `table`.
+    pub fn new(client: Client, table: impl Into<String>) -> Self {
+        let table = table.into();
+        let once = Idempotency::new(client.clone(), &table);
+        Self { client, table, once }
+    }
+
+    /// The idempotency rows that live in the same table.
+    pub const fn once(&self) -> &Idempotency {
+        &self.once
+    }
+
+    /// Creates `account` and records it; with a ticket, its answer too.
+    pub async fn create(
+        &self,
+        account: &Account,
+        audit: &Audit,
+        answer: Option<(&Ticket, &Answer)>,
+        token: &str,
+    ) -> Result<Created, Failure> {
+        const ACTION: &str = "create the account";
+        let new = Put::builder()
+            .table_name(&self.table)
+            .set_item(Some(rows::account(account)))
+            .condition_expression("attribute_not_exists(pk)")
+            .build()
+            .map_err(|cause| Failure::new(ACTION, cause))?;
+        let mut items = vec![put(new), self.audit_put(audit)?];
+        if account.is_active_admin() {
+            items.push(self.admins_update(&account.user_id, "ADD user_ids :one", None)?);
+        }
+        if let Some((ticket, answer)) = answer {
+            items.push(self.once.completion(ticket, answer)?);
+        }
+        Ok(match transact(&self.client, ACTION, items, token).await? {
+            Transacted::Committed => Created::Created,
+            refused @ Transacted::Refused(_) if refused.refused(0).is_some() => Created::Taken,
+            Transacted::Refused(_) => Created::ClaimLost,
+        })
+    }
+
+    /// Reads an account, up to date.
+    pub async fn find(&self, user_id: &UserId) -> Result<Option<Account>, Failure> {
+        let found = self
+            .client
+            .get_item()
+            .table_name(&self.table)
+            .set_key(Some(rows::account_key(user_id)))
+            .consistent_read(true)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|cause| Failure::new("read the account", cause))?;
+        tally::note(found.consumed_capacity());
+        found.item().map(rows::read_account).transpose()
+    }
+
+    /// Replaces `before` by `after`, its next version, and keeps the set of admins in step.
+    pub async fn amend(
+        &self,
+        before: &Account,
+        after: &Account,
+        audit: &Audit,
+        token: &str,
+    ) -> Result<Amended, Failure> {
+        const ACTION: &str = "amend the account";
+        let next = Put::builder()
+            .table_name(&self.table)
+            .set_item(Some(rows::account(after)))
+            .condition_expression("v = :before")
+            .expression_attribute_values(":before", number(before.version))
+            .build()
+            .map_err(|cause| Failure::new(ACTION, cause))?;
+        let mut items = vec![put(next), self.audit_put(audit)?];
+        match (before.is_active_admin(), after.is_active_admin()) {
+            (false, true) => {
+                items.push(self.admins_update(&after.user_id, "ADD user_ids :one", None)?);
+            }
+            (true, false) => items.push(self.admins_update(
+                &after.user_id,
+                "DELETE user_ids :one",
+                Some("size(user_ids) > :single"),
+            )?),
+            (true, true) | (false, false) => {}
+        }
+        let outcome = transact(&self.client, ACTION, items, token).await?;
+        Ok(match outcome {
+            Transacted::Committed => Amended::Amended,
+            Transacted::Refused(_) if outcome.refused(0).is_some() => Amended::Moved,
+            Transacted::Refused(_) => Amended::LastAdmin,
+        })
+    }
+
+    /// Accounts by user id, from the one after `after`.
+    pub async fn list(&self, limit: i32, after: Option<&str>) -> Result<Page<Account>, Failure> {
+        let start = after.map(|user_id| {
+            let mut start = key(&format!("user#{user_id}"), "account");
+            start.insert(GSI1_PK.to_owned(), text(rows::ALL_ACCOUNTS));
+            start.insert(GSI1_SK.to_owned(), text(user_id));
+            start
+        });
+        let found = self
+            .client
+            .query()
+            .table_name(&self.table)
+            .index_name(GSI1)
+            .key_condition_expression("gsi1pk = :all")
+            .expression_attribute_values(":all", text(rows::ALL_ACCOUNTS))
+            .set_exclusive_start_key(start)
+            .limit(limit)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|cause| Failure::new("list the accounts", cause))?;
+        tally::note(found.consumed_capacity());
+        let items = found.items().iter().map(rows::read_account).collect::<Result<Vec<_>, _>>()?;
+        let next = found
+            .last_evaluated_key()
+            .and_then(|_| items.last())
+            .map(|account| account.user_id.as_str().to_owned());
+        Ok(Page { items, next })
+    }
+
+    fn admins_update(
+        &self,
+        user_id: &UserId,
+        expression: &str,
+        condition: Option<&str>,
+    ) -> Result<TransactWriteItem, Failure> {
+        let mut change = Update::builder()
+            .table_name(&self.table)
+            .set_key(Some(key("admins", "admins")))
+            .update_expression(expression)
+            .set_condition_expression(condition.map(str::to_owned))
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .expression_attribute_values(
+                ":one",
+                AttributeValue::Ss(vec![user_id.as_str().to_owned()]),
+            );
+        if condition.is_some() {
+            change = change.expression_attribute_values(":single", number(1));
+        }
+        let change = change.build().map_err(|cause| Failure::new("update the admins", cause))?;
+        Ok(update(change))
+    }
+}

@@ -1,0 +1,214 @@
+//! Repeated requests: the first one runs, the others get its answer.
+//!
+//! A row's life: absent → `running` (claimed by one request until its deadline) → `done` (with the
+//! answer, for 24 hours) → absent. The claim is one conditional put; the answer is written in the
+//! same transaction as the effect, so there is no moment at which one exists without the other.
+//! Absent: a repeat that runs twice, a caller who meets another caller's key, and a row that stays
+//! locked when its function died (the next request wins once the deadline has passed).
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::operation::put_item::PutItemError;
+use aws_sdk_dynamodb::types::{
+    ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
+};
+use domain::{Failure, Timestamp};
+
+use crate::row::{Builder, Item, Row, broken, bytes, instant, key, number, text};
+use crate::schema::EXPIRES;
+use crate::{tally, transaction};
+
+const KEPT_SECONDS: i64 = 24 * 3600;
+
+const FREE: &str = "attribute_not_exists(pk)";
+const FORGOTTEN: &str = "kept_until <= :now";
+const ABANDONED: &str = "(progress = :running AND lock_until <= :now)";
+
+/// The rows that remember requests, in one system's table.
+#[derive(Debug, Clone)]
+pub struct Idempotency {
+    client: Client,
+    table: String,
+}
+
+/// Names one request: whose, what, the key they chose, and a digest of the body.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    /// The caller; another caller's equal key is another request.
+    pub caller: &'a str,
+    /// The operation; an equal key on another operation is another request.
+    pub operation: &'static str,
+    /// What the caller sent as `Idempotency-Key`.
+    pub key: &'a str,
+    /// Digest of the body.
+    pub fingerprint: [u8; 32],
+    /// Random, new for each try: who holds the claim.
+    pub claimant: &'a str,
+    /// When the function's own deadline releases the claim.
+    pub deadline: Timestamp,
+}
+
+/// Who runs the request.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// We do.
+    Won(Ticket),
+    /// Someone did; this was the answer.
+    Answered(Answer),
+    /// Someone is at it, at the latest until then.
+    Running(Timestamp),
+    /// The key was used with another body.
+    Mismatch,
+}
+
+/// What was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// Where the created thing is, if anything was.
+    pub location: Option<String>,
+    /// `ETag` of it.
+    pub etag: Option<String>,
+    /// JSON body, without what is shown only once.
+    pub body: Vec<u8>,
+}
+
+/// A won claim, to be completed in the effect's transaction or released.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ticket {
+    pk: String,
+    claimant: String,
+    kept_until: Timestamp,
+}
+
+impl Idempotency {
+    /// Works on the rows of `table`.
+    pub fn new(client: Client, table: impl Into<String>) -> Self {
+        Self { client, table: table.into() }
+    }
+
+    /// Claims the request for `request.claimant`.
+    pub async fn claim(&self, request: &Request<'_>, now: Timestamp) -> Result<Claim, Failure> {
+        const ACTION: &str = "claim an idempotency key";
+        let kept_until = Timestamp::from_second(now.as_second() + KEPT_SECONDS)
+            .map_err(|cause| Failure::new(ACTION, cause))?;
+        let pk = format!("once#{}#{}#{}", request.caller, request.operation, request.key);
+        let row = Builder::keyed(&pk, "once")
+            .with("progress", text("running"))
+            .with("claimant", text(request.claimant))
+            .with("fingerprint", bytes(&request.fingerprint))
+            .with("lock_until", instant(request.deadline))
+            .with("kept_until", instant(kept_until))
+            .with(EXPIRES, number(kept_until.as_second()));
+        let sent = self
+            .client
+            .put_item()
+            .table_name(&self.table)
+            .set_item(Some(row.build()))
+            .condition_expression(format!("{FREE} OR {FORGOTTEN} OR {ABANDONED}"))
+            .expression_attribute_values(":now", instant(now))
+            .expression_attribute_values(":running", text("running"))
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        let ticket = Ticket { pk, claimant: request.claimant.to_owned(), kept_until };
+        match sent {
+            Ok(done) => {
+                tally::note(done.consumed_capacity());
+                Ok(Claim::Won(ticket))
+            }
+            Err(error) => match error.as_service_error() {
+                Some(PutItemError::ConditionalCheckFailedException(lost)) => {
+                    tally::note([]);
+                    let item = lost.item().ok_or_else(|| broken("pk"))?;
+                    read_claim(item, request, ticket)
+                }
+                _ => Err(Failure::new(ACTION, error)),
+            },
+        }
+    }
+
+    /// The item that, inside the effect's transaction, turns the claim into an answer. It loses if
+    /// the claim was taken over after its deadline, and the effect is then not written either.
+    pub(crate) fn completion(
+        &self,
+        ticket: &Ticket,
+        answer: &Answer,
+    ) -> Result<TransactWriteItem, Failure> {
+        let update = Update::builder()
+            .table_name(&self.table)
+            .set_key(Some(key(&ticket.pk, "once")))
+            .update_expression(
+                "SET progress = :done, answer_status = :status, answer_body = :body, \
+                 answer_location = :location, answer_etag = :etag, kept_until = :kept",
+            )
+            .condition_expression("claimant = :claimant AND progress = :running")
+            .expression_attribute_values(":done", text("done"))
+            .expression_attribute_values(":running", text("running"))
+            .expression_attribute_values(":claimant", text(&ticket.claimant))
+            .expression_attribute_values(":status", number(answer.status))
+            .expression_attribute_values(":body", bytes(&answer.body))
+            .expression_attribute_values(
+                ":location",
+                text(answer.location.as_deref().unwrap_or("")),
+            )
+            .expression_attribute_values(":etag", text(answer.etag.as_deref().unwrap_or("")))
+            .expression_attribute_values(":kept", instant(ticket.kept_until))
+            .build()
+            .map_err(|cause| Failure::new("build the answer's update", cause))?;
+        Ok(transaction::update(update))
+    }
+
+    /// Gives the claim back after a request that changed nothing, so that a corrected one may use
+    /// the key at once. Loses silently when the claim is no longer ours.
+    pub async fn release(&self, ticket: &Ticket) -> Result<(), Failure> {
+        let sent = self
+            .client
+            .delete_item()
+            .table_name(&self.table)
+            .set_key(Some(key(&ticket.pk, "once")))
+            .condition_expression("claimant = :claimant AND progress = :running")
+            .expression_attribute_values(":claimant", text(&ticket.claimant))
+            .expression_attribute_values(":running", text("running"))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        match sent {
+            Ok(done) => {
+                tally::note(done.consumed_capacity());
+                Ok(())
+            }
+            Err(error)
+                if error
+                    .as_service_error()
+                    .is_some_and(|e| e.is_conditional_check_failed_exception()) =>
+            {
+                Ok(())
+            }
+            Err(error) => Err(Failure::new("release an idempotency key", error)),
+        }
+    }
+}
+
+/// What a lost claim met. Our own claimant means that the SDK retried a put that had been
+/// committed: the claim is ours after all.
+fn read_claim(item: &Item, request: &Request<'_>, ticket: Ticket) -> Result<Claim, Failure> {
+    let row = Row(item);
+    if row.text("claimant")? == request.claimant && row.text("progress")? == "running" {
+        return Ok(Claim::Won(ticket));
+    }
+    if row.bytes("fingerprint")? != request.fingerprint {
+        return Ok(Claim::Mismatch);
+    }
+    if row.text("progress")? == "running" {
+        return Ok(Claim::Running(row.instant("lock_until")?));
+    }
+    let filled = |name| row.maybe_text(name).filter(|text| !text.is_empty()).map(str::to_owned);
+    Ok(Claim::Answered(Answer {
+        status: row.number("answer_status")?,
+        location: filled("answer_location"),
+        etag: filled("answer_etag"),
+        body: row.bytes("answer_body")?.to_vec(),
+    }))
+}

@@ -1,0 +1,76 @@
+//! Id leases: one row a lane, one conditional write a lease.
+//!
+//! The conditions are the domain's [`Guard`]s word for word. A lost condition returns the row that
+//! stands there, which is how a retried write recognises its own earlier success.
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
+use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure};
+use domain::Failure;
+use domain::ids::{Claim, Guard, Lane, LaneRow, RequestId, Settlement};
+
+use crate::row::{Item, Row, broken, key, number, text};
+use crate::tally;
+
+const ACTION: &str = "lease a lane of ids";
+
+/// The table of lanes.
+#[derive(Debug, Clone)]
+pub struct Leases {
+    client: Client,
+    table: String,
+}
+
+impl Leases {
+    /// Works on `table`.
+    pub fn new(client: Client, table: impl Into<String>) -> Self {
+        Self { client, table: table.into() }
+    }
+
+    /// Writes `claim` if its guard still holds, and says whose the lane is then.
+    pub async fn claim(&self, claim: Claim) -> Result<Settlement, Failure> {
+        let row = *claim.row();
+        let (condition, bound_ms) = match claim.guard() {
+            Guard::EndedBy(from_ms) => ("attribute_not_exists(pk) OR ended_at <= :bound", from_ms),
+            Guard::EndsAt(end_ms) => ("ended_at = :bound", end_ms),
+        };
+        let sent = self
+            .client
+            .update_item()
+            .table_name(&self.table)
+            .set_key(Some(key(&format!("lane#{}", row.lane.number()), "lease")))
+            .update_expression("SET ended_at = :end, holder = :holder, lane = :lane")
+            .condition_expression(condition)
+            .expression_attribute_values(":bound", number(bound_ms))
+            .expression_attribute_values(":end", number(row.ended_at_ms))
+            .expression_attribute_values(":holder", text(row.holder.to_string()))
+            .expression_attribute_values(":lane", number(row.lane.number()))
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        match sent {
+            Ok(done) => {
+                tally::note(done.consumed_capacity());
+                Ok(Settlement::Held(claim.granted()))
+            }
+            Err(error) => match error.as_service_error() {
+                Some(UpdateItemError::ConditionalCheckFailedException(lost)) => {
+                    tally::note([]);
+                    let found = lost.item().map(read).transpose()?;
+                    Ok(claim.settle(found.as_ref()))
+                }
+                _ => Err(Failure::new(ACTION, error)),
+            },
+        }
+    }
+}
+
+fn read(item: &Item) -> Result<LaneRow, Failure> {
+    let row = Row(item);
+    Ok(LaneRow {
+        lane: Lane::new(row.number("lane")?).ok_or_else(|| broken("lane"))?,
+        ended_at_ms: row.number("ended_at")?,
+        holder: RequestId::parse(row.text("holder")?).ok_or_else(|| broken("holder"))?,
+    })
+}

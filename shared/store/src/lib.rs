@@ -1,0 +1,18 @@
+//! DynamoDB in the domain's language.
+//!
+//! Each method is one request (or one transaction) whose condition expression is the rule. A lost
+//! condition is an outcome in `Ok`, never an error; an `Err` is a [`domain::Failure`]. Every write
+//! either names the state it leaves or may be repeated without changing anything, because the SDK
+//! retries requests whose first try may have been committed.
+
+pub mod accounts;
+pub mod idempotency;
+pub mod leases;
+mod row;
+pub mod schema;
+pub mod tally;
+mod transaction;
+
+pub use accounts::Accounts;
+pub use idempotency::Idempotency;
+pub use leases::Leases;

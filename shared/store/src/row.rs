@@ -1,0 +1,104 @@
+//! Items as rows: typed reading and writing of attribute values.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use domain::{Failure, Timestamp};
+
+use crate::schema::{PK, SK};
+
+/// An item as the SDK has it.
+pub(crate) type Item = HashMap<String, AttributeValue>;
+
+/// The primary key of an item.
+pub(crate) fn key(pk: &str, sk: &str) -> Item {
+    HashMap::from([(PK.to_owned(), text(pk)), (SK.to_owned(), text(sk))])
+}
+
+pub(crate) fn text(value: impl Into<String>) -> AttributeValue {
+    AttributeValue::S(value.into())
+}
+
+pub(crate) fn number(value: impl ToString) -> AttributeValue {
+    AttributeValue::N(value.to_string())
+}
+
+pub(crate) fn bytes(value: &[u8]) -> AttributeValue {
+    AttributeValue::B(Blob::new(value))
+}
+
+pub(crate) fn instant(value: Timestamp) -> AttributeValue {
+    number(value.as_millisecond())
+}
+
+/// Builds an item; `None` leaves an attribute out.
+#[derive(Debug, Default)]
+pub(crate) struct Builder(Item);
+
+impl Builder {
+    pub(crate) fn keyed(pk: &str, sk: &str) -> Self {
+        Self(key(pk, sk))
+    }
+
+    pub(crate) fn with(mut self, name: &str, value: AttributeValue) -> Self {
+        self.0.insert(name.to_owned(), value);
+        self
+    }
+
+    pub(crate) fn with_some(self, name: &str, value: Option<AttributeValue>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
+    pub(crate) fn build(self) -> Item {
+        self.0
+    }
+}
+
+/// Reads an item that this crate wrote; anything missing or of another type is a failure, because
+/// no caller can do anything about it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row<'a>(pub(crate) &'a Item);
+
+impl<'a> Row<'a> {
+    pub(crate) fn text(self, name: &'static str) -> Result<&'a str, Failure> {
+        self.maybe_text(name).ok_or_else(|| broken(name))
+    }
+
+    pub(crate) fn maybe_text(self, name: &str) -> Option<&'a str> {
+        self.0.get(name)?.as_s().ok().map(String::as_str)
+    }
+
+    pub(crate) fn number<N: std::str::FromStr>(self, name: &'static str) -> Result<N, Failure> {
+        self.maybe_number(name).ok_or_else(|| broken(name))
+    }
+
+    pub(crate) fn maybe_number<N: std::str::FromStr>(self, name: &str) -> Option<N> {
+        self.0.get(name)?.as_n().ok()?.parse().ok()
+    }
+
+    pub(crate) fn instant(self, name: &'static str) -> Result<Timestamp, Failure> {
+        self.maybe_instant(name).ok_or_else(|| broken(name))
+    }
+
+    pub(crate) fn maybe_instant(self, name: &str) -> Option<Timestamp> {
+        Timestamp::from_millisecond(self.maybe_number(name)?).ok()
+    }
+
+    pub(crate) fn bytes(self, name: &'static str) -> Result<&'a [u8], Failure> {
+        let value = self.0.get(name).and_then(|value| value.as_b().ok());
+        value.map(AsRef::as_ref).ok_or_else(|| broken(name))
+    }
+
+    pub(crate) fn texts(self, name: &str) -> &'a [String] {
+        self.0.get(name).and_then(|value| value.as_ss().ok()).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The failure for a row that does not say what it must.
+pub(crate) fn broken(attribute: &'static str) -> Failure {
+    Failure::new("read a stored row", format!("attribute `{attribute}` is missing or malformed"))
+}

@@ -1,0 +1,111 @@
+//! Transactions: all conditions hold and everything is written, or nothing is.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::types::{
+    CancellationReason, ConditionCheck, Put, ReturnConsumedCapacity, TransactWriteItem, Update,
+};
+use domain::Failure;
+
+use crate::row::Item;
+use crate::tally;
+
+/// How a transaction ended.
+#[derive(Debug)]
+pub(crate) enum Transacted {
+    /// Everything is written.
+    Committed,
+    /// Nothing is; for each item in order, whether its condition failed (and what stood there).
+    Refused(Vec<Option<Item>>),
+}
+
+impl Transacted {
+    /// What stood where item `index` wanted to write, if its condition failed.
+    pub(crate) fn refused(&self, index: usize) -> Option<&Item> {
+        match self {
+            Self::Committed => None,
+            Self::Refused(items) => items.get(index)?.as_ref(),
+        }
+    }
+}
+
+/// Conflicts pass within milliseconds: someone else's transaction holds one of the items.
+const CONFLICT_TRIES: u32 = 6;
+
+/// Writes `items` as one transaction.
+///
+/// `token` names the request: a retry whose first try was committed is recognised by DynamoDB and
+/// changes nothing. It must be new for each distinct request.
+pub(crate) async fn transact(
+    client: &Client,
+    action: &'static str,
+    items: Vec<TransactWriteItem>,
+    token: &str,
+) -> Result<Transacted, Failure> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let sent = client
+            .transact_write_items()
+            .set_transact_items(Some(items.clone()))
+            .client_request_token(token)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        let error = match sent {
+            Ok(done) => {
+                tally::note(done.consumed_capacity());
+                return Ok(Transacted::Committed);
+            }
+            Err(error) => error,
+        };
+        let reasons = match error.as_service_error() {
+            Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
+                cancelled.cancellation_reasons()
+            }
+            Some(TransactWriteItemsError::TransactionInProgressException(_)) => &[],
+            _ => return Err(Failure::new(action, error)),
+        };
+        if reasons.iter().any(is_lost_condition) {
+            tally::note([]);
+            return Ok(Transacted::Refused(reasons.iter().map(lost_condition).collect()));
+        }
+        let passing = reasons.iter().all(|reason| is_passing(reason.code()));
+        if !passing || tries == CONFLICT_TRIES {
+            return Err(Failure::new(action, error));
+        }
+        tokio::time::sleep(Duration::from_millis(10 << tries)).await;
+    }
+}
+
+fn is_lost_condition(reason: &CancellationReason) -> bool {
+    reason.code() == Some("ConditionalCheckFailed")
+}
+
+fn lost_condition(reason: &CancellationReason) -> Option<Item> {
+    is_lost_condition(reason).then(|| reason.item().cloned().unwrap_or_default())
+}
+
+/// Reasons that a moment's patience cures.
+fn is_passing(code: Option<&str>) -> bool {
+    matches!(
+        code,
+        None | Some(
+            "None" | "TransactionConflict" | "ThrottlingError" | "ProvisionedThroughputExceeded"
+        )
+    )
+}
+
+pub(crate) fn put(put: Put) -> TransactWriteItem {
+    TransactWriteItem::builder().put(put).build()
+}
+
+pub(crate) fn update(update: Update) -> TransactWriteItem {
+    TransactWriteItem::builder().update(update).build()
+}
+
+pub(crate) fn check(check: ConditionCheck) -> TransactWriteItem {
+    TransactWriteItem::builder().condition_check(check).build()
+}
