@@ -7,8 +7,7 @@
 
 use boundary::batch::{Consumer, Message, Unhandled};
 use boundary::{Host, Misconfigured};
-use domain::accounts::{AccountChanged, KeyId, KeyUsed, State as AccountState, UserId};
-use serde::Deserialize;
+use domain::accounts::{KeyId, Message as Heard, State as AccountState, UserId};
 use store::Accounts;
 
 /// What the handler shares between messages.
@@ -23,25 +22,16 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     Consumer::new(host, "tendKeys", state, |state, message| Box::pin(tend(state, message)))
 }
 
-/// The messages this function understands.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Heard {
-    Used(KeyUsed),
-    Changed(AccountChanged),
-}
-
 async fn tend(state: &State, message: &Message) -> Result<(), Unhandled> {
-    let heard = serde_json::from_str(&message.body).map_err(|_| {
-        Unhandled::Unreadable("neither a KeyUsed nor an AccountChanged message".to_owned())
-    })?;
+    let heard = serde_json::from_str(&message.body)
+        .map_err(|error| Unhandled::Unreadable(format!("not an account message: {error}")))?;
     match heard {
-        Heard::Used(used) => {
+        Heard::KeyUsed(used) => {
             let key_id = KeyId::parse(&used.key_id)
                 .ok_or_else(|| Unhandled::Unreadable("`keyId` is not a key id".to_owned()))?;
             Ok(state.accounts.note_key_use(&key_id, used.hour).await?)
         }
-        Heard::Changed(changed) => {
+        Heard::AccountChanged(changed) => {
             let user_id = UserId::parse(&changed.user_id)
                 .map_err(|rejected| Unhandled::Unreadable(rejected.to_string()))?;
             retire(state, &user_id).await

@@ -21,9 +21,11 @@ impl Clock {
         Self(Arc::new(now))
     }
 
-    /// What it shows.
+    /// What it shows, to the millisecond: as precisely as rows keep it, so that what is answered
+    /// at once and what is read back later are the same.
     pub fn now(&self) -> Timestamp {
-        (self.0)()
+        let now = (self.0)();
+        Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
     }
 }
 

@@ -36,6 +36,12 @@ impl Log {
         Self { write: Arc::new(write), cold: Arc::new(AtomicBool::new(true)) }
     }
 
+    /// The same log for another instance, whose first line is a cold one again.
+    #[must_use]
+    pub fn for_instance(&self) -> Self {
+        Self { write: Arc::clone(&self.write), cold: Arc::new(AtomicBool::new(true)) }
+    }
+
     /// Writes one line about one invocation.
     pub fn report(&self, report: &Report<'_>) {
         let cold = self.cold.swap(false, Ordering::Relaxed);

@@ -18,8 +18,7 @@ mod role;
 pub use account::{Account, Amendment, NewAccount, Profile, State, Tenant, UserId};
 pub use audit::{Audit, Change};
 pub use key::{ApiKey, Key, KeyId, NewKey, Principal, SecretHash, Verdict, verify};
-pub use message::hour_of;
-pub use message::{AccountChanged, KeyUsed};
+pub use message::{AccountChanged, KeyUsed, Message, hour_of};
 pub use role::{Role, Roles};
 
 /// The caller's mistake, in the domain's words; the boundary knows what HTTP calls it.

@@ -4,7 +4,7 @@ use aws_sdk_sns::types::MessageAttributeValue as TopicAttribute;
 use aws_sdk_sqs::types::MessageAttributeValue as QueueAttribute;
 use domain::Failure;
 use domain::Timestamp;
-use domain::accounts::{AccountChanged, Audit, KeyId, KeyUsed};
+use domain::accounts::{AccountChanged, Audit, KeyId, KeyUsed, Message};
 
 use crate::TRACEPARENT;
 
@@ -29,7 +29,7 @@ impl KeyUses {
         traceparent: &str,
     ) -> Result<(), Failure> {
         const ACTION: &str = "report a key's use";
-        let body = serde_json::to_string(&KeyUsed::new(key_id, at))
+        let body = serde_json::to_string(&Message::KeyUsed(KeyUsed::new(key_id, at)))
             .map_err(|cause| Failure::new(ACTION, cause))?;
         let trace = QueueAttribute::builder()
             .data_type("String")
@@ -64,8 +64,8 @@ impl AccountEvents {
     /// Tells what an audit row records; subscriptions filter by the attribute `event`.
     pub async fn changed(&self, audit: &Audit, traceparent: &str) -> Result<(), Failure> {
         const ACTION: &str = "publish an account event";
-        let message = AccountChanged::new(audit);
-        let body = serde_json::to_string(&message).map_err(|cause| Failure::new(ACTION, cause))?;
+        let body = serde_json::to_string(&Message::AccountChanged(AccountChanged::new(audit)))
+            .map_err(|cause| Failure::new(ACTION, cause))?;
         let attribute = |value: &str| {
             TopicAttribute::builder()
                 .data_type("String")
@@ -77,7 +77,7 @@ impl AccountEvents {
             .publish()
             .topic_arn(&self.topic_arn)
             .message(body)
-            .message_attributes("event", attribute(&message.event)?)
+            .message_attributes("event", attribute(audit.change.name())?)
             .message_attributes(TRACEPARENT, attribute(traceparent)?)
             .send()
             .await

@@ -3,7 +3,7 @@
 use domain::Failure;
 use domain::accounts::{Rejected, Role};
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::Response;
 
@@ -59,6 +59,25 @@ kinds! {
         "Repeat the request; tell us the trace id in `traceparent` if it stays."
     UNAVAILABLE SERVICE_UNAVAILABLE "unavailable" "Not able to answer right now"
         "Repeat the request after `Retry-After` seconds."
+}
+
+/// The members of RFC 9457, in its order, and the field at fault.
+#[derive(Serialize)]
+struct Body<'a> {
+    #[serde(rename = "type")]
+    kind: String,
+    title: &'static str,
+    status: u16,
+    detail: &'a str,
+    instance: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    errors: Option<[FieldError<'a>; 1]>,
+}
+
+#[derive(Serialize)]
+struct FieldError<'a> {
+    field: &'a str,
+    detail: &'a str,
 }
 
 /// One problem, ready to be answered.
@@ -171,18 +190,17 @@ impl Problem {
             .with(header::RETRY_AFTER, retry_after_seconds.max(1).to_string())
     }
 
-    fn body(&self, instance: &str) -> Value {
-        let mut body = json!({
-            "type": format!("/docs#{}", self.kind.slug),
-            "title": self.kind.title,
-            "status": self.kind.status.as_u16(),
-            "detail": self.detail,
-            "instance": instance,
-        });
-        if let Some(field) = &self.field {
-            body["errors"] = json!([{ "field": field, "detail": self.detail }]);
+    fn body<'a>(&'a self, instance: &'a str) -> Body<'a> {
+        let errors =
+            self.field.as_deref().map(|field| [FieldError { field, detail: &self.detail }]);
+        Body {
+            kind: format!("/docs#{}", self.kind.slug),
+            title: self.kind.title,
+            status: self.kind.status.as_u16(),
+            detail: &self.detail,
+            instance,
+            errors,
         }
-        body
     }
 
     /// The answer for a request to `instance`.

@@ -5,9 +5,20 @@ use serde::{Deserialize, Serialize};
 
 use super::{Audit, KeyId};
 
+/// Any message of this system, told apart by `type`. Fields that a reader does not know are passed
+/// over, so that old and new functions can run side by side during a deployment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type")]
+pub enum Message {
+    /// A key was used.
+    KeyUsed(KeyUsed),
+    /// An account changed.
+    AccountChanged(AccountChanged),
+}
+
 /// A key was used during an hour. Receivers keep the latest; repeats and disorder change nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename = "KeyUsed", rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct KeyUsed {
     /// Format version; 1.
     pub v: u8,
@@ -31,7 +42,7 @@ pub fn hour_of(at: Timestamp) -> Timestamp {
 
 /// Something happened to an account; the audit row of that id says what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename = "AccountChanged", rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct AccountChanged {
     /// Format version; 1.
     pub v: u8,
@@ -61,11 +72,14 @@ mod tests {
 
     #[test]
     fn messages_are_tagged_and_versioned() {
-        let used =
-            KeyUsed::new(&KeyId::parse("k1").unwrap(), "2026-03-01T10:59:59Z".parse().unwrap());
+        let key_id = KeyId::parse("k1").unwrap();
+        let at = "2026-03-01T10:59:59Z".parse().unwrap();
+        let used = Message::KeyUsed(KeyUsed::new(&key_id, at));
         let json = serde_json::to_string(&used).unwrap();
         assert_eq!(json, r#"{"type":"KeyUsed","v":1,"keyId":"k1","hour":"2026-03-01T10:00:00Z"}"#);
-        assert_eq!(serde_json::from_str::<KeyUsed>(&json).unwrap(), used);
-        assert!(serde_json::from_str::<KeyUsed>(&json.replace("KeyUsed", "Other")).is_err());
+        assert_eq!(serde_json::from_str::<Message>(&json).unwrap(), used);
+        let newer = json.replace("\"v\":1", "\"v\":1,\"more\":true");
+        assert_eq!(serde_json::from_str::<Message>(&newer).unwrap(), used);
+        assert!(serde_json::from_str::<Message>(&json.replace("KeyUsed", "Other")).is_err());
     }
 }

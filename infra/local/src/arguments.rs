@@ -1,0 +1,89 @@
+//! The command line.
+
+use std::path::{Path, PathBuf};
+
+use local::functions_elsewhere::Remote;
+
+/// What `--help` prints.
+pub(crate) const USAGE: &str = "\
+Switchyard on this machine: everything template.yaml describes, in one process.
+
+Usage: cargo run -- [options]
+       cargo run -- document      write the OpenAPI document and its page anew
+
+  --port N          where the HTTP API answers (8080, or the next free port)
+  --data DIR        where data is kept between runs (.local)
+  --fresh           forget what is kept there first
+  --memory          keep nothing
+  --aws-port N      DynamoDB, SQS, SNS and S3 on a port, for the aws command line and others
+  --functions URL   leave the functions to `cargo lambda watch` at URL (implies --aws-port 4566)
+  --template FILE   read another template
+  --quiet           no line for each request and message";
+
+/// What to do.
+pub(crate) enum Command {
+    Help,
+    Document,
+    Run(Arguments),
+}
+
+/// How to run.
+pub(crate) struct Arguments {
+    pub(crate) port: u16,
+    pub(crate) aws_port: Option<u16>,
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) fresh: bool,
+    pub(crate) quiet: bool,
+    pub(crate) remote: Option<Remote>,
+    pub(crate) template: PathBuf,
+}
+
+impl Arguments {
+    pub(crate) fn read(mut words: impl Iterator<Item = String>) -> Result<Command, String> {
+        let mut arguments = Self {
+            port: 8080,
+            aws_port: None,
+            folder: Some(PathBuf::from(".local")),
+            fresh: false,
+            quiet: false,
+            remote: None,
+            template: template(),
+        };
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
+            match word.as_str() {
+                "document" => return Ok(Command::Document),
+                "--help" | "-h" => return Ok(Command::Help),
+                "--port" => arguments.port = port(&value()?)?,
+                "--aws-port" => arguments.aws_port = Some(port(&value()?)?),
+                "--data" => arguments.folder = Some(PathBuf::from(value()?)),
+                "--template" => arguments.template = PathBuf::from(value()?),
+                "--functions" => arguments.remote = Some(Remote::at(&value()?)?),
+                "--fresh" => arguments.fresh = true,
+                "--memory" => arguments.folder = None,
+                "--quiet" => arguments.quiet = true,
+                unknown => return Err(format!("unknown option {unknown}\n\n{USAGE}")),
+            }
+        }
+        if arguments.remote.is_some() {
+            arguments.aws_port.get_or_insert(4566);
+        }
+        Ok(Command::Run(arguments))
+    }
+}
+
+fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| format!("{text} is not a port number"))
+}
+
+/// The template of the folder we are in, or of the workspace this was built from.
+fn template() -> PathBuf {
+    let here = Path::new("template.yaml");
+    if here.exists() { here.to_owned() } else { root().join("template.yaml") }
+}
+
+/// The workspace this was built from.
+pub(crate) fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.ancestors().nth(2).unwrap_or(manifest).to_owned()
+}

@@ -1,0 +1,248 @@
+//! The whole of it, put together from the template.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicI64;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use boundary::telemetry::Log;
+use boundary::{Aws, Clock, Entropy, Host, Vars};
+use bytes::Bytes;
+use domain::Timestamp;
+use http::{Request, Response};
+use template::Stack;
+use tokio::net::TcpListener;
+
+use crate::connector::Connector;
+use crate::faults::{Dice, Faults};
+use crate::functions::{Functions, Runner};
+use crate::gateway::{BODY_CAP, Gateway, Handled};
+use crate::pump::Pump;
+use crate::schedule::Schedules;
+use crate::server::{self, Remote};
+use crate::services::{ACCESS_KEY, SECRET_KEY, Services};
+use crate::time::Movable;
+
+/// How a local cloud is to be.
+#[derive(Debug)]
+pub struct Options {
+    /// The template it reads.
+    pub template: PathBuf,
+    /// Values for the template's parameters.
+    pub parameters: BTreeMap<String, String>,
+    /// Where data is kept; `None` keeps it in memory.
+    pub folder: Option<PathBuf>,
+    /// A clock that a test moves; `None` for the machine's.
+    pub clock: Option<Movable>,
+    /// Makes everything random repeatable.
+    pub seed: Option<u64>,
+    /// Each new instance of a function has a clock that is wrong by up to so many milliseconds.
+    pub skew_ms: u64,
+    /// What goes wrong.
+    pub faults: Arc<Faults>,
+    /// Where functions log.
+    pub log: Log,
+    /// Run functions behind `cargo lambda watch` at this address.
+    pub remote: Option<Remote>,
+}
+
+impl Options {
+    /// In memory, on the machine's clock, with nothing going wrong and logs dropped.
+    pub fn new(template: &Path) -> Self {
+        Self {
+            template: template.to_owned(),
+            parameters: BTreeMap::new(),
+            folder: None,
+            clock: None,
+            seed: None,
+            skew_ms: 0,
+            faults: Faults::none(),
+            log: Log::new(|_| {}),
+            remote: None,
+        }
+    }
+}
+
+/// A running local cloud.
+#[derive(Debug, Clone)]
+pub struct Cloud {
+    /// What the template says.
+    pub stack: Arc<Stack>,
+    /// DynamoDB, SQS, SNS and S3.
+    pub services: Services,
+    /// The functions.
+    pub functions: Functions,
+    /// The HTTP API.
+    pub gateway: Gateway,
+    /// Queues to functions.
+    pub pump: Pump,
+    /// What runs by the clock.
+    pub schedules: Schedules,
+    /// What goes wrong.
+    pub faults: Arc<Faults>,
+    clock: Clock,
+}
+
+impl Cloud {
+    /// Reads the template and sets everything up; nothing runs in the background yet.
+    pub fn start(options: Options) -> Result<Self, String> {
+        let stack = template::load(&options.template, &options.parameters)
+            .map_err(|error| error.to_string())?;
+        let clock = options.clock.as_ref().map_or_else(Clock::system, Movable::clock);
+        let now_ms = milliseconds(&clock);
+        let services = Services::open(&stack, options.folder.as_deref(), &now_ms, options.seed)?;
+        let runner = match options.remote {
+            Some(remote) => Runner::There(remote),
+            None => Runner::Here(hosts(HostParts {
+                services: services.clone(),
+                faults: Arc::clone(&options.faults),
+                clock: options.clock,
+                seed: options.seed,
+                skew_ms: options.skew_ms,
+                log: options.log,
+            })),
+        };
+        let functions = Functions::new(&stack, runner, &base_vars(), Arc::clone(&now_ms))?;
+        Ok(Self {
+            gateway: Gateway::new(&stack, functions.clone())?,
+            pump: Pump::new(
+                &stack,
+                services.queues().clone(),
+                functions.clone(),
+                Arc::clone(&options.faults),
+                now_ms,
+            )?,
+            schedules: Schedules::new(&stack, functions.clone())?,
+            functions,
+            services,
+            faults: options.faults,
+            clock,
+            stack: Arc::new(stack),
+        })
+    }
+
+    /// What the cloud's clock shows.
+    pub fn now_ms(&self) -> i64 {
+        self.clock.now().as_millisecond()
+    }
+
+    /// The clock as a function, for what runs in the background.
+    pub fn clock_ms(&self) -> Arc<dyn Fn() -> i64 + Send + Sync> {
+        milliseconds(&self.clock)
+    }
+
+    /// Answers one request as the HTTP API would, without a socket.
+    pub async fn request(&self, request: Request<Bytes>) -> Response<Bytes> {
+        let source = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        self.gateway.handle(request, source, self.now_ms()).await.response
+    }
+
+    /// Hands over every message that is visible now, until none is.
+    pub async fn settle(&self) -> usize {
+        let mut handled = 0;
+        loop {
+            let mut received = 0;
+            for mapping in self.pump.mappings() {
+                received += self.pump.turn(mapping).await.received;
+            }
+            if received == 0 {
+                return handled;
+            }
+            handled += received;
+        }
+    }
+
+    /// Serves the HTTP API on `listener` until the runtime ends.
+    pub async fn serve(
+        &self,
+        listener: TcpListener,
+        report: Arc<dyn Fn(&str, &str, &Handled, std::time::Duration) + Send + Sync>,
+    ) {
+        let cloud = self.clone();
+        let handler: server::Handler = Arc::new(move |request, source| {
+            let (cloud, report) = (cloud.clone(), Arc::clone(&report));
+            Box::pin(async move {
+                let started = tokio::time::Instant::now();
+                let (method, path) =
+                    (request.method().as_str().to_owned(), request.uri().path().to_owned());
+                let handled = cloud.gateway.handle(request, source, cloud.now_ms()).await;
+                report(&method, &path, &handled, started.elapsed());
+                handled.response
+            })
+        });
+        server::serve(listener, BODY_CAP, handler).await;
+    }
+}
+
+/// What Lambda puts into every function's environment.
+pub fn base_vars() -> BTreeMap<String, String> {
+    [
+        ("AWS_ACCESS_KEY_ID", ACCESS_KEY),
+        ("AWS_SECRET_ACCESS_KEY", SECRET_KEY),
+        ("AWS_REGION", template::REGION),
+    ]
+    .into_iter()
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .collect()
+}
+
+struct HostParts {
+    services: Services,
+    faults: Arc<Faults>,
+    clock: Option<Movable>,
+    seed: Option<u64>,
+    skew_ms: u64,
+    log: Log,
+}
+
+/// Makes the host of each new instance.
+fn hosts(parts: HostParts) -> Arc<dyn Fn(Vars) -> Host + Send + Sync> {
+    let client = Connector::client(parts.services, parts.faults);
+    let dice = Arc::new(Mutex::new(Dice::new(parts.seed.unwrap_or_default())));
+    let entropy = if parts.seed.is_some() { seeded(Arc::clone(&dice)) } else { Entropy::system() };
+    Arc::new(move |vars| {
+        let bound = parts.skew_ms * 2 + 1;
+        let drawn = dice.lock().unwrap_or_else(PoisonError::into_inner).below(bound);
+        let skew = i64::try_from(drawn).unwrap_or(0) - i64::try_from(parts.skew_ms).unwrap_or(0);
+        let clock = match &parts.clock {
+            Some(clock) => clock.skewed(Arc::new(AtomicI64::new(skew))),
+            None => Clock::system(),
+        };
+        Host {
+            aws: aws(&client, &vars),
+            vars,
+            clock,
+            entropy: entropy.clone(),
+            log: parts.log.for_instance(),
+        }
+    })
+}
+
+/// The credentials and the region are set by [`base_vars`], so there is nothing to be missing.
+fn aws(client: &aws_sdk_dynamodb::config::SharedHttpClient, vars: &Vars) -> Aws {
+    let fallback = || Aws::through(client.clone(), &base_vars().into_iter().collect());
+    match Aws::through(client.clone(), vars).or_else(|_| fallback()) {
+        Ok(aws) => aws,
+        Err(error) => unreachable!("{error}"),
+    }
+}
+
+fn seeded(dice: Arc<Mutex<Dice>>) -> Entropy {
+    Entropy::new(move |bytes| {
+        let mut dice = dice.lock().unwrap_or_else(PoisonError::into_inner);
+        for byte in bytes {
+            *byte = dice.next().to_le_bytes()[0];
+        }
+    })
+}
+
+fn milliseconds(clock: &Clock) -> Arc<dyn Fn() -> i64 + Send + Sync> {
+    let clock = clock.clone();
+    Arc::new(move || clock.now().as_millisecond())
+}
+
+/// Now, on the machine's clock.
+pub fn machine_now() -> Timestamp {
+    Clock::system().now()
+}

@@ -1,0 +1,213 @@
+//! What a person sees: the banner, and one line for each request, batch and scheduled run.
+
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::{IsTerminal, Write as _};
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use boundary::telemetry::Log;
+use local::Cloud;
+use local::cloud::base_vars;
+use local::functions::Outcome;
+use local::gateway::Handled;
+use local::pump::{Mapping, Turn};
+use local::schedule::Entry;
+use template::Stack;
+
+/// Writes a line to standard output.
+#[expect(clippy::print_stdout, reason = "the console is this program's purpose")]
+pub(crate) fn print(text: &str) {
+    println!("{text}");
+}
+
+/// Writes a line to standard error.
+#[expect(clippy::print_stderr, reason = "the console is this program's purpose")]
+pub(crate) fn complain(text: &str) {
+    eprintln!("switchyard: {text}");
+}
+
+/// The terminal.
+pub(crate) struct Console {
+    quiet: bool,
+    coloured: bool,
+}
+
+const GREEN: &str = "32";
+const YELLOW: &str = "33";
+const RED: &str = "31";
+const BLUE: &str = "36";
+const DIM: &str = "2";
+const BOLD: &str = "1";
+
+impl Console {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self { quiet, coloured: std::io::stdout().is_terminal() }
+    }
+
+    fn paint(&self, colour: &str, text: &str) -> String {
+        if self.coloured { format!("\x1b[{colour}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    pub(crate) fn banner(
+        &self,
+        cloud: &Cloud,
+        url: &str,
+        admin_key: &str,
+        aws_url: Option<&str>,
+        folder: Option<&Path>,
+    ) {
+        let stack = &cloud.stack;
+        let kept = folder.map_or_else(
+            || "in memory; gone when this ends".to_owned(),
+            |folder| format!("{} (start over with --fresh)", folder.display()),
+        );
+        let mut text = String::new();
+        let mut row = |name: &str, value: &str| {
+            let _ = writeln!(text, "  {}  {value}", self.paint(DIM, &format!("{name:<10}")));
+        };
+        row("API", &self.paint(BOLD, url));
+        row("Docs", &format!("{url}/docs"));
+        row("Admin key", admin_key);
+        row("Data", &kept);
+        if let Some(aws_url) = aws_url {
+            row("AWS", &format!("{aws_url}  (DynamoDB, SQS, SNS, S3)"));
+        }
+        row(
+            "Running",
+            &[
+                (stack.functions.len(), "function"),
+                (stack.tables.len(), "table"),
+                (stack.queues.len(), "queue"),
+                (stack.topics.len(), "topic"),
+                (cloud.schedules.entries().len(), "schedule"),
+            ]
+            .map(|(count, what)| format!("{count} {what}{}", if count == 1 { "" } else { "s" }))
+            .join(", "),
+        );
+        let title = self.paint(BOLD, "Switchyard");
+        let env = folder
+            .map_or_else(String::new, |folder| format!("  source {}/env\n", folder.display()));
+        let set = if env.is_empty() {
+            format!("  SWITCHYARD_URL={url} SWITCHYARD_ADMIN_KEY={admin_key}\n")
+        } else {
+            env
+        };
+        print(&format!(
+            "\n{title}, on this machine\n\n{text}\n{}\n{set}  \
+             curl -XPOST \"$SWITCHYARD_URL/api/v1/ids?count=3\" -H \"Authorization: Bearer $SWITCHYARD_ADMIN_KEY\"\n  \
+             curl $SWITCHYARD_URL/api/v1/me -H \"Authorization: Bearer $SWITCHYARD_ADMIN_KEY\"\n  \
+             curl $SWITCHYARD_URL/health\n\n{}\n",
+            self.paint(DIM, "Try, in another terminal:"),
+            self.paint(DIM, "Ctrl-C ends it.")
+        ));
+    }
+
+    pub(crate) fn request(&self, method: &str, path: &str, handled: &Handled, took: Duration) {
+        if self.quiet {
+            return;
+        }
+        let status = handled.response.status();
+        let colour = match status.as_u16() {
+            0..400 => GREEN,
+            400..500 => YELLOW,
+            _ => RED,
+        };
+        print(&format!(
+            "{} {method:<6} {path} {}",
+            self.paint(colour, status.as_str()),
+            self.paint(
+                DIM,
+                &format!("{} {}", handled.function.as_deref().unwrap_or("gateway"), shown(took))
+            )
+        ));
+    }
+
+    pub(crate) fn batch(&self, mapping: &Mapping, turn: &Turn, took: Duration) {
+        if self.quiet {
+            return;
+        }
+        let (colour, word) = match (&turn.error, turn.failed) {
+            (Some(_), _) => (RED, "err"),
+            (None, 0) => (BLUE, "msg"),
+            (None, _) => (YELLOW, "msg"),
+        };
+        let mut line =
+            format!("{} {} × {}", self.paint(colour, word), mapping.queue, turn.received);
+        if turn.failed > 0 {
+            let _ = write!(line, ", {} will come back", turn.failed);
+        }
+        if let Some(error) = &turn.error {
+            let _ = write!(line, ": {error}");
+        }
+        print(&format!(
+            "{line} {}",
+            self.paint(DIM, &format!("{} {}", mapping.function, shown(took)))
+        ));
+    }
+
+    pub(crate) fn scheduled(&self, entry: &Entry, outcome: &Outcome, took: Duration) {
+        if self.quiet {
+            return;
+        }
+        let (colour, said) = match outcome {
+            Ok(answer) => (BLUE, String::from_utf8_lossy(answer).into_owned()),
+            Err(error) => (RED, error.clone()),
+        };
+        let what = self.paint(DIM, &format!("{} {}", entry.function, shown(took)));
+        print(&format!("{} {} {said} {what}", self.paint(colour, "cron"), entry.name));
+    }
+
+    pub(crate) fn goodbye(&self) {
+        print(&self.paint(DIM, "\nEnded; nothing acknowledged is lost."));
+    }
+}
+
+fn shown(took: Duration) -> String {
+    format!("{:.1} ms", took.as_secs_f64() * 1000.0)
+}
+
+/// Functions log to a file beside the data, or nowhere.
+pub(crate) fn log(folder: Option<&Path>) -> Result<Log, String> {
+    let Some(folder) = folder else { return Ok(Log::new(|_| {})) };
+    let path = folder.join("functions.log");
+    let file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&path)
+        .map_err(|error| format!("{}: {error}", path.display()))?;
+    let file = Mutex::new(file);
+    Ok(Log::new(move |line| {
+        if let Ok(mut file) = file.lock() {
+            let _ = writeln!(file, "{line}");
+        }
+    }))
+}
+
+/// `env` is for people's shells; `functions.env` is what `cargo lambda watch` needs.
+pub(crate) fn write_env(
+    folder: &Path,
+    url: &str,
+    admin_key: &str,
+    aws_url: Option<&str>,
+    stack: &Stack,
+) -> Result<(), String> {
+    let write = |name: &str, text: String| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    write(
+        "env",
+        format!("export SWITCHYARD_URL={url}\nexport SWITCHYARD_ADMIN_KEY={admin_key}\n"),
+    )?;
+    let mut vars = base_vars();
+    if let Some(aws_url) = aws_url {
+        vars.insert("AWS_ENDPOINT_URL".to_owned(), aws_url.to_owned());
+    }
+    for function in &stack.functions {
+        vars.extend(function.environment.clone());
+    }
+    let lines: String = vars.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+    write("functions.env", lines)
+}

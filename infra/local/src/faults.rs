@@ -1,0 +1,313 @@
+//! What a seeded test lets go wrong, and where: at the SDK's connector and at the queue pump.
+//!
+//! A plan is a stream of random numbers from one seed. Every call to a service and every delivery
+//! draws from it, in the order in which a single-threaded test runs them, so the same seed meets
+//! the same faults. Injected faults are counted by kind.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use tokio::sync::Notify;
+
+use crate::services::Service;
+
+/// What can go wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fault {
+    /// The service refuses for now; nothing is written.
+    Throttle,
+    /// The service answers 500; nothing is written.
+    ServerError,
+    /// The line is cut before the request arrives.
+    CutBefore,
+    /// The request is carried out, and its answer lost.
+    CommitThenTimeout,
+    /// A transaction meets another one.
+    TransactionConflict,
+    /// An eventually consistent read shows an earlier state.
+    StaleRead,
+    /// The function dies before the call.
+    CrashBefore,
+    /// The function dies after the call was carried out.
+    CrashAfter,
+    /// A message arrives twice.
+    DoubledMessage,
+    /// A batch arrives in another order.
+    ReorderedBatch,
+    /// A message arrives late.
+    DelayedMessage,
+    /// A handled message is not acknowledged.
+    LostAcknowledgement,
+}
+
+/// A request to a service.
+#[derive(Debug)]
+pub struct Call {
+    /// Which service.
+    pub service: Service,
+    /// Which operation.
+    pub operation: String,
+    /// Its body.
+    pub body: Bytes,
+}
+
+/// What goes wrong in one test.
+pub struct Faults {
+    plan: Mutex<Plan>,
+    counts: Mutex<BTreeMap<Fault, u64>>,
+    seen: Mutex<HashMap<Bytes, Response<Bytes>>>,
+}
+
+enum Plan {
+    Never,
+    Seeded {
+        dice: Dice,
+        per_mille: u64,
+    },
+    /// The call of this number meets this fault, and no other does.
+    At {
+        countdown: u64,
+        fault: Fault,
+    },
+}
+
+impl std::fmt::Debug for Faults {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Faults({:?})", self.counts())
+    }
+}
+
+tokio::task_local! {
+    /// Rings when the invocation that runs in this task is to die.
+    pub static DEATH: Arc<Notify>;
+}
+
+impl Faults {
+    /// Nothing goes wrong.
+    pub fn none() -> Arc<Self> {
+        Self::with(Plan::Never)
+    }
+
+    /// Each call and delivery meets a fault with a probability of `per_mille`.
+    pub fn seeded(seed: u64, per_mille: u64) -> Arc<Self> {
+        Self::with(Plan::Seeded { dice: Dice::new(seed), per_mille })
+    }
+
+    fn with(plan: Plan) -> Arc<Self> {
+        Arc::new(Self { plan: Mutex::new(plan), counts: Mutex::default(), seen: Mutex::default() })
+    }
+
+    /// From now on, nothing more goes wrong.
+    pub fn stop(&self) {
+        *lock(&self.plan) = Plan::Never;
+    }
+
+    /// From now on, the `nth` call (from 0) meets `fault`, and nothing else goes wrong.
+    pub fn strike(&self, nth: u64, fault: Fault) {
+        *lock(&self.plan) = Plan::At { countdown: nth, fault };
+    }
+
+    /// True when a strike is still to come.
+    pub fn is_waiting(&self) -> bool {
+        matches!(&*lock(&self.plan), Plan::At { .. })
+    }
+
+    /// How many faults of each kind there were.
+    pub fn counts(&self) -> BTreeMap<Fault, u64> {
+        lock(&self.counts).clone()
+    }
+
+    fn count(&self, fault: Fault) {
+        *lock(&self.counts).entry(fault).or_default() += 1;
+    }
+
+    fn draw(&self, call: &Call) -> Option<Fault> {
+        let mut plan = lock(&self.plan);
+        match &mut *plan {
+            Plan::Never => None,
+            Plan::Seeded { dice, per_mille } => {
+                if dice.below(1000) >= *per_mille {
+                    return None;
+                }
+                let fitting = fitting(call);
+                let index = usize::try_from(dice.below(fitting.len() as u64)).unwrap_or(0);
+                fitting.get(index).copied()
+            }
+            Plan::At { countdown: 0, fault } => {
+                let fault = *fault;
+                *plan = Plan::Never;
+                Some(fault)
+            }
+            Plan::At { countdown, .. } => {
+                *countdown -= 1;
+                None
+            }
+        }
+    }
+
+    /// Whether a delivery goes wrong in this way.
+    pub(crate) fn delivery(&self, fault: Fault) -> bool {
+        let struck = match &mut *lock(&self.plan) {
+            Plan::Seeded { dice, per_mille } => dice.below(1000) < *per_mille,
+            Plan::Never | Plan::At { .. } => false,
+        };
+        if struck {
+            self.count(fault);
+        }
+        struck
+    }
+
+    /// A number below `bound` from the plan's stream; 0 when nothing goes wrong.
+    pub(crate) fn below(&self, bound: u64) -> u64 {
+        match &mut *lock(&self.plan) {
+            Plan::Seeded { dice, .. } => dice.below(bound),
+            Plan::Never | Plan::At { .. } => 0,
+        }
+    }
+
+    /// Carries out a call, or lets it go wrong.
+    pub(crate) async fn around<F: Future<Output = Response<Bytes>>>(
+        &self,
+        call: &Call,
+        carry_out: impl FnOnce() -> F,
+    ) -> Result<Response<Bytes>, ConnectorError> {
+        let fault = self.draw(call);
+        if let Some(fault) = fault {
+            self.count(fault);
+        }
+        match fault {
+            Some(Fault::Throttle) => return Ok(refusal(call.service, THROTTLED)),
+            Some(Fault::ServerError) => return Ok(refusal(call.service, BROKEN)),
+            Some(Fault::TransactionConflict) => return Ok(conflict(call)),
+            Some(Fault::CutBefore) => return Err(ConnectorError::io("connection reset".into())),
+            Some(Fault::StaleRead) => {
+                if let Some(earlier) = lock(&self.seen).get(&call.body) {
+                    return Ok(earlier.clone());
+                }
+            }
+            Some(Fault::CrashBefore) => die().await,
+            Some(_) | None => {}
+        }
+        let answer = carry_out().await;
+        match fault {
+            Some(Fault::CommitThenTimeout) => {
+                return Err(ConnectorError::timeout("no answer".into()));
+            }
+            Some(Fault::CrashAfter) => die().await,
+            Some(_) | None => {}
+        }
+        if reads_eventually(call) {
+            lock(&self.seen).insert(call.body.clone(), answer.clone());
+        }
+        Ok(answer)
+    }
+}
+
+/// The faults that can happen to a call.
+fn fitting(call: &Call) -> Vec<Fault> {
+    let mut fitting = vec![
+        Fault::Throttle,
+        Fault::ServerError,
+        Fault::CutBefore,
+        Fault::CommitThenTimeout,
+        Fault::CrashBefore,
+        Fault::CrashAfter,
+    ];
+    if call.operation == "TransactWriteItems" {
+        fitting.push(Fault::TransactionConflict);
+    }
+    if reads_eventually(call) {
+        fitting.push(Fault::StaleRead);
+    }
+    fitting
+}
+
+fn reads_eventually(call: &Call) -> bool {
+    let reads = matches!(call.operation.as_str(), "GetItem" | "Query" | "Scan" | "BatchGetItem");
+    let consistent = b"\"ConsistentRead\":true";
+    reads && !call.body.windows(consistent.len()).any(|window| window == consistent)
+}
+
+/// Tells whoever runs this invocation that it is over, and never goes on.
+async fn die() {
+    if let Ok(death) = DEATH.try_with(Arc::clone) {
+        death.notify_one();
+        std::future::pending::<()>().await;
+    }
+}
+
+struct Refusal {
+    status: StatusCode,
+    code: &'static str,
+}
+
+const THROTTLED: Refusal = Refusal { status: StatusCode::BAD_REQUEST, code: "ThrottlingException" };
+const BROKEN: Refusal =
+    Refusal { status: StatusCode::INTERNAL_SERVER_ERROR, code: "InternalServerError" };
+
+fn refusal(service: Service, refusal: Refusal) -> Response<Bytes> {
+    let body = match service {
+        Service::DynamoDb | Service::Sqs => {
+            format!(r#"{{"__type":"com.amazonaws#{0}","message":"{0}"}}"#, refusal.code)
+        }
+        Service::Sns | Service::S3 => format!(
+            "<ErrorResponse><Error><Type>Receiver</Type><Code>{0}</Code><Message>{0}</Message>\
+             </Error><RequestId>0</RequestId></ErrorResponse>",
+            refusal.code
+        ),
+    };
+    let mut response = Response::new(Bytes::from(body));
+    *response.status_mut() = refusal.status;
+    response
+}
+
+/// A transaction that another one kept from running: a reason for each of its items.
+fn conflict(call: &Call) -> Response<Bytes> {
+    let request: serde_json::Value = serde_json::from_slice(&call.body).unwrap_or_default();
+    let items = request["TransactItems"].as_array().map_or(1, Vec::len);
+    let mut reasons = vec![serde_json::json!({ "Code": "None" }); items];
+    reasons[0] = serde_json::json!({
+        "Code": "TransactionConflict",
+        "Message": "Transaction is ongoing for the item",
+    });
+    let body = serde_json::json!({
+        "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+        "Message": "Transaction cancelled, please refer cancellation reasons for specific reasons",
+        "CancellationReasons": reasons,
+    });
+    let mut response = Response::new(Bytes::from(body.to_string()));
+    *response.status_mut() = StatusCode::BAD_REQUEST;
+    response
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A small, fast, seeded generator (`SplitMix64`).
+#[derive(Debug, Clone)]
+pub struct Dice(u64);
+
+impl Dice {
+    /// Starts a stream.
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub const fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`.
+    pub const fn below(&mut self, bound: u64) -> u64 {
+        if bound == 0 { 0 } else { self.next() % bound }
+    }
+}

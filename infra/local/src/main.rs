@@ -1,0 +1,158 @@
+//! `cargo run`: the whole product on this machine, until Ctrl-C.
+
+mod arguments;
+mod console;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use arguments::{Arguments, Command};
+use console::Console;
+use domain::accounts::{ApiKey, SecretHash};
+use local::{Cloud, Options, aws_port, document};
+use tokio::net::TcpListener;
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::read(std::env::args().skip(1)) {
+        Ok(Command::Help) => {
+            console::print(arguments::USAGE);
+            Ok(())
+        }
+        Ok(Command::Document) => write_documents(),
+        Ok(Command::Run(arguments)) => tokio::runtime::Runtime::new()
+            .map_err(|error| error.to_string())
+            .and_then(|runtime| runtime.block_on(run(arguments))),
+        Err(error) => Err(error),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            console::complain(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(arguments: Arguments) -> Result<(), String> {
+    let console = Arc::new(Console::new(arguments.quiet));
+    let folder = arguments.folder.as_deref();
+    if let Some(folder) = folder {
+        prepare(folder, arguments.fresh)?;
+    }
+    let admin_key = admin_key(folder)?;
+    let secret = admin_key.split_once('.').map_or("", |(_, secret)| secret);
+    let mut options = Options::new(&arguments.template);
+    options.folder = arguments.folder.clone();
+    options.log = console::log(folder)?;
+    options.remote = arguments.remote.clone();
+    options.parameters =
+        [("Stage", "local".to_owned()), ("AdminKeyHash", SecretHash::of(secret).to_hex())]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into();
+    let cloud = Cloud::start(options)?;
+
+    let (listener, url) = listen(arguments.port).await?;
+    let mut aws_url = None;
+    if let Some(port) = arguments.aws_port {
+        let (listener, url) = listen(port).await?;
+        tokio::spawn(aws_port::serve(listener, cloud.services.clone()));
+        aws_url = Some(url);
+    }
+    if let Some(folder) = folder {
+        console::write_env(folder, &url, &admin_key, aws_url.as_deref(), &cloud.stack)?;
+    }
+    console.banner(&cloud, &url, &admin_key, aws_url.as_deref(), folder);
+
+    start_background(&cloud, &console);
+    let requests = Arc::clone(&console);
+    let serving = cloud.serve(
+        listener,
+        Arc::new(move |method, path, handled, took| requests.request(method, path, handled, took)),
+    );
+    tokio::select! {
+        () = serving => Ok(()),
+        _ = tokio::signal::ctrl_c() => {
+            console.goodbye();
+            Ok(())
+        }
+    }
+}
+
+fn start_background(cloud: &Cloud, console: &Arc<Console>) {
+    let messages = Arc::clone(console);
+    cloud.pump.start(Arc::new(move |mapping, turn, took| messages.batch(mapping, turn, took)));
+    let runs = Arc::clone(console);
+    let report: Arc<dyn Fn(&_, &_, _) + Send + Sync> =
+        Arc::new(move |entry, outcome, took| runs.scheduled(entry, outcome, took));
+    cloud.schedules.start(&cloud.clock_ms(), &report);
+    let database = cloud.services.database().clone();
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+            // Expired rows go about as late as DynamoDB's own; nothing relies on it.
+            let _ = database.sweep_ttl();
+        }
+    });
+}
+
+/// Listens on `port`, or on the next free one after saying so.
+async fn listen(port: u16) -> Result<(TcpListener, String), String> {
+    for candidate in port..=port.saturating_add(20) {
+        if let Ok(listener) = TcpListener::bind(("127.0.0.1", candidate)).await {
+            if candidate != port {
+                console::complain(&format!("port {port} is taken; using {candidate} instead"));
+            }
+            let port = listener.local_addr().map_err(|error| error.to_string())?.port();
+            return Ok((listener, format!("http://localhost:{port}")));
+        }
+    }
+    Err(format!("ports {port} to {} are all taken; choose one with --port", port + 20))
+}
+
+fn prepare(folder: &Path, fresh: bool) -> Result<(), String> {
+    let say = |error: std::io::Error| format!("{}: {error}", folder.display());
+    if fresh && folder.exists() {
+        // Only a folder of ours is emptied: a mistyped --data must not cost anyone their files.
+        if !folder.join("admin-key").exists() && folder.read_dir().map_err(say)?.next().is_some() {
+            return Err(format!(
+                "--fresh would delete {}, which does not look like the local cloud's data",
+                folder.display()
+            ));
+        }
+        std::fs::remove_dir_all(folder).map_err(say)?;
+    }
+    std::fs::create_dir_all(folder).map_err(say)
+}
+
+/// The bootstrap admin's key: made once and kept with the data.
+fn admin_key(folder: Option<&Path>) -> Result<String, String> {
+    let file = folder.map(|folder| folder.join("admin-key"));
+    if let Some(text) = file.as_ref().and_then(|file| std::fs::read_to_string(file).ok())
+        && ApiKey::parse(text.trim()).is_some()
+    {
+        return Ok(text.trim().to_owned());
+    }
+    let mut secret = [0; 32];
+    getrandom::fill(&mut secret).map_err(|error| error.to_string())?;
+    let key = format!("root.{}", domain::base62::encode(&secret));
+    if let Some(file) = file {
+        std::fs::write(&file, &key).map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    Ok(key)
+}
+
+/// Generates what `functions/describe` serves.
+fn write_documents() -> Result<(), String> {
+    let root = arguments::root();
+    let document = document::openapi(&root.join("template.yaml"))?;
+    let text = serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?;
+    let folder = root.join("functions/describe");
+    for (name, text) in [("openapi.json", text + "\n"), ("docs.html", document::render(&document))]
+    {
+        let file = folder.join(name);
+        std::fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+        console::print(&format!("wrote {}", file.display()));
+    }
+    Ok(())
+}

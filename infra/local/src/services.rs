@@ -1,0 +1,181 @@
+//! DynamoDB, SQS, SNS and S3 behind one door: an HTTP request in, its answer out.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use dynoxide::Database;
+use http::{Request, Response, StatusCode, header};
+use http_body_util::BodyExt;
+use queues::Queues;
+use template::Stack;
+
+use crate::dynamodb;
+
+/// The credentials that the local cloud accepts; S3 checks signatures with them.
+pub const ACCESS_KEY: &str = "local";
+/// The secret that goes with [`ACCESS_KEY`].
+pub const SECRET_KEY: &str = "local-secret";
+
+/// The services, set up as the template says.
+#[derive(Clone)]
+pub struct Services {
+    db: Database,
+    queues: Queues,
+    s3: Option<s3s::service::S3Service>,
+}
+
+impl std::fmt::Debug for Services {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Services").finish_non_exhaustive()
+    }
+}
+
+/// Which service a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Service {
+    /// JSON 1.0 with `X-Amz-Target: DynamoDB_…`.
+    DynamoDb,
+    /// JSON 1.0 with `X-Amz-Target: AmazonSQS.…`.
+    Sqs,
+    /// A form with `Action=…`.
+    Sns,
+    /// Everything else.
+    S3,
+}
+
+impl Services {
+    /// Opens the services in `folder`, or in memory, and creates what the stack names.
+    pub fn open(
+        stack: &Stack,
+        folder: Option<&Path>,
+        clock_ms: &Arc<dyn Fn() -> i64 + Send + Sync>,
+        seed: Option<u64>,
+    ) -> Result<Self, String> {
+        let queues = match (folder, seed) {
+            (Some(folder), _) => Queues::open(&folder.join("queues.sqlite"), Arc::clone(clock_ms)),
+            (None, Some(seed)) => Queues::memory_seeded(Arc::clone(clock_ms), seed),
+            (None, None) => Queues::memory(Arc::clone(clock_ms)),
+        };
+        let services = Self {
+            db: dynamodb::open(folder, Arc::clone(clock_ms))?,
+            queues: queues.map_err(|failure| failure.to_string())?,
+            s3: folder.map(|folder| open_s3(stack, &folder.join("s3"))).transpose()?,
+        };
+        services.create(stack)?;
+        Ok(services)
+    }
+
+    /// The queues, for the pump and for tests.
+    pub const fn queues(&self) -> &Queues {
+        &self.queues
+    }
+
+    /// The database, for the sweep of expired rows and for tests.
+    pub const fn database(&self) -> &Database {
+        &self.db
+    }
+
+    fn create(&self, stack: &Stack) -> Result<(), String> {
+        for table in &stack.tables {
+            dynamodb::create(&self.db, table)?;
+        }
+        // Dead-letter queues first: a queue's redrive policy must lead somewhere.
+        let (plain, redriving): (Vec<_>, Vec<_>) =
+            stack.queues.iter().partition(|queue| queue.redrive.is_none());
+        for queue in plain.into_iter().chain(redriving) {
+            let made = self.queues.create_queue(&queue.name, &queue.attributes);
+            made.map_err(|error| format!("queue {}: {error}", queue.logical_id))?;
+        }
+        for topic in &stack.topics {
+            let made = self.queues.create_topic(&topic.name);
+            made.map_err(|error| format!("topic {}: {error}", topic.logical_id))?;
+        }
+        for subscription in &stack.subscriptions {
+            let mut attributes = queues::Attributes::new();
+            attributes.insert("RawMessageDelivery".to_owned(), subscription.raw.to_string());
+            if let Some(policy) = &subscription.filter_policy {
+                attributes.insert("FilterPolicy".to_owned(), policy.to_string());
+                let scope = match subscription.filter_scope {
+                    template::FilterScope::MessageAttributes => "MessageAttributes",
+                    template::FilterScope::MessageBody => "MessageBody",
+                };
+                attributes.insert("FilterPolicyScope".to_owned(), scope.to_owned());
+            }
+            let made =
+                self.queues.subscribe(&subscription.topic_arn, &subscription.endpoint, &attributes);
+            made.map_err(|error| format!("subscription {}: {error}", subscription.logical_id))?;
+        }
+        Ok(())
+    }
+
+    /// Answers one request.
+    pub async fn handle(&self, request: Request<Bytes>) -> Response<Bytes> {
+        match service_of(&request) {
+            Service::DynamoDb => {
+                let operation = operation_of(&request).to_owned();
+                dynamodb::handle(&self.db, &operation, request.body())
+            }
+            Service::Sqs | Service::Sns => self.queues.handle(request).await,
+            Service::S3 => self.s3(request).await,
+        }
+    }
+
+    async fn s3(&self, request: Request<Bytes>) -> Response<Bytes> {
+        let refuse = |status: StatusCode, text: String| {
+            let mut response = Response::new(Bytes::from(text));
+            *response.status_mut() = status;
+            response
+        };
+        let Some(s3) = &self.s3 else {
+            return refuse(StatusCode::NOT_FOUND, "S3 keeps files: run without --memory".into());
+        };
+        match s3.call(request.map(s3s::Body::from)).await {
+            Ok(response) => {
+                let (parts, body) = response.into_parts();
+                match body.collect().await {
+                    Ok(body) => Response::from_parts(parts, body.to_bytes()),
+                    Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+                }
+            }
+            Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, format!("{error:?}")),
+        }
+    }
+}
+
+fn open_s3(stack: &Stack, folder: &Path) -> Result<s3s::service::S3Service, String> {
+    std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    for bucket in &stack.buckets {
+        std::fs::create_dir_all(folder.join(&bucket.name)).map_err(|error| error.to_string())?;
+    }
+    let files = s3s_fs::FileSystem::new(folder).map_err(|error| format!("S3: {error:?}"))?;
+    let mut builder = s3s::service::S3ServiceBuilder::new(files);
+    builder.set_auth(s3s::auth::SimpleAuth::from_single(ACCESS_KEY, SECRET_KEY));
+    Ok(builder.build())
+}
+
+/// Which service a request is for.
+pub fn service_of(request: &Request<Bytes>) -> Service {
+    let target = request.headers().get("x-amz-target").and_then(|value| value.to_str().ok());
+    match target {
+        Some(target) if target.starts_with("AmazonSQS") => Service::Sqs,
+        Some(_) => Service::DynamoDb,
+        None => {
+            let form = request.headers().get(header::CONTENT_TYPE).is_some_and(|kind| {
+                kind.to_str()
+                    .is_ok_and(|kind| kind.starts_with("application/x-www-form-urlencoded"))
+            });
+            if form { Service::Sns } else { Service::S3 }
+        }
+    }
+}
+
+/// The operation's name, as far as the headers or the form say it.
+pub fn operation_of(request: &Request<Bytes>) -> &str {
+    let target = request.headers().get("x-amz-target").and_then(|value| value.to_str().ok());
+    if let Some((_, operation)) = target.and_then(|target| target.rsplit_once('.')) {
+        return operation;
+    }
+    let form = std::str::from_utf8(request.body()).unwrap_or_default();
+    form.split('&').find_map(|pair| pair.strip_prefix("Action=")).unwrap_or("Object")
+}

@@ -1,0 +1,167 @@
+//! The engine itself: one `SQLite` connection, one clock, and a bell that rings for those who wait.
+//!
+//! Everything that reads or writes does so inside [`Queues::transact`], so that a call is kept as a
+//! whole or not at all.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use tokio::sync::watch;
+
+use crate::error::{Error, Failure};
+use crate::ids::Ids;
+use crate::store::schema;
+
+/// Milliseconds since the Unix epoch; tests move it.
+pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
+
+/// A durable SQS and SNS. Clones share the same queues and topics.
+#[derive(Clone)]
+pub struct Queues {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    core: Mutex<Core>,
+    clock: Clock,
+    bell: watch::Sender<u64>,
+}
+
+struct Core {
+    connection: Connection,
+    ids: Ids,
+}
+
+impl Queues {
+    /// Opens the queues in a file, which is created when missing. What was acknowledged survives
+    /// the death of the process.
+    pub fn open(path: &Path, clock: Clock) -> Result<Self, Failure> {
+        let connection =
+            Connection::open(path).map_err(|cause| Failure::new("open the queues", cause))?;
+        Self::start(connection, clock, Ids::Random)
+    }
+
+    /// Opens the queues in a file, with identifiers that follow from the seed. A file that is
+    /// opened again needs another seed, or identifiers repeat.
+    pub fn open_seeded(path: &Path, clock: Clock, seed: u64) -> Result<Self, Failure> {
+        let connection =
+            Connection::open(path).map_err(|cause| Failure::new("open the queues", cause))?;
+        Self::start(connection, clock, Ids::Seeded(seed))
+    }
+
+    /// Opens queues that live as long as this value and its clones.
+    pub fn memory(clock: Clock) -> Result<Self, Failure> {
+        Self::start(in_memory()?, clock, Ids::Random)
+    }
+
+    /// Opens queues in memory whose identifiers follow from the seed, so that a run of a test can
+    /// be repeated exactly.
+    pub fn memory_seeded(clock: Clock, seed: u64) -> Result<Self, Failure> {
+        Self::start(in_memory()?, clock, Ids::Seeded(seed))
+    }
+
+    fn start(connection: Connection, clock: Clock, ids: Ids) -> Result<Self, Failure> {
+        schema::prepare(&connection).map_err(|cause| Failure::new("prepare the queues", cause))?;
+        let core = Mutex::new(Core { connection, ids });
+        let (bell, _) = watch::channel(0);
+        Ok(Self { shared: Arc::new(Shared { core, clock, bell }) })
+    }
+
+    /// Tells those who wait for messages that the clock moved.
+    pub fn clock_moved(&self) {
+        self.ring();
+    }
+
+    /// A handle that changes whenever a message was enqueued or became visible by a call, or the
+    /// clock was moved. It does not change when a delay or a visibility timeout merely runs out:
+    /// for that, ask [`Queues::next_visible_at`].
+    pub fn arrivals(&self) -> watch::Receiver<u64> {
+        self.shared.bell.subscribe()
+    }
+
+    /// What the clock says.
+    pub(crate) fn now(&self) -> i64 {
+        (self.shared.clock)()
+    }
+
+    /// An identifier outside any transaction.
+    pub(crate) fn draw_id(&self) -> Result<String, Error> {
+        self.locked(|core, _| Ok(core.ids.uuid()?))
+    }
+
+    /// Runs `work` in one transaction: kept when it is `Ok`, undone when it is `Err`.
+    pub(crate) fn transact<T>(
+        &self,
+        action: &'static str,
+        work: impl FnOnce(&Work<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let (outcome, rings) = self
+            .locked(|core, now| {
+                let Core { connection, ids } = core;
+                let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+                let call = Work { tx, now, ids: RefCell::new(ids), rings: Cell::new(false) };
+                let outcome = work(&call)?;
+                call.tx.commit()?;
+                Ok((outcome, call.rings.get()))
+            })
+            .map_err(|error| match error {
+                Error::Failed(failure) => Error::Failed(failure.during(action)),
+                Error::Refused(refused) => Error::Refused(refused),
+            })?;
+        if rings {
+            self.ring();
+        }
+        Ok(outcome)
+    }
+
+    /// A panic while the lock was held has rolled its transaction back, so the connection is
+    /// still good and the poison can be ignored.
+    fn locked<T>(&self, work: impl FnOnce(&mut Core, i64) -> Result<T, Error>) -> Result<T, Error> {
+        let mut core = self.shared.core.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.now();
+        work(&mut core, now)
+    }
+
+    fn ring(&self) {
+        self.shared.bell.send_modify(|count| *count = count.wrapping_add(1));
+    }
+}
+
+impl fmt::Debug for Queues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queues").finish_non_exhaustive()
+    }
+}
+
+fn in_memory() -> Result<Connection, Failure> {
+    Connection::open_in_memory().map_err(|cause| Failure::new("open queues in memory", cause))
+}
+
+/// One call at work: its transaction, the moment it happens at, and where its identifiers come
+/// from. The modules under `store` add what it can do.
+pub(crate) struct Work<'a> {
+    pub(crate) tx: Transaction<'a>,
+    pub(crate) now: i64,
+    ids: RefCell<&'a mut Ids>,
+    rings: Cell<bool>,
+}
+
+impl Work<'_> {
+    /// A new identifier in the form of a UUID.
+    pub(crate) fn uuid(&self) -> Result<String, Error> {
+        Ok(self.ids.borrow_mut().uuid()?)
+    }
+
+    /// Something that nobody guesses.
+    pub(crate) fn nonce(&self) -> Result<String, Error> {
+        Ok(self.ids.borrow_mut().nonce()?)
+    }
+
+    /// Wakes those who wait for messages, once the transaction is committed.
+    pub(crate) fn ring_when_done(&self) {
+        self.rings.set(true);
+    }
+}

@@ -1,0 +1,170 @@
+//! The actions on single messages that were or are to be received.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::digest;
+use crate::engine::{Queues, Work};
+use crate::error::{Code, Error, Refused, refuse};
+use crate::message::{AttributeValue, MessageAttributes, NewMessage};
+use crate::names::queue_in_url;
+use crate::store::messages::Hold;
+use crate::store::queues::Queue;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct Send {
+    #[serde(default)]
+    queue_url: String,
+    #[serde(flatten)]
+    item: SendItem,
+}
+
+/// What a message to send looks like, alone or in a batch.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct SendItem {
+    message_body: String,
+    delay_seconds: Option<i64>,
+    message_attributes: MessageAttributes,
+    message_system_attributes: MessageAttributes,
+    message_group_id: Option<String>,
+    message_deduplication_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct Delete {
+    #[serde(default)]
+    queue_url: String,
+    #[serde(flatten)]
+    item: DeleteItem,
+}
+
+/// Which receive a message to delete came from.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct DeleteItem {
+    receipt_handle: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct ChangeVisibility {
+    #[serde(default)]
+    queue_url: String,
+    #[serde(flatten)]
+    item: ChangeVisibilityItem,
+}
+
+/// Which message to hide, and for how long.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct ChangeVisibilityItem {
+    receipt_handle: String,
+    visibility_timeout: i64,
+}
+
+pub(super) fn send(engine: &Queues, wish: Send) -> Result<Value, Error> {
+    let message = wish.item.into_message()?;
+    engine.transact("send a message", |work| {
+        send_one(work, &work.queue(queue_in_url(&wish.queue_url)?)?, &message)
+    })
+}
+
+impl SendItem {
+    /// The message that this describes.
+    pub(super) fn into_message(self) -> Result<NewMessage, Refused> {
+        if self.message_deduplication_id.is_some() {
+            let message = "MessageDeduplicationId is only for FIFO queues, which are not offered \
+                           here.";
+            return refuse(Code::InvalidParameterValue, message);
+        }
+        let mut system = self.message_system_attributes;
+        let trace_header = system.remove("AWSTraceHeader").and_then(|value| value.string_value);
+        if let Some(unknown) = system.keys().next() {
+            let message = format!("Message system attribute name '{unknown}' is invalid.");
+            return refuse(Code::InvalidParameterValue, message);
+        }
+        Ok(NewMessage {
+            body: self.message_body,
+            attributes: self.message_attributes,
+            // A negative delay becomes one that is refused for being too long.
+            delay: self.delay_seconds.map(|seconds| u32::try_from(seconds).unwrap_or(u32::MAX)),
+            group: self.message_group_id,
+            trace_header,
+        })
+    }
+}
+
+/// Sends one message and tells the sender what it needs to check that it arrived whole.
+pub(super) fn send_one(
+    work: &Work<'_>,
+    queue: &Queue,
+    message: &NewMessage,
+) -> Result<Value, Error> {
+    message.check(queue.settings.largest)?;
+    let id = work.enqueue(queue, message)?;
+    let mut answer = Map::new();
+    answer.insert("MessageId".into(), json!(id));
+    answer.insert("MD5OfMessageBody".into(), json!(digest::of_body(&message.body)));
+    if let Some(md5) = digest::of_attributes(&message.attributes) {
+        answer.insert("MD5OfMessageAttributes".into(), json!(md5));
+    }
+    if let Some(header) = &message.trace_header {
+        let value = AttributeValue::string(header);
+        let md5 = digest::of_attributes(&[("AWSTraceHeader".to_owned(), value)].into());
+        answer.insert("MD5OfMessageSystemAttributes".into(), json!(md5));
+    }
+    Ok(Value::Object(answer))
+}
+
+pub(super) fn delete(engine: &Queues, wish: &Delete) -> Result<Value, Error> {
+    engine.transact("delete a message", |work| {
+        delete_one(work, &work.queue(queue_in_url(&wish.queue_url)?)?, &wish.item)
+    })
+}
+
+/// Like SQS, calls it a success when the message is gone or was received again.
+pub(super) fn delete_one(
+    work: &Work<'_>,
+    queue: &Queue,
+    item: &DeleteItem,
+) -> Result<Value, Error> {
+    let (Hold::Held | Hold::Lost) = work.delete_message(queue, &item.receipt_handle)?;
+    Ok(json!({}))
+}
+
+pub(super) fn change_visibility(engine: &Queues, wish: &ChangeVisibility) -> Result<Value, Error> {
+    engine.transact("change a visibility timeout", |work| {
+        change_one(work, &work.queue(queue_in_url(&wish.queue_url)?)?, &wish.item)
+    })
+}
+
+/// Hides one message anew, if it is still this consumer's.
+pub(super) fn change_one(
+    work: &Work<'_>,
+    queue: &Queue,
+    item: &ChangeVisibilityItem,
+) -> Result<Value, Error> {
+    let seconds = within("VisibilityTimeout", item.visibility_timeout, 0, 43_200)?;
+    match work.hide_message(queue, &item.receipt_handle, seconds * 1_000)? {
+        Hold::Held => Ok(json!({})),
+        Hold::Lost => Ok(refuse(
+            Code::MessageNotInflight,
+            "The message does not exist or is not in flight under this receipt handle.",
+        )?),
+    }
+}
+
+/// Refuses a number outside its range.
+pub(super) fn within(name: &str, value: i64, least: i64, most: i64) -> Result<i64, Refused> {
+    if (least..=most).contains(&value) {
+        return Ok(value);
+    }
+    let message = format!(
+        "Value {value} for parameter {name} is invalid. Reason: Must be between {least} and \
+         {most}, if provided."
+    );
+    refuse(Code::InvalidParameterValue, message)
+}

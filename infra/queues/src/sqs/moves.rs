@@ -1,0 +1,87 @@
+//! The actions that move dead letters. A move is over by the time it is acknowledged, so there is
+//! never one to cancel.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::engine::{Queues, Work};
+use crate::error::{Code, Error, Refused, refuse};
+use crate::names::queue_in_arn;
+use crate::store::moves::Move;
+use crate::store::queues::Queue;
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct Start {
+    source_arn: String,
+    destination_arn: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct List {
+    source_arn: String,
+    max_results: Option<i64>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct Cancel {
+    task_handle: String,
+}
+
+pub(super) fn start(engine: &Queues, wish: &Start) -> Result<Value, Error> {
+    engine.transact("move messages", |work| {
+        let source = by_arn(work, &wish.source_arn)?;
+        if work.sources_of(&source.name)?.is_empty() {
+            let message = "Source queue must be configured as a Dead Letter Queue.";
+            return Ok(refuse(Code::InvalidParameterValue, message)?);
+        }
+        let destination =
+            wish.destination_arn.as_deref().map(|arn| by_arn(work, arn)).transpose()?;
+        let handle = work.move_messages(&source, destination.as_ref())?;
+        Ok(json!({"TaskHandle": handle}))
+    })
+}
+
+fn by_arn(work: &Work<'_>, arn: &str) -> Result<Queue, Error> {
+    let queue = match queue_in_arn(arn) {
+        Some(name) => work.find_queue(name)?,
+        None => None,
+    };
+    queue.ok_or_else(|| {
+        let message = "The resource that you specified doesn't exist.";
+        Refused::new(Code::ResourceNotFound, message).into()
+    })
+}
+
+pub(super) fn list(engine: &Queues, wish: &List) -> Result<Value, Error> {
+    engine.transact("list moves", |work| {
+        by_arn(work, &wish.source_arn)?;
+        let moves = work.moves(&wish.source_arn, wish.max_results.unwrap_or(1).clamp(1, 10))?;
+        Ok(json!({"Results": moves.iter().map(show).collect::<Vec<_>>()}))
+    })
+}
+
+fn show(task: &Move) -> Value {
+    let mut shown = Map::new();
+    shown.insert("SourceArn".into(), json!(task.source));
+    shown.insert("StartedTimestamp".into(), json!(task.started_at));
+    shown.insert("ApproximateNumberOfMessagesMoved".into(), json!(task.moved));
+    shown.insert("ApproximateNumberOfMessagesToMove".into(), json!(task.found));
+    if let Some(destination) = &task.destination {
+        shown.insert("DestinationArn".into(), json!(destination));
+    }
+    if task.moved == task.found {
+        shown.insert("Status".into(), json!("COMPLETED"));
+    } else {
+        shown.insert("Status".into(), json!("FAILED"));
+        shown.insert("FailureReason".into(), json!("CouldNotDetermineMessageSource"));
+    }
+    Value::Object(shown)
+}
+
+pub(super) fn cancel(wish: &Cancel) -> Result<Value, Error> {
+    let message = format!("No task with the handle \"{}\" is running.", wish.task_handle);
+    Ok(refuse(Code::ResourceNotFound, message)?)
+}

@@ -1,0 +1,212 @@
+//! The actions on queues themselves.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::engine::{Queues, Work};
+use crate::error::{Code, Error, Refused, refuse};
+use crate::names::{queue_arn, queue_in_url, queue_url};
+use crate::settings::{self, Attributes};
+use crate::store::queues::{Creation, Queue};
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct Create {
+    queue_name: String,
+    attributes: Attributes,
+    #[serde(rename = "tags")]
+    tags: Attributes,
+}
+
+/// Names a queue by its URL and nothing else.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct ByUrl {
+    queue_url: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct ByName {
+    queue_name: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct List {
+    queue_url: String,
+    queue_name_prefix: String,
+    max_results: Option<usize>,
+    next_token: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct GetAttributes {
+    queue_url: String,
+    attribute_names: Vec<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct SetAttributes {
+    queue_url: String,
+    attributes: Attributes,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct Tag {
+    queue_url: String,
+    tags: Attributes,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct Untag {
+    queue_url: String,
+    tag_keys: Vec<String>,
+}
+
+pub(super) fn create(engine: &Queues, wish: Create) -> Result<Value, Error> {
+    let Create { queue_name, attributes, tags } = wish;
+    engine.transact("create a queue", |work| match work.create_queue(&queue_name, &attributes)? {
+        Creation::Differs(attribute) => {
+            let message = format!(
+                "A queue already exists with the same name and a different value for attribute \
+                 {attribute}"
+            );
+            Ok(refuse(Code::QueueNameExists, message)?)
+        }
+        Creation::Created => {
+            work.replace_tags(&work.queue(&queue_name)?, &tags)?;
+            Ok(json!({"QueueUrl": queue_url(&queue_name)}))
+        }
+        Creation::Existed => Ok(json!({"QueueUrl": queue_url(&queue_name)})),
+    })
+}
+
+pub(super) fn delete(engine: &Queues, wish: &ByUrl) -> Result<Value, Error> {
+    engine.delete_queue(queue_in_url(&wish.queue_url)?)?;
+    Ok(json!({}))
+}
+
+pub(super) fn purge(engine: &Queues, wish: &ByUrl) -> Result<Value, Error> {
+    engine.purge(queue_in_url(&wish.queue_url)?)?;
+    Ok(json!({}))
+}
+
+pub(super) fn url(engine: &Queues, wish: &ByName) -> Result<Value, Error> {
+    engine.transact("find a queue", |work| {
+        Ok(json!({"QueueUrl": queue_url(&work.queue(&wish.queue_name)?.name)}))
+    })
+}
+
+pub(super) fn list(engine: &Queues, wish: &List) -> Result<Value, Error> {
+    let names = engine.queue_names()?.into_iter();
+    page(
+        names.filter(|name| name.starts_with(&wish.queue_name_prefix)).collect(),
+        "QueueUrls",
+        wish,
+    )
+}
+
+pub(super) fn dead_letter_sources(engine: &Queues, wish: &List) -> Result<Value, Error> {
+    let names = engine.transact("list dead letter sources", |work| {
+        let queue = work.queue(queue_in_url(&wish.queue_url)?)?;
+        work.sources_of(&queue.name)
+    })?;
+    page(names, "queueUrls", wish)
+}
+
+/// One page of queue URLs. The token is the name after which the next page starts, so that queues
+/// that come and go between two pages do no harm.
+fn page(mut names: Vec<String>, key: &str, wish: &List) -> Result<Value, Error> {
+    let most = wish.max_results.unwrap_or(1_000);
+    if !(1..=1_000).contains(&most) {
+        let message = "Value for parameter MaxResults is invalid. Reason: Must be an integer from \
+                       1 to 1000.";
+        return Ok(refuse(Code::InvalidParameterValue, message)?);
+    }
+    if let Some(after) = &wish.next_token {
+        names.retain(|name| name > after);
+    }
+    let more = names.len() > most;
+    names.truncate(most);
+    let urls: Vec<String> = names.iter().map(|name| queue_url(name)).collect();
+    let mut page = Map::from_iter([(key.to_owned(), json!(urls))]);
+    if more && let Some(last) = names.last() {
+        page.insert("NextToken".into(), json!(last));
+    }
+    Ok(Value::Object(page))
+}
+
+pub(super) fn attributes(engine: &Queues, wish: &GetAttributes) -> Result<Value, Error> {
+    if let Some(unknown) = wish.attribute_names.iter().find(|name| !settings::is_known(name)) {
+        return Ok(refuse(Code::InvalidAttributeName, format!("Unknown Attribute {unknown}."))?);
+    }
+    engine.transact("read queue attributes", |work| {
+        let queue = work.queue(queue_in_url(&wish.queue_url)?)?;
+        let all = wish.attribute_names.iter().any(|name| name == "All");
+        let mut attributes = all_attributes(work, &queue)?;
+        attributes.retain(|name, _| all || wish.attribute_names.contains(name));
+        Ok(if attributes.is_empty() { json!({}) } else { json!({"Attributes": attributes}) })
+    })
+}
+
+fn all_attributes(work: &Work<'_>, queue: &Queue) -> Result<Attributes, Error> {
+    let depth = work.depth(queue)?;
+    let computed = [
+        depth.visible.to_string(),
+        depth.delayed.to_string(),
+        depth.in_flight.to_string(),
+        (queue.created_at / 1_000).to_string(),
+        (queue.modified_at / 1_000).to_string(),
+        queue_arn(&queue.name),
+    ];
+    let names = settings::COMPUTED.map(str::to_owned);
+    let mut attributes = settings::in_force(&queue.attributes);
+    attributes.extend(names.into_iter().zip(computed));
+    Ok(attributes)
+}
+
+pub(super) fn set_attributes(engine: &Queues, wish: SetAttributes) -> Result<Value, Error> {
+    engine.transact("set queue attributes", |work| {
+        let queue = work.queue(queue_in_url(&wish.queue_url)?)?;
+        let mut attributes = queue.attributes.clone();
+        attributes.extend(wish.attributes);
+        work.replace_attributes(&queue, &attributes)?;
+        Ok(json!({}))
+    })
+}
+
+pub(super) fn tag(engine: &Queues, wish: Tag) -> Result<Value, Error> {
+    engine.transact("tag a queue", |work| {
+        let queue = work.queue(queue_in_url(&wish.queue_url)?)?;
+        let mut tags = work.tags(&queue)?;
+        tags.extend(wish.tags);
+        if tags.len() > 50 {
+            let message = "Too many tags added for queue. At most 50 are allowed.";
+            return Err(Refused::new(Code::InvalidParameterValue, message).into());
+        }
+        work.replace_tags(&queue, &tags)?;
+        Ok(json!({}))
+    })
+}
+
+pub(super) fn untag(engine: &Queues, wish: &Untag) -> Result<Value, Error> {
+    engine.transact("untag a queue", |work| {
+        let queue = work.queue(queue_in_url(&wish.queue_url)?)?;
+        let mut tags = work.tags(&queue)?;
+        tags.retain(|key, _| !wish.tag_keys.contains(key));
+        work.replace_tags(&queue, &tags)?;
+        Ok(json!({}))
+    })
+}
+
+pub(super) fn tags(engine: &Queues, wish: &ByUrl) -> Result<Value, Error> {
+    engine.transact("read the tags of a queue", |work| {
+        let tags = work.tags(&work.queue(queue_in_url(&wish.queue_url)?)?)?;
+        Ok(if tags.is_empty() { json!({}) } else { json!({"Tags": tags}) })
+    })
+}

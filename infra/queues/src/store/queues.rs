@@ -1,0 +1,187 @@
+//! Queues: created, changed, found and removed.
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use crate::engine::Work;
+use crate::error::{Code, Error, Refused, refuse};
+use crate::names;
+use crate::settings::{self, Attributes, RedriveAllow, Settings};
+
+/// A queue as it is stored.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    pub(crate) key: i64,
+    pub(crate) name: String,
+    pub(crate) attributes: Attributes,
+    pub(crate) settings: Settings,
+    pub(crate) created_at: i64,
+    pub(crate) modified_at: i64,
+}
+
+/// What became of the wish for a queue.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Creation {
+    Created,
+    Existed,
+    /// There is one of that name, and it differs in this attribute.
+    Differs(String),
+}
+
+impl Work<'_> {
+    /// The queue of that name, if there is one.
+    pub(crate) fn find_queue(&self, name: &str) -> Result<Option<Queue>, Error> {
+        let row = self
+            .tx
+            .prepare_cached(
+                "SELECT id, name, attributes, created_at, modified_at FROM queues WHERE name = ?1",
+            )?
+            .query_row([name], read)
+            .optional()?;
+        row.map(Stored::into_queue).transpose()
+    }
+
+    /// The queue of that name, or the refusal that SQS answers with.
+    pub(crate) fn queue(&self, name: &str) -> Result<Queue, Error> {
+        self.find_queue(name)?.ok_or_else(|| {
+            let message = "The specified queue does not exist.";
+            Refused::new(Code::QueueDoesNotExist, message).into()
+        })
+    }
+
+    /// All queues, by name.
+    pub(crate) fn queues(&self) -> Result<Vec<Queue>, Error> {
+        let mut select = self.tx.prepare_cached(
+            "SELECT id, name, attributes, created_at, modified_at FROM queues ORDER BY name",
+        )?;
+        let rows = select.query_map([], read)?.collect::<Result<Vec<_>, _>>()?;
+        rows.into_iter().map(Stored::into_queue).collect()
+    }
+
+    /// Creates the queue unless there is one of that name.
+    pub(crate) fn create_queue(
+        &self,
+        name: &str,
+        attributes: &Attributes,
+    ) -> Result<Creation, Error> {
+        names::check_queue_name(name)?;
+        self.check_attributes(name, attributes)?;
+        if let Some(queue) = self.find_queue(name)? {
+            let present = settings::in_force(&queue.attributes);
+            let differs = attributes.iter().find(|(key, value)| present.get(*key) != Some(*value));
+            return Ok(differs.map_or(Creation::Existed, |(key, _)| Creation::Differs(key.clone())));
+        }
+        self.tx
+            .prepare_cached(
+                "INSERT INTO queues (name, attributes, created_at, modified_at)
+                 VALUES (?1, ?2, ?3, ?3)",
+            )?
+            .execute(params![name, set_ones(attributes)?, self.now])?;
+        Ok(Creation::Created)
+    }
+
+    /// Gives the queue these attributes and no others.
+    pub(crate) fn replace_attributes(
+        &self,
+        queue: &Queue,
+        attributes: &Attributes,
+    ) -> Result<(), Error> {
+        self.check_attributes(&queue.name, attributes)?;
+        self.tx
+            .prepare_cached("UPDATE queues SET attributes = ?2, modified_at = ?3 WHERE id = ?1")?
+            .execute(params![queue.key, set_ones(attributes)?, self.now])?;
+        // A shorter delay or a new dead letter queue can concern those who wait.
+        self.ring_when_done();
+        Ok(())
+    }
+
+    /// Removes the queue and its messages.
+    pub(crate) fn delete_queue(&self, queue: &Queue) -> Result<(), Error> {
+        self.tx.prepare_cached("DELETE FROM queues WHERE id = ?1")?.execute([queue.key])?;
+        // Whoever waits for its messages shall hear that it is gone.
+        self.ring_when_done();
+        Ok(())
+    }
+
+    /// The tags of the queue.
+    pub(crate) fn tags(&self, queue: &Queue) -> Result<Attributes, Error> {
+        let text: String = self
+            .tx
+            .prepare_cached("SELECT tags FROM queues WHERE id = ?1")?
+            .query_row([queue.key], |row| row.get(0))?;
+        Ok(serde_json::from_str(&text)?)
+    }
+
+    /// Gives the queue these tags and no others.
+    pub(crate) fn replace_tags(&self, queue: &Queue, tags: &Attributes) -> Result<(), Error> {
+        self.tx
+            .prepare_cached("UPDATE queues SET tags = ?2 WHERE id = ?1")?
+            .execute(params![queue.key, serde_json::to_string(tags)?])?;
+        Ok(())
+    }
+
+    /// The names of the queues whose dead letters go to this queue.
+    pub(crate) fn sources_of(&self, name: &str) -> Result<Vec<String>, Error> {
+        let is_source =
+            |queue: &Queue| queue.settings.redrive.as_ref().is_some_and(|to| to.target == name);
+        Ok(self.queues()?.into_iter().filter(is_source).map(|queue| queue.name).collect())
+    }
+
+    /// Checks the attributes by themselves and against the dead letter queue they name.
+    fn check_attributes(&self, name: &str, attributes: &Attributes) -> Result<(), Error> {
+        settings::check(attributes)?;
+        let Some(redrive) = Settings::of(attributes).redrive else {
+            return Ok(());
+        };
+        let Some(target) = self.find_queue(&redrive.target)? else {
+            let message = "Value for parameter RedrivePolicy is invalid. Reason: Dead letter \
+                           target does not exist.";
+            return Ok(refuse(Code::InvalidParameterValue, message)?);
+        };
+        let allow =
+            target.attributes.get("RedriveAllowPolicy").map(|text| RedriveAllow::read(text));
+        if allow.transpose()?.is_none_or(|policy| policy.allows(&names::queue_arn(name))) {
+            return Ok(());
+        }
+        let message = "Value for parameter RedrivePolicy is invalid. Reason: The dead letter \
+                       target's RedriveAllowPolicy does not allow this queue.";
+        Ok(refuse(Code::InvalidParameterValue, message)?)
+    }
+}
+
+/// The attributes as they are stored: an empty text takes an attribute away.
+fn set_ones(attributes: &Attributes) -> Result<String, Error> {
+    let set: Attributes = attributes
+        .iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    Ok(serde_json::to_string(&set)?)
+}
+
+/// The columns of a queue, before the JSON in them is read.
+struct Stored {
+    key: i64,
+    name: String,
+    attributes: String,
+    created_at: i64,
+    modified_at: i64,
+}
+
+impl Stored {
+    fn into_queue(self) -> Result<Queue, Error> {
+        let Self { key, name, attributes, created_at, modified_at } = self;
+        let attributes: Attributes = serde_json::from_str(&attributes)?;
+        let settings = Settings::of(&attributes);
+        Ok(Queue { key, name, attributes, settings, created_at, modified_at })
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Stored> {
+    Ok(Stored {
+        key: row.get(0)?,
+        name: row.get(1)?,
+        attributes: row.get(2)?,
+        created_at: row.get(3)?,
+        modified_at: row.get(4)?,
+    })
+}
