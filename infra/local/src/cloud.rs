@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 
 use crate::connector::Connector;
 use crate::faults::{Dice, Faults};
-use crate::functions::{Functions, Runner};
+use crate::functions::{Functions, Hosts, Runner};
 use crate::gateway::{BODY_CAP, Gateway, Handled};
 use crate::pump::Pump;
 use crate::schedule::Schedules;
@@ -197,11 +197,12 @@ struct HostParts {
 }
 
 /// Makes the host of each new instance.
-fn hosts(parts: HostParts) -> Arc<dyn Fn(Vars) -> Host + Send + Sync> {
-    let client = Connector::client(parts.services, parts.faults);
+fn hosts(parts: HostParts) -> Hosts {
     let dice = Arc::new(Mutex::new(Dice::new(parts.seed.unwrap_or_default())));
     let entropy = if parts.seed.is_some() { seeded(Arc::clone(&dice)) } else { Entropy::system() };
-    Arc::new(move |vars| {
+    Arc::new(move |vars, policy| {
+        let client =
+            Connector::client(parts.services.clone(), Arc::clone(&parts.faults), Some(policy));
         let bound = parts.skew_ms * 2 + 1;
         let drawn = dice.lock().unwrap_or_else(PoisonError::into_inner).below(bound);
         let skew = i64::try_from(drawn).unwrap_or(0) - i64::try_from(parts.skew_ms).unwrap_or(0);

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use aws_smithy_runtime_api::box_error::BoxError;
 use aws_smithy_runtime_api::client::http::{
     HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpClient,
     SharedHttpConnector,
@@ -12,10 +13,11 @@ use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use bytes::Bytes;
-use http::Request;
+use http::{Request, Response};
 use http_body_util::BodyExt;
 
 use crate::faults::{Call, Faults};
+use crate::policy::{Policy, Use};
 use crate::services::{Services, operation_of, service_of};
 
 /// What the SDK calls instead of the network.
@@ -23,12 +25,17 @@ use crate::services::{Services, operation_of, service_of};
 pub struct Connector {
     services: Services,
     faults: Arc<Faults>,
+    policy: Option<Policy>,
 }
 
 impl Connector {
-    /// A client whose requests reach `services`, as far as `faults` let them.
-    pub fn client(services: Services, faults: Arc<Faults>) -> SharedHttpClient {
-        SharedHttpClient::new(Self { services, faults })
+    /// A client whose requests reach `services`, as far as `policy` and `faults` let them.
+    pub fn client(
+        services: Services,
+        faults: Arc<Faults>,
+        policy: Option<Policy>,
+    ) -> SharedHttpClient {
+        SharedHttpClient::new(Self { services, faults, policy })
     }
 
     async fn answer(self, request: HttpRequest) -> Result<HttpResponse, ConnectorError> {
@@ -38,6 +45,10 @@ impl Connector {
         let body: Bytes =
             body.collect().await.map_err(|error| ConnectorError::io(error))?.to_bytes();
         let request = Request::from_parts(parts, body);
+        if let Some(denied) = self.policy.as_ref().and_then(|policy| policy.denies(&request)) {
+            return Ok(access_denied(&denied).map(SdkBody::from).try_into().map_err(user)?);
+        }
+        let request = self.faults.tampered(request);
         let call = Call {
             service: service_of(&request),
             operation: operation_of(&request).to_owned(),
@@ -47,8 +58,25 @@ impl Connector {
         let answered =
             self.faults.around(&call, || async move { services.handle(request).await }).await;
         let response = answered?.map(SdkBody::from);
-        HttpResponse::try_from(response).map_err(|error| ConnectorError::user(error.into()))
+        HttpResponse::try_from(response).map_err(user)
     }
+}
+
+fn user(error: impl Into<BoxError>) -> ConnectorError {
+    ConnectorError::user(error.into())
+}
+
+fn access_denied(denied: &Use) -> Response<Bytes> {
+    let body = serde_json::json!({
+        "__type": "com.amazonaws#AccessDeniedException",
+        "message": format!(
+            "the function's policy in template.yaml does not allow {} on {}",
+            denied.action, denied.resource
+        ),
+    });
+    let mut response = Response::new(Bytes::from(body.to_string()));
+    *response.status_mut() = http::StatusCode::BAD_REQUEST;
+    response
 }
 
 impl HttpConnector for Connector {

@@ -34,7 +34,7 @@ pub fn sections(template: &Path) -> Result<Vec<Section>, String> {
     let stack = template::load(template, &Default::default()).map_err(|error| error.to_string())?;
     let now: Arc<dyn Fn() -> i64 + Send + Sync> = Arc::new(|| 0);
     let services = Services::open(&stack, None, &now, Some(0))?;
-    let client = Connector::client(services, Faults::none());
+    let client = Connector::client(services, Faults::none(), None);
     let host = |binary: &str| -> Result<Host, Misconfigured> {
         let function = stack.functions.iter().find(|function| function.binary == binary);
         let vars: boundary::Vars = function

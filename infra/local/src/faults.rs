@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use bytes::Bytes;
-use http::{Response, StatusCode};
+use http::{Request, Response, StatusCode};
 use tokio::sync::Notify;
 
 use crate::services::Service;
@@ -59,7 +59,12 @@ pub struct Faults {
     plan: Mutex<Plan>,
     counts: Mutex<BTreeMap<Fault, u64>>,
     seen: Mutex<HashMap<Bytes, Response<Bytes>>>,
+    sabotage: Option<Sabotage>,
 }
+
+/// Changes a request on its way to a service: what a function would send if it had a bug. It gets
+/// the operation's name and its JSON; what it returns is sent instead.
+pub type Sabotage = fn(&str, &mut serde_json::Value);
 
 enum Plan {
     Never,
@@ -96,8 +101,32 @@ impl Faults {
         Self::with(Plan::Seeded { dice: Dice::new(seed), per_mille })
     }
 
+    /// The same, in a product with a planted bug.
+    pub fn sabotaged(seed: u64, per_mille: u64, sabotage: Sabotage) -> Arc<Self> {
+        let plan = Plan::Seeded { dice: Dice::new(seed), per_mille };
+        Arc::new(Self { sabotage: Some(sabotage), ..Self::new(plan) })
+    }
+
     fn with(plan: Plan) -> Arc<Self> {
-        Arc::new(Self { plan: Mutex::new(plan), counts: Mutex::default(), seen: Mutex::default() })
+        Arc::new(Self::new(plan))
+    }
+
+    fn new(plan: Plan) -> Self {
+        Self {
+            plan: Mutex::new(plan),
+            counts: Mutex::default(),
+            seen: Mutex::default(),
+            sabotage: None,
+        }
+    }
+
+    /// The request as the sabotage, if there is one, would have it.
+    pub(crate) fn tampered(&self, request: Request<Bytes>) -> Request<Bytes> {
+        let Some(sabotage) = self.sabotage else { return request };
+        let Ok(mut body) = serde_json::from_slice(request.body()) else { return request };
+        let operation = crate::services::operation_of(&request).to_owned();
+        sabotage(&operation, &mut body);
+        request.map(|_| Bytes::from(body.to_string()))
     }
 
     /// From now on, nothing more goes wrong.
@@ -174,6 +203,10 @@ impl Faults {
         call: &Call,
         carry_out: impl FnOnce() -> F,
     ) -> Result<Response<Bytes>, ConnectorError> {
+        // Others get a turn between any two calls, or a race could never happen on one thread.
+        for _ in 0..=self.below(4) {
+            tokio::task::yield_now().await;
+        }
         let fault = self.draw(call);
         if let Some(fault) = fault {
             self.count(fault);

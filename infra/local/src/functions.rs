@@ -13,6 +13,7 @@ use template::{Function, Stack};
 use tokio::sync::Notify;
 
 use crate::faults::DEATH;
+use crate::policy::Policy;
 
 /// One warm instance: event JSON in, answer JSON out.
 type Instance = Arc<dyn Fn(Vec<u8>, Invocation) -> BoxFuture<'static, Outcome> + Send + Sync>;
@@ -20,11 +21,14 @@ type Instance = Arc<dyn Fn(Vec<u8>, Invocation) -> BoxFuture<'static, Outcome> +
 /// What an invocation ended with.
 pub type Outcome = Result<Vec<u8>, String>;
 
+/// Makes the host of a new instance from its variables and its policy.
+pub type Hosts = Arc<dyn Fn(Vars, Policy) -> Host + Send + Sync>;
+
 /// Where functions run.
 #[derive(Clone)]
 pub enum Runner {
     /// In this process.
-    Here(Arc<dyn Fn(Vars) -> Host + Send + Sync>),
+    Here(Hosts),
     /// Behind `cargo lambda watch` at this address, by function name.
     There(crate::server::Remote),
 }
@@ -46,6 +50,7 @@ impl std::fmt::Debug for Functions {
 struct Slot {
     binary: String,
     vars: Vars,
+    policy: Policy,
     timeout: Duration,
     idle: Mutex<Vec<Instance>>,
 }
@@ -92,6 +97,7 @@ impl Functions {
             let slot = Slot {
                 binary: function.binary.clone(),
                 vars: vars.into_iter().collect(),
+                policy: Policy::new(function.policies.clone()),
                 timeout: Duration::from_secs(function.timeout_seconds),
                 idle: Mutex::default(),
             };
@@ -131,6 +137,11 @@ impl Functions {
         }
     }
 
+    /// The policy of the function with that logical id, with what it has used so far.
+    pub fn policy(&self, logical_id: &str) -> Option<&Policy> {
+        self.slots.get(logical_id).map(|slot| &slot.policy)
+    }
+
     /// Forgets every warm instance: the next invocation of each function is a cold start.
     pub fn go_cold(&self) {
         for slot in self.slots.values() {
@@ -140,8 +151,8 @@ impl Functions {
 }
 
 impl Slot {
-    fn start(&self, host: &Arc<dyn Fn(Vars) -> Host + Send + Sync>) -> Result<Instance, String> {
-        match build(&self.binary, &host(self.vars.clone())) {
+    fn start(&self, host: &Hosts) -> Result<Instance, String> {
+        match build(&self.binary, &host(self.vars.clone(), self.policy.clone())) {
             Some(built) => built.map_err(|error| format!("function {}: {error}", self.binary)),
             None => Err(format!(
                 "template.yaml names a function `{}` that infra/local/src/functions.rs does not list",

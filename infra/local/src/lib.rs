@@ -7,7 +7,7 @@
 //! - [`pump`]: event source mappings; [`schedule`]: what runs by the clock.
 //! - [`services`]: DynamoDB (dynoxide), SQS and SNS ([`queues`]), S3 (s3s); [`connector`] puts them
 //!   under the real SDK clients without a socket, [`aws_port`] on a port for outside tools.
-//! - [`faults`]: what a seeded test lets go wrong, and where.
+//! - [`policy`]: what each function may call. [`faults`]: what a seeded test lets go wrong, and where.
 //!
 //! Nothing in the product knows that it runs here.
 
@@ -19,6 +19,7 @@ mod dynamodb;
 pub mod faults;
 pub mod functions;
 pub mod gateway;
+pub mod policy;
 pub mod pump;
 pub mod schedule;
 mod server;

@@ -59,7 +59,7 @@ impl From<Shortage> for Error {
             Shortage::Failure(failure) => return Self::Failure(failure),
             Shortage::ClockBack(by_ms) => (
                 format!("This node's clock stepped back by {by_ms} ms."),
-                u32::try_from(by_ms / 1000 + 1).unwrap_or(u32::MAX),
+                u32::try_from(by_ms.div_ceil(1000)).unwrap_or(u32::MAX),
             ),
             Shortage::ClockOutOfEra => ("This node's clock is wrong by years.".to_owned(), 60),
             Shortage::NoLane => ("Every lane of ids is in use.".to_owned(), 5),

@@ -1,0 +1,7 @@
+//! Requests and messages from end to end, by what a caller sees.
+mod access;
+mod accounts;
+mod describe;
+mod ids;
+mod keys;
+mod messages;

@@ -1,0 +1,259 @@
+//! A private local cloud for each test, with a clock that moves and, if wanted, a plan of faults.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use boundary::Aws;
+use boundary::telemetry::Log;
+use bytes::Bytes;
+use domain::Timestamp;
+use domain::accounts::SecretHash;
+use http::{HeaderMap, Method, Request, StatusCode};
+use local::connector::Connector;
+use local::faults::Faults;
+use local::{Cloud, Movable, Options};
+use serde_json::Value;
+
+/// The secret of the bootstrap admin in every test; sample events use it too.
+pub const ROOT_SECRET: &str = "LocalSampleSecret00000000000000000000000000";
+
+/// The workspace.
+pub fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().unwrap_or(manifest).to_owned()
+}
+
+/// A cloud under test.
+#[derive(Debug, Clone)]
+pub struct Lab {
+    /// The cloud.
+    pub cloud: Cloud,
+    /// Its clock.
+    pub clock: Movable,
+    lines: Arc<Mutex<Vec<String>>>,
+}
+
+/// An answer, read.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Its body as JSON; `Null` if it is none.
+    pub body: Value,
+}
+
+impl Answer {
+    /// A header as text; empty if it is not there.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// A member of the body as text; empty if it is not there.
+    pub fn text(&self, member: &str) -> &str {
+        self.body[member].as_str().unwrap_or_default()
+    }
+}
+
+/// How a lab is to be.
+#[derive(Debug)]
+pub struct Setup {
+    /// Makes everything random repeatable.
+    pub seed: u64,
+    /// What goes wrong.
+    pub faults: Arc<Faults>,
+    /// How wrong each instance's clock may be.
+    pub skew_ms: u64,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self { seed: 1, faults: Faults::none(), skew_ms: 0 }
+    }
+}
+
+impl Lab {
+    /// A cloud in which nothing goes wrong. Needs a tokio runtime with paused time.
+    pub fn new() -> Self {
+        Self::with(Setup::default())
+    }
+
+    /// A cloud set up as told.
+    ///
+    /// # Panics
+    /// When the template can't be started from, which fails the test.
+    pub fn with(setup: Setup) -> Self {
+        // The SDK draws the jitter of its retries from this thread's generator.
+        fastrand::seed(setup.seed);
+        let clock = Movable::starting_at(start());
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&lines);
+        let mut options = Options::new(&root().join("template.yaml"));
+        options.parameters = parameters();
+        options.clock = Some(clock.clone());
+        options.seed = Some(setup.seed);
+        options.skew_ms = setup.skew_ms;
+        options.faults = setup.faults;
+        options.log = Log::new(move |line| {
+            kept.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
+        });
+        match Cloud::start(options) {
+            Ok(cloud) => Self { cloud, clock, lines },
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Everything that was logged so far.
+    pub fn lines(&self) -> Vec<String> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Moves the clock, and tells those who wait for it.
+    pub fn advance_seconds(&self, seconds: i64) {
+        self.clock.advance_ms(seconds * 1000);
+        self.cloud.services.queues().clock_moved();
+    }
+
+    /// A call under construction.
+    pub fn call(&self, method: Method, path: &str) -> Call<'_> {
+        Call { lab: self, method, path: path.to_owned(), headers: Vec::new(), body: Bytes::new() }
+    }
+
+    /// A GET by the bootstrap admin.
+    pub async fn get(&self, path: &str) -> Answer {
+        self.call(Method::GET, path).by(&root_key()).send().await
+    }
+
+    /// A POST by the bootstrap admin.
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.call(Method::POST, path).by(&root_key()).json(body).send().await
+    }
+
+    /// Creates an account with those roles and a key for it; returns the key.
+    pub async fn user(&self, user_id: &str, roles: &[&str]) -> String {
+        let body = serde_json::json!({ "userId": user_id, "name": user_id, "roles": roles });
+        assert_eq!(self.post("/api/v1/accounts", &body).await.status, 201);
+        let path = format!("/api/v1/accounts/{user_id}/keys");
+        self.post(&path, &serde_json::json!({})).await.text("key").to_owned()
+    }
+
+    /// Clients that no policy holds back, for tests of the store itself.
+    ///
+    /// # Panics
+    /// Never: the local cloud's credentials are always there.
+    pub fn aws(&self) -> Aws {
+        let services = self.cloud.services.clone();
+        let client = Connector::client(services, Arc::clone(&self.cloud.faults), None);
+        match Aws::through(client, &local::cloud::base_vars().into_iter().collect()) {
+            Ok(aws) => aws,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// The physical name of a table.
+    pub fn table(&self, logical_id: &str) -> String {
+        let tables = &self.cloud.stack.tables;
+        let table = tables.iter().find(|table| table.logical_id == logical_id);
+        table.map_or_else(String::new, |table| table.name.clone())
+    }
+
+    /// Runs every schedule once.
+    pub async fn sweep(&self) {
+        for entry in self.cloud.schedules.entries() {
+            // A run that fails leaves its work to the next one.
+            let _ = self.cloud.schedules.run(entry, self.cloud.now_ms()).await;
+        }
+    }
+
+    /// Lets everything that is on its way arrive: messages, retries, schedules, dead letters.
+    pub async fn come_to_rest(&self) {
+        for _ in 0..12 {
+            self.advance_seconds(61);
+            self.sweep().await;
+            self.cloud.settle().await;
+        }
+    }
+}
+
+impl Default for Lab {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A call under construction.
+#[derive(Debug)]
+pub struct Call<'a> {
+    lab: &'a Lab,
+    method: Method,
+    path: String,
+    headers: Vec<(String, String)>,
+    body: Bytes,
+}
+
+impl Call<'_> {
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Signs with an API key.
+    #[must_use]
+    pub fn by(self, key: &str) -> Self {
+        self.header("authorization", &format!("Bearer {key}"))
+    }
+
+    /// Adds a JSON body.
+    #[must_use]
+    pub fn json(mut self, body: &Value) -> Self {
+        self.body = Bytes::from(body.to_string());
+        self
+    }
+
+    /// Adds any body.
+    #[must_use]
+    pub fn bytes(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// Sends it through the gateway.
+    ///
+    /// # Panics
+    /// When the path is not one, which fails the test.
+    pub async fn send(self) -> Answer {
+        let mut request = Request::builder().method(self.method).uri(&self.path);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let Ok(request) = request.body(self.body) else { panic!("{} is not a path", self.path) };
+        let response = self.lab.cloud.request(request).await;
+        let (parts, body) = response.into_parts();
+        Answer {
+            status: parts.status,
+            headers: parts.headers,
+            body: serde_json::from_slice(&body).unwrap_or(Value::Null),
+        }
+    }
+}
+
+/// The bootstrap admin's key.
+pub fn root_key() -> String {
+    format!("root.{ROOT_SECRET}")
+}
+
+/// The template's parameters in every test.
+pub fn parameters() -> BTreeMap<String, String> {
+    [("Stage", "test".to_owned()), ("AdminKeyHash", SecretHash::of(ROOT_SECRET).to_hex())]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into()
+}
+
+/// When every test begins: 2026-03-01T12:00:00Z.
+fn start() -> Timestamp {
+    Timestamp::from_second(1_772_366_400).unwrap_or(Timestamp::UNIX_EPOCH)
+}

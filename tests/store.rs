@@ -1,0 +1,4 @@
+//! Each condition, won and lost, on fresh tables.
+mod accounts;
+mod idempotency;
+mod leases;
