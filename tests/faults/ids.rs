@@ -1,0 +1,65 @@
+//! Ids from many nodes with skewed, stepping and frozen clocks, while the store fails.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use futures::future::join_all;
+use http::Method;
+use local::faults::{Dice, Fault, Faults};
+use tests::{Answer, Lab, Setup, root_key};
+
+use super::{run, sweep};
+
+#[test]
+fn a_thousand_seeds_hold() {
+    sweep("ids", |seed| run(scenario(seed, Faults::seeded(seed, 60))));
+}
+
+pub(super) async fn scenario(
+    seed: u64,
+    faults: Arc<Faults>,
+) -> Result<BTreeMap<Fault, u64>, String> {
+    let lab = Lab::with(Setup { seed, faults, skew_ms: 5_000 });
+    let mut dice = Dice::new(seed ^ 0x1d5);
+    let mut seen = BTreeSet::new();
+    let mut answered = 0;
+    for _ in 0..6 {
+        let nodes = 1 + dice.below(12);
+        let ask = || lab.call(Method::POST, "/api/v1/ids?count=20").by(&root_key()).send();
+        for answer in join_all((0..nodes).map(|_| ask())).await {
+            answered += u32::from(answer.status == 200);
+            check(&answer, &mut seen)?;
+        }
+        match dice.below(5) {
+            0 => lab.clock.advance_ms(-i64::try_from(dice.below(8_000)).unwrap_or(0)),
+            1 => lab.advance_seconds(3_600),
+            2 => lab.cloud.functions.go_cold(),
+            _ => lab.clock.advance_ms(i64::try_from(dice.below(400_000)).unwrap_or(0)),
+        }
+    }
+    let counts = lab.cloud.faults.counts();
+    lab.cloud.faults.stop();
+    lab.advance_seconds(7_200);
+    let last = lab.call(Method::POST, "/api/v1/ids").by(&root_key()).send().await;
+    if last.status != 200 || answered == 0 {
+        return Err(format!("no ids once nothing goes wrong: {}", last.body));
+    }
+    check(&last, &mut seen)?;
+    Ok(counts)
+}
+
+fn check(answer: &Answer, seen: &mut BTreeSet<u64>) -> Result<(), String> {
+    let ids: Vec<u64> = answer.body["ids"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|id| id.as_str()?.parse().ok())
+        .collect();
+    if !ids.is_sorted_by(|a, b| a < b) {
+        return Err(format!("out of order: {ids:?}"));
+    }
+    match ids.iter().find(|id| !seen.insert(**id)) {
+        Some(id) => Err(format!("{id} was given out twice")),
+        None => Ok(()),
+    }
+}
