@@ -3,6 +3,7 @@
 check STACK   every resource is there, those of the nested stack too; what is not, is named
 routes STACK  makes the routes that the template's HttpApi events describe, unless the cloud did;
               prints the API's URL
+faults STACK  prints what the functions logged as errors
 env STACK     prints the functions' environment variables, for functions that run elsewhere
 router        the routes that Cargo.toml has for `cargo lambda watch` are the template's
 """
@@ -20,7 +21,9 @@ FUNCTION = "AWS::Serverless::Function"
 
 
 def main() -> None:
-    commands = {"check": check, "routes": routes, "env": environment, "router": router}
+    commands = {
+        "check": check, "routes": routes, "faults": faults, "env": environment, "router": router
+    }
     command, *arguments = sys.argv[1:]
     commands[command](*arguments)
 
@@ -98,6 +101,14 @@ def integration(gateway, api: str, function: str) -> str:
         ApiId=api, IntegrationType="AWS_PROXY", IntegrationUri=arn, PayloadFormatVersion="2.0"
     )
     return f"integrations/{made['IntegrationId']}"
+
+
+def faults(stack: str) -> None:
+    logs = boto3.client("logs")
+    for group in logs.describe_log_groups()["logGroups"]:
+        found = logs.filter_log_events(logGroupName=group["logGroupName"], filterPattern="ERROR")
+        for event in found["events"][-10:]:
+            print(f"{group['logGroupName']}: {event['message']}")
 
 
 def environment(stack: str) -> None:
