@@ -65,7 +65,7 @@ fn measure(sample: &Sample, invokes: usize) -> Result<Table, Box<dyn Error>> {
     count(&bed, invokes, &kept, &mut table)?;
     let bed = Bed { trust: &trust.many, ..bed };
     let cold = bed.count(1, &kept.join("bundle.callgrind"))?;
-    let what = format!("  the same, trusting the system's {} roots too", trust.in_bundle);
+    let what = format!("instructions, cold, trusting the system's {} roots too", trust.in_bundle);
     table.row(&what, grouped(cold), "", Verdict::Note);
 
     let binary = process::build(&EMPTY)?;
