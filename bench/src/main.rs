@@ -1,12 +1,13 @@
 //! Measures the numbers that the specifications state: `cargo run --release -p bench -- <system>`.
 //!
-//! Exits with 1 if a bar that correctness depends on is missed, and with 2 if it was not understood.
+//! Exits with 1 if a bar that must hold on any machine is missed, and with 2 if it was not understood.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
     reason = "a bench reads the real clock and prints what it finds"
 )]
 
+mod cold;
 mod ids;
 mod table;
 
@@ -18,7 +19,9 @@ Measures the numbers that the specifications state.
 Usage: bench <system> [options]
 
 Systems:
-  ids [--sim N]   ids per second, the cap, and N simulated ids (1000000000 unless told)";
+  ids [--sim N]   ids per second, the cap, and N simulated ids (1000000000 unless told)
+  cold [function] [--invokes N]
+                  size, instructions and memory of a release binary (ids, 20 warm invocations)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,9 +32,26 @@ fn main() -> ExitCode {
             Ok(count) => ids::run(count),
             Err(_) => return usage(),
         },
+        ["cold", rest @ ..] => match cold_options(rest) {
+            Some((function, invokes)) => cold::run(function, invokes),
+            None => return usage(),
+        },
         _ => return usage(),
     };
     if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The function to start cold, and how often it is called after its first answer.
+fn cold_options<'a>(words: &[&'a str]) -> Option<(&'a str, usize)> {
+    let (function, options) = match words {
+        [function, options @ ..] if !function.starts_with('-') => (*function, options),
+        options => ("ids", options),
+    };
+    match options {
+        [] => Some((function, 20)),
+        ["--invokes", count] => Some((function, count.parse().ok().filter(|&count| count > 0)?)),
+        _ => None,
+    }
 }
 
 fn usage() -> ExitCode {

@@ -3,11 +3,15 @@
 //! `aws-config` is absent on purpose. Its chain of providers costs megabytes and milliseconds to
 //! find what Lambda has already put into the environment and keeps fresh by replacing environments.
 
+mod trust;
+
 use std::time::Duration;
 
 use aws_credential_types::Credentials;
 use aws_sdk_dynamodb::config::{Region, SharedHttpClient};
 use aws_smithy_async::rt::sleep::{SharedAsyncSleep, TokioSleep};
+use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
+use aws_smithy_http_client::tls::{Provider, TlsContext};
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
 
@@ -48,10 +52,14 @@ macro_rules! client {
 impl Aws {
     /// Real AWS (or whatever `AWS_ENDPOINT_URL*` points at), over TLS with ring.
     pub fn from_vars(vars: &Vars) -> Result<Self, Misconfigured> {
+        let tls = TlsContext::builder().with_trust_store(trust::trust_store(vars)).build();
+        let tls = tls.map_err(|error| Misconfigured {
+            name: "AWS_REGION".to_owned(),
+            problem: format!("leaves no roots to trust: {error}"),
+        })?;
         let http = aws_smithy_http_client::Builder::new()
-            .tls_provider(aws_smithy_http_client::tls::Provider::Rustls(
-                aws_smithy_http_client::tls::rustls_provider::CryptoMode::Ring,
-            ))
+            .tls_provider(Provider::Rustls(CryptoMode::Ring))
+            .tls_context(tls)
             .build_https();
         Self::through(http, vars)
     }

@@ -1,0 +1,149 @@
+//! Cold start: what a release binary weighs, and what it does until its first answer.
+//!
+//! Instructions are counted by callgrind and repeat to 0.1 % whatever else the machine does; only
+//! they, sizes and calls have bars. Milliseconds are shown, and are this machine's, not Lambda's.
+
+mod process;
+mod runtime_api;
+mod sample;
+mod store;
+
+use std::error::Error;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+
+use crate::table::{Table, Verdict, grouped};
+use process::{Bed, Seen};
+use sample::{EMPTY, FUNCTIONS, Sample};
+use store::Store;
+
+/// The roots that a function trusts where AWS is at the other end.
+const AMAZON: &str = include_str!("../../shared/boundary/src/aws/amazon-roots.pem");
+
+const ZIP_AT_MOST: u64 = 3_000_000;
+const COLD_AT_MOST: u64 = 14_000_000;
+
+/// Where distributions keep the root certificates they trust; al2023's is the second.
+const BUNDLES: [&str; 2] =
+    ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"];
+
+/// Measures `function` over `invokes` warm invocations and says whether every bar was cleared.
+pub(crate) fn run(function: &str, invokes: usize) -> bool {
+    let Some(sample) = FUNCTIONS.iter().find(|sample| sample.binary == function) else {
+        let known = FUNCTIONS.map(|sample| sample.binary).join(", ");
+        println!("There is no sample request for `{function}`. Known: {known}.");
+        return false;
+    };
+    match measure(sample, invokes) {
+        Ok(table) => table.print(),
+        Err(error) => {
+            println!("Measuring `{function}` failed: {error}");
+            false
+        }
+    }
+}
+
+fn measure(sample: &Sample, invokes: usize) -> Result<Table, Box<dyn Error>> {
+    let kept = process::target()?.join("cold");
+    fs::create_dir_all(&kept)?;
+    let store = Store::new()?;
+    let trust = Trust::write(&kept, &store.root)?;
+    let mut table = Table::new(&format!("Cold start of `{}`", sample.binary), "bar");
+
+    let binary = process::build(sample)?;
+    weigh(&binary, &mut table)?;
+    let bed = Bed { store: &store, binary: &binary, trust: &trust.few, sample };
+    show(&bed.watch(invokes + 1)?, &mut table);
+    if !has_valgrind() {
+        table.row("instructions", "valgrind is missing".to_owned(), "", Verdict::Note);
+        return Ok(table);
+    }
+    count(&bed, invokes, &kept, &mut table)?;
+    let bed = Bed { trust: &trust.many, ..bed };
+    let cold = bed.count(1, &kept.join("bundle.callgrind"))?;
+    let what = format!("instructions, cold, trusting the system's {} roots too", trust.in_bundle);
+    table.row(&what, grouped(cold), "", Verdict::Note);
+
+    let binary = process::build(&EMPTY)?;
+    let bed = Bed { binary: &binary, sample: &EMPTY, trust: &trust.few, ..bed };
+    let (cold, warm) = cold_and_warm(&bed, invokes, &kept)?;
+    table.row("an empty function: cold", grouped(cold), "", Verdict::Note);
+    table.row("an empty function: warm", grouped(warm), "", Verdict::Note);
+    Ok(table)
+}
+
+fn weigh(binary: &Path, table: &mut Table) -> Result<(), Box<dyn Error>> {
+    let bytes = fs::read(binary)?;
+    table.row("binary, bytes", grouped(bytes.len() as u64), "", Verdict::Note);
+    let zip = zipped(&bytes)?;
+    let verdict = Verdict::Counted(zip <= ZIP_AT_MOST);
+    table.row("zip, bytes (deflate 6, one entry)", grouped(zip), "≤ 3,000,000", verdict);
+    Ok(())
+}
+
+fn show(seen: &Seen, table: &mut Table) {
+    let milliseconds = |time: std::time::Duration| format!("{:.2}", time.as_secs_f64() * 1e3);
+    let mut note = |what: &str, measured| table.row(what, measured, "", Verdict::Note);
+    note("store calls in the whole run", grouped(seen.store_calls));
+    note("peak memory, KiB", grouped(seen.peak_kib));
+    note("first answer, ms here (not Lambda's)", milliseconds(seen.first_answer));
+    note("warm answer, ms here, median", milliseconds(seen.warm));
+}
+
+fn count(
+    bed: &Bed<'_>,
+    invokes: usize,
+    kept: &Path,
+    table: &mut Table,
+) -> Result<(), Box<dyn Error>> {
+    let (cold, warm) = cold_and_warm(bed, invokes, kept)?;
+    let verdict = Verdict::Counted(cold <= COLD_AT_MOST);
+    let what = "instructions, cold, with the first TLS call";
+    table.row(what, grouped(cold), "≤ 14,000,000", verdict);
+    table.row("instructions, warm, an invocation", grouped(warm), "", Verdict::Note);
+    Ok(())
+}
+
+/// What a warm invocation takes is the difference between many and one.
+fn cold_and_warm(bed: &Bed<'_>, invokes: usize, kept: &Path) -> Result<(u64, u64), Box<dyn Error>> {
+    let profile = |run: &str| kept.join(format!("{}.{run}.callgrind", bed.sample.binary));
+    let cold = bed.count(1, &profile("cold"))?;
+    let all = bed.count(1 + invokes, &profile("warm"))?;
+    Ok((cold, all.saturating_sub(cold) / (invokes as u64).max(1)))
+}
+
+/// Two files of trusted roots: the stub's with those a function trusts on AWS, and the stub's with
+/// all that the system trusts.
+struct Trust {
+    few: PathBuf,
+    many: PathBuf,
+    in_bundle: usize,
+}
+
+impl Trust {
+    fn write(folder: &Path, root: &str) -> io::Result<Self> {
+        let bundle = BUNDLES.iter().find_map(|path| fs::read_to_string(path).ok());
+        let bundle = bundle.unwrap_or_default();
+        let (few, many) = (folder.join("few.pem"), folder.join("many.pem"));
+        fs::write(&few, format!("{AMAZON}\n{root}"))?;
+        fs::write(&many, format!("{bundle}\n{root}"))?;
+        Ok(Self { few, many, in_bundle: bundle.matches("BEGIN CERTIFICATE").count() })
+    }
+}
+
+/// The size of a zip file with the binary as its only entry, `bootstrap`: the deflated bytes, a
+/// local header, a directory entry and the end of the directory.
+fn zipped(bytes: &[u8]) -> io::Result<u64> {
+    const NAME: u64 = "bootstrap".len() as u64;
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes)?;
+    Ok(encoder.finish()?.len() as u64 + (30 + NAME) + (46 + NAME) + 22)
+}
+
+fn has_valgrind() -> bool {
+    std::process::Command::new("valgrind").arg("--version").output().is_ok()
+}

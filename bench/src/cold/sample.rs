@@ -1,0 +1,117 @@
+//! The functions that can be measured, and the request each is measured with.
+
+use domain::accounts::SecretHash;
+use serde_json::{Value, json};
+
+/// The bootstrap admin's secret in the measured process; it opens nothing else.
+const SECRET: &str = "cold";
+
+/// A binary and the request it answers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sample {
+    /// The binary.
+    pub(crate) binary: &'static str,
+    /// What cargo is told to build it.
+    pub(crate) build: &'static [&'static str],
+    method: &'static str,
+    path: &'static str,
+    query: &'static str,
+}
+
+/// What Lambda's runtime costs without a function in it.
+pub(crate) const EMPTY: Sample = Sample {
+    binary: "empty-function",
+    build: &["-p", "bench", "--bin", "empty-function"],
+    method: "GET",
+    path: "/",
+    query: "",
+};
+
+/// The functions that answer HTTP requests.
+pub(crate) const FUNCTIONS: [Sample; 3] = [
+    Sample {
+        binary: "ids",
+        build: &["-p", "ids"],
+        method: "POST",
+        path: "/api/v1/ids",
+        query: "count=1",
+    },
+    Sample {
+        binary: "accounts",
+        build: &["-p", "accounts"],
+        method: "GET",
+        path: "/api/v1/me",
+        query: "",
+    },
+    Sample {
+        binary: "describe",
+        build: &["-p", "describe"],
+        method: "GET",
+        path: "/health",
+        query: "",
+    },
+];
+
+impl Sample {
+    /// The request as API Gateway's HTTP API sends it.
+    pub(crate) fn event(&self) -> Value {
+        json!({
+            "version": "2.0",
+            "routeKey": format!("{} {}", self.method, self.path),
+            "rawPath": self.path,
+            "rawQueryString": self.query,
+            "headers": {
+                "accept": "*/*",
+                "authorization": format!("Bearer root.{SECRET}"),
+                "host": "api.example.com",
+                "user-agent": "bench",
+                "x-amzn-trace-id": "Root=1-5759e988-bd862e3fe1be46a994272793",
+                "x-forwarded-for": "203.0.113.7",
+                "x-forwarded-port": "443",
+                "x-forwarded-proto": "https",
+            },
+            "requestContext": {
+                "accountId": "123456789012",
+                "apiId": "api",
+                "domainName": "api.example.com",
+                "domainPrefix": "api",
+                "http": {
+                    "method": self.method,
+                    "path": self.path,
+                    "protocol": "HTTP/1.1",
+                    "sourceIp": "203.0.113.7",
+                    "userAgent": "bench",
+                },
+                "requestId": "JKJaXmPLvHcESHA=",
+                "routeKey": format!("{} {}", self.method, self.path),
+                "stage": "$default",
+                "time": "10/Mar/2026:05:16:23 +0000",
+                "timeEpoch": 1_773_119_783_000_i64,
+            },
+            "isBase64Encoded": false,
+        })
+    }
+}
+
+/// The environment that Lambda and the template give every function, without its endpoints.
+pub(crate) fn environment() -> Vec<(&'static str, String)> {
+    let fixed = [
+        ("AWS_LAMBDA_FUNCTION_NAME", "cold"),
+        ("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST"),
+        ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "256"),
+        ("AWS_LAMBDA_LOG_GROUP_NAME", "/aws/lambda/cold"),
+        ("AWS_LAMBDA_LOG_STREAM_NAME", "cold"),
+        ("AWS_REGION", "us-east-1"),
+        ("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"),
+        ("AWS_SECRET_ACCESS_KEY", "secret"),
+        ("AWS_SESSION_TOKEN", "token"),
+        ("STAGE", "bench"),
+        ("IDS_TABLE", "ids"),
+        ("ACCOUNTS_TABLE", "accounts"),
+        ("KEY_USES_QUEUE", "https://localhost/123456789012/key-uses"),
+        ("ACCOUNT_EVENTS_TOPIC", "arn:aws:sns:us-east-1:123456789012:account-events"),
+    ];
+    let mut all: Vec<_> = fixed.map(|(name, value)| (name, value.to_owned())).into();
+    all.push(("ADMIN_KEY_HASH", SecretHash::of(SECRET).to_hex()));
+    all
+}

@@ -1,0 +1,92 @@
+//! A stub of `DynamoDB` behind TLS: finds nothing, accepts every write, counts the calls.
+//!
+//! TLS is most of a cold start, so it is real here: TLS 1.3 with a chain of three certificates, as
+//! AWS sends. They are ECDSA where AWS's are RSA, because RSA keys take too long to make; verifying
+//! them costs the client more than RSA would, never less.
+
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::error::Error;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use rustls::pki_types::PrivateKeyDer;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+
+/// The stub's identity: made once, used by every run.
+pub(crate) struct Store {
+    acceptor: TlsAcceptor,
+    /// The root certificate to trust, as PEM.
+    pub(crate) root: String,
+}
+
+impl Store {
+    pub(crate) fn new() -> Result<Self, Box<dyn Error>> {
+        let (root, root_key) = (authority("Bench Root"), KeyPair::generate()?);
+        let root_pem = root.self_signed(&root_key)?.pem();
+        let (middle, middle_key) = (authority("Bench Intermediate"), KeyPair::generate()?);
+        let middle_der = middle.signed_by(&middle_key, &Issuer::new(root, root_key))?.der().clone();
+        let leaf_key = KeyPair::generate()?;
+        let leaf = CertificateParams::new(vec!["localhost".to_owned()])?;
+        let leaf_der = leaf.signed_by(&leaf_key, &Issuer::new(middle, middle_key))?.der().clone();
+        let key = PrivateKeyDer::Pkcs8(leaf_key.serialize_der().into());
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(vec![leaf_der, middle_der], key)?;
+        Ok(Self { acceptor: TlsAcceptor::from(Arc::new(config)), root: root_pem })
+    }
+
+    /// Accepts connections until it is dropped, adding each call to `calls`.
+    pub(crate) async fn serve(&self, listener: TcpListener, calls: Rc<Cell<u64>>) {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::task::spawn_local(connection(self.acceptor.clone(), stream, Rc::clone(&calls)));
+        }
+    }
+}
+
+async fn connection(acceptor: TlsAcceptor, stream: TcpStream, calls: Rc<Cell<u64>>) {
+    // A handshake that fails is the client's to report: its answer will not be a good one.
+    let Ok(stream) = acceptor.accept(stream).await else { return };
+    let service = service_fn(|request| answer(request, &calls));
+    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+}
+
+async fn answer(
+    request: http::Request<Incoming>,
+    calls: &Cell<u64>,
+) -> Result<http::Response<Full<Bytes>>, Infallible> {
+    let target = request.headers().get("x-amz-target").and_then(|target| target.to_str().ok());
+    let units = match target.and_then(|target| target.rsplit('.').next()) {
+        Some("GetItem") => "0.5",
+        _ => "1.0",
+    };
+    // The body must be read for the connection to be used again.
+    let _ = request.into_body().collect().await;
+    calls.set(calls.get() + 1);
+    let body = format!(r#"{{"ConsumedCapacity":{{"CapacityUnits":{units},"TableName":"table"}}}}"#);
+    let mut response = http::Response::new(Full::new(Bytes::from(body)));
+    for (name, value) in [
+        ("content-type", "application/x-amz-json-1.0"),
+        ("x-amzn-requestid", "JQ4MUCAM5CDQ3DKCEOJ3L4OG5RVV4KQNSO5AEMVJF66Q9ASUAAJG"),
+    ] {
+        response.headers_mut().insert(name, http::HeaderValue::from_static(value));
+    }
+    Ok(response)
+}
+
+fn authority(name: &str) -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params
+}
