@@ -1,1 +1,39 @@
-mod x {}
+//! What has to agree with what: template, schema, routes, document, events, crates.
+
+mod crates;
+mod events;
+mod policies;
+mod queues;
+mod routes;
+mod tables;
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use template::Stack;
+
+/// The template, read once.
+fn stack() -> &'static Stack {
+    static STACK: OnceLock<Stack> = OnceLock::new();
+    STACK.get_or_init(|| {
+        template::load(&tests::root().join("template.yaml"), &tests::parameters()).unwrap()
+    })
+}
+
+/// The nested template with alarms and dashboards.
+fn observability() -> &'static Stack {
+    static STACK: OnceLock<Stack> = OnceLock::new();
+    STACK.get_or_init(|| {
+        let nested = &stack().nested[0];
+        template::load_as("observability", &nested.file, &nested.parameters).unwrap()
+    })
+}
+
+/// The names of everything in a folder.
+fn listed(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}

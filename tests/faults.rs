@@ -9,28 +9,44 @@ mod ids;
 mod planted;
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use local::faults::Fault;
 
 /// How many seeds a scenario is run with.
 const SEEDS: u64 = 1_000;
 
-/// Runs `scenario` with every seed and prints what was injected.
-fn sweep(name: &str, scenario: impl Fn(u64) -> Result<BTreeMap<Fault, u64>, String>) {
-    let mut injected: BTreeMap<Fault, u64> = BTreeMap::new();
+/// Runs `scenario` with every seed, on as many threads as there are cores, and prints what was
+/// injected. A seed's run is deterministic; which thread it is on does not matter to it.
+fn sweep(name: &str, scenario: impl Fn(u64) -> Result<BTreeMap<Fault, u64>, String> + Sync) {
     let seeds = seeds();
     let count = seeds.end - seeds.start;
-    for seed in seeds {
-        match scenario(seed) {
-            Ok(counts) => {
-                for (fault, count) in counts {
-                    *injected.entry(fault).or_default() += count;
+    let next = AtomicU64::new(seeds.start);
+    let injected: Mutex<BTreeMap<Fault, u64>> = Mutex::default();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= seeds.end {
+                        return;
+                    }
+                    match scenario(seed) {
+                        Ok(counts) => {
+                            let mut injected = injected.lock().unwrap();
+                            for (fault, count) in counts {
+                                *injected.entry(fault).or_default() += count;
+                            }
+                        }
+                        Err(violation) => panic!("{name}: seed {seed}: {violation}"),
+                    }
                 }
-            }
-            Err(violation) => panic!("{name}: seed {seed}: {violation}"),
+            });
         }
-    }
-    println!("{name}: {count} seeds held; injected {injected:?}");
+    });
+    println!("{name}: {count} seeds held; injected {:?}", injected.into_inner().unwrap());
 }
 
 #[expect(clippy::disallowed_methods, reason = "the seeds are the test runner's to choose")]

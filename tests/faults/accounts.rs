@@ -303,7 +303,8 @@ async fn hold_account(
     if names.len() != keys.len() {
         return Err(format!("{user} got two keys for one request: {keys:?}"));
     }
-    match trail.iter().find(|entry| !heard.contains(entry["auditId"].as_str().unwrap_or_default())) {
+    match trail.iter().find(|entry| !heard.contains(entry["auditId"].as_str().unwrap_or_default()))
+    {
         Some(entry) => Err(format!("nobody heard of {entry}")),
         None => Ok(()),
     }

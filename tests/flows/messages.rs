@@ -110,7 +110,7 @@ async fn a_message_that_keeps_failing_moves_to_the_dead_letters_alone() {
         lab.cloud.faults.strike(0, local::faults::Fault::CrashBefore);
         let turn = lab.cloud.pump.turn(&mapping).await;
         assert_eq!((turn.received, turn.failed), (1, 1));
-        lab.advance_seconds(61);
+        lab.advance_seconds(66);
     }
     assert_eq!(lab.cloud.pump.turn(&mapping).await.received, 0);
     let dead = json!(lab.cloud.services.queues().queue_names().unwrap());

@@ -169,8 +169,8 @@ impl Lab {
 
     /// Lets everything that is on its way arrive: messages, retries, schedules, dead letters.
     pub async fn come_to_rest(&self) {
-        for _ in 0..12 {
-            self.advance_seconds(61);
+        for _ in 0..8 {
+            self.advance_seconds(66);
             self.sweep().await;
             self.cloud.settle().await;
         }

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use domain::Failure;
 use domain::Timestamp;
@@ -26,6 +27,9 @@ const UNKNOWN_FOR_MS: i64 = 5_000;
 /// A node that meets more keys than this forgets them all and starts over: memory stays bounded,
 /// and the keys in use come back with two reads each.
 const REMEMBERED_KEYS: usize = 10_000;
+
+/// INIT has ten seconds for everything; a store that is slow to answer must not use them up.
+const WARMING: Duration = Duration::from_secs(1);
 
 /// Answers who sent a request.
 #[derive(Debug)]
@@ -73,7 +77,8 @@ impl Identity {
     /// finds is beside the point; if it fails, the first request will say so.
     pub async fn warm(&self) {
         if let Some(nobody) = KeyId::parse("warm") {
-            let _ = self.accounts.find_key(&nobody).await;
+            let look = self.accounts.find_key(&nobody);
+            let _ = tokio::time::timeout(WARMING, look).await;
         }
     }
 

@@ -1,0 +1,60 @@
+//! Who may know whom, and how small a `main.rs` stays.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use serde_json::Value;
+use tests::root;
+
+use super::{listed, stack};
+
+#[test]
+fn crates_know_only_what_is_beneath_them() {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let ours: BTreeSet<&str> = packages.iter().map(|p| p["name"].as_str().unwrap()).collect();
+    let functions: BTreeSet<String> = listed(&root().join("functions")).into_iter().collect();
+    let mut allowed: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::from([
+        ("domain", BTreeSet::new()),
+        ("store", BTreeSet::from(["domain"])),
+        ("messaging", BTreeSet::from(["domain"])),
+        ("boundary", BTreeSet::from(["domain", "store", "messaging"])),
+        ("queues", BTreeSet::new()),
+        ("template", BTreeSet::new()),
+    ]);
+    for function in &functions {
+        allowed.insert(function, BTreeSet::from(["boundary", "domain", "messaging", "store"]));
+    }
+    for package in packages {
+        let name = package["name"].as_str().unwrap();
+        let Some(allowed) = allowed.get(name) else { continue };
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let dependency = dependency["name"].as_str().unwrap();
+            let known = !ours.contains(dependency) || allowed.contains(dependency);
+            assert!(known, "{name} must not know {dependency}");
+        }
+    }
+}
+
+#[test]
+fn every_function_is_in_the_template_and_in_the_local_cloud() {
+    let folders = listed(&root().join("functions"));
+    let mut deployed: Vec<_> = stack().functions.iter().map(|f| f.binary.clone()).collect();
+    deployed.sort();
+    assert_eq!(folders, deployed);
+    assert_eq!(folders, local::functions::KNOWN);
+}
+
+#[test]
+fn every_main_is_wiring_only() {
+    for function in listed(&root().join("functions")) {
+        let path = root().join("functions").join(&function).join("src/main.rs");
+        let lines = std::fs::read_to_string(path).unwrap().lines().count();
+        assert!(lines <= 30, "{function}/src/main.rs has {lines} lines");
+    }
+}

@@ -1,0 +1,50 @@
+//! Sample events: each one is accepted by its function.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use tests::{Lab, root};
+
+use super::{listed, stack};
+
+#[test]
+fn every_function_has_sample_events() {
+    let functions: BTreeSet<String> =
+        stack().functions.iter().map(|function| function.binary.clone()).collect();
+    let sampled: BTreeSet<String> = listed(&root().join("events")).into_iter().collect();
+    assert_eq!(functions, sampled);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_sample_event_is_accepted() {
+    let lab = Lab::new();
+    let mut accepted = 0;
+    for function in &stack().functions {
+        let folder = root().join("events").join(&function.binary);
+        for name in listed(&folder) {
+            let text = std::fs::read_to_string(folder.join(&name)).unwrap();
+            let event: Value = serde_json::from_str(&text).unwrap();
+            let answer = lab.cloud.functions.invoke(&function.logical_id, text.into_bytes()).await;
+            let context = format!("events/{}/{name}", function.binary);
+            let answer = answer.unwrap_or_else(|error| panic!("{context}: {error}"));
+            let answer: Value = serde_json::from_slice(&answer).unwrap();
+            check(&context, &event, &answer);
+            accepted += 1;
+        }
+    }
+    assert!(accepted >= 15);
+}
+
+/// An HTTP event names a route of the template and is answered; a batch has no failures.
+fn check(context: &str, event: &Value, answer: &Value) {
+    if let Some(key) = event["routeKey"].as_str() {
+        let mut routes = stack().functions.iter().flat_map(|function| &function.routes);
+        assert!(routes.any(|route| route.key.to_string() == key), "{context}: no route {key}");
+        let status = answer["statusCode"].as_u64().unwrap();
+        // What a sample refers to need not be there, but it must be understood and let in.
+        assert!(matches!(status, 200 | 201 | 204 | 404 | 409 | 412), "{context}: {answer}");
+    }
+    if event["Records"].is_array() {
+        assert_eq!(answer["batchItemFailures"], serde_json::json!([]), "{context}");
+    }
+}

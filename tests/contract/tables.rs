@@ -1,0 +1,50 @@
+//! Tables as the store needs them and as nobody wants to lose them.
+
+use store::schema::{EXPIRES, GSI1, GSI1_PK, GSI1_SK, PK, SK, TABLES};
+use template::{AttributeType, Billing, DeletionPolicy, Projection};
+
+use super::stack;
+
+#[test]
+fn every_table_has_the_keys_that_the_store_uses() {
+    assert_eq!(stack().tables.len(), TABLES.len());
+    for wanted in TABLES {
+        let table = stack().tables.iter().find(|table| table.logical_id == wanted.logical_id);
+        let table = table.unwrap_or_else(|| panic!("no table {}", wanted.logical_id));
+        let name = &table.logical_id;
+        assert_eq!((table.key.hash.as_str(), table.key.range.as_deref()), (PK, Some(SK)), "{name}");
+        assert!(table.attributes.iter().all(|a| a.kind == AttributeType::String), "{name}");
+        let indexes: Vec<_> = table
+            .indexes
+            .iter()
+            .map(|index| (index.name.as_str(), index.key.hash.as_str(), index.key.range.as_deref()))
+            .collect();
+        let expected = if wanted.indexed { vec![(GSI1, GSI1_PK, Some(GSI1_SK))] } else { vec![] };
+        assert_eq!(indexes, expected, "{name}");
+        assert!(table.indexes.iter().all(|index| index.projection == Projection::All), "{name}");
+        assert_eq!(table.ttl_attribute.as_deref(), wanted.expiring.then_some(EXPIRES), "{name}");
+    }
+}
+
+#[test]
+fn every_table_survives_a_mistake() {
+    for table in &stack().tables {
+        let name = &table.logical_id;
+        assert!(table.point_in_time_recovery, "{name} has no point-in-time recovery");
+        assert!(table.encrypted, "{name} is not encrypted");
+        assert_eq!(table.deletion_policy, DeletionPolicy::Retain, "{name}");
+        assert_eq!(table.billing, Billing::OnDemand, "{name}");
+    }
+}
+
+#[test]
+fn functions_that_name_a_table_are_given_its_name() {
+    for table in &stack().tables {
+        let wanted = TABLES.iter().find(|wanted| wanted.logical_id == table.logical_id).unwrap();
+        for function in &stack().functions {
+            if let Some(value) = function.environment.get(wanted.variable) {
+                assert_eq!(*value, table.name, "{}", function.logical_id);
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A deployed Switchyard, wherever it is: at `SWITCHYARD_URL`, or started here for the occasion.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use domain::accounts::SecretHash;
+use local::{Cloud, Options};
+use serde_json::Value;
+
+/// Where it is and who the admin is.
+#[derive(Debug, Clone)]
+pub struct Target {
+    url: String,
+    /// The admin's key.
+    pub admin_key: String,
+    agent: ureq::Agent,
+}
+
+/// An answer, read.
+#[derive(Debug)]
+pub struct Answer {
+    /// Its status.
+    pub status: u16,
+    /// Its `ETag`.
+    pub etag: String,
+    /// Its media type.
+    pub media_type: String,
+    /// Its body as JSON; `Null` if it is none.
+    pub body: Value,
+}
+
+impl Answer {
+    /// A member of the body as text; empty if it is not there.
+    pub fn text(&self, member: &str) -> &str {
+        self.body[member].as_str().unwrap_or_default()
+    }
+}
+
+/// The target of this run.
+#[expect(clippy::disallowed_methods, reason = "whoever runs the tests says where")]
+pub fn target() -> &'static Target {
+    static TARGET: OnceLock<Target> = OnceLock::new();
+    TARGET.get_or_init(|| {
+        let (url, admin_key) = match std::env::var("SWITCHYARD_URL") {
+            Ok(url) => (url, std::env::var("SWITCHYARD_ADMIN_KEY").unwrap_or_default()),
+            Err(_) => start(),
+        };
+        let agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(30)))
+            .build()
+            .new_agent();
+        Target { url: url.trim_end_matches('/').to_owned(), admin_key, agent }
+    })
+}
+
+/// Starts a local cloud in memory on a free port, on a thread that lives as long as the tests.
+fn start() -> (String, String) {
+    let secret = "EndToEnd";
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let outcome = tokio::runtime::Runtime::new().map(|runtime| {
+            runtime.block_on(async {
+                let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../template.yaml");
+                let mut options = Options::new(&root);
+                options.parameters =
+                    [("AdminKeyHash".to_owned(), SecretHash::of(secret).to_hex())].into();
+                let cloud = Cloud::start(options)?;
+                cloud.pump.start(Arc::new(|_, _, _| {}));
+                let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+                    .await
+                    .map_err(|error| error.to_string())?;
+                let address = listener.local_addr().map_err(|error| error.to_string())?;
+                let _ = tell.send(address);
+                cloud.serve(listener, Arc::new(|_, _, _, _| {})).await;
+                Ok::<(), String>(())
+            })
+        });
+        if let Ok(Err(error)) = outcome {
+            panic!("{error}");
+        }
+    });
+    match told.recv() {
+        Ok(address) => (format!("http://{address}"), format!("root.{secret}")),
+        Err(_) => panic!("the local cloud did not start"),
+    }
+}
+
+impl Target {
+    /// Sends a request. An empty key sends none.
+    ///
+    /// # Panics
+    /// When there is no answer at all, which fails the test.
+    pub fn send(
+        &self,
+        method: &str,
+        path: &str,
+        key: &str,
+        headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Answer {
+        let mut request =
+            ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.url));
+        if !key.is_empty() {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let text = body.map(ToString::to_string).unwrap_or_default();
+        if body.is_some() {
+            request = request.header("content-type", "application/json");
+        }
+        let sent = match request.body(text) {
+            Ok(request) => self.agent.run(request),
+            Err(error) => panic!("{method} {path}: {error}"),
+        };
+        let mut response = match sent {
+            Ok(response) => response,
+            Err(error) => panic!("{method} {path}: {error}"),
+        };
+        let header = |name: &str| {
+            let value = response.headers().get(name).and_then(|value| value.to_str().ok());
+            value.unwrap_or_default().to_owned()
+        };
+        let (etag, media_type) = (header("etag"), header("content-type"));
+        let text = response.body_mut().read_to_string().unwrap_or_default();
+        Answer {
+            status: response.status().as_u16(),
+            etag,
+            media_type,
+            body: serde_json::from_str(&text).unwrap_or(Value::Null),
+        }
+    }
+
+    /// A GET by the admin.
+    pub fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, &self.admin_key, &[], None)
+    }
+
+    /// A POST by the admin.
+    pub fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send("POST", path, &self.admin_key, &[], Some(body))
+    }
+
+    /// Looks again and again until `wanted` holds, for at most half a minute.
+    #[expect(clippy::disallowed_methods, reason = "a deployed queue can't be hurried")]
+    pub fn eventually(&self, path: &str, wanted: impl Fn(&Answer) -> bool) -> Answer {
+        let started = Instant::now();
+        loop {
+            let answer = self.get(path);
+            if wanted(&answer) || started.elapsed() > Duration::from_secs(30) {
+                return answer;
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    /// A user id that no other run has used.
+    ///
+    /// # Panics
+    /// When no ids are given out, which fails the test.
+    pub fn fresh(&self, start: &str) -> String {
+        let made = self.post("/api/v1/ids?format=base62", &Value::Null);
+        assert_eq!(made.status, 200, "{}", made.body);
+        let id = made.body["ids"][0].as_str().unwrap_or_default().to_lowercase();
+        format!("{start}-{id}")
+    }
+}
