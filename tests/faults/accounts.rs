@@ -38,7 +38,7 @@ pub(super) async fn scenario(
     faults: Arc<Faults>,
 ) -> Result<BTreeMap<Fault, u64>, String> {
     let lab = Lab::with(Setup { seed, faults, skew_ms: 0 });
-    let witness = Witness::subscribe(&lab)?;
+    Witness::subscribe(&lab)?;
     let mut dice = Dice::new(seed ^ 0xacc0);
     let mut promised = Promised::default();
     for wish in 0..WISHES {
@@ -61,7 +61,7 @@ pub(super) async fn scenario(
     let counts = lab.cloud.faults.counts();
     lab.cloud.faults.stop();
     lab.come_to_rest().await;
-    hold(&lab, &promised, &witness).await?;
+    hold(&lab, &promised).await?;
     Ok(counts)
 }
 
@@ -212,17 +212,17 @@ struct Witness;
 impl Witness {
     const QUEUE: &str = "witness";
 
-    fn subscribe(lab: &Lab) -> Result<Self, String> {
+    fn subscribe(lab: &Lab) -> Result<(), String> {
         let queues = lab.cloud.services.queues();
         let say = |error: queues::Error| error.to_string();
         let address = queues.create_queue(Self::QUEUE, &queues::Attributes::new()).map_err(say)?;
         let raw = [("RawMessageDelivery".to_owned(), "true".to_owned())].into();
         let topic = &lab.cloud.stack.topics[0].arn;
         queues.subscribe(topic, &address.arn, &raw).map_err(say)?;
-        Ok(Self)
+        Ok(())
     }
 
-    fn heard(&self, lab: &Lab) -> BTreeSet<String> {
+    fn heard(lab: &Lab) -> BTreeSet<String> {
         let messages = lab.cloud.services.queues().receive(Self::QUEUE, 10_000, None).unwrap();
         messages
             .iter()
@@ -247,7 +247,7 @@ async fn everything(lab: &Lab, path: &str) -> Vec<Value> {
     }
 }
 
-async fn hold(lab: &Lab, promised: &Promised, witness: &Witness) -> Result<(), String> {
+async fn hold(lab: &Lab, promised: &Promised) -> Result<(), String> {
     let accounts = everything(lab, ALL).await;
     for (once, user) in &promised.accounts {
         let made: Vec<_> =
@@ -256,7 +256,7 @@ async fn hold(lab: &Lab, promised: &Promised, witness: &Witness) -> Result<(), S
             return Err(format!("{once} was promised as {user} and made {} accounts", made.len()));
         }
     }
-    let heard = witness.heard(lab);
+    let heard = Witness::heard(lab);
     for account in &accounts {
         hold_account(lab, promised, account, &heard).await?;
     }

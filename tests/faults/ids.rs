@@ -20,17 +20,17 @@ pub(super) async fn scenario(
     faults: Arc<Faults>,
 ) -> Result<BTreeMap<Fault, u64>, String> {
     // Half of the runs have clocks that agree, so that nodes which share a lane would share an id.
-    let skew_ms = if seed % 2 == 0 { 0 } else { 5_000 };
+    let skew_ms = if seed.is_multiple_of(2) { 0 } else { 5_000 };
     let lab = Lab::with(Setup { seed, faults, skew_ms });
     let mut dice = Dice::new(seed ^ 0x1d5);
-    let mut seen = BTreeSet::new();
-    let mut answered = 0;
+    let mut given = BTreeSet::new();
+    let mut served = 0;
     for _ in 0..4 {
         let nodes = 1 + dice.below(24);
         let ask = || lab.call(Method::POST, "/api/v1/ids?count=4").by(&root_key()).send();
         for answer in join_all((0..nodes).map(|_| ask())).await {
-            answered += u32::from(answer.status == 200);
-            check(&answer, &mut seen)?;
+            served += u32::from(answer.status == 200);
+            check(&answer, &mut given)?;
         }
         match dice.below(5) {
             0 => lab.clock.advance_ms(-i64::try_from(dice.below(8_000)).unwrap_or(0)),
@@ -43,10 +43,10 @@ pub(super) async fn scenario(
     lab.cloud.faults.stop();
     lab.advance_seconds(7_200);
     let last = lab.call(Method::POST, "/api/v1/ids").by(&root_key()).send().await;
-    if last.status != 200 || answered == 0 {
+    if last.status != 200 || served == 0 {
         return Err(format!("no ids once nothing goes wrong: {}", last.body));
     }
-    check(&last, &mut seen)?;
+    check(&last, &mut given)?;
     Ok(counts)
 }
 

@@ -132,6 +132,9 @@ impl Lab {
     }
 
     /// Creates an account with those roles and a key for it; returns the key.
+    ///
+    /// # Panics
+    /// When the account can't be created, which fails the test.
     pub async fn user(&self, user_id: &str, roles: &[&str]) -> String {
         let body = serde_json::json!({ "userId": user_id, "name": user_id, "roles": roles });
         assert_eq!(self.post("/api/v1/accounts", &body).await.status, 201);

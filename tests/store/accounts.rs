@@ -91,7 +91,7 @@ async fn keys_are_made_for_active_accounts_and_revoked_by_their_owner() {
     let ada = account("ada", &[Role::Member]);
     accounts.create(&ada, &audit(Change::AccountCreated, &ada, 1), None, "t1").await.unwrap();
     let (api_key, _) = ApiKey::made_from([1; 12], [2; 32]);
-    let key = Key::create(&ada, &api_key, NewKey::default(), at(150)).unwrap();
+    let key = Key::create(&ada, &api_key, &NewKey::default(), at(150)).unwrap();
     let made = audit(Change::KeyCreated, &ada, 2);
     assert_eq!(accounts.create_key(&key, &made, None, "t2").await.unwrap(), CreatedKey::Created);
     let (found, owner) = accounts.find_key(&key.key_id).await.unwrap().unwrap();
@@ -118,7 +118,7 @@ async fn the_latest_hour_of_use_stays_whatever_the_order() {
     let ada = account("ada", &[]);
     accounts.create(&ada, &audit(Change::AccountCreated, &ada, 1), None, "t1").await.unwrap();
     let (api_key, _) = ApiKey::made_from([1; 12], [2; 32]);
-    let key = Key::create(&ada, &api_key, NewKey::default(), at(150)).unwrap();
+    let key = Key::create(&ada, &api_key, &NewKey::default(), at(150)).unwrap();
     let made = audit(Change::KeyCreated, &ada, 2);
     accounts.create_key(&key, &made, None, "t2").await.unwrap();
     for hour in [3600, 10_800, 7200, 10_800] {
@@ -139,7 +139,7 @@ async fn the_outbox_holds_a_change_until_it_is_marked() {
     let audit = audit(Change::AccountCreated, &ada, 1);
     accounts.create(&ada, &audit, None, "t1").await.unwrap();
     let later = format!("{:013}", 101_000);
-    assert_eq!(accounts.unpublished(&later, 10).await.unwrap(), [audit.clone()]);
+    assert_eq!(accounts.unpublished(&later, 10).await.unwrap(), std::slice::from_ref(&audit));
     assert_eq!(accounts.unpublished("0000000099999", 10).await.unwrap(), []);
     for _ in 0..2 {
         accounts.mark_published(&audit).await.unwrap();

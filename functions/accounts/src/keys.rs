@@ -29,7 +29,7 @@ async fn create_once(state: &State, request: &Request, ticket: Option<&Ticket>) 
         expires_at: wanted.expires_at()?,
         roles: wanted.roles.map(|roles| roles.into_iter().collect()),
     };
-    let key = Key::create(&account, &api_key, new, request.now)?;
+    let key = Key::create(&account, &api_key, &new, request.now)?;
     let audit = Audit {
         key_id: Some(key.key_id.clone()),
         ..state.audit(Change::KeyCreated, &key.user_id, request)?

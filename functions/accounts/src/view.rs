@@ -3,7 +3,8 @@
 use boundary::http::{Cursor, Problem};
 use domain::Timestamp;
 use domain::accounts::{
-    Account, Amendment, Audit, Key, Principal, Rejected, Role, Roles, State, Tenant,
+    Account, Amendment, Audit, Key, NewValue as Change, Principal, Rejected, Role, Roles, State,
+    Tenant,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,7 +84,7 @@ pub struct AccountPatch {
     /// A new address, or null to forget it.
     #[serde(default, deserialize_with = "present")]
     #[schemars(with = "Option<String>")]
-    email: Option<Option<String>>,
+    email: Option<Change<String>>,
     /// The new set of roles.
     #[schemars(with = "Option<Vec<RoleName>>")]
     roles: Option<Vec<Role>>,
@@ -107,8 +108,8 @@ pub(crate) enum StateName {
 /// Tells `null` (forget it) from absence (leave it).
 fn present<'de, D: serde::Deserializer<'de>>(
     reader: D,
-) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(reader).map(Some)
+) -> Result<Option<Change<String>>, D::Error> {
+    Option::deserialize(reader).map(|value| Some(value.map_or(Change::Forget, Change::To)))
 }
 
 impl AccountPatch {

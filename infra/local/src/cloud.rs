@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use boundary::telemetry::Log;
 use boundary::{Aws, Clock, Entropy, Host, Vars};
@@ -63,6 +64,9 @@ impl Options {
         }
     }
 }
+
+/// Hears of each request: its method and path, what became of it, and how long it took.
+pub type Report = Arc<dyn Fn(&str, &str, &Handled, Duration) + Send + Sync>;
 
 /// A running local cloud.
 #[derive(Debug, Clone)]
@@ -154,11 +158,7 @@ impl Cloud {
     }
 
     /// Serves the HTTP API on `listener` until the runtime ends.
-    pub async fn serve(
-        &self,
-        listener: TcpListener,
-        report: Arc<dyn Fn(&str, &str, &Handled, std::time::Duration) + Send + Sync>,
-    ) {
+    pub async fn serve(&self, listener: TcpListener, report: Report) {
         let cloud = self.clone();
         let handler: server::Handler = Arc::new(move |request, source| {
             let (cloud, report) = (cloud.clone(), Arc::clone(&report));

@@ -42,11 +42,10 @@ impl Connector {
         let request =
             request.try_into_http1x().map_err(|error| ConnectorError::user(error.into()))?;
         let (parts, body) = request.into_parts();
-        let body: Bytes =
-            body.collect().await.map_err(|error| ConnectorError::io(error))?.to_bytes();
+        let body: Bytes = body.collect().await.map_err(ConnectorError::io)?.to_bytes();
         let request = Request::from_parts(parts, body);
         if let Some(denied) = self.policy.as_ref().and_then(|policy| policy.denies(&request)) {
-            return Ok(access_denied(&denied).map(SdkBody::from).try_into().map_err(user)?);
+            return access_denied(&denied).map(SdkBody::from).try_into().map_err(user);
         }
         let request = self.faults.tampered(request);
         let call = Call {

@@ -208,6 +208,9 @@ pub(crate) fn write_env(
     for function in &stack.functions {
         vars.extend(function.environment.clone());
     }
-    let lines: String = vars.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+    let mut lines = String::new();
+    for (name, value) in &vars {
+        let _ = writeln!(lines, "{name}={value}");
+    }
     write("functions.env", lines)
 }

@@ -1,5 +1,6 @@
 //! The OpenAPI document and its page, generated from the functions' own routes and types.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,7 +32,8 @@ macro_rules! sections {
 
 /// What every function routes and says, for the stack in `template`.
 pub fn sections(template: &Path) -> Result<Vec<Section>, String> {
-    let stack = template::load(template, &Default::default()).map_err(|error| error.to_string())?;
+    let stack =
+        template::load(template, &BTreeMap::default()).map_err(|error| error.to_string())?;
     let now: Arc<dyn Fn() -> i64 + Send + Sync> = Arc::new(|| 0);
     let services = Services::open(&stack, None, &now, Some(0))?;
     let client = Connector::client(services, Faults::none(), None);

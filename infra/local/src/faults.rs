@@ -213,8 +213,8 @@ impl Faults {
             self.count(fault);
         }
         match fault {
-            Some(Fault::Throttle) => return Ok(refusal(call.service, THROTTLED)),
-            Some(Fault::ServerError) => return Ok(refusal(call.service, BROKEN)),
+            Some(Fault::Throttle) => return Ok(refusal(call.service, &THROTTLED)),
+            Some(Fault::ServerError) => return Ok(refusal(call.service, &BROKEN)),
             Some(Fault::TransactionConflict) => return Ok(conflict(call)),
             Some(Fault::CutBefore) => return Err(ConnectorError::io("connection reset".into())),
             Some(Fault::StaleRead) => {
@@ -282,7 +282,7 @@ const THROTTLED: Refusal = Refusal { status: StatusCode::BAD_REQUEST, code: "Thr
 const BROKEN: Refusal =
     Refusal { status: StatusCode::INTERNAL_SERVER_ERROR, code: "InternalServerError" };
 
-fn refusal(service: Service, refusal: Refusal) -> Response<Bytes> {
+fn refusal(service: Service, refusal: &Refusal) -> Response<Bytes> {
     let body = match service {
         Service::DynamoDb | Service::Sqs => {
             format!(r#"{{"__type":"com.amazonaws#{0}","message":"{0}"}}"#, refusal.code)

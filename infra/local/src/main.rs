@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arguments::{Arguments, Command};
 use console::Console;
 use domain::accounts::{ApiKey, SecretHash};
-use local::{Cloud, Options, aws_port, document};
+use local::{Cloud, Options, aws_port, document, pump, schedule};
 use tokio::net::TcpListener;
 
 fn main() -> ExitCode {
@@ -81,15 +81,17 @@ async fn run(arguments: Arguments) -> Result<(), String> {
 
 fn start_background(cloud: &Cloud, console: &Arc<Console>) {
     let messages = Arc::clone(console);
-    cloud.pump.start(Arc::new(move |mapping, turn, took| messages.batch(mapping, turn, took)));
+    let report: pump::Report =
+        Arc::new(move |mapping, turn, took| messages.batch(mapping, turn, took));
+    cloud.pump.start(&report);
     let runs = Arc::clone(console);
-    let report: Arc<dyn Fn(&_, &_, _) + Send + Sync> =
+    let report: schedule::Report =
         Arc::new(move |entry, outcome, took| runs.scheduled(entry, outcome, took));
     cloud.schedules.start(&cloud.clock_ms(), &report);
     let database = cloud.services.database().clone();
     tokio::spawn(async move {
         loop {
-            tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+            tokio::time::sleep(std::time::Duration::from_mins(1)).await;
             // Expired rows go about as late as DynamoDB's own; nothing relies on it.
             let _ = database.sweep_ttl();
         }

@@ -41,6 +41,9 @@ pub struct Turn {
     pub error: Option<String>,
 }
 
+/// Hears of each batch that was handed over.
+pub type Report = Arc<dyn Fn(&Mapping, &Turn, Duration) + Send + Sync>;
+
 /// All mappings of a stack.
 #[derive(Clone)]
 pub struct Pump {
@@ -88,21 +91,17 @@ impl Pump {
     }
 
     /// Runs every mapping in the background until the runtime ends.
-    pub fn start(&self, report: Arc<dyn Fn(&Mapping, &Turn, Duration) + Send + Sync>) {
+    pub fn start(&self, report: &Report) {
         for index in 0..self.mappings.len() {
             let workers = self.mappings[index].event.max_concurrency.unwrap_or(CONCURRENCY);
             for _ in 0..workers {
-                let (pump, report) = (self.clone(), Arc::clone(&report));
+                let (pump, report) = (self.clone(), Arc::clone(report));
                 tokio::spawn(async move { pump.work(index, &report).await });
             }
         }
     }
 
-    async fn work(
-        &self,
-        index: usize,
-        report: &Arc<dyn Fn(&Mapping, &Turn, Duration) + Send + Sync>,
-    ) {
+    async fn work(&self, index: usize, report: &Report) {
         let mapping = &self.mappings[index];
         let mut arrivals = self.queues.arrivals();
         loop {

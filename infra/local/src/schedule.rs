@@ -28,6 +28,9 @@ enum Rhythm {
     At(Box<Cron>),
 }
 
+/// Hears of each run.
+pub type Report = Arc<dyn Fn(&Entry, &Outcome, Duration) + Send + Sync>;
+
 /// Every schedule of a stack.
 #[derive(Debug, Clone)]
 pub struct Schedules {
@@ -79,12 +82,9 @@ impl Schedules {
     }
 
     /// Runs every entry in the background when it is due, until the runtime ends.
-    pub fn start(
-        &self,
-        now_ms: &Arc<dyn Fn() -> i64 + Send + Sync>,
-        report: &Arc<dyn Fn(&Entry, &Outcome, Duration) + Send + Sync>,
-    ) {
-        for entry in self.entries.iter().cloned() {
+    pub fn start(&self, now_ms: &Arc<dyn Fn() -> i64 + Send + Sync>, report: &Report) {
+        for entry in self.entries.iter() {
+            let entry = entry.clone();
             let (schedules, now_ms, report) =
                 (self.clone(), Arc::clone(now_ms), Arc::clone(report));
             tokio::spawn(async move {
@@ -102,7 +102,7 @@ impl Schedules {
 impl Entry {
     /// How long until it is due.
     fn wait_from(&self, now_ms: i64) -> Duration {
-        const A_DAY: Duration = Duration::from_secs(24 * 3600);
+        const A_DAY: Duration = Duration::from_hours(24);
         match &self.rhythm {
             Rhythm::Every(rate) => *rate,
             Rhythm::At(cron) => {

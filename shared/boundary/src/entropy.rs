@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 /// Gives random bytes. Functions get the kernel's; tests get a seeded stream.
 #[derive(Clone)]
-pub struct Entropy(Arc<dyn Fn(&mut [u8]) + Send + Sync>);
+pub struct Entropy(Arc<Fill>);
+
+type Fill = dyn Fn(&mut [u8]) + Send + Sync;
 
 impl Entropy {
     /// The kernel's generator.

@@ -199,7 +199,7 @@ impl<S: Send + Sync + 'static> Api<S> {
 
         let mut seen = Seen::default();
         let work = std::panic::AssertUnwindSafe(shared.answer(request, &mut seen)).catch_unwind();
-        let (outcome, tally) = tally::counted(work).await;
+        let (outcome, tally) = Box::pin(tally::counted(work)).await;
         let answer = outcome.unwrap_or_else(|_| Err(Error::panicked()));
         let (mut response, fault) = match answer {
             Ok(response) => (response.honouring(&conditions), None),

@@ -15,7 +15,7 @@ mod key;
 mod message;
 mod role;
 
-pub use account::{Account, Amendment, NewAccount, Profile, State, Tenant, UserId};
+pub use account::{Account, Amendment, NewAccount, NewValue, Profile, State, Tenant, UserId};
 pub use audit::{Audit, Change};
 pub use key::{ApiKey, Key, KeyId, NewKey, Principal, SecretHash, Verdict, verify};
 pub use message::{AccountChanged, KeyUsed, Message, hour_of};

@@ -182,7 +182,7 @@ impl Idempotency {
             Err(error)
                 if error
                     .as_service_error()
-                    .is_some_and(|e| e.is_conditional_check_failed_exception()) =>
+                    .is_some_and(aws_sdk_dynamodb::operation::delete_item::DeleteItemError::is_conditional_check_failed_exception) =>
             {
                 Ok(())
             }

@@ -20,6 +20,7 @@ pub(crate) fn text(value: impl Into<String>) -> AttributeValue {
     AttributeValue::S(value.into())
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "numbers are passed by value")]
 pub(crate) fn number(value: impl ToString) -> AttributeValue {
     AttributeValue::N(value.to_string())
 }

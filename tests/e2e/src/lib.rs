@@ -67,7 +67,8 @@ fn start() -> (String, String) {
                 options.parameters =
                     [("AdminKeyHash".to_owned(), SecretHash::of(secret).to_hex())].into();
                 let cloud = Cloud::start(options)?;
-                cloud.pump.start(Arc::new(|_, _, _| {}));
+                let unheard: local::pump::Report = Arc::new(|_, _, _| {});
+                cloud.pump.start(&unheard);
                 let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
                     .await
                     .map_err(|error| error.to_string())?;
@@ -83,7 +84,7 @@ fn start() -> (String, String) {
     });
     match told.recv() {
         Ok(address) => (format!("http://{address}"), format!("root.{secret}")),
-        Err(_) => panic!("the local cloud did not start"),
+        Err(error) => panic!("the local cloud did not start: {error}"),
     }
 }
 

@@ -20,7 +20,7 @@ const ELSEWHERE: [&str; 6] = [
     "AWS_ENDPOINT_URL_SNS",
 ];
 
-/// Where the regions of the commercial and GovCloud partitions begin. China, the isolated regions and
+/// Where the regions of the commercial and `GovCloud` partitions begin. China, the isolated regions and
 /// the European sovereign cloud have certificates from elsewhere, and so may partitions to come.
 const AMAZON_SIGNED: [&str; 9] = ["af-", "ap-", "ca-", "eu-", "il-", "me-", "mx-", "sa-", "us-"];
 

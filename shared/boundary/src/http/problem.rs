@@ -22,11 +22,11 @@ pub struct Kind {
 
 macro_rules! kinds {
     ($($name:ident $status:ident $slug:literal $title:literal $advice:literal)*) => {
-        $(const $name: Kind = Kind {
+        $(static $name: Kind = Kind {
             slug: $slug, status: StatusCode::$status, title: $title, advice: $advice,
         };)*
         /// Every kind there is; the documentation lists them.
-        pub const KINDS: &[Kind] = &[$($name),*];
+        pub static KINDS: &[&Kind] = &[$(&$name),*];
     };
 }
 
@@ -83,14 +83,14 @@ struct FieldError<'a> {
 /// One problem, ready to be answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    kind: Kind,
+    kind: &'static Kind,
     detail: String,
     field: Option<String>,
     headers: Vec<(HeaderName, String)>,
 }
 
 impl Problem {
-    fn new(kind: Kind, detail: impl Into<String>) -> Self {
+    fn new(kind: &'static Kind, detail: impl Into<String>) -> Self {
         Self { kind, detail: detail.into(), field: None, headers: Vec::new() }
     }
 
@@ -101,45 +101,45 @@ impl Problem {
 
     /// The body can't be read at all.
     pub fn malformed(detail: impl Into<String>) -> Self {
-        Self::new(MALFORMED, detail)
+        Self::new(&MALFORMED, detail)
     }
 
     /// `field` must be something else.
     pub fn field(field: impl Into<String>, rule: impl std::fmt::Display) -> Self {
         let field = field.into();
         let detail = format!("`{field}` must be {rule}.");
-        Self { field: Some(field), ..Self::new(INVALID, detail) }
+        Self { field: Some(field), ..Self::new(&INVALID, detail) }
     }
 
     /// `field` is not one the operation knows, or is missing; `detail` says which.
     pub fn unfit(field: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { field: Some(field.into()), ..Self::new(INVALID, detail) }
+        Self { field: Some(field.into()), ..Self::new(&INVALID, detail) }
     }
 
     /// No key, or none that proves anything.
     pub fn unauthenticated() -> Self {
-        Self::new(UNAUTHENTICATED, "This needs a valid API key: `Authorization: Bearer <key>`.")
+        Self::new(&UNAUTHENTICATED, "This needs a valid API key: `Authorization: Bearer <key>`.")
             .with(header::WWW_AUTHENTICATE, "Bearer")
     }
 
     /// A known caller without the role.
     pub fn role_missing(role: Role) -> Self {
-        Self::new(FORBIDDEN, format!("This needs the role `{}`.", role.name()))
+        Self::new(&FORBIDDEN, format!("This needs the role `{}`.", role.name()))
     }
 
     /// A known caller who may not do that.
     pub fn forbidden(detail: impl Into<String>) -> Self {
-        Self::new(FORBIDDEN, detail)
+        Self::new(&FORBIDDEN, detail)
     }
 
     /// A path that nobody answers.
     pub fn unknown_path(path: &str) -> Self {
-        Self::new(NOT_FOUND, format!("Nothing answers at {path}; see /docs for what does."))
+        Self::new(&NOT_FOUND, format!("Nothing answers at {path}; see /docs for what does."))
     }
 
     /// An object that does not exist, or not for this caller.
     pub fn unknown(what: &str) -> Self {
-        Self::new(NOT_FOUND, format!("There is no such {what}."))
+        Self::new(&NOT_FOUND, format!("There is no such {what}."))
     }
 
     /// A method this path does not take.
@@ -150,43 +150,43 @@ impl Problem {
         }
         methods.sort_unstable();
         let allow = methods.join(", ");
-        Self::new(WRONG_METHOD, format!("This path takes {allow}.")).with(header::ALLOW, allow)
+        Self::new(&WRONG_METHOD, format!("This path takes {allow}.")).with(header::ALLOW, allow)
     }
 
     /// A body over `cap` bytes.
     pub fn too_large(cap: usize) -> Self {
-        Self::new(TOO_LARGE, format!("At most {cap} bytes are accepted here."))
+        Self::new(&TOO_LARGE, format!("At most {cap} bytes are accepted here."))
     }
 
     /// Something is there already, or stands in the way.
     pub fn conflict(detail: impl Into<String>) -> Self {
-        Self::new(CONFLICT, detail)
+        Self::new(&CONFLICT, detail)
     }
 
     /// The same request is being worked on.
     pub fn in_progress(retry_after_seconds: i64) -> Self {
-        Self::new(IN_PROGRESS, "A request with this Idempotency-Key is still running.")
+        Self::new(&IN_PROGRESS, "A request with this Idempotency-Key is still running.")
             .with(header::RETRY_AFTER, retry_after_seconds.max(1).to_string())
     }
 
     /// An idempotency key met another body.
     pub fn key_reused() -> Self {
-        Self::new(KEY_REUSED, "This Idempotency-Key was used with another body.")
+        Self::new(&KEY_REUSED, "This Idempotency-Key was used with another body.")
     }
 
     /// `If-Match` is missing.
     pub fn needs_version() -> Self {
-        Self::new(NEEDS_VERSION, "Send the ETag you read in `If-Match`.")
+        Self::new(&NEEDS_VERSION, "Send the ETag you read in `If-Match`.")
     }
 
     /// `If-Match` names an older version.
     pub fn moved() -> Self {
-        Self::new(MOVED, "It has changed since you read it.")
+        Self::new(&MOVED, "It has changed since you read it.")
     }
 
     /// Worth trying again soon.
     pub fn unavailable(detail: impl Into<String>, retry_after_seconds: u32) -> Self {
-        Self::new(UNAVAILABLE, detail)
+        Self::new(&UNAVAILABLE, detail)
             .with(header::RETRY_AFTER, retry_after_seconds.max(1).to_string())
     }
 
@@ -254,7 +254,7 @@ impl Error {
             Self::Problem(problem) => (problem.into_response(instance), None),
             Self::Failure(failure) => {
                 let detail = "Nothing you sent was wrong; the cause is in our log.";
-                let response = Problem::new(FAULT, detail).into_response(instance);
+                let response = Problem::new(&FAULT, detail).into_response(instance);
                 (response, Some(failure.chain()))
             }
         }

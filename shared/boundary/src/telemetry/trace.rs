@@ -5,7 +5,7 @@ use crate::Entropy;
 /// Which trace something belongs to, and our own span in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
-    trace_id: [u8; 16],
+    id: [u8; 16],
     span_id: [u8; 8],
     sampled: bool,
 }
@@ -13,24 +13,24 @@ pub struct Trace {
 impl Trace {
     /// The start of a trace.
     pub fn new(entropy: &Entropy) -> Self {
-        Self { trace_id: entropy.bytes(), span_id: entropy.bytes(), sampled: false }
+        Self { id: entropy.bytes(), span_id: entropy.bytes(), sampled: false }
     }
 
     /// Continues the trace that a `traceparent` or `x-amzn-trace-id` header names, in a new span.
     pub fn parse(header: &str, entropy: &Entropy) -> Option<Self> {
-        let (trace_id, sampled) = parse_w3c(header).or_else(|| parse_xray(header))?;
-        (trace_id != [0; 16]).then(|| Self { trace_id, span_id: entropy.bytes(), sampled })
+        let (id, sampled) = parse_w3c(header).or_else(|| parse_xray(header))?;
+        (id != [0; 16]).then(|| Self { id, span_id: entropy.bytes(), sampled })
     }
 
     /// The trace id, as logs have it.
     pub fn id(&self) -> String {
-        hex(&self.trace_id)
+        hex(&self.id)
     }
 
     /// The header that hands the trace on.
     pub fn traceparent(&self) -> String {
         let flags = u8::from(self.sampled);
-        format!("00-{}-{}-{flags:02x}", hex(&self.trace_id), hex(&self.span_id))
+        format!("00-{}-{}-{flags:02x}", hex(&self.id), hex(&self.span_id))
     }
 }
 
@@ -39,17 +39,17 @@ fn parse_w3c(header: &str) -> Option<([u8; 16], bool)> {
     let mut parts = header.split('-');
     let version = parts.next().filter(|v| v.len() == 2 && *v != "ff")?;
     u8::from_str_radix(version, 16).ok()?;
-    let trace_id = unhex(parts.next()?)?;
+    let id = unhex(parts.next()?)?;
     parts.next().filter(|span| span.len() == 16)?;
     let flags = u8::from_str_radix(parts.next().filter(|flags| flags.len() == 2)?, 16).ok()?;
-    Some((trace_id, flags & 1 == 1))
+    Some((id, flags & 1 == 1))
 }
 
 /// `Root=1-<8 hex>-<24 hex>;Parent=…;Sampled=1`
 fn parse_xray(header: &str) -> Option<([u8; 16], bool)> {
     let root = header.split(';').find_map(|part| part.trim().strip_prefix("Root=1-"))?;
-    let trace_id = unhex(&root.replacen('-', "", 1))?;
-    Some((trace_id, header.contains("Sampled=1")))
+    let id = unhex(&root.replacen('-', "", 1))?;
+    Some((id, header.contains("Sampled=1")))
 }
 
 fn hex(bytes: &[u8]) -> String {

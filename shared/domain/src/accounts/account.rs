@@ -43,8 +43,11 @@ impl UserId {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// Two digits a byte.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// The team or customer an account belongs to.
@@ -223,7 +226,10 @@ impl Account {
             next.profile.name = checked_name("name", name)?;
         }
         if let Some(email) = &amendment.email {
-            next.profile.email = email.as_deref().map(checked_email).transpose()?;
+            next.profile.email = match email {
+                NewValue::To(email) => Some(checked_email(email)?),
+                NewValue::Forget => None,
+            };
         }
         next.roles = amendment.roles.unwrap_or(self.roles);
         next.tenant = amendment.tenant.clone().unwrap_or_else(|| self.tenant.clone());
@@ -237,13 +243,22 @@ impl Account {
     }
 }
 
+/// What something that may be absent becomes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NewValue<T> {
+    /// This.
+    To(T),
+    /// Nothing.
+    Forget,
+}
+
 /// A change asked for; what is `None` stays.
 #[derive(Debug, Clone, Default)]
 pub struct Amendment {
     /// A new display name.
     pub name: Option<String>,
-    /// A new address, or `Some(None)` to forget it.
-    pub email: Option<Option<String>>,
+    /// A new address, or none any more.
+    pub email: Option<NewValue<String>>,
     /// The new set of roles.
     pub roles: Option<Roles>,
     /// The new tenant.
@@ -310,7 +325,7 @@ mod tests {
             Amendment { roles: Some(Roles::NONE), ..Amendment::default() },
             Amendment { tenant: Some(Tenant::default()), ..Amendment::default() },
             Amendment { state: Some(State::Disabled), ..Amendment::default() },
-            Amendment { email: Some(None), ..Amendment::default() },
+            Amendment { email: Some(NewValue::Forget), ..Amendment::default() },
         ];
         for amendment in beyond {
             assert!(matches!(ada().amend(&amendment, false, at(1)), Err(Rejected::NeedsAdmin(_))));

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::account::checked_name;
+use super::account::{checked_name, hex};
 use super::{Account, Rejected, Roles, State, Tenant, UserId};
 use crate::base62;
 
@@ -63,7 +63,7 @@ impl SecretHash {
 
     /// The hash as 64 hex digits.
     pub fn to_hex(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&self.0)
     }
 
     /// The bytes, for the store.
@@ -143,7 +143,7 @@ impl Key {
     pub fn create(
         account: &Account,
         api_key: &ApiKey,
-        new: NewKey,
+        new: &NewKey,
         now: Timestamp,
     ) -> Result<Self, Rejected> {
         if account.state == State::Disabled {
@@ -251,7 +251,7 @@ mod tests {
         Account::create(new, at(100))
     }
 
-    fn key(new: NewKey) -> (Key, ApiKey) {
+    fn key(new: &NewKey) -> (Key, ApiKey) {
         let (api_key, text) = ApiKey::made_from([7; 12], [9; 32]);
         let presented = ApiKey::parse(&text).unwrap();
         (Key::create(&account(), &api_key, new, at(200)).unwrap(), presented)
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_fresh_key_speaks_for_its_account() {
-        let (key, presented) = key(NewKey::default());
+        let (key, presented) = key(&NewKey::default());
         let Verdict::Valid(who) = verify(&presented, Some((&key, &account())), at(201)) else {
             panic!("denied");
         };
@@ -268,13 +268,13 @@ mod tests {
 
     #[test]
     fn every_way_a_key_can_be_dead_is_denied() {
-        let (good, presented) = key(NewKey { expires_at: Some(at(300)), ..NewKey::default() });
+        let (good, presented) = key(&NewKey { expires_at: Some(at(300)), ..NewKey::default() });
         let disabled = Account { state: State::Disabled, ..account() };
         let outdated = Account { keys_valid_after: at(200), ..account() };
         let stranger = Account { user_id: UserId::parse("bob").unwrap(), ..account() };
         let revoked = Key { revoked_at: Some(at(250)), ..good.clone() };
         let wrong = ApiKey { hash: SecretHash::of("other"), ..presented.clone() };
-        let cases: [(&ApiKey, Option<(&Key, &Account)>, i64); 7] = [
+        let cases = [
             (&presented, None, 201),
             (&wrong, Some((&good, &account())), 201),
             (&presented, Some((&revoked, &account())), 260),
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn a_key_never_outgrows_its_account() {
         let member = Some([Role::Member].into_iter().collect());
-        let (narrow, presented) = key(NewKey { roles: member, ..NewKey::default() });
+        let (narrow, presented) = key(&NewKey { roles: member, ..NewKey::default() });
         let demoted = Account { roles: Roles::NONE, ..account() };
         let roles = |account: &Account| match verify(&presented, Some((&narrow, account)), at(201))
         {
@@ -304,7 +304,7 @@ mod tests {
         let admin =
             NewKey { roles: Some([Role::Admin].into_iter().collect()), ..NewKey::default() };
         let (api_key, _) = ApiKey::made_from([1; 12], [2; 32]);
-        assert!(Key::create(&account(), &api_key, admin, at(1)).is_err());
+        assert!(Key::create(&account(), &api_key, &admin, at(1)).is_err());
     }
 
     #[test]

@@ -218,7 +218,7 @@ fn settle(
         Err(error)
             if error
                 .as_service_error()
-                .is_some_and(|error| error.is_conditional_check_failed_exception()) =>
+                .is_some_and(aws_sdk_dynamodb::operation::update_item::UpdateItemError::is_conditional_check_failed_exception) =>
         {
             tally::note([]);
             Ok(())
