@@ -51,6 +51,17 @@ fn every_function_is_in_the_template_and_in_the_local_cloud() {
 }
 
 #[test]
+fn a_variable_means_the_same_to_every_function() {
+    let mut values: BTreeMap<&str, &str> = BTreeMap::new();
+    for function in &stack().functions {
+        for (name, value) in &function.environment {
+            let first = values.entry(name).or_insert(value);
+            assert_eq!(first, value, "{}: {name}", function.logical_id);
+        }
+    }
+}
+
+#[test]
 fn every_main_is_wiring_only() {
     for function in listed(&root().join("functions")) {
         let path = root().join("functions").join(&function).join("src/main.rs");

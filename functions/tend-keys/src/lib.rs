@@ -19,7 +19,9 @@ pub struct State {
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     let state = State { accounts: host.accounts()? };
-    Consumer::new(host, "tendKeys", state, |state, message| Box::pin(tend(state, message)))
+    Consumer::new(host, "tendKeys", "TEND_KEYS_DEAD_LETTERS", state, |state, message| {
+        Box::pin(tend(state, message))
+    })
 }
 
 async fn tend(state: &State, message: &Message) -> Result<(), Unhandled> {

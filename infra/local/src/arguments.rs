@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use domain::accounts::ApiKey;
 use local::functions_elsewhere::Remote;
 
 /// What `--help` prints.
@@ -16,6 +17,7 @@ Usage: cargo run -- [options]
   --fresh           forget what is kept there first
   --memory          keep nothing
   --aws-port N      DynamoDB, SQS, SNS and S3 on a port, for the aws command line and others
+  --admin-secret S  the admin key is root.S instead of a random one
   --functions URL   leave the functions to `cargo lambda watch` at URL (implies --aws-port 4566)
   --template FILE   read another template
   --quiet           no line for each request and message";
@@ -34,6 +36,7 @@ pub(crate) struct Arguments {
     pub(crate) folder: Option<PathBuf>,
     pub(crate) fresh: bool,
     pub(crate) quiet: bool,
+    pub(crate) admin_secret: Option<String>,
     pub(crate) remote: Option<Remote>,
     pub(crate) template: PathBuf,
 }
@@ -46,6 +49,7 @@ impl Arguments {
             folder: Some(PathBuf::from(".local")),
             fresh: false,
             quiet: false,
+            admin_secret: None,
             remote: None,
             template: template(),
         };
@@ -58,6 +62,7 @@ impl Arguments {
                 "--aws-port" => arguments.aws_port = Some(port(&value()?)?),
                 "--data" => arguments.folder = Some(PathBuf::from(value()?)),
                 "--template" => arguments.template = PathBuf::from(value()?),
+                "--admin-secret" => arguments.admin_secret = Some(secret(&value()?)?),
                 "--functions" => arguments.remote = Some(Remote::at(&value()?)?),
                 "--fresh" => arguments.fresh = true,
                 "--memory" => arguments.folder = None,
@@ -69,6 +74,13 @@ impl Arguments {
             arguments.aws_port.get_or_insert(4566);
         }
         Ok(Command::Run(arguments))
+    }
+}
+
+fn secret(text: &str) -> Result<String, String> {
+    match ApiKey::parse(&format!("root.{text}")) {
+        Some(_) => Ok(text.to_owned()),
+        None => Err("--admin-secret takes up to 128 digits and letters".to_owned()),
     }
 }
 

@@ -40,7 +40,10 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     if let Some(folder) = folder {
         prepare(folder, arguments.fresh)?;
     }
-    let admin_key = admin_key(folder)?;
+    let admin_key = match &arguments.admin_secret {
+        Some(secret) => format!("root.{secret}"),
+        None => admin_key(folder)?,
+    };
     let secret = admin_key.split_once('.').map_or("", |(_, secret)| secret);
     let mut options = Options::new(&arguments.template);
     options.folder = arguments.folder.clone();
@@ -116,7 +119,9 @@ fn prepare(folder: &Path, fresh: bool) -> Result<(), String> {
     let say = |error: std::io::Error| format!("{}: {error}", folder.display());
     if fresh && folder.exists() {
         // Only a folder of ours is emptied: a mistyped --data must not cost anyone their files.
-        if !folder.join("admin-key").exists() && folder.read_dir().map_err(say)?.next().is_some() {
+        if !folder.join("queues.sqlite").exists()
+            && folder.read_dir().map_err(say)?.next().is_some()
+        {
             return Err(format!(
                 "--fresh would delete {}, which does not look like the local cloud's data",
                 folder.display()

@@ -78,14 +78,16 @@ impl<S> fmt::Debug for Consumer<S> {
 }
 
 impl<S: Send + Sync + 'static> Consumer<S> {
-    /// A consumer on `host`; unreadable messages go to the queue that `DEAD_LETTERS` names.
+    /// A consumer on `host`; unreadable messages go to the queue that the variable `dead_letters`
+    /// names. Each function has a variable of its own, so that one environment can serve them all.
     pub fn new(
         host: &Host,
         name: &'static str,
+        dead_letters: &str,
         state: S,
         handler: Handler<S>,
     ) -> Result<Self, Misconfigured> {
-        let dead_letters = DeadLetters::new(host.aws.sqs(), host.vars.required("DEAD_LETTERS")?);
+        let dead_letters = DeadLetters::new(host.aws.sqs(), host.vars.required(dead_letters)?);
         Ok(Self {
             shared: Arc::new(Shared {
                 name,
