@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use dynoxide::Database;
-use http::{Request, Response, StatusCode, header};
+use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use queues::Queues;
 use template::Stack;
@@ -23,6 +23,7 @@ pub struct Services {
     db: Database,
     queues: Queues,
     s3: Option<s3s::service::S3Service>,
+    s3_writes: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl std::fmt::Debug for Services {
@@ -61,6 +62,7 @@ impl Services {
             db: dynamodb::open(folder, Arc::clone(clock_ms))?,
             queues: queues.map_err(|failure| failure.to_string())?,
             s3: folder.map(|folder| open_s3(stack, &folder.join("s3"))).transpose()?,
+            s3_writes: Arc::default(),
         };
         services.create(stack)?;
         Ok(services)
@@ -130,6 +132,9 @@ impl Services {
         let Some(s3) = &self.s3 else {
             return refuse(StatusCode::NOT_FOUND, "S3 keeps files: run without --memory".into());
         };
+        // s3s-fs looks before it writes, so two conditional puts could both win: one at a time.
+        let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+        let _turn = if reads { None } else { Some(self.s3_writes.lock().await) };
         match s3.call(request.map(s3s::Body::from)).await {
             Ok(response) => {
                 let (parts, body) = response.into_parts();
