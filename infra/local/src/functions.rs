@@ -33,6 +33,9 @@ pub enum Runner {
     There(crate::server::Remote),
 }
 
+/// `cargo lambda watch` compiles a function when it is first invoked, and enforces time-outs itself.
+const COMPILING: Duration = Duration::from_mins(10);
+
 /// Every function of the stack.
 #[derive(Clone)]
 pub struct Functions {
@@ -120,7 +123,7 @@ impl Functions {
             .get(logical_id)
             .ok_or_else(|| format!("there is no function {logical_id}"))?;
         match &self.runner {
-            Runner::There(remote) => remote.invoke(&slot.binary, event, slot.timeout).await,
+            Runner::There(remote) => remote.invoke(&slot.binary, event, COMPILING).await,
             Runner::Here(host) => {
                 let instance = match slot.take_idle() {
                     Some(instance) => instance,
@@ -134,6 +137,14 @@ impl Functions {
                 };
                 slot.run(instance, event, invocation).await
             }
+        }
+    }
+
+    /// How long a caller should wait for an answer, given what API Gateway would.
+    pub fn patience(&self, usual: Duration) -> Duration {
+        match &self.runner {
+            Runner::Here(_) => usual,
+            Runner::There(_) => COMPILING,
         }
     }
 

@@ -144,7 +144,7 @@ impl Shared {
             now_ms,
         });
         let work = self.functions.invoke(&target.function, event);
-        let response = match tokio::time::timeout(PATIENCE, work).await {
+        let response = match tokio::time::timeout(self.functions.patience(PATIENCE), work).await {
             Ok(Ok(answer)) => event::response(&answer).unwrap_or_else(|error| {
                 refused(StatusCode::BAD_GATEWAY, &error, &request).response
             }),
