@@ -2,6 +2,7 @@
 mod access;
 mod accounts;
 mod describe;
+mod edge;
 mod ids;
 mod keys;
 mod messages;

@@ -175,3 +175,71 @@ pub(super) fn response(answer: &[u8]) -> Result<Response<Bytes>, String> {
     }
     Ok(response)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    fn event(request: &Request<Bytes>) -> Value {
+        let json = of(&Parts {
+            request,
+            params: &[("id".to_owned(), "a%20b".to_owned())],
+            route_key: "ANY /x/{id}",
+            api_id: "api",
+            stage: "$default",
+            source: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            now_ms: 1_772_366_400_000,
+        });
+        serde_json::from_slice(&json).unwrap()
+    }
+
+    #[test]
+    fn a_request_becomes_what_api_gateway_would_send() {
+        let request = Request::post("/x/a%20b?q=1&q=2&r=%C3%A4")
+            .header("cookie", "a=1; b=2")
+            .header("x-twice", "1")
+            .header("x-twice", "2")
+            .header("content-type", "application/json")
+            .body(Bytes::from("{}"))
+            .unwrap();
+        let event = event(&request);
+        assert_eq!(event["rawQueryString"], "q=1&q=2&r=%C3%A4");
+        assert_eq!(event["queryStringParameters"], json!({ "q": "1,2", "r": "ä" }));
+        assert_eq!(event["pathParameters"], json!({ "id": "a b" }));
+        assert_eq!(event["cookies"], json!(["a=1", "b=2"]));
+        assert_eq!(event["headers"]["x-twice"], "1,2");
+        assert!(event["headers"].get("cookie").is_none());
+        assert_eq!((&event["body"], &event["isBase64Encoded"]), (&json!("{}"), &json!(false)));
+        assert_eq!(event["requestContext"]["time"], "01/Mar/2026:12:00:00 +0000");
+    }
+
+    #[test]
+    fn what_is_not_text_travels_as_base64() {
+        let binary = Request::post("/x/1").body(Bytes::from_static(&[0xff, 0])).unwrap();
+        assert_eq!(
+            (&event(&binary)["body"], &event(&binary)["isBase64Encoded"]),
+            (&json!("/wA="), &json!(true))
+        );
+        let image =
+            Request::post("/x/1").header("content-type", "image/svg").body("x".into()).unwrap();
+        assert_eq!(event(&image)["isBase64Encoded"], true);
+    }
+
+    #[test]
+    fn an_answer_keeps_its_cookies_and_its_bytes() {
+        let answer = json!({
+            "statusCode": 201, "headers": { "x-a": "1" }, "multiValueHeaders": { "x-b": ["2", "3"] },
+            "cookies": ["a=1", "b=2"], "body": "/wA=", "isBase64Encoded": true,
+        });
+        let response = response(answer.to_string().as_bytes()).unwrap();
+        assert_eq!(response.status(), 201);
+        assert_eq!(response.body().as_ref(), [0xff, 0]);
+        assert_eq!(response.headers().get_all("set-cookie").iter().count(), 2);
+        assert_eq!(response.headers().get_all("x-b").iter().count(), 2);
+        for wrong in ["", "{}", "{\"statusCode\":9}", "[]"] {
+            assert!(super::response(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+}
