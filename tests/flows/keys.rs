@@ -24,6 +24,39 @@ async fn a_key_speaks_for_its_account_with_no_more_than_its_own_roles() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_narrowed_or_expiring_key_makes_no_key_that_can_do_more() {
+    let lab = Lab::new();
+    lab.user("ada", &["member", "job-viewer"]).await;
+    let body = json!({ "roles": ["job-viewer"], "expiresAt": "2026-03-02T00:00:00Z" });
+    let narrow = lab.post("/api/v1/accounts/ada/keys", &body).await.text("key").to_owned();
+    let make = |body: serde_json::Value| {
+        lab.call(Method::POST, "/api/v1/accounts/ada/keys").by(&narrow).json(&body).send()
+    };
+    let heir = make(json!({})).await;
+    assert_eq!(heir.body["roles"], json!(["job-viewer"]));
+    assert_eq!(heir.text("expiresAt"), "2026-03-02T00:00:00Z");
+    assert_eq!(make(json!({ "roles": ["member"] })).await.body["errors"][0]["field"], "roles");
+    let longer = make(json!({ "expiresAt": "2026-03-03T00:00:00Z" })).await;
+    assert_eq!(longer.body["errors"][0]["field"], "expiresAt");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wrong_secret_costs_the_store_what_an_unknown_key_does() {
+    let lab = Lab::new();
+    let key = lab.user("ada", &[]).await;
+    let wrong = format!("{}.wrong", key.split_once('.').unwrap().0);
+    let cost = |lab: &Lab| {
+        let lines = lab.lines();
+        let line: serde_json::Value = serde_json::from_str(lines.last().unwrap()).unwrap();
+        line["store_calls"].as_u64().unwrap()
+    };
+    assert_eq!(status_of(&lab, &wrong).await, 401);
+    let for_wrong = cost(&lab);
+    assert_eq!(status_of(&lab, "unknown.wrong").await, 401);
+    assert_eq!((for_wrong, cost(&lab)), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_revoked_key_stops_within_a_minute_even_while_in_use() {
     let lab = Lab::new();
     let key = lab.user("ada", &["member"]).await;

@@ -2,8 +2,8 @@
 
 use domain::Timestamp;
 use domain::accounts::{
-    Account, Amendment, ApiKey, Audit, Change, Key, NewAccount, NewKey, Profile, Role, State,
-    Tenant, UserId,
+    Account, Amendment, ApiKey, Audit, Change, Key, NewAccount, NewKey, Principal, Profile, Role,
+    State, Tenant, UserId,
 };
 use local::faults::Fault;
 use store::Accounts;
@@ -22,6 +22,17 @@ fn account(user_id: &str, roles: &[Role]) -> Account {
         tenant: Tenant::default(),
     };
     Account::create(new, at(100))
+}
+
+fn root() -> Principal {
+    Principal {
+        user_id: UserId::outside("root"),
+        name: "Root".to_owned(),
+        roles: [Role::Admin].into_iter().collect(),
+        tenant: Tenant::default(),
+        key_id: None,
+        key_expires_at: None,
+    }
 }
 
 fn audit(change: Change, account: &Account, random: u8) -> Audit {
@@ -91,11 +102,18 @@ async fn keys_are_made_for_active_accounts_and_revoked_by_their_owner() {
     let ada = account("ada", &[Role::Member]);
     accounts.create(&ada, &audit(Change::AccountCreated, &ada, 1), None, "t1").await.unwrap();
     let (api_key, _) = ApiKey::made_from([1; 12], [2; 32]);
-    let key = Key::create(&ada, &api_key, &NewKey::default(), at(150)).unwrap();
+    let key = Key::create(&ada, &api_key, &NewKey::default(), &root(), at(150)).unwrap();
     let made = audit(Change::KeyCreated, &ada, 2);
     assert_eq!(accounts.create_key(&key, &made, None, "t2").await.unwrap(), CreatedKey::Created);
-    let (found, owner) = accounts.find_key(&key.key_id).await.unwrap().unwrap();
-    assert_eq!((found.key_id, owner), (key.key_id.clone(), ada.clone()));
+    let found = accounts.find_key(&key.key_id).await.unwrap().unwrap();
+    assert_eq!((found.key_id, found.user_id), (key.key_id.clone(), ada.user_id.clone()));
+    let (other, _) = ApiKey::made_from([3; 12], [4; 32]);
+    let stale = Key { epoch: 7, key_id: other.key_id, ..key.clone() };
+    let late = Audit { audit_id: "late".to_owned(), ..made.clone() };
+    assert_eq!(
+        accounts.create_key(&stale, &late, None, "t2b").await.unwrap(),
+        CreatedKey::AccountDisabled
+    );
 
     let stranger = UserId::parse("eve").unwrap();
     let revoke = |user: UserId, random: u8, token: &'static str| {
@@ -118,13 +136,13 @@ async fn the_latest_hour_of_use_stays_whatever_the_order() {
     let ada = account("ada", &[]);
     accounts.create(&ada, &audit(Change::AccountCreated, &ada, 1), None, "t1").await.unwrap();
     let (api_key, _) = ApiKey::made_from([1; 12], [2; 32]);
-    let key = Key::create(&ada, &api_key, &NewKey::default(), at(150)).unwrap();
+    let key = Key::create(&ada, &api_key, &NewKey::default(), &root(), at(150)).unwrap();
     let made = audit(Change::KeyCreated, &ada, 2);
     accounts.create_key(&key, &made, None, "t2").await.unwrap();
     for hour in [3600, 10_800, 7200, 10_800] {
         accounts.note_key_use(&key.key_id, at(hour)).await.unwrap();
     }
-    let (found, _) = accounts.find_key(&key.key_id).await.unwrap().unwrap();
+    let found = accounts.find_key(&key.key_id).await.unwrap().unwrap();
     assert_eq!(found.last_used_at, Some(at(10_800)));
     let (unknown, _) = ApiKey::made_from([9; 12], [9; 32]);
     accounts.note_key_use(&unknown.key_id, at(3600)).await.unwrap();

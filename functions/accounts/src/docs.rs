@@ -83,6 +83,7 @@ fn keys() -> Vec<Doc> {
             path: &[USER],
             headers: &[ONCE],
             body: Some(shape::<KeyWanted>()),
+            body_optional: true,
             status: 201,
             answer: Some(shape::<KeyCreated>()),
             problems: &[404, 409],

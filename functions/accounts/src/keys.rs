@@ -29,12 +29,13 @@ async fn create_once(state: &State, request: &Request, ticket: Option<&Ticket>) 
         expires_at: wanted.expires_at()?,
         roles: wanted.roles.map(|roles| roles.into_iter().collect()),
     };
-    let key = Key::create(&account, &api_key, &new, request.now)?;
+    let key = Key::create(&account, &api_key, &new, request.caller()?, request.now)?;
     let audit = Audit {
         key_id: Some(key.key_id.clone()),
         ..state.audit(Change::KeyCreated, &key.user_id, request)?
     };
-    let path = format!("{}/{}", request.path, key.key_id.as_str());
+    let user = account.user_id.as_str();
+    let path = format!("/api/v1/accounts/{user}/keys/{}", key.key_id.as_str());
     let mut created = KeyCreated { key: Some(text), details: KeyView::from(&key) };
     let response = Response::json(StatusCode::CREATED, &created).with_text(header::LOCATION, &path);
     // A repeated request gets the same answer without the secret, which is kept nowhere.
@@ -56,11 +57,18 @@ pub(crate) async fn list(state: &State, request: Request) -> Answer {
     let page: PageQuery = request.query()?;
     let account = state.account_for(&request).await?;
     let list = format!("keys of {}", account.user_id.as_str());
-    let after = page.position(&list)?;
+    let after = page.position(&list, is_order)?;
     let found = state.accounts.list_keys(&account.user_id, page.limit()?, after.as_deref()).await?;
     let next_cursor = found.next.map(|next| Cursor::new(&list, &next).as_str().to_owned());
     let items = found.items.iter().map(KeyView::from).collect();
     Ok(Response::json(StatusCode::OK, &PageView { items, next_cursor }))
+}
+
+/// Keys are listed by age: milliseconds, then the key's id.
+fn is_order(position: &str) -> bool {
+    position.split_once('#').is_some_and(|(age, id)| {
+        age.len() == 13 && age.bytes().all(|b| b.is_ascii_digit()) && KeyId::parse(id).is_some()
+    })
 }
 
 /// Revoking what is revoked changes nothing and says so in the same words.

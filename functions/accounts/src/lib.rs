@@ -11,6 +11,8 @@ mod keys;
 mod users;
 mod view;
 
+use std::time::Duration;
+
 use boundary::http::{Access, Api, Builder};
 use boundary::telemetry::Log;
 use boundary::{Entropy, Host, Misconfigured};
@@ -23,6 +25,9 @@ pub use view::{
     AccountPatch, AccountView, AuditView, KeyCreated, KeyView, KeyWanted, MeView, NewAccountBody,
     PageQuery, PageView,
 };
+
+/// The change is committed: its answer must not be lost to a slow topic.
+const COURTESY: Duration = Duration::from_secs(1);
 
 /// What the handlers share.
 #[derive(Debug)]
@@ -63,15 +68,20 @@ pub fn function(host: &Host) -> Result<Api<State>, Misconfigured> {
 }
 
 impl State {
-    /// Tells the world about a committed change. The row waits in the outbox until both calls have
+    /// Tells the world about a committed change, within a second or not at all. The row waits in the outbox until both calls have
     /// worked, so a failure here costs the caller nothing: the sweep publishes it again.
     async fn announce(&self, audit: &Audit, request: &boundary::http::Request) {
         let told = async {
             self.events.changed(audit, &request.trace.traceparent()).await?;
             self.accounts.mark_published(audit).await
         };
-        if let Err(failure) = told.await {
-            self.log.warn(request.now, &request.trace, &failure.chain());
+        match tokio::time::timeout(COURTESY, told).await {
+            Ok(Ok(())) => {}
+            Ok(Err(failure)) => {
+                let failure: domain::Failure = failure;
+                self.log.warn(request.now, &request.trace, &failure.chain());
+            }
+            Err(_) => self.log.warn(request.now, &request.trace, "an event has to wait"),
         }
     }
 }

@@ -58,7 +58,7 @@ async fn create_once(state: &State, request: &Request, ticket: Option<&Ticket>) 
 pub(crate) async fn list(state: &State, request: Request) -> Answer {
     const LIST: &str = "accounts";
     let page: PageQuery = request.query()?;
-    let after = page.position(LIST)?;
+    let after = page.position(LIST, |position| UserId::parse(position).is_ok())?;
     let found = state.accounts.list(page.limit()?, after.as_deref()).await?;
     let next_cursor = found.next.map(|next| Cursor::new(LIST, &next).as_str().to_owned());
     let items = found.items.iter().map(AccountView::from).collect();

@@ -284,8 +284,15 @@ impl PageQuery {
         }
     }
 
-    pub(crate) fn position(&self, list: &str) -> Result<Option<String>, Problem> {
-        self.cursor.as_deref().map(|text| Cursor::position(list, text)).transpose()
+    /// Where the page starts, if the cursor is one of this list and `is_one` of its positions.
+    pub(crate) fn position(
+        &self,
+        list: &str,
+        is_one: impl Fn(&str) -> bool,
+    ) -> Result<Option<String>, Problem> {
+        let Some(text) = &self.cursor else { return Ok(None) };
+        let position = Cursor::position(list, text)?;
+        if is_one(&position) { Ok(Some(position)) } else { Err(Cursor::not_one()) }
     }
 }
 

@@ -6,6 +6,7 @@
 use boundary::schedule::{Run, Summary, Task};
 use boundary::{Host, Misconfigured};
 use domain::Failure;
+use domain::accounts::Audit;
 use messaging::AccountEvents;
 use serde_json::json;
 use store::Accounts;
@@ -14,7 +15,7 @@ use store::Accounts;
 const GRACE_MS: i64 = 60_000;
 
 /// Events published in one run at most; what is left waits for the next.
-const MOST: i32 = 500;
+const MOST: i32 = 100;
 
 /// What the handler shares between runs.
 #[derive(Debug)]
@@ -34,9 +35,22 @@ pub fn function(host: &Host) -> Result<Task<State>, Misconfigured> {
 async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
     let before = format!("{:013}", run.now.as_millisecond() - GRACE_MS);
     let waiting = state.accounts.unpublished(&before, MOST).await?;
+    let mut published = 0;
+    let mut failed = None;
     for audit in &waiting {
-        state.events.changed(audit, &run.trace.traceparent()).await?;
-        state.accounts.mark_published(audit).await?;
+        // One that can't be published must not keep the others waiting behind it.
+        match publish(state, audit, run).await {
+            Ok(()) => published += 1,
+            Err(failure) => failed = Some(failure),
+        }
     }
-    Ok(Summary::from_iter([("published".to_owned(), json!(waiting.len()))]))
+    match failed {
+        Some(failure) => Err(failure),
+        None => Ok(Summary::from_iter([("published".to_owned(), json!(published))])),
+    }
+}
+
+async fn publish(state: &State, audit: &Audit, run: &Run) -> Result<(), Failure> {
+    state.events.changed(audit, &run.trace.traceparent()).await?;
+    state.accounts.mark_published(audit).await
 }

@@ -25,8 +25,11 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
 }
 
 async fn tend(state: &State, message: &Message) -> Result<(), Unhandled> {
-    let heard = serde_json::from_str(&message.body)
-        .map_err(|error| Unhandled::Unreadable(format!("not an account message: {error}")))?;
+    let heard = serde_json::from_str(&message.body).map_err(|error: serde_json::Error| {
+        // What serde quotes of the body stays out of logs and attributes; the place is enough.
+        let (line, column) = (error.line(), error.column());
+        Unhandled::Unreadable(format!("not an account message: line {line}, column {column}"))
+    })?;
     match heard {
         Heard::KeyUsed(used) => {
             let key_id = KeyId::parse(&used.key_id)
@@ -51,7 +54,7 @@ async fn retire(state: &State, user_id: &UserId) -> Result<(), Unhandled> {
     loop {
         let page = state.accounts.list_keys(user_id, 100, after.as_deref()).await?;
         for key in page.items.iter().filter(|key| key.revoked_at.is_none()) {
-            state.accounts.retire_key(&key.key_id, account.keys_valid_after).await?;
+            state.accounts.retire_key(&key.key_id, account.key_epoch, account.updated_at).await?;
         }
         match page.next {
             Some(next) => after = Some(next),

@@ -209,7 +209,7 @@ impl Faults {
             tokio::task::yield_now().await;
         }
         let fault = self.draw(call);
-        if let Some(fault) = fault {
+        if let Some(fault) = fault.filter(|fault| *fault != Fault::StaleRead) {
             self.count(fault);
         }
         match fault {
@@ -218,8 +218,10 @@ impl Faults {
             Some(Fault::TransactionConflict) => return Ok(conflict(call)),
             Some(Fault::CutBefore) => return Err(ConnectorError::io("connection reset".into())),
             Some(Fault::StaleRead) => {
-                if let Some(earlier) = lock(&self.seen).get(&call.body) {
-                    return Ok(earlier.clone());
+                let earlier = lock(&self.seen).get(&call.body).cloned();
+                if let Some(earlier) = earlier {
+                    self.count(Fault::StaleRead);
+                    return Ok(earlier);
                 }
             }
             Some(Fault::CrashBefore) => die().await,

@@ -142,6 +142,7 @@ impl Shared {
             stage: &self.stage,
             source,
             now_ms,
+            request_id: &request_id(),
         });
         let work = self.functions.invoke(&target.function, event);
         let response = match tokio::time::timeout(self.functions.patience(PATIENCE), work).await {
@@ -197,6 +198,14 @@ fn put(headers: &mut http::HeaderMap, name: header::HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::try_from(value) {
         headers.insert(name, value);
     }
+}
+
+/// 24 hex digits, new for each request; they also end the trace id, which a caller's own replaces.
+fn request_id() -> String {
+    let mut bytes = [0; 16];
+    // Without randomness ids repeat, which only makes two lines of a log harder to tell apart.
+    let _ = getrandom::fill(&mut bytes);
+    format!("{:032x}", u128::from_be_bytes(bytes)).split_off(8)
 }
 
 /// A template path in the router's notation: `{proxy+}` takes the rest.

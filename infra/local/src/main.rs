@@ -104,7 +104,8 @@ fn start_background(cloud: &Cloud, console: &Arc<Console>) {
 /// Listens on `port`, or on the next free one after saying so.
 async fn listen(port: u16) -> Result<(TcpListener, String), String> {
     for candidate in port..=port.saturating_add(20) {
-        if let Ok(listener) = TcpListener::bind(("127.0.0.1", candidate)).await {
+        let bound = TcpListener::bind(("127.0.0.1", candidate)).await;
+        if let Ok(listener) = bound {
             if candidate != port {
                 console::complain(&format!("port {port} is taken; using {candidate} instead"));
             }
@@ -112,7 +113,10 @@ async fn listen(port: u16) -> Result<(TcpListener, String), String> {
             return Ok((listener, format!("http://localhost:{port}")));
         }
     }
-    Err(format!("ports {port} to {} are all taken; choose one with --port", port + 20))
+    Err(format!(
+        "ports {port} to {} are all taken; choose one with --port",
+        port.saturating_add(20)
+    ))
 }
 
 fn prepare(folder: &Path, fresh: bool) -> Result<(), String> {

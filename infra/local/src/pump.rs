@@ -217,11 +217,14 @@ impl Pump {
         let answer: Value = serde_json::from_slice(&answer)
             .map_err(|error| format!("the answer is not JSON: {error}"))?;
         let failures = answer["batchItemFailures"].as_array().cloned().unwrap_or_default();
-        let failed: BTreeSet<String> = failures
+        let failed: Option<BTreeSet<String>> = failures
             .iter()
-            .filter_map(|failure| failure["itemIdentifier"].as_str().map(str::to_owned))
+            .map(|failure| failure["itemIdentifier"].as_str().map(str::to_owned))
             .collect();
-        // Lambda takes an id it does not know as a failure of the whole batch.
+        // Lambda takes an id that is missing or unknown as a failure of the whole batch.
+        let Some(failed) = failed else {
+            return Err("batchItemFailures has an entry without an itemIdentifier".to_owned());
+        };
         if failed.iter().all(|id| batch.iter().any(|message| message.id == *id)) {
             Ok(failed)
         } else {

@@ -19,6 +19,9 @@ use store::tally;
 use crate::telemetry::{Fields, Log, Report, Stopwatch, Trace, trace_of};
 use crate::{Clock, Entropy, Host, Invocation, Misconfigured};
 
+/// Time that is kept for answering.
+const MARGIN_MS: u64 = 2_000;
+
 /// One message, as its handler sees it.
 #[derive(Debug)]
 pub struct Message {
@@ -102,12 +105,13 @@ impl<S: Send + Sync + 'static> Consumer<S> {
         })
     }
 
-    /// Handles a batch and names the messages that must come back.
-    pub async fn handle(&self, event: SqsEvent) -> SqsBatchResponse {
+    /// Handles a batch and names the messages that must come back: those that failed, and those
+    /// that there was no time for before `deadline_ms` (0 for none).
+    pub async fn handle(&self, event: SqsEvent, deadline_ms: u64) -> SqsBatchResponse {
         let mut failed = Vec::new();
         for message in event.records {
             let id = message.message_id.clone().unwrap_or_default();
-            if !self.shared.take(message).await {
+            if self.shared.is_late(deadline_ms) || !self.shared.take(message).await {
                 let mut failure = BatchItemFailure::default();
                 failure.item_identifier = id;
                 failed.push(failure);
@@ -119,13 +123,20 @@ impl<S: Send + Sync + 'static> Consumer<S> {
     }
 
     /// Handles one invocation given as event JSON, exactly as the Lambda runtime would.
-    pub async fn invoke(&self, event: &[u8], _: Invocation) -> Result<Vec<u8>, String> {
+    pub async fn invoke(&self, event: &[u8], invocation: Invocation) -> Result<Vec<u8>, String> {
         let event = serde_json::from_slice(event).map_err(|error| error.to_string())?;
-        serde_json::to_vec(&self.handle(event).await).map_err(|error| error.to_string())
+        serde_json::to_vec(&self.handle(event, invocation.deadline_ms).await)
+            .map_err(|error| error.to_string())
     }
 }
 
 impl<S> Shared<S> {
+    /// A message begun now might be cut off, and everything before it would come back with it.
+    fn is_late(&self, deadline_ms: u64) -> bool {
+        let now = u64::try_from(self.clock.now().as_millisecond()).unwrap_or(0);
+        deadline_ms > 0 && now + MARGIN_MS > deadline_ms
+    }
+
     /// True when the message is done with.
     async fn take(&self, record: SqsMessage) -> bool {
         let stopwatch = Stopwatch::start();

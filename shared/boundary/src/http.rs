@@ -287,11 +287,8 @@ impl<S> Shared<S> {
         let Some(operation) = here().find(|operation| operation.method == *wanted) else {
             return Err(Problem::wrong_method(here().map(|operation| &operation.method)));
         };
-        let params = found
-            .params
-            .iter()
-            .map(|(name, value)| (name.to_owned(), request::percent_decoded(value)))
-            .collect();
+        let params =
+            found.params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         Ok(Some((operation, params)))
     }
 }

@@ -55,7 +55,8 @@ pub async fn settle<T>(
     outcome: Result<T, Error>,
 ) -> Result<T, Error> {
     if let (Some(ticket), Err(Error::Problem(_))) = (ticket, &outcome) {
-        once.release(ticket).await?;
+        // If it can't be given back, its deadline does so; the refusal is the answer either way.
+        let _ = once.release(ticket).await;
     }
     outcome
 }

@@ -28,6 +28,9 @@ const UNKNOWN_FOR_MS: i64 = 5_000;
 /// and the keys in use come back with two reads each.
 const REMEMBERED_KEYS: usize = 10_000;
 
+/// What a courtesy may cost.
+const COURTESY: Duration = Duration::from_secs(1);
+
 /// INIT has ten seconds for everything; a store that is slow to answer must not use them up.
 const WARMING: Duration = Duration::from_secs(1);
 
@@ -43,16 +46,20 @@ pub struct Identity {
 /// What was stored under a key id when we looked.
 #[derive(Debug, Clone)]
 struct Memory {
-    stored: Option<(Key, Account)>,
+    key: Option<Key>,
+    /// Read only for a caller who knows the secret, so that a wrong one costs what an unknown one
+    /// does.
+    account: Option<Account>,
     looked_at: Timestamp,
-    told_hour: Option<Timestamp>,
+    /// When the key's use is worth reporting again.
+    quiet_until: Timestamp,
 }
 
 impl Memory {
     /// A clock that stepped back makes a memory old, never young.
     fn is_fresh(&self, now: Timestamp) -> bool {
         let age = now.as_millisecond() - self.looked_at.as_millisecond();
-        let limit = if self.stored.is_some() { KNOWN_FOR_MS } else { UNKNOWN_FOR_MS };
+        let limit = if self.key.is_some() { KNOWN_FOR_MS } else { UNKNOWN_FOR_MS };
         (0..limit).contains(&age)
     }
 }
@@ -95,8 +102,8 @@ impl Identity {
         if presented.key_id.as_str() == KeyId::ROOT {
             return self.root(&presented).ok_or_else(|| Problem::unauthenticated().into());
         }
-        let memory = self.look_up(&presented.key_id, request.now).await?;
-        let stored = memory.stored.as_ref().map(|(key, account)| (key, account));
+        let memory = self.look_up(&presented, request.now).await?;
+        let stored = memory.key.as_ref().zip(memory.account.as_ref());
         match verify(&presented, stored, request.now) {
             Verdict::Valid(principal) => {
                 self.tell_use(&presented.key_id, &memory, request, log).await;
@@ -115,43 +122,63 @@ impl Identity {
             roles: [Role::Admin].into_iter().collect(),
             tenant: Tenant::default(),
             key_id: Some(presented.key_id.clone()),
+            key_expires_at: None,
         })
     }
 
-    async fn look_up(&self, key_id: &KeyId, now: Timestamp) -> Result<Memory, Failure> {
+    async fn look_up(&self, presented: &ApiKey, now: Timestamp) -> Result<Memory, Failure> {
+        let key_id = &presented.key_id;
         let remembered = self.memory().get(key_id).cloned();
-        if let Some(memory) = &remembered
-            && memory.is_fresh(now)
+        let mut memory = match remembered {
+            Some(memory) if memory.is_fresh(now) => memory,
+            _ => Memory {
+                key: self.accounts.find_key(key_id).await?,
+                account: None,
+                looked_at: now,
+                quiet_until: remembered.map_or(Timestamp::MIN, |memory| memory.quiet_until),
+            },
+        };
+        if let (Some(key), None) = (&memory.key, &memory.account)
+            && key.hash.matches(&presented.hash)
         {
-            return Ok(memory.clone());
+            memory.account = self.accounts.find(&key.user_id).await?;
         }
-        let stored = self.accounts.find_key(key_id).await?;
-        let told_hour = remembered.and_then(|memory| memory.told_hour);
-        let memory = Memory { stored, looked_at: now, told_hour };
         let mut memories = self.memory();
         if memories.len() >= REMEMBERED_KEYS {
-            memories.clear();
+            // Guesses go first; keys in use stay.
+            memories.retain(|_, memory| memory.key.is_some() && memory.is_fresh(now));
+            if memories.len() >= REMEMBERED_KEYS {
+                memories.clear();
+            }
         }
         memories.insert(key_id.clone(), memory.clone());
         Ok(memory)
     }
 
-    /// Reports the use once an hour. It is a courtesy to whoever reads the list of keys: losing one
-    /// must not cost the caller their answer, so a failure is logged and tried again next time.
+    /// Reports the use once an hour. It is a courtesy to whoever reads the list of keys: it may cost
+    /// the caller a second at most and never their answer, and a failure is left alone for a minute.
     async fn tell_use(&self, key_id: &KeyId, memory: &Memory, request: &Request, log: &Log) {
         let hour = hour_of(request.now);
-        let stored_hour = memory.stored.as_ref().and_then(|(key, _)| key.last_used_at);
-        let known = [stored_hour, memory.told_hour].into_iter().flatten().max();
-        if known.is_some_and(|known| known >= hour) {
+        let noted = memory.key.as_ref().and_then(|key| key.last_used_at);
+        if request.now < memory.quiet_until || noted.is_some_and(|noted| noted >= hour) {
             return;
         }
-        match self.uses.used(key_id, request.now, &request.trace.traceparent()).await {
-            Ok(()) => {
-                if let Some(memory) = self.memory().get_mut(key_id) {
-                    memory.told_hour = Some(hour);
-                }
+        let traceparent = request.trace.traceparent();
+        let told = self.uses.used(key_id, request.now, &traceparent);
+        let quiet_for = match tokio::time::timeout(COURTESY, told).await {
+            Ok(Ok(())) => 3600 - (request.now.as_second() - hour.as_second()),
+            Ok(Err(failure)) => {
+                log.warn(request.now, &request.trace, &failure.chain());
+                60
             }
-            Err(failure) => log.warn(request.now, &request.trace, &failure.chain()),
+            Err(_) => {
+                log.warn(request.now, &request.trace, "a key's use could not be reported in time");
+                60
+            }
+        };
+        let quiet_until = Timestamp::from_second(request.now.as_second() + quiet_for);
+        if let (Some(memory), Ok(quiet_until)) = (self.memory().get_mut(key_id), quiet_until) {
+            memory.quiet_until = quiet_until;
         }
     }
 
@@ -178,11 +205,13 @@ fn principal_from(claims: &HashMap<String, String>) -> Option<Principal> {
         .filter_map(Role::named)
         .collect();
     Some(Principal {
-        user_id: UserId::outside(subject),
+        // No account of ours can have this character, so no subject is ever taken for one.
+        user_id: UserId::outside(&format!("oidc|{subject}")),
         name: claims.get("name").unwrap_or(subject).clone(),
         roles,
         tenant: claims.get("tenant").and_then(|t| Tenant::parse(t).ok()).unwrap_or_default(),
         key_id: None,
+        key_expires_at: None,
     })
 }
 
@@ -197,7 +226,7 @@ mod tests {
             ("roles".to_owned(), "[member job-viewer owner]".to_owned()),
         ]);
         let who = principal_from(&claims).unwrap();
-        assert_eq!(who.user_id.as_str(), "auth0|7");
+        assert_eq!(who.user_id.as_str(), "oidc|auth0|7");
         assert_eq!(who.roles, [Role::Member, Role::JobViewer].into_iter().collect());
         assert_eq!(principal_from(&HashMap::new()), None);
     }
@@ -205,7 +234,8 @@ mod tests {
     #[test]
     fn a_memory_ages_by_the_clock_and_never_by_use() {
         let at = |ms| Timestamp::from_millisecond(ms).unwrap();
-        let unknown = Memory { stored: None, looked_at: at(10_000), told_hour: None };
+        let unknown =
+            Memory { key: None, account: None, looked_at: at(10_000), quiet_until: at(0) };
         for (now, fresh) in [(10_000, true), (14_999, true), (15_000, false), (9_999, false)] {
             assert_eq!(unknown.is_fresh(at(now)), fresh, "{now}");
         }

@@ -34,6 +34,8 @@ pub struct Doc {
     pub query: Option<Shape>,
     /// The body's shape.
     pub body: Option<Shape>,
+    /// Whether the body may be left out.
+    pub body_optional: bool,
     /// Request headers beside the usual: name, meaning, required.
     pub headers: &'static [(&'static str, &'static str, bool)],
     /// The status when it worked.
@@ -54,6 +56,7 @@ impl Doc {
             path: &[],
             query: None,
             body: None,
+            body_optional: false,
             headers: &[],
             status: 200,
             answer: None,
@@ -209,7 +212,7 @@ fn operation(tag: &str, routed: &Routed, doc: &Doc, generator: &mut SchemaGenera
     }
     if let Some(body) = doc.body {
         operation["requestBody"] = json!({
-            "required": true,
+            "required": !doc.body_optional,
             "content": { "application/json": { "schema": body(generator) } },
         });
     }

@@ -42,7 +42,11 @@ pub fn run_queue<S: Send + Sync + 'static>(
         let consumer = function(&Host::lambda()?)?;
         lambda_runtime::run(service_fn(move |event: LambdaEvent<_>| {
             let consumer = consumer.clone();
-            async move { Ok::<_, std::convert::Infallible>(consumer.handle(event.payload).await) }
+            async move {
+                Ok::<_, std::convert::Infallible>(
+                    consumer.handle(event.payload, event.context.deadline).await,
+                )
+            }
         }))
         .await
     })

@@ -68,7 +68,7 @@ impl fmt::Debug for Log {
 /// What is known of an invocation once it is over.
 #[derive(Debug)]
 pub struct Report<'a> {
-    /// When it ended.
+    /// When it began.
     pub at: Timestamp,
     /// How long it took.
     pub milliseconds: f64,

@@ -4,7 +4,8 @@
 //! revoked (for ever). The invariants, as absences:
 //!
 //! - No key works after its account was disabled, nor comes back when the account does: a key is
-//!   valid only if it was created after the account's `keys_valid_after`.
+//!   valid only in the account's epoch it was made in, and disabling begins another.
+//! - No key makes a key that can do more, or lasts longer, than itself.
 //! - No key carries a role its account does not have *now*; the intersection is taken on each use.
 //! - No account without another admin beside it stops being an admin.
 //! - No secret is kept: a key's row has the SHA-256 of it.

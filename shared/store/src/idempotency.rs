@@ -92,7 +92,9 @@ impl Idempotency {
         const ACTION: &str = "claim an idempotency key";
         let kept_until = Timestamp::from_second(now.as_second() + KEPT_SECONDS)
             .map_err(|cause| Failure::new(ACTION, cause))?;
-        let pk = format!("once#{}#{}#{}", request.caller, request.operation, request.key);
+        // The length keeps a caller whose name has a `#` apart from everyone else.
+        let Request { caller, operation, key, .. } = request;
+        let pk = format!("once#{}#{caller}#{operation}#{key}", caller.len());
         let row = Builder::keyed(&pk, "once")
             .with("progress", text("running"))
             .with("claimant", text(request.claimant))

@@ -19,12 +19,15 @@ pub(super) struct Parts<'a> {
     pub(super) stage: &'a str,
     pub(super) source: IpAddr,
     pub(super) now_ms: i64,
+    pub(super) request_id: &'a str,
 }
 
 /// The event for a request, as JSON.
 pub(super) fn of(parts: &Parts<'_>) -> Vec<u8> {
     let request = parts.request;
     let query = request.uri().query().unwrap_or_default();
+    // API Gateway decodes the path before anyone sees it.
+    let path = percent_encoding::percent_decode_str(request.uri().path()).decode_utf8_lossy();
     let (body, is_base64) = body_of(request);
     let agent = request.headers().get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
     let time = Timestamp::from_millisecond(parts.now_ms).unwrap_or_default();
@@ -32,9 +35,9 @@ pub(super) fn of(parts: &Parts<'_>) -> Vec<u8> {
     let mut event = json!({
         "version": "2.0",
         "routeKey": parts.route_key,
-        "rawPath": request.uri().path(),
+        "rawPath": path,
         "rawQueryString": query,
-        "headers": headers_of(request),
+        "headers": headers_of(parts),
         "requestContext": {
             "accountId": template::ACCOUNT,
             "apiId": parts.api_id,
@@ -42,12 +45,12 @@ pub(super) fn of(parts: &Parts<'_>) -> Vec<u8> {
             "domainPrefix": parts.api_id,
             "http": {
                 "method": request.method().as_str(),
-                "path": request.uri().path(),
+                "path": path,
                 "protocol": "HTTP/1.1",
                 "sourceIp": parts.source.to_string(),
                 "userAgent": agent.unwrap_or_default(),
             },
-            "requestId": format!("{:x}", parts.now_ms),
+            "requestId": parts.request_id,
             "routeKey": parts.route_key,
             "stage": parts.stage,
             "time": time.strftime("%d/%b/%Y:%H:%M:%S +0000").to_string(),
@@ -86,9 +89,17 @@ pub(super) fn of(parts: &Parts<'_>) -> Vec<u8> {
 }
 
 /// Headers in lower case, repeated ones joined by commas; cookies have a field of their own.
-fn headers_of(request: &Request<Bytes>) -> BTreeMap<String, String> {
-    let mut headers: BTreeMap<String, String> = BTreeMap::new();
-    for (name, value) in request.headers() {
+/// What the gateway adds is there too.
+fn headers_of(parts: &Parts<'_>) -> BTreeMap<String, String> {
+    let mut headers: BTreeMap<String, String> = BTreeMap::from([
+        ("x-forwarded-for".to_owned(), parts.source.to_string()),
+        ("x-forwarded-proto".to_owned(), "http".to_owned()),
+        (
+            "x-amzn-trace-id".to_owned(),
+            format!("Root=1-{:08x}-{}", parts.now_ms / 1000, parts.request_id),
+        ),
+    ]);
+    for (name, value) in parts.request.headers() {
         if name == header::COOKIE {
             continue;
         }
@@ -130,7 +141,6 @@ fn body_of(request: &Request<Bytes>) -> (Option<String>, bool) {
             .any(|start| kind.starts_with(start))
             || kind.contains("+json")
             || kind.contains("+xml")
-            || kind.starts_with("application/x-www-form-urlencoded")
     });
     match std::str::from_utf8(request.body()) {
         Ok(text) if textual => (Some(text.to_owned()), false),
@@ -191,6 +201,7 @@ mod tests {
             stage: "$default",
             source: IpAddr::V4(Ipv4Addr::LOCALHOST),
             now_ms: 1_772_366_400_000,
+            request_id: "0123456789abcdef01234567",
         });
         serde_json::from_slice(&json).unwrap()
     }
@@ -205,6 +216,7 @@ mod tests {
             .body(Bytes::from("{}"))
             .unwrap();
         let event = event(&request);
+        assert_eq!(event["rawPath"], "/x/a b");
         assert_eq!(event["rawQueryString"], "q=1&q=2&r=%C3%A4");
         assert_eq!(event["queryStringParameters"], json!({ "q": "1,2", "r": "ä" }));
         assert_eq!(event["pathParameters"], json!({ "id": "a b" }));

@@ -23,9 +23,14 @@ impl Cursor {
         &self.0
     }
 
+    /// The problem with a text that is no cursor of the list.
+    pub fn not_one() -> Problem {
+        Problem::field("cursor", "a `nextCursor` from an earlier page of this list")
+    }
+
     /// The position, if `text` is a cursor of that list.
     pub fn position(list: &str, text: &str) -> Result<String, Problem> {
-        let wrong = || Problem::field("cursor", "a `nextCursor` from an earlier page of this list");
+        let wrong = Self::not_one;
         if text.len() > 1024 {
             return Err(wrong());
         }

@@ -15,7 +15,7 @@ use crate::telemetry::Trace;
 pub struct Request {
     /// The method as sent.
     pub method: Method,
-    /// The path as sent.
+    /// The path, decoded by the gateway.
     pub path: String,
     /// The query as sent, without the question mark.
     pub query: String,
@@ -59,13 +59,18 @@ impl Request {
                 .map(|jwt| jwt.claims.clone()),
             _ => None,
         };
+        // The path comes decoded and may hold a `?`, so the query is not looked for behind it.
+        let query = event
+            .query_string_parameters_ref()
+            .map(lambda_http::aws_lambda_events::query_map::QueryMap::to_query_string)
+            .unwrap_or_default();
         let (parts, body) = event.into_parts();
         let fallback = now.as_millisecond().saturating_add(10_000);
         let deadline = i64::try_from(deadline_ms).ok().filter(|ms| *ms > 0).unwrap_or(fallback);
         Self {
             path: if path.is_empty() { parts.uri.path().to_owned() } else { path },
             method: parts.method,
-            query: parts.uri.query().unwrap_or_default().to_owned(),
+            query,
             headers: parts.headers,
             body: body.to_vec(),
             principal: None,
@@ -182,10 +187,6 @@ fn unfit(path: &str, message: &str) -> Problem {
 /// Line and column say nothing once the field is named.
 fn without_position(message: &str) -> String {
     message.split(" at line ").next().unwrap_or(message).to_owned()
-}
-
-pub(super) fn percent_decoded(text: &str) -> String {
-    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

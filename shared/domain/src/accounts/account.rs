@@ -176,8 +176,9 @@ pub struct Account {
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
-    /// Keys created at or before this moment do not work any more.
-    pub keys_valid_after: Timestamp,
+    /// Grows by one each time the account is disabled. A key works only in the epoch it was made
+    /// in: counting needs no agreement of clocks.
+    pub key_epoch: u64,
     /// Grows by one with each change; what `ETag` and `If-Match` speak of.
     pub version: u64,
 }
@@ -193,7 +194,7 @@ impl Account {
             state: State::Active,
             created_at: now,
             updated_at: now,
-            keys_valid_after: Timestamp::UNIX_EPOCH,
+            key_epoch: 0,
             version: 1,
         }
     }
@@ -235,7 +236,7 @@ impl Account {
         next.tenant = amendment.tenant.clone().unwrap_or_else(|| self.tenant.clone());
         next.state = amendment.state.unwrap_or(self.state);
         if next.state == State::Disabled && self.state == State::Active {
-            next.keys_valid_after = now;
+            next.key_epoch = self.key_epoch + 1;
         }
         next.updated_at = now;
         next.version = self.version + 1;
@@ -311,10 +312,10 @@ mod tests {
     fn disabling_ends_every_key_made_so_far_and_enabling_revives_none() {
         let disable = Amendment { state: Some(State::Disabled), ..Amendment::default() };
         let off = ada().amend(&disable, true, at(200)).unwrap();
-        assert_eq!((off.state, off.keys_valid_after, off.version), (State::Disabled, at(200), 2));
+        assert_eq!((off.state, off.key_epoch, off.version), (State::Disabled, 1, 2));
         let enable = Amendment { state: Some(State::Active), ..Amendment::default() };
         let on = off.amend(&enable, true, at(300)).unwrap();
-        assert_eq!((on.state, on.keys_valid_after, on.version), (State::Active, at(200), 3));
+        assert_eq!((on.state, on.key_epoch, on.version), (State::Active, 1, 3));
     }
 
     #[test]

@@ -128,6 +128,8 @@ pub struct Key {
     pub hash: SecretHash,
     /// `None`: all roles of the account.
     pub roles: Option<Roles>,
+    /// The account's epoch it was made in.
+    pub epoch: u64,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it stops working by itself.
@@ -139,11 +141,15 @@ pub struct Key {
 }
 
 impl Key {
-    /// A new key for `account`, if the rules allow it.
+    /// A new key for `account`, made by `maker`, if the rules allow it.
+    ///
+    /// An admin gives what the account has. Anyone else gives at most what the key they use has:
+    /// its roles and its remaining life are the defaults and the limits.
     pub fn create(
         account: &Account,
         api_key: &ApiKey,
         new: &NewKey,
+        maker: &Principal,
         now: Timestamp,
     ) -> Result<Self, Rejected> {
         if account.state == State::Disabled {
@@ -155,18 +161,41 @@ impl Key {
         if new.roles.is_some_and(|roles| !roles.is_subset(account.roles)) {
             return Err(Rejected::field("roles", "a subset of the account's own roles"));
         }
+        let (roles, expires_at) = if maker.is_admin() {
+            (new.roles, new.expires_at)
+        } else {
+            limited(new, maker, account)?
+        };
         Ok(Self {
             key_id: api_key.key_id.clone(),
             user_id: account.user_id.clone(),
             name: new.name.as_deref().map(|name| checked_name("name", name)).transpose()?,
             hash: api_key.hash,
-            roles: new.roles,
+            roles,
+            epoch: account.key_epoch,
             created_at: now,
-            expires_at: new.expires_at,
+            expires_at,
             revoked_at: None,
             last_used_at: None,
         })
     }
+}
+
+/// What a key may hand on: no role and no hour more than it has.
+fn limited(
+    new: &NewKey,
+    maker: &Principal,
+    account: &Account,
+) -> Result<(Option<Roles>, Option<Timestamp>), Rejected> {
+    if new.roles.is_some_and(|roles| !roles.is_subset(maker.roles)) {
+        return Err(Rejected::field("roles", "a subset of the roles of the key you use"));
+    }
+    let outlives = |end| new.expires_at.is_some_and(|expiry| expiry > end);
+    if maker.key_expires_at.is_some_and(outlives) {
+        return Err(Rejected::field("expiresAt", "no later than the end of the key you use"));
+    }
+    let narrowed = (maker.roles != account.roles).then_some(maker.roles);
+    Ok((new.roles.or(narrowed), new.expires_at.or(maker.key_expires_at)))
 }
 
 /// Who is calling, once that is proven.
@@ -182,6 +211,8 @@ pub struct Principal {
     pub tenant: Tenant,
     /// The key it used; `None` for an OIDC token.
     pub key_id: Option<KeyId>,
+    /// When that key ends, if it does.
+    pub key_expires_at: Option<Timestamp>,
 }
 
 impl Principal {
@@ -219,6 +250,7 @@ pub fn verify(presented: &ApiKey, stored: Option<(&Key, &Account)>, now: Timesta
             roles: key.roles.unwrap_or(account.roles).intersection(account.roles),
             tenant: account.tenant.clone(),
             key_id: Some(key.key_id.clone()),
+            key_expires_at: key.expires_at,
         }),
         Some(_) | None => Verdict::Denied,
     }
@@ -227,7 +259,7 @@ pub fn verify(presented: &ApiKey, stored: Option<(&Key, &Account)>, now: Timesta
 fn works(key: &Key, account: &Account, now: Timestamp) -> bool {
     account.state == State::Active
         && key.user_id == account.user_id
-        && key.created_at > account.keys_valid_after
+        && key.epoch == account.key_epoch
         && key.revoked_at.is_none()
         && key.expires_at.is_none_or(|expiry| now < expiry)
 }
@@ -251,10 +283,25 @@ mod tests {
         Account::create(new, at(100))
     }
 
+    fn speaking_for(account: &Account) -> Principal {
+        Principal {
+            user_id: account.user_id.clone(),
+            name: "x".to_owned(),
+            roles: account.roles,
+            tenant: Tenant::default(),
+            key_id: None,
+            key_expires_at: None,
+        }
+    }
+
+    fn admin() -> Principal {
+        Principal { roles: [Role::Admin].into_iter().collect(), ..speaking_for(&account()) }
+    }
+
     fn key(new: &NewKey) -> (Key, ApiKey) {
         let (api_key, text) = ApiKey::made_from([7; 12], [9; 32]);
         let presented = ApiKey::parse(&text).unwrap();
-        (Key::create(&account(), &api_key, new, at(200)).unwrap(), presented)
+        (Key::create(&account(), &api_key, new, &admin(), at(200)).unwrap(), presented)
     }
 
     #[test]
@@ -270,7 +317,7 @@ mod tests {
     fn every_way_a_key_can_be_dead_is_denied() {
         let (good, presented) = key(&NewKey { expires_at: Some(at(300)), ..NewKey::default() });
         let disabled = Account { state: State::Disabled, ..account() };
-        let outdated = Account { keys_valid_after: at(200), ..account() };
+        let outdated = Account { key_epoch: 1, ..account() };
         let stranger = Account { user_id: UserId::parse("bob").unwrap(), ..account() };
         let revoked = Key { revoked_at: Some(at(250)), ..good.clone() };
         let wrong = ApiKey { hash: SecretHash::of("other"), ..presented.clone() };
@@ -301,10 +348,27 @@ mod tests {
         };
         assert_eq!(Some(roles(&account())), member);
         assert_eq!(roles(&demoted), Roles::NONE);
-        let admin =
+        let beyond =
             NewKey { roles: Some([Role::Admin].into_iter().collect()), ..NewKey::default() };
         let (api_key, _) = ApiKey::made_from([1; 12], [2; 32]);
-        assert!(Key::create(&account(), &api_key, &admin, at(1)).is_err());
+        assert!(Key::create(&account(), &api_key, &beyond, &admin(), at(1)).is_err());
+    }
+
+    #[test]
+    fn a_key_hands_on_no_more_than_it_has() {
+        let (api_key, _) = ApiKey::made_from([1; 12], [2; 32]);
+        let narrow: Roles = [Role::JobViewer].into_iter().collect();
+        let maker =
+            Principal { roles: narrow, key_expires_at: Some(at(500)), ..speaking_for(&account()) };
+        let make = |new: NewKey| Key::create(&account(), &api_key, &new, &maker, at(300));
+        let heir = make(NewKey::default()).unwrap();
+        assert_eq!((heir.roles, heir.expires_at), (Some(narrow), Some(at(500))));
+        let sooner = NewKey { expires_at: Some(at(400)), ..NewKey::default() };
+        assert_eq!(make(sooner).unwrap().expires_at, Some(at(400)));
+        let later = NewKey { expires_at: Some(at(501)), ..NewKey::default() };
+        assert!(make(later).is_err());
+        let wider = NewKey { roles: Some(account().roles), ..NewKey::default() };
+        assert!(make(wider).is_err());
     }
 
     #[test]

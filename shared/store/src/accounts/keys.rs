@@ -1,7 +1,7 @@
 //! API keys: looked up by id alone, listed by account, revoked for ever.
 
 use aws_sdk_dynamodb::types::{ConditionCheck, Put, ReturnConsumedCapacity, Update};
-use domain::accounts::{Account, Audit, Key, KeyId, UserId};
+use domain::accounts::{Audit, Key, KeyId, UserId};
 use domain::{Failure, Timestamp};
 
 use super::{Accounts, Page, rows};
@@ -49,8 +49,9 @@ impl Accounts {
         let active = ConditionCheck::builder()
             .table_name(&self.table)
             .set_key(Some(rows::account_key(&key.user_id)))
-            .condition_expression("account_state = :active")
+            .condition_expression("account_state = :active AND key_epoch = :epoch")
             .expression_attribute_values(":active", text("active"))
+            .expression_attribute_values(":epoch", number(key.epoch))
             .build()
             .map_err(|cause| Failure::new(ACTION, cause))?;
         let new = Put::builder()
@@ -74,8 +75,8 @@ impl Accounts {
         })
     }
 
-    /// Reads a key and its account, up to date.
-    pub async fn find_key(&self, key_id: &KeyId) -> Result<Option<(Key, Account)>, Failure> {
+    /// Reads a key, up to date.
+    pub async fn find_key(&self, key_id: &KeyId) -> Result<Option<Key>, Failure> {
         let found = self
             .client
             .get_item()
@@ -87,9 +88,7 @@ impl Accounts {
             .await
             .map_err(|cause| Failure::new("read the key", cause))?;
         tally::note(found.consumed_capacity());
-        let Some(key) = found.item().map(rows::read_key).transpose()? else { return Ok(None) };
-        let account = self.find(&key.user_id).await?;
-        Ok(account.map(|account| (key, account)))
+        found.item().map(rows::read_key).transpose()
     }
 
     /// An account's keys, oldest first.
@@ -181,16 +180,22 @@ impl Accounts {
         settle("note a key's use", sent)
     }
 
-    /// Marks a key as revoked because its account was disabled at `at`; changes nothing when it is
-    /// marked already or was made later.
-    pub async fn retire_key(&self, key_id: &KeyId, at: Timestamp) -> Result<(), Failure> {
+    /// Marks a key as revoked because its account began `epoch`, at `at`; changes nothing when it is
+    /// marked already or was made since.
+    pub async fn retire_key(
+        &self,
+        key_id: &KeyId,
+        epoch: u64,
+        at: Timestamp,
+    ) -> Result<(), Failure> {
         let sent = self
             .client
             .update_item()
             .table_name(&self.table)
             .set_key(Some(rows::key_key(key_id)))
             .update_expression("SET revoked_at = :at, expires = :later")
-            .condition_expression("created_at <= :at AND attribute_not_exists(revoked_at)")
+            .condition_expression("epoch < :epoch AND attribute_not_exists(revoked_at)")
+            .expression_attribute_values(":epoch", number(epoch))
             .expression_attribute_values(":at", instant(at))
             .expression_attribute_values(":later", number(at.as_second() + REVOKED_KEPT_SECONDS))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)

@@ -42,7 +42,7 @@ pub(super) fn account(account: &Account) -> Item {
         .with("account_state", text(account.state.name()))
         .with("created_at", instant(account.created_at))
         .with("updated_at", instant(account.updated_at))
-        .with("keys_valid_after", instant(account.keys_valid_after))
+        .with("key_epoch", number(account.key_epoch))
         .with("v", number(account.version))
         .build()
 }
@@ -61,7 +61,7 @@ pub(super) fn read_account(item: &Item) -> Result<Account, Failure> {
         state: State::named(row.text("account_state")?).ok_or_else(|| broken("account_state"))?,
         created_at: row.instant("created_at")?,
         updated_at: row.instant("updated_at")?,
-        keys_valid_after: row.instant("keys_valid_after")?,
+        key_epoch: row.number("key_epoch")?,
         version: row.number("v")?,
     })
 }
@@ -74,6 +74,7 @@ pub(super) fn api_key(key: &Key) -> Item {
         .with("user_id", text(key.user_id.as_str()))
         .with_some("key_name", key.name.as_ref().map(text))
         .with("secret_hash", bytes(key.hash.as_bytes()))
+        .with("epoch", number(key.epoch))
         .with("created_at", instant(key.created_at))
         .with_some("expires_at", key.expires_at.map(instant));
     if let Some(narrowed) = key.roles {
@@ -97,6 +98,7 @@ pub(super) fn read_key(item: &Item) -> Result<Key, Failure> {
         name: row.maybe_text("key_name").map(str::to_owned),
         hash: SecretHash::from_bytes(hash),
         roles: item.contains_key("narrowed").then(|| read_roles(row, "roles")),
+        epoch: row.number("epoch")?,
         created_at: row.instant("created_at")?,
         expires_at: row.maybe_instant("expires_at"),
         revoked_at: row.maybe_instant("revoked_at"),
