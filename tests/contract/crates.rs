@@ -41,6 +41,19 @@ fn crates_know_only_what_is_beneath_them() {
     }
 }
 
+/// Two would make a plain `cargo run` ask which one is meant.
+#[test]
+fn only_the_local_cloud_is_what_cargo_run_runs() {
+    let mut found = Vec::new();
+    for folder in ["bench", "infra/local", "infra/queues", "infra/template", "tests", "tests/e2e"] {
+        let text = std::fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap();
+        if text.contains("default-run") {
+            found.push(folder);
+        }
+    }
+    assert_eq!(found, ["infra/local"]);
+}
+
 #[test]
 fn every_function_is_in_the_template_and_in_the_local_cloud() {
     let folders = listed(&root().join("functions"));

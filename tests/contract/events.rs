@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use template::{Function, RouteKey};
 use tests::{Lab, root};
 
 use super::{listed, stack};
@@ -28,7 +29,7 @@ async fn every_sample_event_is_accepted() {
             let context = format!("events/{}/{name}", function.binary);
             let answer = answer.unwrap_or_else(|error| panic!("{context}: {error}"));
             let answer: Value = serde_json::from_slice(&answer).unwrap();
-            check(&context, &event, &answer);
+            check(&context, function, &event, &answer);
             accepted += 1;
         }
     }
@@ -36,10 +37,18 @@ async fn every_sample_event_is_accepted() {
 }
 
 /// An HTTP event names a route of the template and is answered; a batch has no failures.
-fn check(context: &str, event: &Value, answer: &Value) {
+fn check(context: &str, function: &Function, event: &Value, answer: &Value) {
     if let Some(key) = event["routeKey"].as_str() {
-        let mut routes = stack().functions.iter().flat_map(|function| &function.routes);
-        assert!(routes.any(|route| route.key.to_string() == key), "{context}: no route {key}");
+        let route = function.routes.iter().find(|route| route.key.to_string() == key);
+        let route = route.unwrap_or_else(|| panic!("{context}: {key} is not a route of it"));
+        let path = event["rawPath"].as_str().unwrap();
+        if let RouteKey::Path { path: pattern, .. } = &route.key {
+            let same = |(have, want): (&str, &str)| have == want || want.starts_with('{');
+            let fits = pattern.split('/').count() == path.split('/').count()
+                && path.split('/').zip(pattern.split('/')).all(same);
+            assert!(fits, "{context}: {path} is not {pattern}");
+        }
+        assert_eq!(event["requestContext"]["http"]["path"], path, "{context}");
         let status = answer["statusCode"].as_u64().unwrap();
         // What a sample refers to need not be there, but it must be understood and let in.
         assert!(matches!(status, 200 | 201 | 204 | 404 | 409 | 412), "{context}: {answer}");

@@ -10,13 +10,14 @@ use tests::{Answer, Lab, root_key};
 
 use super::run;
 
-const FAULTS: [Fault; 6] = [
+const FAULTS: [Fault; 7] = [
     Fault::CrashBefore,
     Fault::CrashAfter,
     Fault::CommitThenTimeout,
     Fault::CutBefore,
     Fault::Throttle,
     Fault::ServerError,
+    Fault::TransactionConflict,
 ];
 
 struct Operation {
@@ -81,6 +82,42 @@ fn no_call_can_fail_in_a_way_that_loses_or_doubles_an_effect() {
     }
     println!("crash points: {points} swept");
     assert!(points > 60);
+}
+
+/// The same for what runs behind the answer: the queue function and the sweep.
+#[test]
+fn no_call_behind_the_answer_can_fail_in_a_way_that_lasts() {
+    let mut points = 0;
+    for fault in FAULTS {
+        let mut nth = 0;
+        while run(strike_behind(nth, fault)) {
+            nth += 1;
+            points += 1;
+        }
+        assert!(nth >= 3, "only {nth} calls");
+    }
+    println!("crash points behind the answer: {points} swept");
+}
+
+/// Disables an account whose event was not published, then strikes the sweep or what it causes.
+async fn strike_behind(nth: u64, fault: Fault) -> bool {
+    let lab = Lab::new();
+    lab.user("ada", &[]).await;
+    // The account is read, the transaction written; then the function dies before it publishes.
+    lab.cloud.faults.strike(2, Fault::CrashBefore);
+    lab.call(Method::DELETE, "/api/v1/accounts/ada").by(&root_key()).send().await;
+    assert_eq!(changes(&lab, "AccountDisabled").await, 1);
+    lab.advance_seconds(66);
+    lab.cloud.faults.strike(nth, fault);
+    lab.sweep().await;
+    lab.cloud.settle().await;
+    let struck = !lab.cloud.faults.is_waiting();
+    lab.cloud.faults.stop();
+    lab.come_to_rest().await;
+    let keys = lab.get("/api/v1/accounts/ada/keys").await;
+    let revoked = keys.body["items"][0]["revokedAt"].is_string();
+    assert!(revoked, "call {nth}, {fault:?}: {}", keys.body);
+    struck
 }
 
 /// Runs the operation with `fault` at its `nth` call; false once there are no more calls.

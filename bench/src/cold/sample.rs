@@ -20,8 +20,8 @@ pub(crate) struct Sample {
 
 /// What Lambda's runtime costs without a function in it.
 pub(crate) const EMPTY: Sample = Sample {
-    binary: "empty-function",
-    build: &["-p", "bench", "--bin", "empty-function"],
+    binary: "examples/empty-function",
+    build: &["-p", "bench", "--example", "empty-function"],
     method: "GET",
     path: "/",
     query: "",

@@ -128,23 +128,20 @@ impl Console {
         if self.quiet {
             return;
         }
-        let (colour, word) = match (&turn.error, turn.failed) {
-            (Some(_), _) => (RED, "err"),
-            (None, 0) => (BLUE, "msg"),
-            (None, _) => (YELLOW, "msg"),
-        };
-        let mut line =
-            format!("{} {} × {}", self.paint(colour, word), mapping.queue, turn.received);
-        if turn.failed > 0 {
-            let _ = write!(line, ", {} will come back", turn.failed);
+        for (id, failed) in &turn.messages {
+            let (colour, outcome) = match (&turn.error, failed) {
+                (Some(error), _) => (RED, format!(" will come back: {error}")),
+                (None, true) => (YELLOW, " will come back".to_owned()),
+                (None, false) => (BLUE, String::new()),
+            };
+            let start = id.split('-').next().unwrap_or(id);
+            print(&format!(
+                "{} {} {start}{outcome} {}",
+                self.paint(colour, "msg"),
+                mapping.queue,
+                self.paint(DIM, &format!("{} {}", mapping.function, shown(took)))
+            ));
         }
-        if let Some(error) = &turn.error {
-            let _ = write!(line, ": {error}");
-        }
-        print(&format!(
-            "{line} {}",
-            self.paint(DIM, &format!("{} {}", mapping.function, shown(took)))
-        ));
     }
 
     pub(crate) fn scheduled(&self, entry: &Entry, outcome: &Outcome, took: Duration) {
@@ -185,6 +182,17 @@ pub(crate) fn log(folder: Option<&Path>) -> Result<Log, String> {
     }))
 }
 
+/// Writes a file that only its owner can read: it holds a key.
+pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), String> {
+    let say = |error: std::io::Error| format!("{}: {error}", path.display());
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path).map_err(say)?;
+    file.write_all(text.as_bytes()).map_err(say)
+}
+
 /// `env` is for people's shells; `functions.env` is what `cargo lambda watch` needs.
 pub(crate) fn write_env(
     folder: &Path,
@@ -193,10 +201,7 @@ pub(crate) fn write_env(
     aws_url: Option<&str>,
     stack: &Stack,
 ) -> Result<(), String> {
-    let write = |name: &str, text: String| {
-        let path = folder.join(name);
-        std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
-    };
+    let write = |name: &str, text: String| write_private(&folder.join(name), &text);
     write(
         "env",
         format!("export SWITCHYARD_URL={url}\nexport SWITCHYARD_ADMIN_KEY={admin_key}\n"),

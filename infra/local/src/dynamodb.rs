@@ -110,8 +110,11 @@ impl dynoxide::storage_backend::Clock for Seconds {
 pub(crate) fn create(db: &Database, table: &Table) -> Result<(), String> {
     let answer = handle(db, "CreateTable", create_request(table).to_string().as_bytes());
     let body = String::from_utf8_lossy(answer.body()).into_owned();
-    if !answer.status().is_success() && !body.contains("ResourceInUseException") {
-        return Err(format!("table {} could not be created: {body}", table.logical_id));
+    if !answer.status().is_success() {
+        if !body.contains("ResourceInUseException") {
+            return Err(format!("table {} could not be created: {body}", table.logical_id));
+        }
+        check_kept(db, table)?;
     }
     if let Some(attribute) = &table.ttl_attribute {
         let request = json!({
@@ -122,6 +125,25 @@ pub(crate) fn create(db: &Database, table: &Table) -> Result<(), String> {
         handle(db, "UpdateTimeToLive", request.to_string().as_bytes());
     }
     Ok(())
+}
+
+/// A table that was kept must still be the one the template describes.
+fn check_kept(db: &Database, table: &Table) -> Result<(), String> {
+    let request = json!({ "TableName": table.name }).to_string();
+    let answer = handle(db, "DescribeTable", request.as_bytes());
+    let kept: Value = serde_json::from_slice(answer.body()).unwrap_or_default();
+    let (kept, wanted) = (&kept["Table"], create_request(table));
+    let indexes = |described: &Value| -> Vec<(Value, Value)> {
+        let indexes = described["GlobalSecondaryIndexes"].as_array().cloned().unwrap_or_default();
+        indexes.iter().map(|i| (i["IndexName"].clone(), i["KeySchema"].clone())).collect()
+    };
+    if kept["KeySchema"] == wanted["KeySchema"] && indexes(kept) == indexes(&wanted) {
+        return Ok(());
+    }
+    Err(format!(
+        "the data kept for table {} has other keys than template.yaml; start over with --fresh",
+        table.logical_id
+    ))
 }
 
 fn create_request(table: &Table) -> Value {

@@ -104,7 +104,7 @@ impl Gateway {
         let mut handled = if let Some(preflight) = self.shared.preflight(&request) {
             Handled { response: preflight, function: None }
         } else if request.body().len() > BODY_CAP {
-            refused(StatusCode::PAYLOAD_TOO_LARGE, "At most 10 MB are accepted.", &request)
+            Handled { response: too_large(request.uri().path()), function: None }
         } else {
             self.shared.route(request, source, now_ms).await
         };
@@ -132,7 +132,12 @@ impl Shared {
         let (target, params) = match (found, &self.fallback) {
             (Some(found), _) => found,
             (None, Some(fallback)) => (fallback, Vec::new()),
-            (None, None) => return refused(StatusCode::NOT_FOUND, "No such route.", &request),
+            (None, None) => {
+                return Handled {
+                    response: refused(StatusCode::NOT_FOUND, "No such route.", &path),
+                    function: None,
+                };
+            }
         };
         let event = event::of(&event::Parts {
             request: &request,
@@ -146,13 +151,12 @@ impl Shared {
         });
         let work = self.functions.invoke(&target.function, event);
         let response = match tokio::time::timeout(self.functions.patience(PATIENCE), work).await {
-            Ok(Ok(answer)) => event::response(&answer).unwrap_or_else(|error| {
-                refused(StatusCode::BAD_GATEWAY, &error, &request).response
-            }),
-            Ok(Err(error)) => refused(StatusCode::INTERNAL_SERVER_ERROR, &error, &request).response,
+            Ok(Ok(answer)) => event::response(&answer)
+                .unwrap_or_else(|error| refused(StatusCode::BAD_GATEWAY, &error, &path)),
+            Ok(Err(error)) => refused(StatusCode::INTERNAL_SERVER_ERROR, &error, &path),
             Err(_) => {
                 let detail = "The function took more than 30 seconds.";
-                refused(StatusCode::SERVICE_UNAVAILABLE, detail, &request).response
+                refused(StatusCode::SERVICE_UNAVAILABLE, detail, &path)
             }
         };
         Handled { response, function: Some(target.function.clone()) }
@@ -216,16 +220,21 @@ fn pattern(path: &str) -> String {
     }
 }
 
-fn refused(status: StatusCode, detail: &str, request: &Request<Bytes>) -> Handled {
+/// What is answered to a body over the gateway's limit.
+pub(crate) fn too_large(path: &str) -> Response<Bytes> {
+    refused(StatusCode::PAYLOAD_TOO_LARGE, "At most 10 MB are accepted.", path)
+}
+
+fn refused(status: StatusCode, detail: &str, path: &str) -> Response<Bytes> {
     let body = json!({
         "type": "about:blank",
         "title": status.canonical_reason().unwrap_or("Error"),
         "status": status.as_u16(),
         "detail": detail,
-        "instance": request.uri().path(),
+        "instance": path,
     });
     let mut response = Response::new(Bytes::from(body.to_string()));
     *response.status_mut() = status;
     put(response.headers_mut(), header::CONTENT_TYPE, "application/problem+json");
-    Handled { response, function: None }
+    response
 }

@@ -3,6 +3,7 @@
 mod arguments;
 mod console;
 
+use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -40,6 +41,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     if let Some(folder) = folder {
         prepare(folder, arguments.fresh)?;
     }
+    let _lock = folder.map(lock).transpose()?;
     let admin_key = match &arguments.admin_secret {
         Some(secret) => format!("root.{secret}"),
         None => admin_key(folder)?,
@@ -136,6 +138,19 @@ fn prepare(folder: &Path, fresh: bool) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(say)
 }
 
+/// Holds the folder for as long as the file is open, however this process ends.
+fn lock(folder: &Path) -> Result<File, String> {
+    let path = folder.join("lock");
+    let file = File::create(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(_) => Err(format!(
+            "{} is in use by another local cloud; stop it, or choose another folder with --data",
+            folder.display()
+        )),
+    }
+}
+
 /// The bootstrap admin's key: made once and kept with the data.
 fn admin_key(folder: Option<&Path>) -> Result<String, String> {
     let file = folder.map(|folder| folder.join("admin-key"));
@@ -148,7 +163,7 @@ fn admin_key(folder: Option<&Path>) -> Result<String, String> {
     getrandom::fill(&mut secret).map_err(|error| error.to_string())?;
     let key = format!("root.{}", domain::base62::encode(&secret));
     if let Some(file) = file {
-        std::fs::write(&file, &key).map_err(|error| format!("{}: {error}", file.display()))?;
+        console::write_private(&file, &key)?;
     }
     Ok(key)
 }

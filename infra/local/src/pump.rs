@@ -31,12 +31,14 @@ pub struct Mapping {
 }
 
 /// What became of one batch.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Turn {
     /// How many messages there were.
     pub received: usize,
     /// How many of them will come back.
     pub failed: usize,
+    /// Each message's id, and whether it will come back.
+    pub messages: Vec<(String, bool)>,
     /// Why the whole invocation failed, if it did.
     pub error: Option<String>,
 }
@@ -151,13 +153,13 @@ impl Pump {
         let mut batch = match self.queues.receive(&mapping.queue, most, None) {
             Ok(batch) => batch,
             Err(error) => {
-                return Turn { received: 0, failed: 0, error: Some(error.to_string()) };
+                return Turn { error: Some(error.to_string()), ..Turn::default() };
             }
         };
         batch.retain(|message| self.is_wanted(mapping, message));
         batch.retain(|message| !self.is_delayed(mapping, message));
         if batch.is_empty() {
-            return Turn { received: 0, failed: 0, error: None };
+            return Turn::default();
         }
         if self.faults.delivery(Fault::ReorderedBatch) {
             batch.reverse();
@@ -176,7 +178,8 @@ impl Pump {
                 let _ = self.queues.delete(&mapping.queue, &message.receipt_handle);
             }
         }
-        Turn { received: batch.len(), failed: failed.len(), error: outcome.err() }
+        let messages = batch.iter().map(|m| (m.id.clone(), failed.contains(&m.id))).collect();
+        Turn { received: batch.len(), failed: failed.len(), messages, error: outcome.err() }
     }
 
     /// Messages that no filter wants are deleted unseen, as Lambda does.

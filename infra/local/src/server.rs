@@ -18,8 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 pub(crate) type Handler =
     Arc<dyn Fn(Request<Bytes>, IpAddr) -> BoxFuture<'static, Response<Bytes>> + Send + Sync>;
 
-/// Serves `listener` until the runtime ends. A body over `cap` bytes reaches the handler cut off
-/// one byte past it, so that the handler refuses it in its own words.
+/// Serves `listener` until the runtime ends; a body over `cap` bytes is refused.
 pub(crate) async fn serve(listener: TcpListener, cap: usize, handler: Handler) {
     loop {
         let Ok((stream, peer)) = listener.accept().await else { continue };
@@ -48,7 +47,7 @@ async fn answer(
     let body = match Limited::new(body, cap).collect().await {
         Ok(body) => body.to_bytes(),
         Err(error) if error.is::<http_body_util::LengthLimitError>() => {
-            Bytes::from(vec![0; cap + 1])
+            return crate::gateway::too_large(parts.uri.path()).map(Full::new);
         }
         Err(_) => {
             let mut response = Response::new(Full::default());
