@@ -110,7 +110,8 @@ fn count(
 
 /// What a warm invocation takes is the difference between many and one.
 fn cold_and_warm(bed: &Bed<'_>, invokes: usize, kept: &Path) -> Result<(u64, u64), Box<dyn Error>> {
-    let profile = |run: &str| kept.join(format!("{}.{run}.callgrind", bed.sample.binary));
+    let name = bed.sample.binary.replace('/', "-");
+    let profile = |run: &str| kept.join(format!("{name}.{run}.callgrind"));
     let cold = bed.count(1, &profile("cold"))?;
     let all = bed.count(1 + invokes, &profile("warm"))?;
     Ok((cold, all.saturating_sub(cold) / (invokes as u64).max(1)))

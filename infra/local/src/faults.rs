@@ -4,20 +4,23 @@
 //! draws from it, in the order in which a single-threaded test runs them, so the same seed meets
 //! the same faults. Injected faults are counted by kind.
 
+mod answers;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
+use http::{Request, Response};
 use tokio::sync::Notify;
 
 use crate::services::Service;
+use answers::{BROKEN, THROTTLED, conflict, refusal};
 
 /// What can go wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
-    /// The service refuses for now; nothing is written.
+    /// The service refuses at the moment; nothing is written.
     Throttle,
     /// The service answers 500; nothing is written.
     ServerError,
@@ -273,50 +276,6 @@ async fn die() {
         death.notify_one();
         std::future::pending::<()>().await;
     }
-}
-
-struct Refusal {
-    status: StatusCode,
-    code: &'static str,
-}
-
-const THROTTLED: Refusal = Refusal { status: StatusCode::BAD_REQUEST, code: "ThrottlingException" };
-const BROKEN: Refusal =
-    Refusal { status: StatusCode::INTERNAL_SERVER_ERROR, code: "InternalServerError" };
-
-fn refusal(service: Service, refusal: &Refusal) -> Response<Bytes> {
-    let body = match service {
-        Service::DynamoDb | Service::Sqs => {
-            format!(r#"{{"__type":"com.amazonaws#{0}","message":"{0}"}}"#, refusal.code)
-        }
-        Service::Sns | Service::S3 => format!(
-            "<ErrorResponse><Error><Type>Receiver</Type><Code>{0}</Code><Message>{0}</Message>\
-             </Error><RequestId>0</RequestId></ErrorResponse>",
-            refusal.code
-        ),
-    };
-    let mut response = Response::new(Bytes::from(body));
-    *response.status_mut() = refusal.status;
-    response
-}
-
-/// A transaction that another one kept from running: a reason for each of its items.
-fn conflict(call: &Call) -> Response<Bytes> {
-    let request: serde_json::Value = serde_json::from_slice(&call.body).unwrap_or_default();
-    let items = request["TransactItems"].as_array().map_or(1, Vec::len);
-    let mut reasons = vec![serde_json::json!({ "Code": "None" }); items];
-    reasons[0] = serde_json::json!({
-        "Code": "TransactionConflict",
-        "Message": "Transaction is ongoing for the item",
-    });
-    let body = serde_json::json!({
-        "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
-        "Message": "Transaction cancelled, please refer cancellation reasons for specific reasons",
-        "CancellationReasons": reasons,
-    });
-    let mut response = Response::new(Bytes::from(body.to_string()));
-    *response.status_mut() = StatusCode::BAD_REQUEST;
-    response
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
