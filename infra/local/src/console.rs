@@ -193,7 +193,7 @@ pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), String> {
     file.write_all(text.as_bytes()).map_err(say)
 }
 
-/// `env` is for people's shells; `functions.env` is what `cargo lambda watch` needs.
+/// `env` is for people's shells (not exported, so that `cargo test` there starts its own cloud); `functions.env` is what `cargo lambda watch` needs.
 pub(crate) fn write_env(
     folder: &Path,
     url: &str,
@@ -202,10 +202,7 @@ pub(crate) fn write_env(
     stack: &Stack,
 ) -> Result<(), String> {
     let write = |name: &str, text: String| write_private(&folder.join(name), &text);
-    write(
-        "env",
-        format!("export SWITCHYARD_URL={url}\nexport SWITCHYARD_ADMIN_KEY={admin_key}\n"),
-    )?;
+    write("env", format!("SWITCHYARD_URL={url}\nSWITCHYARD_ADMIN_KEY={admin_key}\n"))?;
     let mut vars = base_vars();
     if let Some(aws_url) = aws_url {
         vars.insert("AWS_ENDPOINT_URL".to_owned(), aws_url.to_owned());
