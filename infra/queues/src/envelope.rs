@@ -38,7 +38,7 @@ struct Attribute<'a> {
 }
 
 /// Wraps a publication as a subscriber that does not want it raw gets it. The signature is a
-/// placeholder: there is no key here to sign with.
+/// made up: there is no key here to sign with.
 pub(crate) fn wrap(
     publication: &Publication,
     (id, topic_arn, subscription_arn): (&str, &str, &str),
