@@ -37,8 +37,8 @@ struct Attribute<'a> {
     value: String,
 }
 
-/// Wraps a publication as a subscriber that does not want it raw gets it. The signature is a
-/// made up: there is no key here to sign with.
+/// Wraps a publication as a subscriber that does not want it raw gets it. The signature is made
+/// up: there is no key here to sign with.
 pub(crate) fn wrap(
     publication: &Publication,
     (id, topic_arn, subscription_arn): (&str, &str, &str),
