@@ -7,6 +7,7 @@
 //! locked when its function died (the next request wins once the deadline has passed).
 
 use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemOutput;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::types::{
     ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
@@ -15,6 +16,7 @@ use domain::{Failure, Timestamp};
 
 use crate::row::{Builder, Item, Row, broken, bytes, instant, key, number, text};
 use crate::schema::EXPIRES;
+use crate::settle::settle;
 use crate::{tally, transaction};
 
 const KEPT_SECONDS: i64 = 24 * 3600;
@@ -176,20 +178,7 @@ impl Idempotency {
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        match sent {
-            Ok(done) => {
-                tally::note(done.consumed_capacity());
-                Ok(())
-            }
-            Err(error)
-                if error
-                    .as_service_error()
-                    .is_some_and(aws_sdk_dynamodb::operation::delete_item::DeleteItemError::is_conditional_check_failed_exception) =>
-            {
-                Ok(())
-            }
-            Err(error) => Err(Failure::new("release an idempotency key", error)),
-        }
+        settle("release an idempotency key", sent, DeleteItemOutput::consumed_capacity)
     }
 }
 

@@ -10,6 +10,7 @@ pub mod idempotency;
 pub mod leases;
 mod row;
 pub mod schema;
+mod settle;
 pub mod tally;
 mod transaction;
 

@@ -1,5 +1,6 @@
 //! API keys: looked up by id alone, listed by account, revoked for ever.
 
+use aws_sdk_dynamodb::operation::update_item::UpdateItemOutput;
 use aws_sdk_dynamodb::types::{ConditionCheck, Put, ReturnConsumedCapacity, Update};
 use domain::accounts::{Audit, Key, KeyId, UserId};
 use domain::{Failure, Timestamp};
@@ -8,6 +9,7 @@ use super::{Accounts, Page, rows};
 use crate::idempotency::{Answer, Ticket};
 use crate::row::{instant, number, text};
 use crate::schema::{GSI1, GSI1_PK, GSI1_SK};
+use crate::settle::settle;
 use crate::tally;
 use crate::transaction::{Transacted, check, put, transact, update};
 
@@ -177,7 +179,7 @@ impl Accounts {
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("note a key's use", sent)
+        settle("note a key's use", sent, UpdateItemOutput::consumed_capacity)
     }
 
     /// Marks a key as revoked because its account began `epoch`, at `at`; changes nothing when it is
@@ -201,33 +203,6 @@ impl Accounts {
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("retire a key", sent)
-    }
-}
-
-/// A lost condition of an update that may be repeated means there was nothing left to do.
-fn settle(
-    action: &'static str,
-    sent: Result<
-        aws_sdk_dynamodb::operation::update_item::UpdateItemOutput,
-        aws_sdk_dynamodb::error::SdkError<
-            aws_sdk_dynamodb::operation::update_item::UpdateItemError,
-        >,
-    >,
-) -> Result<(), Failure> {
-    match sent {
-        Ok(done) => {
-            tally::note(done.consumed_capacity());
-            Ok(())
-        }
-        Err(error)
-            if error
-                .as_service_error()
-                .is_some_and(aws_sdk_dynamodb::operation::update_item::UpdateItemError::is_conditional_check_failed_exception) =>
-        {
-            tally::note([]);
-            Ok(())
-        }
-        Err(error) => Err(Failure::new(action, error)),
+        settle("retire a key", sent, UpdateItemOutput::consumed_capacity)
     }
 }

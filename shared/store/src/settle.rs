@@ -1,0 +1,24 @@
+//! Writes that may be repeated: a lost condition means there was nothing left to do.
+
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::types::ConsumedCapacity;
+use domain::Failure;
+
+use crate::tally;
+
+/// Takes a lost condition for success, and counts the call either way.
+pub(crate) fn settle<O, E>(
+    action: &'static str,
+    sent: Result<O, SdkError<E>>,
+    capacity: impl FnOnce(&O) -> Option<&ConsumedCapacity>,
+) -> Result<(), Failure>
+where
+    E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
+{
+    match sent {
+        Ok(done) => tally::note(capacity(&done)),
+        Err(error) if error.code() == Some("ConditionalCheckFailedException") => tally::note([]),
+        Err(error) => return Err(Failure::new(action, error)),
+    }
+    Ok(())
+}
