@@ -6,3 +6,4 @@ mod edge;
 mod ids;
 mod keys;
 mod messages;
+mod redirect;

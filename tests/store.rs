@@ -2,3 +2,4 @@
 mod accounts;
 mod idempotency;
 mod leases;
+mod links;

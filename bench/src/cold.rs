@@ -33,8 +33,8 @@ const BUNDLES: [&str; 2] =
 
 /// Measures `function` over `invokes` warm invocations and says whether every bar was cleared.
 pub(crate) fn run(function: &str, invokes: usize) -> bool {
-    let Some(sample) = FUNCTIONS.iter().find(|sample| sample.binary == function) else {
-        let known = FUNCTIONS.map(|sample| sample.binary).join(", ");
+    let Some(sample) = FUNCTIONS.iter().find(|sample| sample.name == function) else {
+        let known = FUNCTIONS.map(|sample| sample.name).join(", ");
         println!("There is no sample request for `{function}`. Known: {known}.");
         return false;
     };
@@ -52,7 +52,7 @@ fn measure(sample: &Sample, invokes: usize) -> Result<Table, Box<dyn Error>> {
     fs::create_dir_all(&kept)?;
     let store = Store::new()?;
     let trust = Trust::write(&kept, &store.root)?;
-    let mut table = Table::new(&format!("Cold start of `{}`", sample.binary), "bar");
+    let mut table = Table::new(&format!("Cold start of `{}`", sample.name), "bar");
 
     let binary = process::build(sample)?;
     weigh(&binary, &mut table)?;
@@ -110,11 +110,34 @@ fn count(
 
 /// What a warm invocation takes is the difference between many and one.
 fn cold_and_warm(bed: &Bed<'_>, invokes: usize, kept: &Path) -> Result<(u64, u64), Box<dyn Error>> {
-    let name = bed.sample.binary.replace('/', "-");
+    let name = bed.sample.name;
     let profile = |run: &str| kept.join(format!("{name}.{run}.callgrind"));
     let cold = bed.count(1, &profile("cold"))?;
     let all = bed.count(1 + invokes, &profile("warm"))?;
     Ok((cold, all.saturating_sub(cold) / (invokes as u64).max(1)))
+}
+
+/// Builds an example of `package` as functions are built, and says where it is.
+pub(crate) fn build_example(package: &str, name: &str) -> Result<PathBuf, Box<dyn Error>> {
+    process::cargo_build(&["-p", package, "--example", name])?;
+    Ok(process::target()?.join("release/examples").join(name))
+}
+
+/// How many instructions a program takes from its start to its end.
+pub(crate) fn instructions(binary: &Path, arguments: &[&str]) -> Result<u64, Box<dyn Error>> {
+    let profile = process::target()?.join("cold").join("program.callgrind");
+    fs::create_dir_all(profile.parent().ok_or("no folder")?)?;
+    let status = std::process::Command::new("valgrind")
+        .args(["--tool=callgrind", "--quiet"])
+        .arg(format!("--callgrind-out-file={}", profile.display()))
+        .arg(binary)
+        .args(arguments)
+        .stdout(std::process::Stdio::null())
+        .status()?;
+    if !status.success() {
+        return Err(format!("{} failed", binary.display()).into());
+    }
+    process::total(&profile)
 }
 
 /// Two files of trusted roots: the stub's with those a function trusts on AWS, and the stub's with

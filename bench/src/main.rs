@@ -9,6 +9,7 @@
 
 mod cold;
 mod ids;
+mod redirect;
 mod table;
 
 use std::process::ExitCode;
@@ -21,7 +22,8 @@ Usage: bench <system> [options]
 Systems:
   ids [--sim N]   ids per second, the cap, and N simulated ids (1000000000 unless told)
   cold [function] [--invokes N]
-                  size, instructions and memory of a release binary (ids, 20 warm invocations)";
+                  size, instructions and memory of a release binary (ids, 20 warm invocations)
+  redirect        instructions and time of a cached redirect and of one that reads its link";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
             Some((function, invokes)) => cold::run(function, invokes),
             None => return usage(),
         },
+        ["redirect"] => redirect::run(),
         _ => return usage(),
     };
     if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -31,6 +31,7 @@ fn the_template_routes_exactly_what_each_function_answers() {
     let sections = document::sections(&root().join("template.yaml")).unwrap();
     let binary = |tag: &str| match tag {
         "Service" => "describe".to_owned(),
+        "Links" => "shorten".to_owned(),
         other => other.to_lowercase(),
     };
     let answered: BTreeSet<(String, String)> = sections

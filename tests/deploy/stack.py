@@ -18,6 +18,8 @@ from samcli.yamlhelper import yaml_parse
 
 ROOT = Path(__file__).parents[2]
 FUNCTION = "AWS::Serverless::Function"
+# What is left beside `/{code}`: the router takes no `/{*unclaimed}` next to it.
+UNCLAIMED = ["/", "/{code}/{*unclaimed}"]
 
 
 def main() -> None:
@@ -65,8 +67,9 @@ def router() -> None:
     written = cargo["workspace"]["metadata"]["lambda"]["watch"]["router"]
     functions = template()["Resources"]
     wanted = {
-        event.get("Path", "/{*unclaimed}"): Path(functions[name]["Properties"]["CodeUri"]).name
+        path: Path(functions[name]["Properties"]["CodeUri"]).name
         for name, event in http_events()
+        for path in ([event["Path"]] if "Path" in event else UNCLAIMED)
     }
     for path in sorted(wanted.keys() | written.keys()):
         if wanted.get(path) != written.get(path):

@@ -8,6 +8,7 @@ struct Operation {
     method: Method,
     path: String,
     public: bool,
+    optional: bool,
     role: Option<String>,
 }
 
@@ -19,14 +20,26 @@ fn operations() -> Vec<Operation> {
         for (method, operation) in methods.as_object().unwrap() {
             operations.push(Operation {
                 method: method.to_uppercase().parse().unwrap(),
-                path: path.replace("{userId}", "ada").replace("{keyId}", "k1").replace("{id}", "7"),
+                path: filled(path),
                 public: operation["security"].as_array().unwrap().is_empty(),
+                optional: operation["security"][0]
+                    .as_object()
+                    .is_some_and(serde_json::Map::is_empty),
                 role: operation["x-role"].as_str().map(str::to_owned),
             });
         }
     }
     assert!(operations.len() >= 15);
     operations
+}
+
+/// A path with something in place of each parameter.
+fn filled(path: &str) -> String {
+    let values = [("{userId}", "ada"), ("{keyId}", "k1"), ("{id}", "7"), ("{file}", "abc.png")];
+    let known =
+        values.iter().fold(path.to_owned(), |path, (name, value)| path.replace(name, value));
+    let parts = known.split('/').map(|part| if part.starts_with('{') { "abc" } else { part });
+    parts.collect::<Vec<_>>().join("/")
 }
 
 #[tokio::test(start_paused = true)]
@@ -45,7 +58,8 @@ async fn without_a_valid_key_nothing_private_answers() {
             call().by(&wrong_secret).send().await,
             call().header("authorization", "Basic cm9vdDpyb290").send().await,
         ];
-        for answer in answers {
+        // Whoever says nothing of themselves may do some things; whoever lies may do nothing.
+        for answer in answers.into_iter().skip(usize::from(operation.optional)) {
             assert_eq!(answer.status, 401, "{} {}", operation.method, operation.path);
             assert_eq!(answer.header("www-authenticate"), "Bearer");
             assert_eq!(answer.header("content-type"), "application/problem+json");
@@ -57,11 +71,11 @@ async fn without_a_valid_key_nothing_private_answers() {
 #[tokio::test(start_paused = true)]
 async fn a_known_caller_without_the_role_is_told_which_one() {
     let lab = Lab::new();
-    let member = lab.user("eve", &["member"]).await;
+    let viewer = lab.user("eve", &["job-viewer"]).await;
     lab.user("ada", &[]).await;
     for operation in operations() {
         let Some(role) = &operation.role else { continue };
-        let answer = lab.call(operation.method.clone(), &operation.path).by(&member).send().await;
+        let answer = lab.call(operation.method.clone(), &operation.path).by(&viewer).send().await;
         assert_eq!(answer.status, 403, "{} {}", operation.method, operation.path);
         assert!(answer.text("detail").contains(role));
     }

@@ -4,7 +4,7 @@ use boundary::batch::{Consumer, Message, Unhandled};
 use boundary::http::{Access, Api, Builder, Response};
 use boundary::schedule::Task;
 use boundary::telemetry::Log;
-use boundary::{Clock, Entropy, Host, Invocation, Vars};
+use boundary::{Clock, Entropy, Function, Host, Invocation, Vars};
 use domain::Failure;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -19,6 +19,7 @@ fn host(lab: &Lab) -> Host {
         clock: Clock::system(),
         entropy: Entropy::system(),
         log: Log::new(|_| {}),
+        network: local::internet::closed(),
     }
 }
 

@@ -114,8 +114,11 @@ async fn a_message_that_keeps_failing_moves_to_the_dead_letters_alone() {
     }
     assert_eq!(lab.cloud.pump.turn(&mapping).await.received, 0);
     let dead = json!(lab.cloud.services.queues().queue_names().unwrap());
-    let dead =
-        dead.as_array().unwrap().iter().find(|n| n.as_str().unwrap().contains("DeadLetters"));
+    let dead = dead
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|n| n.as_str().unwrap().contains("TendKeysDeadLetters"));
     let name = dead.unwrap().as_str().unwrap();
     assert_eq!(lab.cloud.services.queues().depth(name).unwrap().visible, 1);
 }

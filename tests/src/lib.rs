@@ -85,6 +85,14 @@ impl Lab {
     /// # Panics
     /// When the template can't be started from, which fails the test.
     pub fn with(setup: Setup) -> Self {
+        Self::with_parameters(setup, &[])
+    }
+
+    /// The same, with other values for some of the template's parameters.
+    ///
+    /// # Panics
+    /// When the template can't be started from, which fails the test.
+    pub fn with_parameters(setup: Setup, others: &[(&str, &str)]) -> Self {
         // The SDK draws the jitter of its retries from this thread's generator.
         fastrand::seed(setup.seed);
         let clock = Movable::starting_at(start());
@@ -92,6 +100,8 @@ impl Lab {
         let kept = Arc::clone(&lines);
         let mut options = Options::new(&root().join("template.yaml"));
         options.parameters = parameters();
+        let others = others.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
+        options.parameters.extend(others);
         options.clock = Some(clock.clone());
         options.seed = Some(setup.seed);
         options.skew_ms = setup.skew_ms;

@@ -61,9 +61,7 @@ impl Bed<'_> {
             .arg(format!("--callgrind-out-file={}", profile.display()))
             .arg(self.binary);
         self.run(valgrind, invokes)?;
-        let text = fs::read_to_string(profile)?;
-        let totals = text.lines().rev().find_map(|line| line.strip_prefix("totals: "));
-        Ok(totals.ok_or("callgrind left no totals")?.trim().parse()?)
+        total(profile)
     }
 
     fn run(&self, command: Command, invokes: usize) -> Result<Run, Box<dyn Error>> {
@@ -132,13 +130,27 @@ async fn end(child: &mut Child) -> Result<(), Box<dyn Error>> {
 
 /// Builds a function as it is deployed and says where it is.
 pub(crate) fn build(sample: &Sample) -> Result<PathBuf, Box<dyn Error>> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let arguments = [&["build", "--release", "--quiet"], sample.build].concat();
-    let status = std::process::Command::new(cargo).args(&arguments).status()?;
-    if !status.success() {
-        return Err(format!("`cargo {}` failed", arguments.join(" ")).into());
-    }
+    cargo_build(sample.build)?;
     Ok(target()?.join("release").join(sample.binary))
+}
+
+/// Builds for release what `what` says.
+pub(crate) fn cargo_build(what: &[&str]) -> Result<(), Box<dyn Error>> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let arguments = [&["build", "--release", "--quiet"], what].concat();
+    let status = std::process::Command::new(cargo).args(&arguments).status()?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("`cargo {}` failed", arguments.join(" ")).into())
+    }
+}
+
+/// The instructions that a callgrind profile adds up to.
+pub(crate) fn total(profile: &Path) -> Result<u64, Box<dyn Error>> {
+    let text = fs::read_to_string(profile)?;
+    let totals = text.lines().rev().find_map(|line| line.strip_prefix("totals: "));
+    Ok(totals.ok_or("callgrind left no totals")?.trim().parse()?)
 }
 
 /// The target directory that this very program was built in.

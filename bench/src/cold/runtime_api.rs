@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 
 /// What one process was handed and what it answered.
 pub(crate) struct RuntimeApi {
-    event: Bytes,
+    event: String,
     invokes: usize,
     progress: RefCell<Progress>,
     finished: Notify,
@@ -35,7 +35,7 @@ struct Progress {
 impl RuntimeApi {
     pub(crate) fn new(event: &Value, invokes: usize) -> Rc<Self> {
         Rc::new(Self {
-            event: Bytes::from(event.to_string()),
+            event: event.to_string(),
             invokes,
             progress: RefCell::default(),
             finished: Notify::new(),
@@ -82,7 +82,16 @@ impl RuntimeApi {
         if path.ends_with("/invocation/next") {
             return Ok(self.next().await);
         }
+        if path.ends_with("/extension/event/next") {
+            std::future::pending::<()>().await;
+        }
         let body = request.into_body().collect().await.map(Collected::to_bytes);
+        if path.ends_with("/extension/register") {
+            let mut response = http::Response::new(Full::default());
+            let id = http::HeaderValue::from_static("00000000-0000-4000-8000-000000000000");
+            response.headers_mut().insert("lambda-extension-identifier", id);
+            return Ok(response);
+        }
         self.note(&path, &body.unwrap_or_default());
         let mut response = http::Response::new(Full::default());
         *response.status_mut() = http::StatusCode::ACCEPTED;
@@ -97,7 +106,7 @@ impl RuntimeApi {
             self.finished.notify_one();
             std::future::pending::<()>().await;
         }
-        let mut response = http::Response::new(Full::new(self.event.clone()));
+        let mut response = http::Response::new(Full::new(self.event(handed)));
         for (name, value) in [
             ("content-type", "application/json".to_owned()),
             ("lambda-runtime-aws-request-id", format!("00000000-0000-4000-8000-{handed:012}")),
@@ -118,6 +127,11 @@ impl RuntimeApi {
         response
     }
 
+    /// Where an event has a `*`, each invocation has its own number.
+    fn event(&self, handed: usize) -> Bytes {
+        Bytes::from(self.event.replace("/*", &format!("/{handed}")))
+    }
+
     fn note(&self, path: &str, body: &[u8]) {
         let now = Instant::now();
         let mut progress = self.progress.borrow_mut();
@@ -125,7 +139,7 @@ impl RuntimeApi {
             .ends_with("/response")
             .then(|| serde_json::from_slice::<Value>(body).ok()?.get("statusCode")?.as_u64())
             .flatten();
-        if let Some(200..300) = status {
+        if let Some(200..400) = status {
             progress.first_answer_at.get_or_insert(now);
             let took = progress.handed_at.take().map(|handed_at| now - handed_at);
             progress.took.extend(took);

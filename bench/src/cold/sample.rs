@@ -9,6 +9,8 @@ const SECRET: &str = "cold";
 /// A binary and the request it answers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sample {
+    /// What it is called here.
+    pub(crate) name: &'static str,
     /// The binary.
     pub(crate) binary: &'static str,
     /// What cargo is told to build it.
@@ -20,6 +22,7 @@ pub(crate) struct Sample {
 
 /// What Lambda's runtime costs without a function in it.
 pub(crate) const EMPTY: Sample = Sample {
+    name: "empty",
     binary: "examples/empty-function",
     build: &["-p", "bench", "--example", "empty-function"],
     method: "GET",
@@ -28,8 +31,9 @@ pub(crate) const EMPTY: Sample = Sample {
 };
 
 /// The functions that answer HTTP requests.
-pub(crate) const FUNCTIONS: [Sample; 3] = [
+pub(crate) const FUNCTIONS: [Sample; 5] = [
     Sample {
+        name: "ids",
         binary: "ids",
         build: &["-p", "ids"],
         method: "POST",
@@ -37,6 +41,7 @@ pub(crate) const FUNCTIONS: [Sample; 3] = [
         query: "count=1",
     },
     Sample {
+        name: "accounts",
         binary: "accounts",
         build: &["-p", "accounts"],
         method: "GET",
@@ -44,10 +49,28 @@ pub(crate) const FUNCTIONS: [Sample; 3] = [
         query: "",
     },
     Sample {
+        name: "describe",
         binary: "describe",
         build: &["-p", "describe"],
         method: "GET",
         path: "/health",
+        query: "",
+    },
+    Sample {
+        name: "redirect",
+        binary: "redirect",
+        build: &["-p", "redirect"],
+        method: "GET",
+        path: "/h4ppyCat",
+        query: "",
+    },
+    // Every request asks for another link, so that every request reads one.
+    Sample {
+        name: "redirect-miss",
+        binary: "redirect",
+        build: &["-p", "redirect"],
+        method: "GET",
+        path: "/*",
         query: "",
     },
 ];
@@ -61,7 +84,7 @@ impl Sample {
             "rawPath": self.path,
             "rawQueryString": self.query,
             "headers": {
-                "accept": "*/*",
+                "accept": "text/html",
                 "authorization": format!("Bearer root.{SECRET}"),
                 "host": "api.example.com",
                 "user-agent": "bench",
@@ -109,6 +132,8 @@ pub(crate) fn environment() -> Vec<(&'static str, String)> {
         ("IDS_TABLE", "ids"),
         ("ACCOUNTS_TABLE", "accounts"),
         ("KEY_USES_QUEUE", "https://localhost/123456789012/key-uses"),
+        ("LINKS_TABLE", "links"),
+        ("CLICKS_QUEUE", "https://localhost/123456789012/clicks"),
         ("ACCOUNT_EVENTS_TOPIC", "arn:aws:sns:us-east-1:123456789012:account-events"),
     ];
     let mut all: Vec<_> = fixed.map(|(name, value)| (name, value.to_owned())).into();

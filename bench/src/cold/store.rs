@@ -1,4 +1,5 @@
-//! A stub of `DynamoDB` behind TLS: finds nothing, accepts every write, counts the calls.
+//! A stub of `DynamoDB` behind TLS: finds any link and nothing else, accepts every write and message,
+//! counts the calls.
 //!
 //! TLS is most of a cold start, so it is real here: TLS 1.3 with a chain of three certificates, as
 //! AWS sends. They are ECDSA where AWS's are RSA, because RSA keys take too long to make; verifying
@@ -11,7 +12,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Collected, Full};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -20,6 +21,12 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
+
+/// How the key of a link's row begins.
+const LINK_KEY: &[u8] = br#""link#"#;
+
+/// A link's row, as far as a redirect reads it.
+const LINK: &str = r#""Item":{"to":{"S":"https://example.org/a/page/somewhere"},"created_at":{"N":"1772366400000"}},"#;
 
 /// The stub's identity: made once, used by every run.
 pub(crate) struct Store {
@@ -70,10 +77,12 @@ async fn answer(
         Some("GetItem") => "0.5",
         _ => "1.0",
     };
-    // The body must be read for the connection to be used again.
-    let _ = request.into_body().collect().await;
+    let asked = request.into_body().collect().await.map(Collected::to_bytes).unwrap_or_default();
+    let is_link = asked.windows(LINK_KEY.len()).any(|window| window == LINK_KEY);
+    let item = if is_link { LINK } else { "" };
     calls.set(calls.get() + 1);
-    let body = format!(r#"{{"ConsumedCapacity":{{"CapacityUnits":{units},"TableName":"table"}}}}"#);
+    let body =
+        format!(r#"{{{item}"ConsumedCapacity":{{"CapacityUnits":{units},"TableName":"table"}}}}"#);
     let mut response = http::Response::new(Full::new(Bytes::from(body)));
     for (name, value) in [
         ("content-type", "application/x-amz-json-1.0"),

@@ -12,6 +12,7 @@ use boundary::{Aws, Clock, Entropy, Host, Vars};
 use bytes::Bytes;
 use domain::Timestamp;
 use http::{Request, Response};
+use outside::Network;
 use template::Stack;
 use tokio::net::TcpListener;
 
@@ -19,6 +20,7 @@ use crate::connector::Connector;
 use crate::faults::{Dice, Faults};
 use crate::functions::{Functions, Hosts, Runner};
 use crate::gateway::{BODY_CAP, Gateway, Handled};
+use crate::internet;
 use crate::pump::Pump;
 use crate::schedule::Schedules;
 use crate::server::{self, Remote};
@@ -46,10 +48,12 @@ pub struct Options {
     pub log: Log,
     /// Run functions behind `cargo lambda watch` at this address.
     pub remote: Option<Remote>,
+    /// The internet outside.
+    pub network: Network,
 }
 
 impl Options {
-    /// In memory, on the machine's clock, with nothing going wrong and logs dropped.
+    /// In memory, on the machine's clock, with nothing going wrong, logs dropped and no way out.
     pub fn new(template: &Path) -> Self {
         Self {
             template: template.to_owned(),
@@ -61,6 +65,7 @@ impl Options {
             faults: Faults::none(),
             log: Log::new(|_| {}),
             remote: None,
+            network: internet::closed(),
         }
     }
 }
@@ -105,6 +110,7 @@ impl Cloud {
                 seed: options.seed,
                 skew_ms: options.skew_ms,
                 log: options.log,
+                network: options.network,
             })),
         };
         let functions = Functions::new(&stack, runner, &base_vars(), Arc::clone(&now_ms))?;
@@ -142,8 +148,10 @@ impl Cloud {
         self.gateway.handle(request, source, self.now_ms()).await.response
     }
 
-    /// Hands over every message that is visible now, until none is.
+    /// Hands over every message that is visible now, until none is. What functions still do after
+    /// their answers is waited for first, because it may send some.
     pub async fn settle(&self) -> usize {
+        self.functions.quiesce().await;
         let mut handled = 0;
         loop {
             let mut received = 0;
@@ -181,6 +189,8 @@ pub fn base_vars() -> BTreeMap<String, String> {
         ("AWS_ACCESS_KEY_ID", ACCESS_KEY),
         ("AWS_SECRET_ACCESS_KEY", SECRET_KEY),
         ("AWS_REGION", template::REGION),
+        // Buckets have no names of their own here, so they are part of the path.
+        ("AWS_ENDPOINT_URL_S3", "http://s3.localhost"),
     ]
     .into_iter()
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -194,6 +204,7 @@ struct HostParts {
     seed: Option<u64>,
     skew_ms: u64,
     log: Log,
+    network: Network,
 }
 
 /// Makes the host of each new instance.
@@ -216,6 +227,7 @@ fn hosts(parts: HostParts) -> Hosts {
             clock,
             entropy: entropy.clone(),
             log: parts.log.for_instance(),
+            network: parts.network.clone(),
         }
     })
 }

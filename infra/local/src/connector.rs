@@ -13,7 +13,7 @@ use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response, header};
 use http_body_util::BodyExt;
 
 use crate::faults::{Call, Faults};
@@ -43,7 +43,8 @@ impl Connector {
             request.try_into_http1x().map_err(|error| ConnectorError::user(error.into()))?;
         let (parts, body) = request.into_parts();
         let body: Bytes = body.collect().await.map_err(ConnectorError::io)?.to_bytes();
-        let request = Request::from_parts(parts, body);
+        let mut request = Request::from_parts(parts, body);
+        name_host(&mut request);
         if let Some(denied) = self.policy.as_ref().and_then(|policy| policy.denies(&request)) {
             return access_denied(&denied).map(SdkBody::from).try_into().map_err(user);
         }
@@ -58,6 +59,14 @@ impl Connector {
             self.faults.around(&call, || async move { services.handle(request).await }).await;
         let response = answered?.map(SdkBody::from);
         HttpResponse::try_from(response).map_err(user)
+    }
+}
+
+/// What a client with a socket adds, and S3 checks the signature of.
+fn name_host(request: &mut Request<Bytes>) {
+    let host = request.uri().authority().map(|host| HeaderValue::try_from(host.as_str()));
+    if let Some(Ok(host)) = host {
+        request.headers_mut().entry(header::HOST).or_insert(host);
     }
 }
 

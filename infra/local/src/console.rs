@@ -96,6 +96,8 @@ impl Console {
         };
         print(&format!(
             "\n{title}, on this machine\n\n{text}\n{}\n{set}  \
+             curl -XPOST $SWITCHYARD_URL/api/v1/shorten -d '{{\"longUrl\":\"https://example.com/\",\"customAlias\":\"hello\"}}'\n  \
+             curl -i $SWITCHYARD_URL/hello\n  \
              curl -XPOST \"$SWITCHYARD_URL/api/v1/ids?count=3\" -H \"Authorization: Bearer $SWITCHYARD_ADMIN_KEY\"\n  \
              curl $SWITCHYARD_URL/api/v1/me -H \"Authorization: Bearer $SWITCHYARD_ADMIN_KEY\"\n  \
              curl $SWITCHYARD_URL/health\n\n{}\n",

@@ -49,16 +49,29 @@ pub fn sections(template: &Path) -> Result<Vec<Section>, String> {
             clock: Clock::new(Default::default),
             entropy: Entropy::new(|_| {}),
             log: boundary::telemetry::Log::new(|_| {}),
+            network: crate::internet::closed(),
         })
     };
     let sections = || -> Result<Vec<Section>, Misconfigured> {
         Ok(sections!(host,
             "ids" => ids "Ids",
+            "shorten" => shorten "Links",
             "accounts" => accounts "Accounts",
             "describe" => describe "Service",
         ))
     };
-    sections().map_err(|error| error.to_string())
+    let mut sections = sections().map_err(|error| error.to_string())?;
+    // A hot path has no table of operations to read this from.
+    sections.insert(
+        0,
+        Section {
+            tag: "Redirect",
+            about: redirect::docs::ABOUT,
+            routed: redirect::docs::routed(),
+            docs: redirect::docs::docs(),
+        },
+    );
+    Ok(sections)
 }
 
 /// The OpenAPI document.

@@ -1,22 +1,22 @@
 //! Functions as Lambda runs them: warm instances that serve one invocation at a time.
 //!
 //! An invocation takes an idle instance or makes a new one, so concurrent requests meet separate
-//! memories, as they do when deployed. An instance that died or ran out of time is not used again.
+//! memories, as they do when deployed. A caller has the answer as soon as it is there; the instance is
+//! idle again once it has done what it does afterwards. One that died or ran out of time, before or
+//! after its answer, is not used again.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use boundary::{Host, Invocation, Misconfigured, Vars};
-use futures::future::BoxFuture;
 use template::{Function, Stack};
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
-use crate::faults::DEATH;
 use crate::policy::Policy;
+use instance::{Instance, Life};
 
-/// One warm instance: event JSON in, answer JSON out.
-type Instance = Arc<dyn Fn(Vec<u8>, Invocation) -> BoxFuture<'static, Outcome> + Send + Sync>;
+mod instance;
 
 /// What an invocation ended with.
 pub type Outcome = Result<Vec<u8>, String>;
@@ -39,8 +39,9 @@ const COMPILING: Duration = Duration::from_mins(10);
 /// Every function of the stack.
 #[derive(Clone)]
 pub struct Functions {
-    slots: Arc<BTreeMap<String, Slot>>,
+    slots: Arc<BTreeMap<String, Arc<Slot>>>,
     runner: Runner,
+    busy: watch::Sender<usize>,
     now_ms: Arc<dyn Fn() -> i64 + Send + Sync>,
 }
 
@@ -55,7 +56,12 @@ struct Slot {
     vars: Vars,
     policy: Policy,
     timeout: Duration,
-    idle: Mutex<Vec<Instance>>,
+    idle: Mutex<Vec<Idle>>,
+}
+
+struct Idle {
+    instance: Instance,
+    since: tokio::time::Instant,
 }
 
 /// Builds the function of that name with the handler that its `main.rs` wires.
@@ -67,10 +73,7 @@ macro_rules! registry {
         fn build(name: &str, host: &Host) -> Option<Result<Instance, Misconfigured>> {
             match name {
                 $($name => Some($package::function(host).map(|function| {
-                    let instance: Instance = Arc::new(move |event, invocation| {
-                        let function = function.clone();
-                        Box::pin(async move { function.invoke(&event, invocation).await })
-                    });
+                    let instance: Instance = Arc::new(function);
                     instance
                 })),)*
                 _ => None,
@@ -81,9 +84,13 @@ macro_rules! registry {
 
 registry! {
     "accounts" => accounts,
+    "count-clicks" => count_clicks,
     "describe" => describe,
     "ids" => ids,
+    "redirect" => redirect,
+    "shorten" => shorten,
     "sweep-accounts" => sweep_accounts,
+    "sweep-links" => sweep_links,
     "tend-keys" => tend_keys,
 }
 
@@ -104,9 +111,10 @@ impl Functions {
                 timeout: Duration::from_secs(function.timeout_seconds),
                 idle: Mutex::default(),
             };
-            (function.logical_id.clone(), slot)
+            (function.logical_id.clone(), Arc::new(slot))
         });
-        let functions = Self { slots: Arc::new(slots.collect()), runner, now_ms };
+        let busy = watch::Sender::new(0);
+        let functions = Self { slots: Arc::new(slots.collect()), runner, busy, now_ms };
         if let Runner::Here(host) = &functions.runner {
             for slot in functions.slots.values() {
                 let instance = slot.start(host)?;
@@ -135,7 +143,8 @@ impl Functions {
                     request_id: format!("{logical_id}-{deadline}"),
                     deadline_ms: u64::try_from(deadline).unwrap_or(0),
                 };
-                slot.run(instance, event, invocation).await
+                let life = Life { slot: Arc::clone(slot), busy: self.busy.clone() };
+                life.run(instance, event, invocation).await
             }
         }
     }
@@ -153,10 +162,27 @@ impl Functions {
         self.slots.get(logical_id).map(|slot| &slot.policy)
     }
 
-    /// Forgets every warm instance: the next invocation of each function is a cold start.
+    /// Forgets every warm instance, without warning: the next invocation of each function is a cold
+    /// start.
     pub fn go_cold(&self) {
         for slot in self.slots.values() {
-            slot.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            slot.take_idle_for(Duration::ZERO);
+        }
+    }
+
+    /// Waits until no instance is at work that has answered already.
+    pub async fn quiesce(&self) {
+        // The sender is ours, so there is always someone to hear from.
+        let _ = self.busy.subscribe().wait_for(|busy| *busy == 0).await;
+    }
+
+    /// Ends every instance that has been idle for `so_long`, as Lambda does: it is told, has half a
+    /// second, and is gone.
+    pub async fn retire(&self, so_long: Duration) {
+        for slot in self.slots.values() {
+            for instance in slot.take_idle_for(so_long) {
+                instance::end(instance).await;
+            }
         }
     }
 }
@@ -173,32 +199,21 @@ impl Slot {
     }
 
     fn take_idle(&self) -> Option<Instance> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        Some(self.idle().pop()?.instance)
+    }
+
+    fn take_idle_for(&self, so_long: Duration) -> Vec<Instance> {
+        let mut idle = self.idle();
+        let taken = idle.extract_if(.., |idle| idle.since.elapsed() >= so_long);
+        taken.map(|idle| idle.instance).collect()
     }
 
     fn put_back(&self, instance: Instance) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(instance);
+        self.idle().push(Idle { instance, since: tokio::time::Instant::now() });
     }
 
-    /// Runs one invocation on a task of its own: a panic, a death or a time-out ends it alone.
-    async fn run(&self, instance: Instance, event: Vec<u8>, invocation: Invocation) -> Outcome {
-        let death = Arc::new(Notify::new());
-        let work = DEATH.scope(Arc::clone(&death), instance(event, invocation));
-        let mut task = tokio::spawn(work);
-        let ended = tokio::select! {
-            ended = &mut task => ended,
-            () = death.notified() => {
-                task.abort();
-                return Err("the function died".to_owned());
-            }
-            () = tokio::time::sleep(self.timeout) => {
-                task.abort();
-                return Err(format!("Task timed out after {} seconds", self.timeout.as_secs()));
-            }
-        };
-        let outcome = ended.map_err(|error| format!("the function panicked: {error}"))?;
-        self.put_back(instance);
-        outcome
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Idle>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

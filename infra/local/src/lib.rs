@@ -12,6 +12,7 @@
 //! Nothing in the product knows that it runs here.
 
 pub mod aws_port;
+pub mod buckets;
 pub mod cloud;
 pub mod connector;
 pub mod document;
@@ -19,6 +20,7 @@ mod dynamodb;
 pub mod faults;
 pub mod functions;
 pub mod gateway;
+pub mod internet;
 pub mod policy;
 pub mod pump;
 pub mod schedule;

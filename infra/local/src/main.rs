@@ -7,11 +7,12 @@ use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arguments::{Arguments, Command};
 use console::Console;
 use domain::accounts::{ApiKey, SecretHash};
-use local::{Cloud, Options, aws_port, document, pump, schedule};
+use local::{Cloud, Options, aws_port, document, internet, pump, schedule};
 use tokio::net::TcpListener;
 
 fn main() -> ExitCode {
@@ -51,10 +52,18 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     options.folder = arguments.folder.clone();
     options.log = console::log(folder)?;
     options.remote = arguments.remote.clone();
-    options.parameters =
-        [("Stage", "local".to_owned()), ("AdminKeyHash", SecretHash::of(secret).to_hex())]
-            .map(|(name, value)| (name.to_owned(), value))
-            .into();
+    options.network = match folder {
+        Some(folder) => internet::with_records(&folder.join("dns.txt")),
+        None => outside::Network::system(),
+    };
+    options.parameters = [
+        ("Stage", "local".to_owned()),
+        ("AdminKeyHash", SecretHash::of(secret).to_hex()),
+        // There is no CDN here, but whoever plays one with curl is believed.
+        ("ViewerHeaders", "cloudfront".to_owned()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into();
     let cloud = Cloud::start(options)?;
 
     let (listener, url) = listen(arguments.port).await?;
@@ -76,13 +85,18 @@ async fn run(arguments: Arguments) -> Result<(), String> {
         Arc::new(move |method, path, handled, took| requests.request(method, path, handled, took)),
     );
     tokio::select! {
-        () = serving => Ok(()),
-        _ = tokio::signal::ctrl_c() => {
-            console.goodbye();
-            Ok(())
-        }
+        () = serving => {}
+        _ = tokio::signal::ctrl_c() => {}
     }
+    // What instances hold back for company goes out now, and is counted when the cloud starts again.
+    cloud.functions.retire(Duration::ZERO).await;
+    console.goodbye();
+    Ok(())
 }
+
+/// How long an instance stays idle before it is told to end: not as long as on Lambda, so that what
+/// it holds back can be seen soon.
+const IDLE: Duration = Duration::from_secs(5);
 
 fn start_background(cloud: &Cloud, console: &Arc<Console>) {
     let messages = Arc::clone(console);
@@ -93,10 +107,17 @@ fn start_background(cloud: &Cloud, console: &Arc<Console>) {
     let report: schedule::Report =
         Arc::new(move |entry, outcome, took| runs.scheduled(entry, outcome, took));
     cloud.schedules.start(&cloud.clock_ms(), &report);
+    let functions = cloud.functions.clone();
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            functions.retire(IDLE).await;
+        }
+    });
     let database = cloud.services.database().clone();
     tokio::spawn(async move {
         loop {
-            tokio::time::sleep(std::time::Duration::from_mins(1)).await;
+            tokio::time::sleep(Duration::from_mins(1)).await;
             // Expired rows go about as late as DynamoDB's own; nothing relies on it.
             let _ = database.sweep_ttl();
         }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use http::Request;
+use http::{Method, Request};
 use serde_json::Value;
 use template::{Effect, Statement};
 
@@ -43,15 +43,15 @@ impl Policy {
     /// The first thing about a request that is not allowed, if there is one.
     pub(crate) fn denies(&self, request: &Request<Bytes>) -> Option<Use> {
         for wanted in uses_of(request) {
-            let allowed = self.statements.iter().any(|statement| {
-                statement.effect == Effect::Allow
-                    && statement.actions.contains(&wanted.action)
-                    && statement.resources.contains(&wanted.resource)
+            let allowing = self.statements.iter().filter(|statement| {
+                statement.effect == Effect::Allow && statement.actions.contains(&wanted.action)
             });
-            if !allowed {
+            let mut resources = allowing.flat_map(|statement| &statement.resources);
+            let Some(resource) = resources.find(|stated| covers(stated, &wanted.resource)) else {
                 return Some(wanted);
-            }
-            self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(wanted);
+            };
+            let used = Use { resource: resource.clone(), ..wanted };
+            self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(used);
         }
         None
     }
@@ -82,8 +82,27 @@ fn uses_of(request: &Request<Bytes>) -> Vec<Use> {
                 resource: topic.map_or_else(String::new, |(_, arn)| arn.into_owned()),
             }]
         }
-        Service::S3 => Vec::new(),
+        Service::S3 => vec![s3(request)],
     }
+}
+
+/// A resource as a statement names it; objects of a bucket end in a `*`.
+fn covers(stated: &str, wanted: &str) -> bool {
+    match stated.strip_suffix('*') {
+        Some(start) => wanted.starts_with(start),
+        None => stated == wanted,
+    }
+}
+
+/// What a request for an object needs; the path is the bucket and the key.
+fn s3(request: &Request<Bytes>) -> Use {
+    let action = match *request.method() {
+        Method::PUT => "s3:PutObject",
+        Method::DELETE => "s3:DeleteObject",
+        _ => "s3:GetObject",
+    };
+    let path = request.uri().path().trim_start_matches('/');
+    Use { action: action.to_owned(), resource: format!("arn:aws:s3:::{path}") }
 }
 
 fn dynamodb(operation: &str, body: &Value) -> Vec<Use> {

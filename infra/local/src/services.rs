@@ -10,6 +10,7 @@ use http_body_util::BodyExt;
 use queues::Queues;
 use template::Stack;
 
+use crate::buckets::Buckets;
 use crate::dynamodb;
 
 /// The credentials that the local cloud accepts; S3 checks signatures with them.
@@ -22,7 +23,8 @@ pub const SECRET_KEY: &str = "local-secret";
 pub struct Services {
     db: Database,
     queues: Queues,
-    s3: Option<s3s::service::S3Service>,
+    s3: s3s::service::S3Service,
+    buckets: Option<Buckets>,
     s3_writes: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -58,10 +60,18 @@ impl Services {
             (None, Some(seed)) => Queues::memory_seeded(Arc::clone(clock_ms), seed),
             (None, None) => Queues::memory(Arc::clone(clock_ms)),
         };
+        let (s3, buckets) = if let Some(folder) = folder {
+            (open_s3(stack, &folder.join("s3"))?, None)
+        } else {
+            let names = stack.buckets.iter().map(|bucket| bucket.name.clone()).collect();
+            let buckets = Buckets::new(names);
+            (served(buckets.clone()), Some(buckets))
+        };
         let services = Self {
             db: dynamodb::open(folder, Arc::clone(clock_ms))?,
             queues: queues.map_err(|failure| failure.to_string())?,
-            s3: folder.map(|folder| open_s3(stack, &folder.join("s3"))).transpose()?,
+            s3,
+            buckets,
             s3_writes: Arc::default(),
         };
         services.create(stack)?;
@@ -76,6 +86,11 @@ impl Services {
     /// The database, for the sweep of expired rows and for tests.
     pub const fn database(&self) -> &Database {
         &self.db
+    }
+
+    /// The buckets of a cloud that keeps nothing, for tests.
+    pub const fn buckets(&self) -> Option<&Buckets> {
+        self.buckets.as_ref()
     }
 
     fn create(&self, stack: &Stack) -> Result<(), String> {
@@ -129,13 +144,10 @@ impl Services {
             *response.status_mut() = status;
             response
         };
-        let Some(s3) = &self.s3 else {
-            return refuse(StatusCode::NOT_FOUND, "S3 keeps files: run without --memory".into());
-        };
         // s3s-fs looks before it writes, so two conditional puts could both win: one at a time.
         let reads = matches!(*request.method(), Method::GET | Method::HEAD);
         let _turn = if reads { None } else { Some(self.s3_writes.lock().await) };
-        match s3.call(request.map(s3s::Body::from)).await {
+        match self.s3.call(request.map(s3s::Body::from)).await {
             Ok(response) => {
                 let (parts, body) = response.into_parts();
                 match body.collect().await {
@@ -154,9 +166,13 @@ fn open_s3(stack: &Stack, folder: &Path) -> Result<s3s::service::S3Service, Stri
         std::fs::create_dir_all(folder.join(&bucket.name)).map_err(|error| error.to_string())?;
     }
     let files = s3s_fs::FileSystem::new(folder).map_err(|error| format!("S3: {error:?}"))?;
-    let mut builder = s3s::service::S3ServiceBuilder::new(files);
+    Ok(served(files))
+}
+
+fn served(s3: impl s3s::S3) -> s3s::service::S3Service {
+    let mut builder = s3s::service::S3ServiceBuilder::new(s3);
     builder.set_auth(s3s::auth::SimpleAuth::from_single(ACCESS_KEY, SECRET_KEY));
-    Ok(builder.build())
+    builder.build()
 }
 
 /// Which service a request is for.

@@ -30,6 +30,7 @@ pub struct Aws {
 struct Endpoints {
     dynamodb: Option<String>,
     sqs: Option<String>,
+    s3: Option<String>,
     sns: Option<String>,
 }
 
@@ -85,6 +86,7 @@ impl Aws {
             endpoints: Endpoints {
                 dynamodb: endpoint("DYNAMODB"),
                 sqs: endpoint("SQS"),
+                s3: endpoint("S3"),
                 sns: endpoint("SNS"),
             },
         })
@@ -93,6 +95,15 @@ impl Aws {
     /// A DynamoDB client.
     pub fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
         client!(self, aws_sdk_dynamodb, self.endpoints.dynamodb)
+    }
+
+    /// An S3 client. Where an endpoint is configured it is an emulator, whose buckets have no names
+    /// in DNS.
+    pub fn s3(&self) -> aws_sdk_s3::Client {
+        let plain = client!(self, aws_sdk_s3, self.endpoints.s3);
+        let path_style = self.endpoints.s3.is_some();
+        let config = plain.config().to_builder().force_path_style(path_style);
+        aws_sdk_s3::Client::from_conf(config.build())
     }
 
     /// An SQS client.

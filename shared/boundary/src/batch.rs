@@ -16,8 +16,8 @@ use messaging::{DeadLetters, TRACEPARENT};
 use serde_json::json;
 use store::tally;
 
-use crate::telemetry::{Fields, Log, Report, Stopwatch, Trace, trace_of};
-use crate::{Clock, Entropy, Host, Invocation, Misconfigured};
+use crate::telemetry::{Fields, Log, Report, Stopwatch, Trace, measured, trace_of};
+use crate::{Clock, Entropy, Host, Misconfigured};
 
 /// Time that is kept for answering.
 const MARGIN_MS: u64 = 2_000;
@@ -52,6 +52,8 @@ impl From<Failure> for Unhandled {
 
 type Handler<S> = for<'a> fn(&'a S, &'a Message) -> BoxFuture<'a, Result<(), Unhandled>>;
 
+type First<S> = for<'a> fn(&'a S, &'a [Message]) -> BoxFuture<'a, Result<(), Failure>>;
+
 /// A function that consumes queues.
 pub struct Consumer<S> {
     shared: Arc<Shared<S>>,
@@ -61,6 +63,7 @@ struct Shared<S> {
     name: &'static str,
     state: S,
     handler: Handler<S>,
+    first: Option<First<S>>,
     dead_letters: DeadLetters,
     clock: Clock,
     entropy: Entropy,
@@ -96,6 +99,7 @@ impl<S: Send + Sync + 'static> Consumer<S> {
                 name,
                 state,
                 handler,
+                first: None,
                 dead_letters,
                 clock: host.clock.clone(),
                 entropy: host.entropy.clone(),
@@ -105,13 +109,25 @@ impl<S: Send + Sync + 'static> Consumer<S> {
         })
     }
 
+    /// Does something with all messages of a batch together before any of them is handled. If that
+    /// fails, all of them come back.
+    #[must_use]
+    pub fn first(mut self, first: First<S>) -> Self {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.first = Some(first);
+        }
+        self
+    }
+
     /// Handles a batch and names the messages that must come back: those that failed, and those
     /// that there was no time for before `deadline_ms` (0 for none).
     pub async fn handle(&self, event: SqsEvent, deadline_ms: u64) -> SqsBatchResponse {
         let mut failed = Vec::new();
+        let ready = self.shared.prepare(&event.records).await;
         for message in event.records {
             let id = message.message_id.clone().unwrap_or_default();
-            if self.shared.is_late(deadline_ms) || !self.shared.take(message).await {
+            let late = !ready || self.shared.is_late(deadline_ms);
+            if late || !self.shared.take(message).await {
                 let mut failure = BatchItemFailure::default();
                 failure.item_identifier = id;
                 failed.push(failure);
@@ -120,13 +136,6 @@ impl<S: Send + Sync + 'static> Consumer<S> {
         let mut response = SqsBatchResponse::default();
         response.batch_item_failures = failed;
         response
-    }
-
-    /// Handles one invocation given as event JSON, exactly as the Lambda runtime would.
-    pub async fn invoke(&self, event: &[u8], invocation: Invocation) -> Result<Vec<u8>, String> {
-        let event = serde_json::from_slice(event).map_err(|error| error.to_string())?;
-        serde_json::to_vec(&self.handle(event, invocation.deadline_ms).await)
-            .map_err(|error| error.to_string())
     }
 }
 
@@ -137,12 +146,27 @@ impl<S> Shared<S> {
         deadline_ms > 0 && now + MARGIN_MS > deadline_ms
     }
 
+    /// True when the messages may be handled.
+    async fn prepare(&self, records: &[SqsMessage]) -> bool {
+        let Some(first) = self.first else { return true };
+        let messages: Vec<Message> = records.iter().map(|record| self.read(record)).collect();
+        let work = AssertUnwindSafe(first(&self.state, &messages)).catch_unwind();
+        let fault = match work.await {
+            Ok(Ok(())) => return true,
+            Ok(Err(failure)) => failure.chain(),
+            Err(_) => "the handler panicked".to_owned(),
+        };
+        let trace = Trace::new(&self.entropy);
+        self.log.warn(self.clock.now(), &trace, &format!("{} comes back: {fault}", self.name));
+        false
+    }
+
     /// True when the message is done with.
     async fn take(&self, record: SqsMessage) -> bool {
         let stopwatch = Stopwatch::start();
         let message = self.read(&record);
         let work = AssertUnwindSafe((self.handler)(&self.state, &message)).catch_unwind();
-        let (outcome, tally) = tally::counted(work).await;
+        let ((outcome, tally), measures) = measured(tally::counted(work)).await;
         let (done, outcome, fault) = match outcome {
             Ok(Ok(())) => (true, "done", None),
             Ok(Err(Unhandled::Unreadable(reason))) => {
@@ -167,6 +191,7 @@ impl<S> Shared<S> {
             tally,
             fault: fault.as_deref(),
             fields,
+            measures,
         });
         done
     }

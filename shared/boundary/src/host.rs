@@ -1,6 +1,7 @@
 //! What a function is given by the place it runs in.
 
-use store::Accounts;
+use outside::Network;
+use store::{Accounts, Links};
 
 use crate::telemetry::Log;
 use crate::{Aws, Clock, Entropy, Misconfigured, Vars};
@@ -18,6 +19,8 @@ pub struct Host {
     pub entropy: Entropy,
     /// Where log lines go.
     pub log: Log,
+    /// The internet outside AWS.
+    pub network: Network,
 }
 
 impl Host {
@@ -30,6 +33,7 @@ impl Host {
             clock: Clock::system(),
             entropy: Entropy::system(),
             log: Log::stdout(),
+            network: Network::system(),
         })
     }
 
@@ -37,5 +41,11 @@ impl Host {
     pub fn accounts(&self) -> Result<Accounts, Misconfigured> {
         let table = self.vars.required(store::schema::ACCOUNTS.variable)?;
         Ok(Accounts::new(self.aws.dynamodb(), table))
+    }
+
+    /// The links table that `LINKS_TABLE` names.
+    pub fn links(&self) -> Result<Links, Misconfigured> {
+        let table = self.vars.required(store::schema::LINKS.variable)?;
+        Ok(Links::new(self.aws.dynamodb(), table))
     }
 }

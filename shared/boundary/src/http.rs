@@ -20,17 +20,17 @@ use serde_json::json;
 use store::tally;
 
 use crate::identity::Identity;
-use crate::telemetry::{Fields, Log, Report, Stopwatch, trace_of};
-use crate::{Clock, Entropy, Host, Invocation, Misconfigured};
+use crate::telemetry::{Fields, Log, Report, Stopwatch, measured, trace_of};
+use crate::{Clock, Entropy, Host, Misconfigured};
 
 use domain::accounts::Role;
 
 pub use cursor::Cursor;
 pub use problem::{Error, KINDS, Kind, Problem};
-pub use request::{Request, parse_query};
+pub use request::{Request, parse_json, parse_query};
 pub use response::Response;
 
-/// Bodies larger than this are refused unless the API says otherwise.
+/// Bodies larger than this are refused unless the operation says otherwise.
 const BODY_CAP: usize = 64 * 1024;
 
 /// What a handler returns.
@@ -47,6 +47,8 @@ pub enum Access {
     Key,
     /// Holders of a role, and admins.
     Role(Role),
+    /// Anyone without a key; whoever sends one is held to it and to the role.
+    Optional(Role),
 }
 
 /// One method on one path.
@@ -59,6 +61,8 @@ pub struct Operation<S> {
     pub id: &'static str,
     /// Who may call it.
     pub access: Access,
+    /// The largest body it takes.
+    pub body_cap: usize,
     handler: Handler<S>,
 }
 
@@ -126,7 +130,16 @@ impl<S: Send + Sync + 'static> Builder<S> {
         access: Access,
         handler: Handler<S>,
     ) -> Self {
-        self.operations.push(Operation { method, path, id, access, handler });
+        self.operations.push(Operation { method, path, id, access, body_cap: BODY_CAP, handler });
+        self
+    }
+
+    /// Lets the operation that was added last take bodies up to `bytes`.
+    #[must_use]
+    pub fn taking(mut self, bytes: usize) -> Self {
+        if let Some(operation) = self.operations.last_mut() {
+            operation.body_cap = bytes;
+        }
         self
     }
 
@@ -199,7 +212,7 @@ impl<S: Send + Sync + 'static> Api<S> {
 
         let mut seen = Seen::default();
         let work = std::panic::AssertUnwindSafe(shared.answer(request, &mut seen)).catch_unwind();
-        let (outcome, tally) = Box::pin(tally::counted(work)).await;
+        let ((outcome, tally), measures) = Box::pin(measured(tally::counted(work))).await;
         let answer = outcome.unwrap_or_else(|_| Err(Error::panicked()));
         let (mut response, fault) = match answer {
             Ok(response) => (response.honouring(&conditions), None),
@@ -224,17 +237,13 @@ impl<S: Send + Sync + 'static> Api<S> {
             tally,
             fault: fault.as_deref(),
             fields,
+            measures,
         });
         let mut response = response.into_http();
         if let Ok(value) = HeaderValue::try_from(trace.traceparent()) {
             response.headers_mut().insert("traceparent", value);
         }
         response
-    }
-
-    /// Answers one invocation given as event JSON, exactly as the Lambda runtime would.
-    pub async fn invoke(&self, event: &[u8], invocation: Invocation) -> Result<Vec<u8>, String> {
-        crate::runtime::invoke_http(self.clone(), event, invocation).await
     }
 }
 
@@ -257,11 +266,16 @@ impl<S> Shared<S> {
         seen.path = Some(operation.path);
         seen.operation = Some(operation.id);
         request.params = params;
-        if operation.access != Access::Public {
+        let stranger = match operation.access {
+            Access::Public => true,
+            Access::Optional(_) => request.claims.is_none() && !request.has_credentials(),
+            Access::Key | Access::Role(_) => false,
+        };
+        if !stranger {
             let identity = self.identity.as_ref().ok_or_else(Problem::unauthenticated)?;
             let principal = identity.authenticate(&request, &self.log).await?;
             seen.principal = Some(principal.user_id.as_str().to_owned());
-            if let Access::Role(role) = operation.access
+            if let Access::Role(role) | Access::Optional(role) = operation.access
                 && !principal.is_admin()
                 && !principal.roles.contains(role)
             {
@@ -269,8 +283,8 @@ impl<S> Shared<S> {
             }
             request.principal = Some(principal);
         }
-        if request.body.len() > BODY_CAP {
-            return Err(Problem::too_large(BODY_CAP).into());
+        if request.body.len() > operation.body_cap {
+            return Err(Problem::too_large(operation.body_cap).into());
         }
         (operation.handler)(&self.state, request).await
     }

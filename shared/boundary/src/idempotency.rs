@@ -28,10 +28,22 @@ pub async fn begin(
     operation: &'static str,
     entropy: &Entropy,
 ) -> Result<Turn, Error> {
+    let caller = request.caller()?.user_id.as_str().to_owned();
+    begin_for(once, &caller, request, operation, entropy).await
+}
+
+/// The same for a caller who is known by something else than an account.
+pub async fn begin_for(
+    once: &Idempotency,
+    caller: &str,
+    request: &Request,
+    operation: &'static str,
+    entropy: &Entropy,
+) -> Result<Turn, Error> {
     let Some(key) = request.idempotency_key()? else { return Ok(Turn::Run(None)) };
     let claimant = entropy.token();
     let claim = Once {
-        caller: request.caller()?.user_id.as_str(),
+        caller,
         operation,
         key,
         fingerprint: fingerprint(request),

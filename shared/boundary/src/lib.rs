@@ -2,19 +2,21 @@
 //! HTTP, queues, identity and repeated requests.
 //!
 //! A function crate exposes `pub fn function(host: &Host) -> Result<…, Misconfigured>`. Its
-//! `main.rs` hands that to [`run_http`], [`run_queue`] or [`run_schedule`]; the local cloud hands
-//! it to the same types' `invoke` with the same event JSON. There is no third way in.
+//! `main.rs` hands that to [`run_http`], [`run_edge`], [`run_queue`] or [`run_schedule`]; the local
+//! cloud invokes it as a [`Function`] with the same event JSON. There is no third way in.
 
 mod aws;
 pub mod batch;
 mod clock;
 mod config;
+pub mod edge;
 mod entropy;
 mod host;
 pub mod http;
 pub mod idempotency;
 pub mod identity;
 pub mod ids;
+pub mod limits;
 pub mod openapi;
 mod runtime;
 pub mod schedule;
@@ -25,4 +27,4 @@ pub use clock::Clock;
 pub use config::{Misconfigured, Vars};
 pub use entropy::Entropy;
 pub use host::Host;
-pub use runtime::{Invocation, run_http, run_queue, run_schedule};
+pub use runtime::{Function, Invocation, run_edge, run_http, run_queue, run_schedule};

@@ -42,6 +42,10 @@ pub struct Doc {
     pub status: u16,
     /// The answer's shape; `None` for no body.
     pub answer: Option<Shape>,
+    /// The answer's media types where it is not JSON.
+    pub media: &'static [&'static str],
+    /// The body's media type.
+    pub body_media: &'static str,
     /// The statuses it can refuse with, beside those every operation has.
     pub problems: &'static [u16],
 }
@@ -60,6 +64,8 @@ impl Doc {
             headers: &[],
             status: 200,
             answer: None,
+            media: &[],
+            body_media: "application/json",
             problems: &[],
         }
     }
@@ -184,7 +190,7 @@ fn operation(tag: &str, routed: &Routed, doc: &Doc, generator: &mut SchemaGenera
     if routed.access != Access::Public {
         refusals.push(401);
     }
-    if matches!(routed.access, Access::Role(_)) {
+    if matches!(routed.access, Access::Role(_) | Access::Optional(_)) {
         refusals.push(403);
     }
     if doc.body.is_some() {
@@ -202,18 +208,22 @@ fn operation(tag: &str, routed: &Routed, doc: &Doc, generator: &mut SchemaGenera
         "summary": doc.summary,
         "parameters": parameters,
         "responses": responses,
-        "security": if routed.access == Access::Public { json!([]) } else { json!([{ "apiKey": [] }]) },
+        "security": match routed.access {
+            Access::Public => json!([]),
+            Access::Optional(_) => json!([{}, { "apiKey": [] }]),
+            Access::Key | Access::Role(_) => json!([{ "apiKey": [] }]),
+        },
     });
     if !doc.description.is_empty() {
         operation["description"] = json!(doc.description);
     }
-    if let Access::Role(role) = routed.access {
+    if let Access::Role(role) | Access::Optional(role) = routed.access {
         operation["x-role"] = json!(role.name());
     }
     if let Some(body) = doc.body {
         operation["requestBody"] = json!({
             "required": !doc.body_optional,
-            "content": { "application/json": { "schema": body(generator) } },
+            "content": { doc.body_media: { "schema": body(generator) } },
         });
     }
     operation
@@ -223,8 +233,14 @@ fn answer(doc: &Doc, generator: &mut SchemaGenerator) -> Value {
     let description = match doc.status {
         201 => "Created.",
         204 => "Done; nothing to say.",
+        302 => "Go there.",
         _ => "As asked.",
     };
+    if !doc.media.is_empty() {
+        let content: Map<String, Value> =
+            doc.media.iter().map(|media| ((*media).to_owned(), json!({}))).collect();
+        return json!({ "description": description, "content": content });
+    }
     match doc.answer {
         Some(shape) => json!({
             "description": description,

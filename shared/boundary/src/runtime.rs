@@ -1,14 +1,21 @@
 //! From a process to a function: what every `main.rs` calls.
 
+mod after;
+mod shutdown;
+
+use futures::future::BoxFuture;
 use lambda_http::LambdaEvent;
 use lambda_http::request::LambdaRequest;
 use lambda_http::{Adapter, Service};
-use lambda_runtime::{Context, service_fn};
+use lambda_runtime::{Context, Runtime, service_fn};
 
 use crate::batch::Consumer;
+use crate::edge::{Edge, Moment};
 use crate::http::Api;
 use crate::schedule::Task;
 use crate::{Host, Misconfigured};
+use after::AfterAnswer;
+use shutdown::Shutdown;
 
 /// What a caller of `invoke` knows of an invocation besides its event.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +24,26 @@ pub struct Invocation {
     pub request_id: String,
     /// When the function will be stopped: milliseconds since 1970.
     pub deadline_ms: u64,
+}
+
+/// A function as whatever runs it sees it, be it Lambda's runtime or the local cloud.
+pub trait Function: Send + Sync {
+    /// Answers one invocation given as event JSON, exactly as the Lambda runtime would.
+    fn invoke<'a>(
+        &'a self,
+        event: &'a [u8],
+        invocation: Invocation,
+    ) -> BoxFuture<'a, Result<Vec<u8>, String>>;
+
+    /// What is done once the answer is out and before the next invocation.
+    fn after(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    /// What is done in the last half second of an environment.
+    fn shutdown(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
 /// Runs an HTTP function until Lambda ends the process.
@@ -31,6 +58,32 @@ pub fn run_http<S: Send + Sync + 'static>(
             async move { Ok::<_, std::convert::Infallible>(api.handle(event).await) }
         }))
         .await
+    })
+}
+
+/// Runs a function with a hot path until Lambda ends the process: what it does after an answer is
+/// done before the next event is asked for, because Lambda freezes environments only then.
+pub fn run_edge<S: Send + Sync + 'static>(
+    function: impl FnOnce(&Host) -> Result<Edge<S>, Misconfigured>,
+) -> Result<(), lambda_runtime::Error> {
+    block_on(async {
+        let host = Host::lambda()?;
+        let edge = function(&host)?;
+        let mut shutdown = Shutdown::listen(host.vars.optional("AWS_LAMBDA_RUNTIME_API")).await;
+        edge.meanwhile(Moment::Start).await;
+        let answering = edge.clone();
+        let runtime = Runtime::new(service_fn(move |event: LambdaEvent<_>| {
+            let edge = answering.clone();
+            async move { Ok::<_, std::convert::Infallible>(edge.handle(event.payload).await) }
+        }))
+        .layer(AfterAnswer::of(&edge));
+        tokio::select! {
+            ended = runtime.run() => ended,
+            () = shutdown.announced() => {
+                shutdown::within_grace(edge.meanwhile(Moment::Shutdown)).await;
+                Ok(())
+            }
+        }
     })
 }
 
@@ -73,8 +126,38 @@ fn block_on(
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }
 
+impl<S: Send + Sync + 'static> Function for Api<S> {
+    fn invoke<'a>(
+        &'a self,
+        event: &'a [u8],
+        invocation: Invocation,
+    ) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        Box::pin(invoke_http(self.clone(), event, invocation))
+    }
+}
+
+impl<S: Send + Sync + 'static> Function for Consumer<S> {
+    fn invoke<'a>(
+        &'a self,
+        event: &'a [u8],
+        invocation: Invocation,
+    ) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        Box::pin(async move {
+            let event = serde_json::from_slice(event).map_err(|error| error.to_string())?;
+            serde_json::to_vec(&self.handle(event, invocation.deadline_ms).await)
+                .map_err(|error| error.to_string())
+        })
+    }
+}
+
+impl<S: Send + Sync + 'static> Function for Task<S> {
+    fn invoke<'a>(&'a self, _: &'a [u8], _: Invocation) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        Box::pin(async move { Ok(self.handle().await?.to_string().into_bytes()) })
+    }
+}
+
 /// What `lambda_http::run` does between the runtime API's JSON in and its JSON out.
-pub(crate) async fn invoke_http<S: Send + Sync + 'static>(
+async fn invoke_http<S: Send + Sync + 'static>(
     api: Api<S>,
     event: &[u8],
     invocation: Invocation,

@@ -10,8 +10,8 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use store::tally;
 
-use crate::telemetry::{Fields, Log, Report, Stopwatch, Trace};
-use crate::{Clock, Entropy, Host, Invocation};
+use crate::telemetry::{Fields, Log, Report, Stopwatch, Trace, measured};
+use crate::{Clock, Entropy, Host};
 
 /// One run, as its handler sees it.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl<S: Send + Sync + 'static> Task<S> {
         let stopwatch = Stopwatch::start();
         let run = Run { now: shared.clock.now(), trace: Trace::new(&shared.entropy) };
         let work = AssertUnwindSafe((shared.handler)(&shared.state, &run)).catch_unwind();
-        let (outcome, tally) = tally::counted(work).await;
+        let ((outcome, tally), measures) = measured(tally::counted(work)).await;
         let outcome = match outcome {
             Ok(outcome) => outcome.map_err(|failure| failure.chain()),
             Err(_) => Err("the handler panicked".to_owned()),
@@ -91,12 +91,8 @@ impl<S: Send + Sync + 'static> Task<S> {
             tally,
             fault: outcome.as_ref().err().map(String::as_str),
             fields: outcome.clone().unwrap_or_default(),
+            measures,
         });
         outcome.map(|summary| json!(summary))
-    }
-
-    /// Runs one invocation, exactly as the Lambda runtime would.
-    pub async fn invoke(&self, _: &[u8], _: Invocation) -> Result<Vec<u8>, String> {
-        Ok(self.handle().await?.to_string().into_bytes())
     }
 }

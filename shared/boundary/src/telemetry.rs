@@ -3,6 +3,7 @@
 //! Lines follow CloudWatch's embedded metric format, so latency and faults become metrics without
 //! another call. Absent from every line: secrets, tokens, addresses, bodies.
 
+mod measure;
 mod trace;
 
 use std::fmt;
@@ -15,6 +16,7 @@ use serde_json::{Map, Value, json};
 use store::tally::Tally;
 
 use crate::Entropy;
+pub use measure::{Measure, Unit, measure, measured};
 pub use trace::Trace;
 
 /// Where lines go: standard output in Lambda, a file or a buffer elsewhere.
@@ -46,6 +48,13 @@ impl Log {
     pub fn report(&self, report: &Report<'_>) {
         let cold = self.cold.swap(false, Ordering::Relaxed);
         if let Ok(line) = serde_json::to_string(&report.line(cold)) {
+            (self.write)(&line);
+        }
+    }
+
+    /// Writes a line that its caller shaped: a summary of many invocations, or a metric of its own.
+    pub fn line(&self, line: &impl Serialize) {
+        if let Ok(line) = serde_json::to_string(line) {
             (self.write)(&line);
         }
     }
@@ -86,6 +95,8 @@ pub struct Report<'a> {
     pub fault: Option<&'a str>,
     /// Everything else worth a field.
     pub fields: Fields,
+    /// What the handler measured besides.
+    pub measures: Vec<Measure>,
 }
 
 /// Extra fields of a line.
@@ -112,6 +123,8 @@ struct Line<'a> {
     fault: Option<&'a str>,
     #[serde(flatten)]
     fields: &'a Fields,
+    #[serde(flatten)]
+    measures: Fields,
     _aws: Metrics,
 }
 
@@ -127,7 +140,7 @@ struct Metrics {
 struct MetricSet {
     namespace: &'static str,
     dimensions: [[&'static str; 2]; 1],
-    metrics: [Metric; 2],
+    metrics: Vec<Metric>,
 }
 
 #[derive(Serialize)]
@@ -139,6 +152,15 @@ struct Metric {
 
 impl Report<'_> {
     fn line(&self, cold: bool) -> Line<'_> {
+        let mut metrics = vec![
+            Metric { name: "Latency", unit: "Milliseconds" },
+            Metric { name: "Faults", unit: "Count" },
+        ];
+        let mut measures = Fields::new();
+        for Measure { name, unit, value } in &self.measures {
+            metrics.push(Metric { name, unit: unit.name() });
+            measures.insert((*name).to_owned(), json!(value));
+        }
         Line {
             timestamp: self.at,
             level: if self.fault.is_some() { "ERROR" } else { "INFO" },
@@ -153,15 +175,13 @@ impl Report<'_> {
             store_units: self.tally.units,
             fault: self.fault,
             fields: &self.fields,
+            measures,
             _aws: Metrics {
                 timestamp: self.at.as_millisecond(),
                 cloud_watch_metrics: [MetricSet {
                     namespace: "Switchyard",
                     dimensions: [["Stage", "Operation"]],
-                    metrics: [
-                        Metric { name: "Latency", unit: "Milliseconds" },
-                        Metric { name: "Faults", unit: "Count" },
-                    ],
+                    metrics,
                 }],
             },
         }
@@ -212,6 +232,7 @@ mod tests {
             tally: Tally { calls: 2, units: 1.5 },
             fault: None,
             fields: Fields::new(),
+            measures: Vec::new(),
         };
         log.report(&report);
         log.report(&report);

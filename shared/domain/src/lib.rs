@@ -6,7 +6,10 @@
 pub mod accounts;
 pub mod base62;
 pub mod failure;
+mod hex;
 pub mod ids;
+pub mod links;
 
 pub use failure::Failure;
+pub use hex::hex;
 pub use jiff::Timestamp;

@@ -4,9 +4,11 @@
 //! logged by its receiver can be found from the request that caused it.
 
 pub mod accounts;
+pub mod clicks;
 pub mod dead_letters;
 
 pub use accounts::{AccountEvents, KeyUses};
+pub use clicks::Clicks;
 pub use dead_letters::DeadLetters;
 
 /// The message attribute that carries the trace.

@@ -1,4 +1,4 @@
-//! DynamoDB in the domain's language.
+//! DynamoDB (and S3, where bytes are only kept) in the domain's language.
 //!
 //! Each method is one request (or one transaction) whose condition expression is the rule. A lost
 //! condition is an outcome in `Ok`, never an error; an `Err` is a [`domain::Failure`]. Every write
@@ -6,8 +6,10 @@
 //! retries requests whose first try may have been committed.
 
 pub mod accounts;
+mod archive;
 pub mod idempotency;
 pub mod leases;
+pub mod links;
 mod row;
 pub mod schema;
 mod settle;
@@ -15,5 +17,7 @@ pub mod tally;
 mod transaction;
 
 pub use accounts::Accounts;
+pub use archive::Archive;
 pub use idempotency::Idempotency;
 pub use leases::Leases;
+pub use links::Links;

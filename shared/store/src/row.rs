@@ -94,6 +94,11 @@ impl<'a> Row<'a> {
         value.map(AsRef::as_ref).ok_or_else(|| broken(name))
     }
 
+    /// An attribute that says yes; a missing one says no.
+    pub(crate) fn flag(self, name: &str) -> bool {
+        self.0.get(name).and_then(|value| value.as_bool().ok()).copied().unwrap_or(false)
+    }
+
     pub(crate) fn texts(self, name: &str) -> &'a [String] {
         self.0.get(name).and_then(|value| value.as_ss().ok()).map_or(&[], Vec::as_slice)
     }

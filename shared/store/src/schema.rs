@@ -10,6 +10,14 @@ pub const GSI1: &str = "gsi1";
 pub const GSI1_PK: &str = "gsi1pk";
 /// Its sort key.
 pub const GSI1_SK: &str = "gsi1sk";
+/// The second global index, where a table has one.
+pub const GSI2: &str = "gsi2";
+/// Its partition key.
+pub const GSI2_PK: &str = "gsi2pk";
+/// Its sort key.
+pub const GSI2_SK: &str = "gsi2sk";
+/// Every index with its keys, in the order in which tables have them.
+pub const INDEXES: [(&str, &str, &str); 2] = [(GSI1, GSI1_PK, GSI1_SK), (GSI2, GSI2_PK, GSI2_SK)];
 /// Seconds since 1970 after which DynamoDB may delete the row, days late; never trusted as a clock.
 pub const EXPIRES: &str = "expires";
 
@@ -20,23 +28,23 @@ pub struct Table {
     pub logical_id: &'static str,
     /// The environment variable that carries its name.
     pub variable: &'static str,
-    /// Whether it has `gsi1`.
-    pub indexed: bool,
+    /// How many of [`INDEXES`] it has.
+    pub indexes: usize,
     /// Whether rows carry `expires`.
     pub expiring: bool,
 }
 
 /// Id leases: one row a lane.
 pub const IDS: Table =
-    Table { logical_id: "IdsTable", variable: "IDS_TABLE", indexed: false, expiring: false };
+    Table { logical_id: "IdsTable", variable: "IDS_TABLE", indexes: 0, expiring: false };
 
 /// Accounts, keys, the audit trail and the answers kept for repeated requests.
-pub const ACCOUNTS: Table = Table {
-    logical_id: "AccountsTable",
-    variable: "ACCOUNTS_TABLE",
-    indexed: true,
-    expiring: true,
-};
+pub const ACCOUNTS: Table =
+    Table { logical_id: "AccountsTable", variable: "ACCOUNTS_TABLE", indexes: 1, expiring: true };
+
+/// Links, their counters and the salts that visitors are hashed with.
+pub const LINKS: Table =
+    Table { logical_id: "LinksTable", variable: "LINKS_TABLE", indexes: 2, expiring: true };
 
 /// Every table.
-pub const TABLES: &[Table] = &[IDS, ACCOUNTS];
+pub const TABLES: &[Table] = &[IDS, ACCOUNTS, LINKS];

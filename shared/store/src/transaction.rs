@@ -5,7 +5,8 @@ use std::time::Duration;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
-    CancellationReason, ConditionCheck, Put, ReturnConsumedCapacity, TransactWriteItem, Update,
+    CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity, TransactWriteItem,
+    Update,
 };
 use domain::Failure;
 
@@ -104,6 +105,10 @@ pub(crate) fn put(put: Put) -> TransactWriteItem {
 
 pub(crate) fn update(update: Update) -> TransactWriteItem {
     TransactWriteItem::builder().update(update).build()
+}
+
+pub(crate) fn delete(delete: Delete) -> TransactWriteItem {
+    TransactWriteItem::builder().delete(delete).build()
 }
 
 pub(crate) fn check(check: ConditionCheck) -> TransactWriteItem {

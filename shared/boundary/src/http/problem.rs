@@ -2,6 +2,7 @@
 
 use domain::Failure;
 use domain::accounts::{Rejected, Role};
+use domain::links;
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 
@@ -41,6 +42,10 @@ kinds! {
         "Check the path and the id; what is not yours is not found either."
     WRONG_METHOD METHOD_NOT_ALLOWED "wrong-method" "This path does not take that method"
         "Use one of the methods in the `Allow` header."
+    GONE GONE "gone" "It was here, and is not any more"
+        "Ask whoever gave you the link for a new one."
+    BLOCKED UNAVAILABLE_FOR_LEGAL_REASONS "blocked" "This was taken down"
+        "The detail says why; its owner can ask for another look."
     CONFLICT CONFLICT "conflict" "That contradicts what is there"
         "Read the current state and decide again."
     IN_PROGRESS CONFLICT "in-progress" "The same request is still being worked on"
@@ -55,6 +60,8 @@ kinds! {
         "Each entry of `errors` names a field and what it must be."
     KEY_REUSED UNPROCESSABLE_ENTITY "idempotency-key-reused" "That key was used with another body"
         "Use a new `Idempotency-Key` for a new request."
+    TOO_MANY TOO_MANY_REQUESTS "rate-limited" "Too many requests"
+        "Wait `Retry-After` seconds, or use a key with a larger quota."
     FAULT INTERNAL_SERVER_ERROR "fault" "Something broke on our side"
         "Repeat the request; tell us the trace id in `traceparent` if it stays."
     UNAVAILABLE SERVICE_UNAVAILABLE "unavailable" "Not able to answer right now"
@@ -142,6 +149,17 @@ impl Problem {
         Self::new(&NOT_FOUND, format!("There is no such {what}."))
     }
 
+    /// An object that was there and is not any more.
+    pub fn gone(what: &str) -> Self {
+        Self::new(&GONE, format!("This {what} has expired or was used up."))
+    }
+
+    /// An object that was taken down.
+    pub fn blocked(what: &str, reason: &str) -> Self {
+        let reason = if reason.is_empty() { "it broke the rules" } else { reason };
+        Self::new(&BLOCKED, format!("This {what} was taken down: {reason}."))
+    }
+
     /// A method this path does not take.
     pub fn wrong_method<'a>(allowed: impl Iterator<Item = &'a Method>) -> Self {
         let mut methods: Vec<&str> = allowed.map(Method::as_str).collect();
@@ -161,6 +179,12 @@ impl Problem {
     /// Something is there already, or stands in the way.
     pub fn conflict(detail: impl Into<String>) -> Self {
         Self::new(&CONFLICT, detail)
+    }
+
+    /// A quota is used up.
+    pub fn too_many(detail: impl Into<String>, retry_after_seconds: i64) -> Self {
+        Self::new(&TOO_MANY, detail)
+            .with(header::RETRY_AFTER, retry_after_seconds.max(1).to_string())
     }
 
     /// The same request is being worked on.
@@ -188,6 +212,11 @@ impl Problem {
     pub fn unavailable(detail: impl Into<String>, retry_after_seconds: u32) -> Self {
         Self::new(&UNAVAILABLE, detail)
             .with(header::RETRY_AFTER, retry_after_seconds.max(1).to_string())
+    }
+
+    /// The status it is answered with.
+    pub fn status(&self) -> u16 {
+        self.kind.status.as_u16()
     }
 
     fn body<'a>(&'a self, instance: &'a str) -> Body<'a> {
@@ -234,6 +263,32 @@ impl From<Rejected> for Problem {
     }
 }
 
+impl From<links::Rejected> for Problem {
+    fn from(rejected: links::Rejected) -> Self {
+        use links::Rejected;
+        match rejected {
+            Rejected::Field { field, rule } => Self::field(field, rule),
+            Rejected::AliasTaken => Self::conflict("Someone has that alias; choose another."),
+            Rejected::UnknownLink => Self::unknown("link"),
+            Rejected::UnknownDomain => Self::unknown("verified domain of yours"),
+            Rejected::DomainTaken => {
+                Self::conflict("Another account has proven that this domain is theirs.")
+            }
+            Rejected::DomainInUse => {
+                Self::conflict("Links still live on this domain; delete them first.")
+            }
+            Rejected::NotProven(record) => Self::conflict(format!(
+                "The proof was not found: publish the TXT record {record}, wait for DNS, try again."
+            )),
+            Rejected::Blocklisted => Self::forbidden("That destination is blocked here."),
+            Rejected::Moved => Self::moved(),
+            Rejected::NothingToUndo => {
+                Self::conflict("The link is not deleted, or was for more than 30 days.")
+            }
+        }
+    }
+}
+
 /// Why a handler has no answer.
 #[derive(Debug)]
 pub enum Error {
@@ -244,12 +299,24 @@ pub enum Error {
 }
 
 impl Error {
-    pub(super) fn panicked() -> Self {
+    pub(crate) fn panicked() -> Self {
         Self::Failure(Failure::new("answer the request", "the handler panicked"))
     }
 
+    /// Status and problem of one among many answers; a failure shows no more than it would alone.
+    pub fn described(self, instance: &str) -> (u16, serde_json::Value) {
+        let (response, _) = self.into_response(instance);
+        let problem = serde_json::from_str(&response.text()).unwrap_or_default();
+        (response.status().as_u16(), problem)
+    }
+
+    /// Whether it is about something that stands in the way.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Self::Problem(problem) if problem.kind == &CONFLICT)
+    }
+
     /// The answer, and for a failure the text that belongs into the log and nowhere else.
-    pub(super) fn into_response(self, instance: &str) -> (Response, Option<String>) {
+    pub(crate) fn into_response(self, instance: &str) -> (Response, Option<String>) {
         match self {
             Self::Problem(problem) => (problem.into_response(instance), None),
             Self::Failure(failure) => {
@@ -270,6 +337,12 @@ impl From<Problem> for Error {
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
         Self::Failure(failure)
+    }
+}
+
+impl From<links::Rejected> for Error {
+    fn from(rejected: links::Rejected) -> Self {
+        Self::Problem(rejected.into())
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Request {
     pub deadline: Timestamp,
     /// The trace it belongs to.
     pub trace: Trace,
+    /// The address it came from, as the gateway saw it.
+    pub source: String,
     /// Claims that the gateway's JWT authorizer has verified.
     pub claims: Option<std::collections::HashMap<String, String>>,
     pub(super) params: Vec<(String, String)>,
@@ -51,13 +53,12 @@ impl Request {
         trace: Trace,
     ) -> Self {
         let path = event.raw_http_path().to_owned();
-        let claims = match event.request_context_ref() {
-            Some(RequestContext::ApiGatewayV2(context)) => context
-                .authorizer
-                .as_ref()
-                .and_then(|authorizer| authorizer.jwt.as_ref())
-                .map(|jwt| jwt.claims.clone()),
-            _ => None,
+        let (claims, source) = match event.request_context_ref() {
+            Some(RequestContext::ApiGatewayV2(context)) => {
+                let jwt = context.authorizer.as_ref().and_then(|it| it.jwt.as_ref());
+                (jwt.map(|jwt| jwt.claims.clone()), context.http.source_ip.clone())
+            }
+            _ => (None, None),
         };
         // The path comes decoded and may hold a `?`, so the query is not looked for behind it.
         let query = event
@@ -77,6 +78,7 @@ impl Request {
             now,
             deadline: Timestamp::from_millisecond(deadline).unwrap_or(now),
             trace,
+            source: source.unwrap_or_default(),
             claims,
             params: Vec::new(),
         }
@@ -90,6 +92,11 @@ impl Request {
     /// Who is calling.
     pub fn caller(&self) -> Result<&Principal, Problem> {
         self.principal.as_ref().ok_or_else(Problem::unauthenticated)
+    }
+
+    /// Whether the caller says who they are.
+    pub(super) fn has_credentials(&self) -> bool {
+        self.headers.contains_key(header::AUTHORIZATION)
     }
 
     /// A header as text.
@@ -128,6 +135,11 @@ impl Request {
         parse_query(&self.query)
     }
 
+    /// One value of the query, for what every operation of a function understands.
+    pub fn query_value(&self, name: &str) -> Option<String> {
+        percent_pairs(&self.query).find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+    }
+
     /// The version that `If-Match` names, from an `ETag` like `"3"`.
     pub fn if_match(&self) -> Result<u64, Problem> {
         let value = self.header(header::IF_MATCH.as_str()).ok_or_else(Problem::needs_version)?;
@@ -152,6 +164,14 @@ impl Request {
             if_none_match: self.header(header::IF_NONE_MATCH.as_str()).map(str::to_owned),
         }
     }
+}
+
+/// Reads a value that is part of a larger body: 422 naming the field if it has another shape.
+pub fn parse_json<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, Problem> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        unfit(&path, &error.into_inner().to_string())
+    })
 }
 
 /// Reads a query string into a struct; every value comes as text, so numbers parse from it.

@@ -33,6 +33,13 @@ impl Response {
         Self { status, headers, body: Body::Text(body.into()) }
     }
 
+    /// Any bytes, with their media type.
+    pub fn bytes(status: StatusCode, media_type: &'static str, body: Vec<u8>) -> Self {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+        Self { status, headers, body: Body::Binary(body) }
+    }
+
     /// No body at all.
     pub fn empty(status: StatusCode) -> Self {
         Self { status, headers: HeaderMap::new(), body: Body::Empty }
@@ -103,7 +110,7 @@ impl Response {
         self
     }
 
-    pub(super) fn into_http(self) -> http::Response<Body> {
+    pub(crate) fn into_http(self) -> http::Response<Body> {
         let mut response = http::Response::new(self.body);
         *response.status_mut() = self.status;
         *response.headers_mut() = self.headers;

@@ -1,0 +1,99 @@
+//! Counts clicks: from batches on a queue to each link's days, totals and visitors.
+//!
+//! Trigger: the queue `clicks`. Effect: for each batch one transaction of the batch's name and its
+//! counts; before it, the day's visitors (adding the same ones again changes nothing) and, for all
+//! batches of an invocation together, one object of raw clicks in the archive. Guarantee: a batch is
+//! counted once, however often it is delivered, wherever this stops in between; the archive has every
+//! click at least once, under its batch's name.
+
+mod archive;
+
+use boundary::batch::{Consumer, Message, Unhandled};
+use boundary::telemetry::{Unit, measure};
+use boundary::{Entropy, Host, Misconfigured};
+use domain::links::Code;
+use domain::links::clicks::{Click, ClickBatch};
+use domain::links::counts::tally;
+use std::collections::BTreeSet;
+use store::{Archive, Links};
+
+/// Referrers named for one link and day; what comes after them is added up as `other`. A row that
+/// anyone can make grow by sending made-up headers must have an end.
+const REFERRERS: usize = 200;
+
+/// What the handler shares between messages.
+#[derive(Debug)]
+pub struct State {
+    links: Links,
+    archive: Archive,
+    entropy: Entropy,
+}
+
+/// The function on `host`.
+pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
+    let bucket = host.vars.required("CLICKS_BUCKET")?;
+    let state = State {
+        links: host.links()?,
+        archive: Archive::new(host.aws.s3(), bucket),
+        entropy: host.entropy.clone(),
+    };
+    let consumer = Consumer::new(
+        host,
+        "countClicks",
+        "COUNT_CLICKS_DEAD_LETTERS",
+        state,
+        |state, message| Box::pin(count(state, message)),
+    )?;
+    Ok(consumer.first(|state, messages| Box::pin(archive::keep(state, messages))))
+}
+
+async fn count(state: &State, message: &Message) -> Result<(), Unhandled> {
+    let batch = read(&message.body)?;
+    let mut days = tally(&batch);
+    for (link_day, counts) in &mut days {
+        let known = state.links.known_referrers(&batch.id, link_day, counts).await?;
+        counts.fold_referrers(&known, REFERRERS);
+        if !counts.visitors.is_empty() {
+            state.links.add_visitors(link_day, &counts.visitors).await?;
+        }
+    }
+    if !days.is_empty() {
+        state.links.count(&batch.id, &days, message.now, || state.entropy.token()).await?;
+    }
+    // A batch that was counted before may have been cut off right here.
+    end_spent_links(state, &batch, message).await?;
+    if let Some(oldest) = batch.clicks.iter().map(|click| click.at).min() {
+        let lag = message.now.as_millisecond() - oldest.as_millisecond();
+        measure("ClickLag", Unit::Milliseconds, f64::from(i32::try_from(lag).unwrap_or(i32::MAX)));
+    }
+    Ok(())
+}
+
+fn read(body: &str) -> Result<ClickBatch, Unhandled> {
+    ClickBatch::parse(body).map_err(|malformed| Unhandled::Unreadable(malformed.to_string()))
+}
+
+/// Links that end after a number of clicks are looked at; the row says how many, not the message.
+async fn end_spent_links(
+    state: &State,
+    batch: &ClickBatch,
+    message: &Message,
+) -> Result<(), Unhandled> {
+    let limited: BTreeSet<(&str, &str)> = batch
+        .clicks
+        .iter()
+        .filter(|click| click.limited && !click.head)
+        .map(|Click { domain, code, .. }| (domain.as_str(), code.as_str()))
+        .collect();
+    for (domain, code) in limited {
+        let Some(code) = Code::parse(code) else { continue };
+        let Some(link) = state.links.find(domain, &code).await? else { continue };
+        let Some(most) = link.terms.max_clicks.filter(|_| link.spent_at.is_none()) else {
+            continue;
+        };
+        if state.links.totals(domain, &code).await?.clicks >= most {
+            state.links.mark_spent(domain, &code, most, message.now).await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! What many requests came to, as one line: a summary in the log and the metrics at once.
+//!
+//! CloudWatch reads the line in its embedded metric format; an array is as many values of a metric.
+//! Absent: a line for each request, and anything about whoever made it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use domain::Timestamp;
+use serde::Serialize;
+use store::tally::Tally;
+
+/// The most values that the format takes of one metric in one line.
+const MOST_VALUES: usize = 100;
+
+/// What a request came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// On to somewhere.
+    Redirect,
+    /// A page about the link, for a person or for a crawler.
+    Page,
+    /// No such link, or no such method.
+    NotFound,
+    /// Expired or used up.
+    Gone,
+    /// Taken down.
+    Blocked,
+    /// The store could not be asked.
+    Fault,
+}
+
+/// Requests since the last line.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers(Mutex<Counts>);
+
+/// How many requests there were, since when, and how far the last two were apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    pub(crate) requests: usize,
+    pub(crate) since_ms: i64,
+    pub(crate) gap_ms: Option<i64>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    requests: usize,
+    since_ms: i64,
+    last_ms: Option<i64>,
+    gap_ms: Option<i64>,
+    values: Values,
+}
+
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Values {
+    latency: Vec<f64>,
+    redirects: u32,
+    pages: u32,
+    not_found: u32,
+    gone: u32,
+    blocked: u32,
+    faults: u32,
+    cache_hits: u32,
+    cache_misses: u32,
+    clicks_sent: u64,
+    clicks_dropped: u64,
+    #[serde(rename = "store_calls")]
+    store_calls: u32,
+    #[serde(rename = "store_units")]
+    store_units: f64,
+    #[serde(rename = "fault", skip_serializing_if = "Option::is_none")]
+    fault: Option<String>,
+}
+
+impl Numbers {
+    /// A request came at `now_ms`.
+    pub(crate) fn arrived(&self, now_ms: i64) {
+        let mut counts = self.lock();
+        counts.gap_ms = counts.last_ms.map(|last_ms| now_ms - last_ms);
+        counts.last_ms = Some(now_ms);
+        if counts.requests == 0 {
+            counts.since_ms = now_ms;
+        }
+        counts.requests += 1;
+    }
+
+    /// A route was in the cache, or was not.
+    pub(crate) fn looked_up(&self, hit: bool) {
+        let values = &mut self.lock().values;
+        if hit {
+            values.cache_hits += 1;
+        } else {
+            values.cache_misses += 1;
+        }
+    }
+
+    /// A request was answered.
+    pub(crate) fn answered(&self, outcome: Outcome, milliseconds: f64) {
+        let values = &mut self.lock().values;
+        let count = match outcome {
+            Outcome::Redirect => &mut values.redirects,
+            Outcome::Page => &mut values.pages,
+            Outcome::NotFound => &mut values.not_found,
+            Outcome::Gone => &mut values.gone,
+            Outcome::Blocked => &mut values.blocked,
+            Outcome::Fault => &mut values.faults,
+        };
+        *count += 1;
+        if values.latency.len() < MOST_VALUES {
+            values.latency.push((milliseconds * 1_000.0).round() / 1_000.0);
+        }
+    }
+
+    /// The store was asked.
+    pub(crate) fn spent(&self, tally: Tally) {
+        let values = &mut self.lock().values;
+        values.store_calls += tally.calls;
+        values.store_units += tally.units;
+    }
+
+    /// Clicks went out, and some were dropped.
+    pub(crate) fn clicks(&self, sent: u64, dropped: u64) {
+        let values = &mut self.lock().values;
+        values.clicks_sent += sent;
+        values.clicks_dropped += dropped;
+    }
+
+    /// Machinery broke; the line carries the last such text.
+    pub(crate) fn broke(&self, fault: String) {
+        self.lock().values.fault = Some(fault);
+    }
+
+    /// What the next line would be about.
+    pub(crate) fn waiting(&self) -> Waiting {
+        let counts = self.lock();
+        Waiting { requests: counts.requests, since_ms: counts.since_ms, gap_ms: counts.gap_ms }
+    }
+
+    /// The line about everything since the last one, if there is anything.
+    pub(crate) fn line(&self, stage: &str, now: Timestamp) -> Option<impl Serialize + use<>> {
+        let mut counts = self.lock();
+        let values = std::mem::take(&mut counts.values);
+        let requests = std::mem::take(&mut counts.requests);
+        let busy = requests > 0 || values.clicks_sent > 0 || values.fault.is_some();
+        busy.then(|| Line::new(stage, now, requests, values))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Serialize)]
+struct Line {
+    timestamp: Timestamp,
+    level: &'static str,
+    message: String,
+    #[serde(rename = "Stage")]
+    stage: String,
+    #[serde(rename = "Operation")]
+    operation: &'static str,
+    #[serde(flatten)]
+    values: Values,
+    _aws: Metrics,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Metrics {
+    timestamp: i64,
+    cloud_watch_metrics: [MetricSet; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct MetricSet {
+    namespace: &'static str,
+    dimensions: [[&'static str; 2]; 1],
+    metrics: [Metric; 11],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Metric {
+    name: &'static str,
+    unit: &'static str,
+}
+
+impl Line {
+    fn new(stage: &str, now: Timestamp, requests: usize, values: Values) -> Self {
+        const COUNTS: [&str; 10] = [
+            "Redirects",
+            "Pages",
+            "NotFound",
+            "Gone",
+            "Blocked",
+            "Faults",
+            "CacheHits",
+            "CacheMisses",
+            "ClicksSent",
+            "ClicksDropped",
+        ];
+        let metrics = std::array::from_fn(|index| match index.checked_sub(1) {
+            None => Metric { name: "Latency", unit: "Milliseconds" },
+            Some(index) => Metric { name: COUNTS[index], unit: "Count" },
+        });
+        Self {
+            timestamp: now,
+            level: if values.fault.is_some() { "ERROR" } else { "INFO" },
+            message: format!("redirect answered {requests}, sent {} clicks", values.clicks_sent),
+            stage: stage.to_owned(),
+            operation: "redirect",
+            values,
+            _aws: Metrics {
+                timestamp: now.as_millisecond(),
+                cloud_watch_metrics: [MetricSet {
+                    namespace: "Switchyard",
+                    dimensions: [["Stage", "Operation"]],
+                    metrics,
+                }],
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,298 @@
+//! What the handlers share, and what all of them ask for.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex as Lock, PoisonError};
+
+use boundary::http::{Error, Problem, Request};
+use boundary::limits::Limits;
+use boundary::{Entropy, Host, Misconfigured};
+use domain::links::code::{CodeKey, Range};
+use domain::links::target::Rules;
+use domain::links::{Code, DomainName, Link, Rejected, Target};
+use domain::{Failure, Timestamp, hex};
+use outside::{Fetcher, Network, Reputation, Verdict};
+use sha2::{Digest, Sha256};
+use store::Links;
+use store::links::{Entry, Rule};
+use tokio::sync::Mutex;
+
+/// Without a key: per address.
+const ANONYMOUS: [Rule; 2] = [
+    Rule { name: "anonymous_hour", limit: 100, seconds: 3_600 },
+    Rule { name: "anonymous_day", limit: 100, seconds: 86_400 },
+];
+
+/// With a key: per user.
+const USER: [Rule; 1] = [Rule { name: "user_hour", limit: 10_000, seconds: 3_600 }];
+
+/// Reports of abuse, per address or user.
+const REPORTS: [Rule; 1] = [Rule { name: "reports_hour", limit: 20, seconds: 3_600 }];
+
+/// How long a node trusts its copy of the blocklist.
+const BLOCKLIST_MS: i64 = 60_000;
+
+/// What the handlers share.
+#[derive(Debug)]
+pub struct State {
+    pub(crate) links: Links,
+    pub(crate) entropy: Entropy,
+    pub(crate) network: Network,
+    limits: Limits,
+    longest: usize,
+    public_hosts: Vec<String>,
+    trust_viewer: bool,
+    reputation: Reputation,
+    fetcher: Fetcher,
+    codes: Mutex<Option<Codes>>,
+    blocklist: Mutex<Option<Blocklist>>,
+    salt: Lock<Option<(String, [u8; 32])>>,
+}
+
+#[derive(Debug)]
+struct Codes {
+    key: CodeKey,
+    range: Range,
+}
+
+#[derive(Debug)]
+struct Blocklist {
+    reasons: HashMap<String, String>,
+    read_at: Timestamp,
+}
+
+impl State {
+    pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
+        let longest = host.vars.parsed(
+            "LONGEST_URL",
+            |text| text.parse().ok().filter(|n| (64..=8_192).contains(n)),
+            "a number of characters from 64 to 8192",
+        )?;
+        let public = host.vars.optional("PUBLIC_HOSTS").unwrap_or_default();
+        let links = host.links()?;
+        Ok(Self {
+            limits: Limits::new(links.clone()),
+            links,
+            entropy: host.entropy.clone(),
+            fetcher: Fetcher::new(host.network.clone()),
+            network: host.network.clone(),
+            longest: longest.unwrap_or(2_048),
+            public_hosts: public
+                .split(',')
+                .map(|host| host.trim().to_ascii_lowercase())
+                .filter(|host| !host.is_empty())
+                .collect(),
+            trust_viewer: host.vars.optional("VIEWER_HEADERS") == Some("cloudfront"),
+            reputation: Reputation::from_key(host.vars.optional("WEB_RISK_KEY")),
+            codes: Mutex::new(None),
+            blocklist: Mutex::new(None),
+            salt: Lock::new(None),
+        })
+    }
+
+    /// A destination that may be linked to: well-formed, public, not ourselves.
+    pub(crate) fn target(
+        &self,
+        field: &str,
+        text: &str,
+        request: &Request,
+    ) -> Result<Target, Rejected> {
+        let here = host_of(request);
+        let mut own: Vec<&str> = self.public_hosts.iter().map(String::as_str).collect();
+        own.push(&here);
+        let rules = Rules { longest: self.longest, own_hosts: &own };
+        Target::parse(text, &rules).map_err(|unfit| Rejected::field(field, unfit))
+    }
+
+    /// Refuses destinations that are known to be bad, or that are one of our custom domains.
+    pub(crate) async fn vet<'a>(
+        &self,
+        targets: impl Iterator<Item = &'a Target>,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        for target in targets {
+            if self.blocked(target, now).await?.is_some() {
+                return Err(Rejected::Blocklisted.into());
+            }
+            if let Ok(name) = DomainName::parse(target.host())
+                && self.links.domain_owner(&name).await?.is_some()
+            {
+                let rule = "a page outside this service, not another short link";
+                return Err(Rejected::field("longUrl", rule).into());
+            }
+            // The scan asks again; a reputation service that is down stops nobody.
+            if let Ok(Verdict::Listed(_)) =
+                self.reputation.check(&self.fetcher, target.as_str()).await
+            {
+                return Err(Rejected::Blocklisted.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Why a destination is on the blocklist, if it is.
+    async fn blocked(&self, target: &Target, now: Timestamp) -> Result<Option<String>, Failure> {
+        let mut held = self.blocklist.lock().await;
+        let age = |list: &Blocklist| now.as_millisecond() - list.read_at.as_millisecond();
+        let fresh = held.as_ref().is_some_and(|list| (0..BLOCKLIST_MS).contains(&age(list)));
+        if !fresh {
+            let entries = self.links.blocklist().await?;
+            let reasons = entries.into_iter().map(|Entry { key, reason, .. }| (key, reason));
+            *held = Some(Blocklist { reasons: reasons.collect(), read_at: now });
+        }
+        let reasons = held.as_ref().map(|list| &list.reasons);
+        let found = |key: &String| reasons.and_then(|reasons| reasons.get(key)).cloned();
+        Ok(target.block_keys().iter().find_map(found))
+    }
+
+    /// Forgets the blocklist, so that the next request of this node reads it.
+    pub(crate) async fn forget_blocklist(&self) {
+        *self.blocklist.lock().await = None;
+    }
+
+    /// A code that nobody has: the next number of a leased range, shuffled.
+    pub(crate) async fn next_code(&self) -> Result<Code, Failure> {
+        let mut held = self.codes.lock().await;
+        loop {
+            if let Some(codes) = held.as_mut()
+                && let Some(code) = codes.range.take(&codes.key)
+            {
+                return Ok(code);
+            }
+            let fresh = CodeKey::from_bytes(self.entropy.bytes());
+            let (key, range) = self.links.lease_codes(&fresh).await?;
+            *held = Some(Codes { key, range });
+        }
+    }
+
+    /// Takes `units` new links from the caller's quota.
+    pub(crate) async fn take_links(&self, request: &Request, units: u32) -> Result<(), Error> {
+        let subject = self.subject(request).await?;
+        let rules: &[Rule] = if request.principal.is_some() { &USER } else { &ANONYMOUS };
+        self.limits.take(&format!("links#{subject}"), rules, units, request.now).await
+    }
+
+    /// Takes one report from the caller's quota.
+    pub(crate) async fn take_report(&self, request: &Request) -> Result<(), Error> {
+        let subject = self.subject(request).await?;
+        self.limits.take(&format!("reports#{subject}"), &REPORTS, 1, request.now).await
+    }
+
+    /// Who is counted: the user, or a hash of the address that nobody can undo tomorrow.
+    pub(crate) async fn subject(&self, request: &Request) -> Result<String, Error> {
+        if let Some(principal) = &request.principal {
+            return Ok(format!("user#{}", principal.user_id.as_str()));
+        }
+        let salt = self.salt(request.now).await?;
+        let mut digest = Sha256::new();
+        digest.update(salt);
+        digest.update(network_of(self.address(request)).as_bytes());
+        Ok(format!("address#{}", hex(&digest.finalize()[..8])))
+    }
+
+    fn address<'a>(&self, request: &'a Request) -> &'a str {
+        let viewer = request.header("cloudfront-viewer-address").filter(|_| self.trust_viewer);
+        // The header has the port behind the last colon.
+        viewer
+            .and_then(|text| text.rsplit_once(':'))
+            .map_or(&request.source, |(address, _)| address)
+    }
+
+    async fn salt(&self, now: Timestamp) -> Result<[u8; 32], Failure> {
+        let day = domain::links::counts::day_of(now);
+        let held = self.salt.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((held_day, salt)) = held
+            && held_day == day
+        {
+            return Ok(salt);
+        }
+        let salt = self.links.salt(&day, self.entropy.bytes(), now).await?;
+        *self.salt.lock().unwrap_or_else(PoisonError::into_inner) = Some((day, salt));
+        Ok(salt)
+    }
+
+    /// The link that the request names, if it is the caller's (or the caller is an admin).
+    pub(crate) async fn link_for(&self, request: &Request) -> Result<Link, Error> {
+        let caller = request.caller()?;
+        let code = Code::parse(request.param("code")).ok_or(Rejected::UnknownLink)?;
+        let found = self.links.find(&domain_of(request)?, &code).await?;
+        let link = found.ok_or(Rejected::UnknownLink)?;
+        if link.belongs_to(&caller.user_id) || caller.is_admin() {
+            Ok(link)
+        } else {
+            Err(Rejected::UnknownLink.into())
+        }
+    }
+
+    /// The short address of a link, as this request's caller would open it.
+    pub(crate) fn short_url(&self, domain: &str, code: &Code, request: &Request) -> String {
+        format!("{}/{}", self.base(domain, request), code.as_str())
+    }
+
+    /// Scheme and host of a domain's links.
+    pub(crate) fn base(&self, domain: &str, request: &Request) -> String {
+        if !domain.is_empty() {
+            return format!("https://{domain}");
+        }
+        if let Some(host) = self.public_hosts.first() {
+            return format!("https://{host}");
+        }
+        let host = request.header("host").unwrap_or("localhost");
+        let scheme = request.header("x-forwarded-proto").filter(|it| *it == "http");
+        format!("{}://{host}", scheme.unwrap_or("https"))
+    }
+}
+
+/// The domain that `?domain=` names; ours if it names none.
+pub(crate) fn domain_of(request: &Request) -> Result<String, Problem> {
+    match request.query_value("domain").as_deref() {
+        None | Some("") => Ok(String::new()),
+        Some(text) => Ok(DomainName::parse(text)?.as_str().to_owned()),
+    }
+}
+
+/// The namespace that a visitor's request is for: the one named in the query, or the one that the
+/// host stands for.
+pub(crate) fn namespace_of(state: &State, request: &Request) -> Result<String, Problem> {
+    let named = domain_of(request)?;
+    if !named.is_empty() {
+        return Ok(named);
+    }
+    let own: Vec<&str> = state.public_hosts.iter().map(String::as_str).collect();
+    Ok(domain::links::domain::namespace(&host_of(request), &own))
+}
+
+fn host_of(request: &Request) -> String {
+    let host = request.header("host").unwrap_or_default().to_ascii_lowercase();
+    host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name).to_owned()
+}
+
+/// An address as quotas see it: one of IPv6 is as many as its owner likes within a /64.
+fn network_of(address: &str) -> String {
+    match address.trim_matches(['[', ']']).parse() {
+        Ok(IpAddr::V6(v6)) if v6.to_ipv4_mapped().is_none() => {
+            let [a, b, c, d, ..] = v6.segments();
+            format!("{a:x}:{b:x}:{c:x}:{d:x}")
+        }
+        Ok(IpAddr::V6(v6)) => v6.to_canonical().to_string(),
+        Ok(IpAddr::V4(v4)) => v4.to_string(),
+        Err(_) => address.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subnet_of_ipv6_is_one_caller() {
+        for (one, other, same) in [
+            ("2001:db8::1", "2001:db8::2", true),
+            ("2001:db8::1", "2001:db8:0:1::1", false),
+            ("192.0.2.1", "::ffff:192.0.2.1", true),
+            ("192.0.2.1", "192.0.2.2", false),
+        ] {
+            assert_eq!(network_of(one) == network_of(other), same, "{one} {other}");
+        }
+    }
+}

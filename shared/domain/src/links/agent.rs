@@ -1,0 +1,160 @@
+//! What a `User-Agent` header says: a person, a robot or a link preview; the device; the browser.
+//!
+//! Guarantee: [`is_preview`] and [`read`] never disagree, also when one sees the whole header and the
+//! other what a message keeps of it. Absent: versions and systems, which nobody asked to count.
+//!
+//! Written by hand, because no crate is both kept up and small. Those that carry the list of the
+//! ua-parser project compile about a thousand regular expressions on each cold start; those with a
+//! list of their own had their last release years before today's robots for language models.
+//! What that costs is precision where it matters least: browsers that say they are another one (Brave
+//! is Chrome, an iPad may be a Macintosh) are believed.
+
+mod names;
+
+use super::clicks::LONGEST_USER_AGENT;
+use names::{
+    BROWSERS, CONSOLES, DESKTOPS, ENGINES, FAMILIES, MOBILES, ROBOTS, TABLETS, TVS, previews,
+};
+
+/// What a header says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Agent {
+    /// Who asks.
+    pub kind: Kind,
+    /// With what; always `Other` unless it is a person.
+    pub device: Device,
+    /// The browser's or the app's name; [`OTHER`] unless it is a person with one that is known.
+    pub browser: &'static str,
+}
+
+/// The name of a browser that is not known.
+pub const OTHER: &str = "Other";
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Someone who follows the link.
+    Person,
+    /// A program that nobody is waiting for: a crawler, a script, a monitor.
+    Bot,
+    /// A program that draws the card of a link in a chat or a feed.
+    Preview,
+}
+
+/// What someone holds, or sits before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Device {
+    /// A computer, with or without a lid.
+    Desktop,
+    /// A phone.
+    Mobile,
+    /// A tablet that says so, or an Android that does not say that it is a phone.
+    Tablet,
+    /// A television or a box beside one.
+    Tv,
+    /// A games console.
+    Console,
+    /// None of these, or it does not say.
+    Other,
+}
+
+impl Device {
+    /// The device's name in the counters.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Desktop => "desktop",
+            Self::Mobile => "mobile",
+            Self::Tablet => "tablet",
+            Self::Tv => "tv",
+            Self::Console => "console",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// What a `User-Agent` header says; without one it is a robot's.
+pub fn read(user_agent: Option<&str>) -> Agent {
+    let user_agent = user_agent.unwrap_or_default();
+    let unknown = |kind| Agent { kind, device: Device::Other, browser: OTHER };
+    if is_preview(user_agent) {
+        return unknown(Kind::Preview);
+    }
+    let text = user_agent.trim_ascii().to_ascii_lowercase();
+    if is_robot(&text) {
+        return unknown(Kind::Bot);
+    }
+    Agent { kind: Kind::Person, device: device(&text), browser: browser(&text) }
+}
+
+/// Whether a link preview asks. This is asked before each redirect, hence one pass without an
+/// allocation: only where a word starts, and only for the names that start with its two letters.
+pub fn is_preview(user_agent: &str) -> bool {
+    let bytes = user_agent.trim_ascii().as_bytes();
+    let mut seen = &bytes[..bytes.len().min(LONGEST_USER_AGENT)];
+    let mut word_starts = true;
+    while let [first, second, ..] = *seen {
+        let in_word = first.is_ascii_alphanumeric();
+        if in_word && word_starts {
+            let candidates = previews([first, second]);
+            if candidates.iter().any(|name| starts_with(seen, name)) {
+                return true;
+            }
+        }
+        word_starts = !in_word;
+        seen = &seen[1..];
+    }
+    false
+}
+
+fn starts_with(text: &[u8], name: &str) -> bool {
+    text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
+}
+
+/// A person's browser claims the descent that browsers have, says which engine it has, and has no
+/// robot's word in it. Whatever is not so is a robot, so that tomorrow's scripts need no line here.
+fn is_robot(text: &str) -> bool {
+    let is_browser = has(text, FAMILIES) && has(text, ENGINES);
+    !is_browser || has(text, ROBOTS) || is_merely_compatible(text) || is_called_bot(text)
+}
+
+/// Robots say `(compatible; Name` where Internet Explorer once said that it was like Netscape.
+fn is_merely_compatible(text: &str) -> bool {
+    text.contains("compatible;") && !has(text, &["msie", "trident/", "konqueror"])
+}
+
+/// Whether a word ends in "bot"; that of the phones called Cubot does too.
+fn is_called_bot(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| (word.ends_with("bot") || word.ends_with("bots")) && word != "cubot")
+}
+
+/// In this order, because televisions and tablets also name the system of a phone or a computer.
+fn device(text: &str) -> Device {
+    let is_phone = has(text, MOBILES);
+    if has(text, CONSOLES) && !is_phone {
+        Device::Console
+    } else if has(text, TVS) {
+        Device::Tv
+    } else if has(text, TABLETS) && !text.contains("tablet pc") {
+        Device::Tablet
+    } else if is_phone {
+        Device::Mobile
+    } else if text.contains("android") {
+        Device::Tablet
+    } else if has(text, DESKTOPS) {
+        Device::Desktop
+    } else {
+        Device::Other
+    }
+}
+
+fn browser(text: &str) -> &'static str {
+    BROWSERS.iter().find(|(tokens, _)| has(text, tokens)).map_or(OTHER, |(_, name)| name)
+}
+
+fn has(text: &str, tokens: &[&str]) -> bool {
+    tokens.iter().any(|token| text.contains(token))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! What a redirect says to whoever counts: a batch of clicks under one name.
+//!
+//! Guarantee: a batch that [`ClickBatch::to_json`] writes fits a message and is read back equal, up to
+//! the millisecond. The names on the wire have a letter each and what is usual is left out, because
+//! messages are billed by size. Absent here: any judgement about the clicks; see [`super::counts`].
+
+mod header;
+mod wire;
+
+use jiff::Timestamp;
+
+pub use header::{country, referrer_host, user_agent};
+use wire::Wire;
+
+/// The most clicks in a batch. [`LARGEST_CLICK`] times as many stay under half of
+/// [`LARGEST_MESSAGE`], whatever the visitors send.
+pub const MOST: usize = 100;
+
+/// The most bytes in a message: 256 KiB, which every SQS queue takes.
+pub const LARGEST_MESSAGE: usize = 256 * 1024;
+
+/// The most bytes of a click on the wire, when all its fields are as long as they may be and each
+/// character of its code and user agent has to be escaped.
+pub const LARGEST_CLICK: usize = 1300;
+
+/// The most bytes in a batch's id.
+pub const LONGEST_ID: usize = 64;
+
+/// The most bytes in a host name, be it a link's domain or a referrer.
+pub const LONGEST_HOST: usize = 253;
+
+/// The most bytes in a link's code.
+pub const LONGEST_CODE: usize = 64;
+
+/// The most bytes of a user agent that are kept; what tells them apart stands before that.
+pub const LONGEST_USER_AGENT: usize = 256;
+
+/// Clicks that are counted together, and only once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClickBatch {
+    /// Names the batch; a second delivery has the same.
+    pub id: String,
+    /// At most [`MOST`], in any order.
+    pub clicks: Vec<Click>,
+}
+
+/// A link was followed, or looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Click {
+    /// The link's namespace; empty for the default one.
+    pub domain: String,
+    /// The link's code there.
+    pub code: String,
+    /// When; the message keeps milliseconds.
+    pub at: Timestamp,
+    /// A hash that is the same for the same visitor on the same day.
+    pub visitor: u64,
+    /// Whether it was a `HEAD`: never counted, but many of them give a robot away.
+    pub head: bool,
+    /// What [`user_agent`] made of the header.
+    pub user_agent: Option<String>,
+    /// What [`referrer_host`] made of the header.
+    pub referrer: Option<String>,
+    /// What [`country`] made of the header.
+    pub country: Option<String>,
+    /// Which of the link's destinations was chosen, if it has several.
+    pub variant: Option<u8>,
+    /// Whether the link ends after a number of clicks, so that its total has to be looked at.
+    pub limited: bool,
+}
+
+/// Why a batch cannot be sent, or a message is not a batch.
+#[derive(Debug, thiserror::Error)]
+pub enum Malformed {
+    /// Not the JSON of a batch.
+    #[error("this is not a batch of clicks")]
+    Json(#[from] serde_json::Error),
+    /// Of a version that came later than this reader.
+    #[error("version {0} of a batch is not known here")]
+    Version(u8),
+    /// More clicks than [`MOST`].
+    #[error("{0} clicks are too many for a batch")]
+    TooMany(usize),
+    /// A field is empty that may not be, or longer than its bound.
+    #[error("{0} is empty or too long")]
+    Field(&'static str),
+}
+
+impl ClickBatch {
+    /// The message's body.
+    pub fn to_json(&self) -> Result<String, Malformed> {
+        self.check()?;
+        Ok(serde_json::to_string(&Wire::from(self))?)
+    }
+
+    /// The batch that a message's body says. Fields that are not known here are passed over.
+    pub fn parse(json: &str) -> Result<Self, Malformed> {
+        let batch = serde_json::from_str::<Wire>(json)?.read()?;
+        batch.check()?;
+        Ok(batch)
+    }
+
+    fn check(&self) -> Result<(), Malformed> {
+        if self.clicks.len() > MOST {
+            return Err(Malformed::TooMany(self.clicks.len()));
+        }
+        within("id", &self.id, 1, LONGEST_ID)?;
+        self.clicks.iter().try_for_each(Click::check)
+    }
+}
+
+impl Click {
+    fn check(&self) -> Result<(), Malformed> {
+        within("domain", &self.domain, 0, LONGEST_HOST)?;
+        within("code", &self.code, 1, LONGEST_CODE)?;
+        let optional = [
+            ("userAgent", &self.user_agent, LONGEST_USER_AGENT),
+            ("referrer", &self.referrer, LONGEST_HOST),
+            ("country", &self.country, 2),
+        ];
+        for (field, text, most) in optional {
+            within(field, text.as_deref().unwrap_or("-"), 1, most)?;
+        }
+        Ok(())
+    }
+}
+
+fn within(field: &'static str, text: &str, least: usize, most: usize) -> Result<(), Malformed> {
+    if (least..=most).contains(&text.len()) { Ok(()) } else { Err(Malformed::Field(field)) }
+}
+
+#[cfg(test)]
+mod tests;

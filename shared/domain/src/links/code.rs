@@ -1,0 +1,131 @@
+//! Short codes: a counter's numbers, permuted under a key so that nobody can walk through them.
+//!
+//! The first 57^7 numbers become codes of seven characters, the next 57^8 codes of eight. Within one
+//! length the mapping is a permutation of exactly that many numbers, so two numbers never meet in one
+//! code and none has to be looked up before it is used. There is no state here besides the key: who
+//! may use which numbers is settled by whoever leases the [`Range`]s.
+//!
+//! The key must never change while links exist. Another key is another permutation of the same
+//! codes, and would hand out again what the first one did.
+
+mod permutation;
+#[cfg(test)]
+mod tests;
+
+use permutation::Permutation;
+use std::fmt;
+
+use super::alias::is_reserved;
+use super::screen::looks_rude;
+
+/// How many numbers have codes of seven characters.
+pub const SEVEN: u64 = 57_u64.pow(7);
+
+/// How many numbers have a code at all, of seven or of eight characters.
+pub const SPACE: u64 = SEVEN + 57_u64.pow(8);
+
+/// How many numbers to lease at once: enough that the counter is seldom written, few enough that a
+/// lease which is forgotten costs nothing worth mentioning.
+pub const LEASE: u64 = 1_000;
+
+/// Digits and letters without those that look alike: no `0` and `O`, no `1`, `l` and `I`.
+const ALPHABET: &[u8; 57] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+
+/// Every length of code, and the numbers it serves.
+const SHELVES: [Shelf; 2] = [
+    Shelf { length: 7, first: 0, size: SEVEN },
+    Shelf { length: 8, first: SEVEN, size: SPACE - SEVEN },
+];
+
+/// What a short link goes by: a code that was made here or an alias that someone chose.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Code(pub(super) String);
+
+/// The secret that decides which number gets which code.
+#[derive(Clone)]
+pub struct CodeKey([u8; 32]);
+
+impl CodeKey {
+    /// A key from 32 random bytes.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes, for whoever keeps them.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for CodeKey {
+    /// Says that it is a key and not which.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CodeKey(..)")
+    }
+}
+
+/// The code of a number; `None` where it would be a reserved or a rude word, and past [`SPACE`].
+pub fn code(key: &CodeKey, number: u64) -> Option<Code> {
+    let (shelf, place) = place(key, number)?;
+    let text = shelf.render(place);
+    let presentable = !looks_rude(&text) && !is_reserved(&text);
+    presentable.then_some(Code(text))
+}
+
+/// Numbers that one holder may turn into codes, each of them once.
+///
+/// It cannot be copied: a copy would give out the same codes.
+#[derive(Debug)]
+pub struct Range {
+    next: u64,
+    end: u64,
+}
+
+impl Range {
+    /// The numbers from `next` up to `end`, which is not one of them. Those past [`SPACE`] have no
+    /// code and are left out.
+    pub fn new(next: u64, end: u64) -> Self {
+        Self { next, end: end.min(SPACE) }
+    }
+
+    /// The next presentable code; `None` once the numbers are spent.
+    pub fn take(&mut self, key: &CodeKey) -> Option<Code> {
+        while self.next < self.end {
+            let number = self.next;
+            self.next += 1;
+            if let Some(code) = code(key, number) {
+                return Some(code);
+            }
+        }
+        None
+    }
+}
+
+/// Codes of one length.
+struct Shelf {
+    length: u8,
+    first: u64,
+    size: u64,
+}
+
+impl Shelf {
+    fn permutation<'a>(&self, key: &'a CodeKey) -> Permutation<'a> {
+        Permutation::new(key, self.length, self.size)
+    }
+
+    /// A place on the shelf as a base-57 number of fixed width, most significant digit first.
+    fn render(&self, mut place: u64) -> String {
+        let mut text = vec![0; usize::from(self.length)];
+        for digit in text.iter_mut().rev() {
+            *digit = (place % 57) as usize;
+            place /= 57;
+        }
+        text.into_iter().map(|digit| char::from(ALPHABET[digit])).collect()
+    }
+}
+
+/// Which code of which length a number gets, before anyone looks at what it spells.
+fn place(key: &CodeKey, number: u64) -> Option<(&'static Shelf, u64)> {
+    let shelf = SHELVES.iter().find(|shelf| number < shelf.first + shelf.size)?;
+    Some((shelf, shelf.permutation(key).forward(number - shelf.first)))
+}

@@ -1,0 +1,43 @@
+//! Robots that call themselves people, by what they do within a batch.
+//!
+//! Guarantee: nobody is judged by what is not in the batch, so that a second delivery judges alike.
+//! Absent: robots that are slow, or that spread over many batches.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::links::clicks::Click;
+
+/// A visitor with so many `HEAD`s in a batch checks links rather than follows them.
+pub const STORM_HEADS: usize = 5;
+
+/// A visitor with so many clicks on one link within [`BURST_MS`] is no hand.
+pub const BURST_CLICKS: usize = 20;
+
+/// From the first to the last of [`BURST_CLICKS`] at most, in milliseconds.
+pub const BURST_MS: i64 = 1_000;
+
+/// The visitors that are robots; all that they did in the batch was a robot's doing.
+pub(super) fn robots(clicks: &[Click]) -> BTreeSet<u64> {
+    let mut heads: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut moments: BTreeMap<(u64, &str, &str), Vec<i64>> = BTreeMap::new();
+    for click in clicks {
+        if click.head {
+            *heads.entry(click.visitor).or_default() += 1;
+        } else {
+            let link = (click.visitor, click.domain.as_str(), click.code.as_str());
+            moments.entry(link).or_default().push(click.at.as_millisecond());
+        }
+    }
+    let storms = heads.into_iter().filter(|(_, heads)| *heads >= STORM_HEADS);
+    let bursts =
+        moments.into_iter().filter_map(|((visitor, ..), at)| is_burst(at).then_some(visitor));
+    storms.map(|(visitor, _)| visitor).chain(bursts).collect()
+}
+
+fn is_burst(mut at: Vec<i64>) -> bool {
+    at.sort_unstable();
+    at.windows(BURST_CLICKS).any(|window| match window {
+        [first, .., last] => last - first <= BURST_MS,
+        _ => false,
+    })
+}

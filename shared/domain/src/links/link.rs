@@ -1,0 +1,293 @@
+//! A short link: where it leads, for whom, until when.
+//!
+//! Life: live → deleted (for 30 days, then gone) → live again by undoing. Beside that a link may be
+//! blocked (an admin or the scan; 451), past its time (410) or spent (its clicks are used up; its
+//! fallback, or 410). Every change names the version it follows and makes the next one. Absent: a
+//! change without a new version, a live link whose destination was never checked, an expired link
+//! that looks like one that never was.
+
+use super::code::Code;
+use super::target::Target;
+use super::{Rejected, Tags, Utm};
+use crate::Timestamp;
+use crate::accounts::UserId;
+
+/// How long a deletion can be undone.
+pub const UNDO_SECONDS: i64 = 30 * 24 * 3600;
+
+/// Destinations of one link at most.
+pub const MOST_WAYS: usize = 10;
+
+/// A short link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The custom domain it lives on; empty for the service's own.
+    pub domain: String,
+    /// Its code or alias, unique on its domain.
+    pub code: Code,
+    /// Whose it is; nobody's if it was made without a key.
+    pub owner: Option<UserId>,
+    /// What it does and says.
+    pub terms: Terms,
+    /// What is odd about its destination's name.
+    pub warnings: Vec<String>,
+    /// What the destination says of itself, once it was looked at.
+    pub preview: Preview,
+    /// When the destination was last looked at.
+    pub scanned_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+    /// When it was deleted, if it is.
+    pub deleted_at: Option<Timestamp>,
+    /// Why it is blocked, if it is.
+    pub blocked: Option<Block>,
+    /// When its clicks were used up, if they are.
+    pub spent_at: Option<Timestamp>,
+    /// Grows with each change.
+    pub version: u64,
+}
+
+/// What its owner decides about a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Terms {
+    /// Where it leads, as given.
+    pub long_url: Target,
+    /// Where it leads instead, by weight, if it splits its visitors.
+    pub ways: Vec<Way>,
+    /// The status it answers with.
+    pub redirect: Redirect,
+    /// When it stops.
+    pub expires_at: Option<Timestamp>,
+    /// After how many clicks it stops.
+    pub max_clicks: Option<u64>,
+    /// Where it leads once its clicks are used up.
+    pub fallback: Option<Target>,
+    /// Whether a visitor's query goes on to the destination.
+    pub forward_query: bool,
+    /// Campaign parameters that every destination gets.
+    pub utm: Utm,
+    /// Labels to find it by.
+    pub tags: Tags,
+    /// A word to oneself.
+    pub note: Option<String>,
+}
+
+/// One of several destinations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Way {
+    /// Where it leads.
+    pub url: Target,
+    /// Its share, in relation to the others'.
+    pub weight: u32,
+}
+
+/// The status of a redirect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Redirect {
+    /// 302, asked again each time.
+    #[default]
+    Found,
+    /// 301, for search engines.
+    Moved,
+    /// 307, which keeps the method.
+    Temporary,
+}
+
+/// What a destination says of itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Preview {
+    /// Its title.
+    pub title: Option<String>,
+    /// A sentence about it.
+    pub description: Option<String>,
+    /// A picture of it.
+    pub image: Option<String>,
+}
+
+/// Why and when a link was blocked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// Since when.
+    pub at: Timestamp,
+    /// Why, in words for its visitors.
+    pub reason: String,
+}
+
+impl Redirect {
+    /// The redirect with that status.
+    pub const fn from_status(status: u16) -> Option<Self> {
+        match status {
+            301 => Some(Self::Moved),
+            302 => Some(Self::Found),
+            307 => Some(Self::Temporary),
+            _ => None,
+        }
+    }
+
+    /// Its status.
+    pub const fn status(self) -> u16 {
+        match self {
+            Self::Moved => 301,
+            Self::Found => 302,
+            Self::Temporary => 307,
+        }
+    }
+}
+
+impl Terms {
+    /// Leads to `long_url` and nothing else.
+    pub fn plain(long_url: Target) -> Self {
+        Self {
+            long_url,
+            ways: Vec::new(),
+            redirect: Redirect::default(),
+            expires_at: None,
+            max_clicks: None,
+            fallback: None,
+            forward_query: false,
+            utm: Utm::default(),
+            tags: Tags::default(),
+            note: None,
+        }
+    }
+
+    /// Checks what the types can't: what belongs together, and the time.
+    pub fn check(&self, now: Timestamp) -> Result<(), Rejected> {
+        if self.expires_at.is_some_and(|at| at <= now) {
+            return Err(Rejected::field("expiresAt", "a time in the future"));
+        }
+        if self.ways.len() == 1 || self.ways.len() > MOST_WAYS {
+            return Err(Rejected::field("variants", "2 to 10 destinations, or none"));
+        }
+        if self.ways.iter().any(|way| !(1..=1000).contains(&way.weight)) {
+            return Err(Rejected::field("variants.weight", "a whole number from 1 to 1,000"));
+        }
+        if self.max_clicks == Some(0) {
+            return Err(Rejected::field("maxClicks", "at least 1"));
+        }
+        if self.fallback.is_some() && self.max_clicks.is_none() {
+            return Err(Rejected::field("fallbackUrl", "given together with `maxClicks`"));
+        }
+        if self.note.as_ref().is_some_and(|note| note.chars().count() > 500) {
+            return Err(Rejected::field("note", "at most 500 characters"));
+        }
+        Ok(())
+    }
+
+    /// Every destination, the fallback included, as its owner gave them.
+    pub fn destinations(&self) -> impl Iterator<Item = &Target> {
+        let ways = self.ways.iter().map(|way| &way.url);
+        std::iter::once(&self.long_url).chain(ways).chain(self.fallback.as_ref())
+    }
+
+    /// Whether a visitor could tell the two apart. Labels and notes are the owner's alone.
+    pub fn lead_alike(&self, other: &Self) -> bool {
+        let led = |terms: &Self| Self { tags: Tags::default(), note: None, ..terms.clone() };
+        led(self) == led(other)
+    }
+}
+
+impl Link {
+    /// A new link.
+    pub fn new(
+        domain: &str,
+        code: Code,
+        owner: Option<UserId>,
+        terms: Terms,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            domain: domain.to_owned(),
+            code,
+            owner,
+            warnings: warnings_of(&terms),
+            terms,
+            preview: Preview::default(),
+            scanned_at: None,
+            created_at: now,
+            updated_at: now,
+            deleted_at: None,
+            blocked: None,
+            spent_at: None,
+            version: 1,
+        }
+    }
+
+    /// The next version with other terms. What was found out about another destination is dropped,
+    /// and a link that was spent may have clicks again.
+    #[must_use]
+    pub fn with_terms(&self, terms: Terms, now: Timestamp) -> Self {
+        let moved = terms.long_url != self.terms.long_url;
+        let refilled = terms.max_clicks != self.terms.max_clicks;
+        Self {
+            warnings: warnings_of(&terms),
+            preview: if moved { Preview::default() } else { self.preview.clone() },
+            scanned_at: self.scanned_at.filter(|_| !moved),
+            spent_at: self.spent_at.filter(|_| !refilled),
+            terms,
+            ..self.next(now)
+        }
+    }
+
+    /// The next version, deleted.
+    #[must_use]
+    pub fn deleted(&self, now: Timestamp) -> Self {
+        Self { deleted_at: Some(now), ..self.next(now) }
+    }
+
+    /// The next version, live again; `None` if there is nothing to undo, or no longer.
+    pub fn restored(&self, now: Timestamp) -> Option<Self> {
+        let deleted_at = self.deleted_at?;
+        let in_time = now.as_second() - deleted_at.as_second() < UNDO_SECONDS;
+        in_time.then(|| Self { deleted_at: None, ..self.next(now) })
+    }
+
+    /// The next version, blocked.
+    #[must_use]
+    pub fn blocked(&self, reason: &str, now: Timestamp) -> Self {
+        let reason = reason.to_owned();
+        Self { blocked: Some(Block { at: now, reason }), ..self.next(now) }
+    }
+
+    /// The next version, not blocked.
+    #[must_use]
+    pub fn unblocked(&self, now: Timestamp) -> Self {
+        Self { blocked: None, ..self.next(now) }
+    }
+
+    /// The next version, looked at.
+    #[must_use]
+    pub fn scanned(&self, preview: Preview, now: Timestamp) -> Self {
+        Self { preview, scanned_at: Some(now), ..self.next(now) }
+    }
+
+    /// Whether it leads anywhere now.
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        self.deleted_at.is_none()
+            && self.blocked.is_none()
+            && self.terms.expires_at.is_none_or(|at| at > now)
+            && (self.spent_at.is_none() || self.terms.fallback.is_some())
+    }
+
+    /// Whether that user may see and change it.
+    pub fn belongs_to(&self, user_id: &UserId) -> bool {
+        self.owner.as_ref() == Some(user_id)
+    }
+
+    fn next(&self, now: Timestamp) -> Self {
+        Self { version: self.version + 1, updated_at: now, ..self.clone() }
+    }
+}
+
+fn warnings_of(terms: &Terms) -> Vec<String> {
+    let mut names: Vec<String> = terms
+        .destinations()
+        .flat_map(Target::warnings)
+        .map(|warning| warning.name().to_owned())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}

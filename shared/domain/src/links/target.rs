@@ -1,0 +1,197 @@
+//! Where a link may lead: the rules that turn a caller's text into a [`Target`].
+//!
+//! Guarantee: a parsed target is an absolute `http` or `https` URL of printable ASCII without
+//! spaces, so it fits a `Location` header as it is, and its host is neither a non-public address in
+//! any notation, nor an internal name, nor the shortener itself. Absent: DNS. A public name can
+//! still point inwards, so whoever fetches a target asks [`super::address`] again before connecting.
+
+use std::net::IpAddr;
+
+use sha2::{Digest, Sha256};
+use url::Url;
+
+mod host;
+mod query;
+mod unfit;
+mod warning;
+
+pub use unfit::Unfit;
+pub use warning::Warning;
+
+/// Where a link leads: an absolute http(s) URL, ASCII only, safe to put into a header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target(String);
+
+/// What differs from one installation to the next.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'a> {
+    /// The most characters a URL may have; more than [`Rules::MOST`] counts as that.
+    pub longest: usize,
+    /// The hosts the shortener answers on: lower case, no port.
+    pub own_hosts: &'a [&'a str],
+}
+
+impl Rules<'_> {
+    /// What [`Rules::longest`] is unless an installation says otherwise: what browsers and
+    /// crawlers agree on.
+    pub const USUAL: usize = 2_048;
+    /// The most it can be: a header longer than this is refused by common servers and proxies.
+    pub const MOST: usize = 8_192;
+}
+
+impl Target {
+    /// Checks and normalises what a caller wrote. Spaces at the ends are trimmed, and nothing else
+    /// is repaired in silence that a browser would repair.
+    pub fn parse(text: &str, rules: &Rules<'_>) -> Result<Self, Unfit> {
+        let longest = rules.longest.min(Rules::MOST);
+        let text = text.trim_matches(' ');
+        check_text(text, longest)?;
+        check_authority(after_scheme(text)?)?;
+        let mut url = Url::parse(text)?;
+        without_final_dot(&mut url)?;
+        let target = Self(url.into());
+        if rules.own_hosts.iter().any(|own| own.eq_ignore_ascii_case(target.host())) {
+            return Err(Unfit::Itself);
+        }
+        host::check(target.host())?;
+        if target.0.len() > longest {
+            return Err(Unfit::TooLong(longest));
+        }
+        // The parser promises this; a header that depends on it does not take its word for it.
+        let printable = target.0.bytes().all(|byte| byte.is_ascii_graphic());
+        if printable { Ok(target) } else { Err(Unfit::NotAUrl) }
+    }
+
+    /// A target that was checked before it was stored.
+    pub fn stored(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    /// The normalised URL.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The host in ASCII and lower case: no port, no final dot, no brackets around IPv6.
+    pub fn host(&self) -> &str {
+        let (host, _) = self.host_and_port();
+        host
+    }
+
+    /// SHA-256 of the URL without its fragment, which no server ever sees.
+    pub fn fingerprint(&self) -> [u8; 32] {
+        let (sent, _) = query::split_fragment(&self.0);
+        Sha256::digest(sent.as_bytes()).into()
+    }
+
+    /// What a person might want to look at twice before following the link.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let (host, port) = self.host_and_port();
+        warning::about(host, port)
+    }
+
+    /// What a blocklist could hold that would match: `host:` with the host and each parent domain
+    /// of at least two labels, then `url:` with the fingerprint in hex.
+    pub fn block_keys(&self) -> Vec<String> {
+        let host = self.host();
+        let mut keys = vec![format!("host:{host}")];
+        if host.parse::<IpAddr>().is_err() {
+            let parents = host.match_indices('.').map(|(dot, _)| &host[dot + 1..]);
+            let domains = parents.filter(|parent| parent.contains('.'));
+            keys.extend(domains.map(|parent| format!("host:{parent}")));
+        }
+        let nibbles = self.fingerprint().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        let hex: String =
+            nibbles.filter_map(|nibble| char::from_digit(nibble.into(), 16)).collect();
+        keys.push(format!("url:{hex}"));
+        keys
+    }
+
+    /// The URL with a visitor's raw query added to its own, before the fragment. What may not stand
+    /// in a query is percent-encoded; what is encoded already stays as it is.
+    pub fn with_query(&self, raw_query: &str) -> String {
+        query::append(&self.0, raw_query)
+    }
+
+    /// The target with these query parameters, each in place of any of the same name. The rest of
+    /// the query stays byte for byte, since it may be signed. The result can be longer than what
+    /// was parsed.
+    #[must_use]
+    pub fn with_parameters(&self, pairs: &[(&str, &str)]) -> Self {
+        Self(query::set(&self.0, pairs))
+    }
+
+    fn host_and_port(&self) -> (&str, Option<&str>) {
+        let (_, rest) = self.0.split_once("://").unwrap_or_default();
+        let authority = authority(rest);
+        if let Some((host, port)) = authority.strip_prefix('[').and_then(|v6| v6.split_once(']')) {
+            return (host, port.strip_prefix(':'));
+        }
+        match authority.split_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (authority, None),
+        }
+    }
+}
+
+fn check_text(text: &str, longest: usize) -> Result<(), Unfit> {
+    if text.is_empty() {
+        return Err(Unfit::Empty);
+    }
+    if text.chars().count() > longest {
+        return Err(Unfit::TooLong(longest));
+    }
+    // The parser drops tabs and line breaks and reads a backslash as a slash, so that what a person
+    // or a filter sees is not what gets called.
+    if text.contains(is_control) {
+        return Err(Unfit::ControlCharacter);
+    }
+    if text.contains('\\') { Err(Unfit::Backslash) } else { Ok(()) }
+}
+
+/// Control characters, line and paragraph separators, and the marks that reorder text on screen.
+fn is_control(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
+}
+
+/// What follows `http://` or `https://`. The parser would also take `http:example.org` and any
+/// number of slashes.
+fn after_scheme(text: &str) -> Result<&str, Unfit> {
+    let (scheme, rest) = text.split_once(':').ok_or(Unfit::NotAUrl)?;
+    let well_formed = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
+    if !well_formed {
+        return Err(Unfit::NotAUrl);
+    }
+    if !["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web)) {
+        return Err(Unfit::Scheme);
+    }
+    rest.strip_prefix("//").ok_or(Unfit::NotAUrl)
+}
+
+fn check_authority(rest: &str) -> Result<(), Unfit> {
+    let authority = authority(rest);
+    if authority.contains('@') {
+        return Err(Unfit::Credentials);
+    }
+    if authority.is_empty() { Err(Unfit::NoHost) } else { Ok(()) }
+}
+
+fn authority(rest: &str) -> &str {
+    rest.find(['/', '?', '#']).map_or(rest, |end| &rest[..end])
+}
+
+/// `example.org.` and `example.org` are one host, so they get one fingerprint and one block key.
+/// A second dot is an empty label, and taking it off as well would make `8.8.8.8..` an address.
+fn without_final_dot(url: &mut Url) -> Result<(), Unfit> {
+    let shorter = url.host_str().and_then(|host| host.strip_suffix('.')).map(str::to_owned);
+    match shorter {
+        None => Ok(()),
+        Some(host) if host.ends_with('.') => Err(Unfit::Host),
+        Some(host) => Ok(url.set_host(Some(&host))?),
+    }
+}
+
+#[cfg(test)]
+mod tests;
