@@ -6,6 +6,7 @@
 mod accounts;
 mod crash_points;
 mod ids;
+mod links;
 mod planted;
 
 use std::collections::BTreeMap;

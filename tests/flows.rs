@@ -5,5 +5,8 @@ mod describe;
 mod edge;
 mod ids;
 mod keys;
+mod links;
+mod links_clicks;
+mod links_once;
 mod messages;
 mod redirect;

@@ -6,6 +6,7 @@
 )]
 
 mod contract;
+mod counted;
 mod faults;
 mod flows;
 mod races;

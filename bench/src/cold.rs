@@ -17,6 +17,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
 use crate::table::{Table, Verdict, grouped};
+pub(crate) use process::target;
 use process::{Bed, Seen};
 use sample::{EMPTY, FUNCTIONS, Sample};
 use store::Store;
@@ -168,6 +169,6 @@ fn zipped(bytes: &[u8]) -> io::Result<u64> {
     Ok(encoder.finish()?.len() as u64 + (30 + NAME) + (46 + NAME) + 22)
 }
 
-fn has_valgrind() -> bool {
+pub(crate) fn has_valgrind() -> bool {
     std::process::Command::new("valgrind").arg("--version").output().is_ok()
 }

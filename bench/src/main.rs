@@ -9,7 +9,7 @@
 
 mod cold;
 mod ids;
-mod redirect;
+mod links;
 mod table;
 
 use std::process::ExitCode;
@@ -23,7 +23,8 @@ Systems:
   ids [--sim N]   ids per second, the cap, and N simulated ids (1000000000 unless told)
   cold [function] [--invokes N]
                   size, instructions and memory of a release binary (ids, 20 warm invocations)
-  redirect        instructions and time of a cached redirect and of one that reads its link";
+  links [process|load|calls]
+                  a redirect in process, under load, and what each operation calls and costs";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -38,7 +39,10 @@ fn main() -> ExitCode {
             Some((function, invokes)) => cold::run(function, invokes),
             None => return usage(),
         },
-        ["redirect"] => redirect::run(),
+        ["links"] => links::run(&links::PARTS),
+        ["links", "process"] => links::run(&[links::Part::Process]),
+        ["links", "load"] => links::run(&[links::Part::Load]),
+        ["links", "calls"] => links::run(&[links::Part::Calls]),
         _ => return usage(),
     };
     if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }

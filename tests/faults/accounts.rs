@@ -37,7 +37,7 @@ pub(super) async fn scenario(
     seed: u64,
     faults: Arc<Faults>,
 ) -> Result<BTreeMap<Fault, u64>, String> {
-    let lab = Lab::with(Setup { seed, faults, skew_ms: 5_000 });
+    let lab = Lab::with(Setup { seed, faults, skew_ms: 5_000, ..Setup::default() });
     Witness::subscribe(&lab)?;
     let mut dice = Dice::new(seed ^ 0xacc0);
     let mut promised = Promised::default();

@@ -3,6 +3,8 @@
 //! The client repeats its request until it has an answer. Then the effect must be there exactly
 //! once, whichever call it was that went wrong.
 
+mod links;
+
 use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! A private local cloud for each test, with a clock that moves and, if wanted, a plan of faults.
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +13,8 @@ use domain::accounts::SecretHash;
 use http::{HeaderMap, Method, Request, StatusCode};
 use local::connector::Connector;
 use local::faults::Faults;
-use local::{Cloud, Movable, Options};
+use local::{Cloud, Movable, Options, internet};
+use outside::Network;
 use serde_json::Value;
 
 /// The secret of the bootstrap admin in every test; sample events use it too.
@@ -43,6 +45,8 @@ pub struct Answer {
     pub headers: HeaderMap,
     /// Its body as JSON; `Null` if it is none.
     pub body: Value,
+    /// Its body as it came.
+    pub bytes: Bytes,
 }
 
 impl Answer {
@@ -66,11 +70,13 @@ pub struct Setup {
     pub faults: Arc<Faults>,
     /// How wrong each instance's clock may be.
     pub skew_ms: u64,
+    /// The internet outside; none unless told.
+    pub network: Network,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { seed: 1, faults: Faults::none(), skew_ms: 0 }
+        Self { seed: 1, faults: Faults::none(), skew_ms: 0, network: internet::closed() }
     }
 }
 
@@ -106,6 +112,7 @@ impl Lab {
         options.seed = Some(setup.seed);
         options.skew_ms = setup.skew_ms;
         options.faults = setup.faults;
+        options.network = setup.network;
         options.log = Log::new(move |line| {
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
         });
@@ -128,7 +135,14 @@ impl Lab {
 
     /// A call under construction.
     pub fn call(&self, method: Method, path: &str) -> Call<'_> {
-        Call { lab: self, method, path: path.to_owned(), headers: Vec::new(), body: Bytes::new() }
+        Call {
+            lab: self,
+            method,
+            path: path.to_owned(),
+            source: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            headers: Vec::new(),
+            body: Bytes::new(),
+        }
     }
 
     /// A GET by the bootstrap admin.
@@ -202,6 +216,7 @@ pub struct Call<'a> {
     lab: &'a Lab,
     method: Method,
     path: String,
+    source: IpAddr,
     headers: Vec<(String, String)>,
     body: Bytes,
 }
@@ -211,6 +226,13 @@ impl Call<'_> {
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Comes from that address.
+    #[must_use]
+    pub const fn coming_from(mut self, source: IpAddr) -> Self {
+        self.source = source;
         self
     }
 
@@ -244,12 +266,14 @@ impl Call<'_> {
             request = request.header(name, value);
         }
         let Ok(request) = request.body(self.body) else { panic!("{} is not a path", self.path) };
-        let response = self.lab.cloud.request(request).await;
-        let (parts, body) = response.into_parts();
+        let cloud = &self.lab.cloud;
+        let handled = cloud.gateway.handle(request, self.source, cloud.now_ms()).await;
+        let (parts, body) = handled.response.into_parts();
         Answer {
             status: parts.status,
             headers: parts.headers,
             body: serde_json::from_slice(&body).unwrap_or(Value::Null),
+            bytes: body,
         }
     }
 }

@@ -1,4 +1,8 @@
-//! Routes and salts.
+//! Routes and salts; the rest of links in the files beside.
+
+mod claims;
+mod counts;
+mod rows;
 
 use std::collections::HashMap;
 

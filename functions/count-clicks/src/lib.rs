@@ -8,18 +8,24 @@
 
 mod archive;
 
+use std::collections::BTreeSet;
+
 use boundary::batch::{Consumer, Message, Unhandled};
 use boundary::telemetry::{Unit, measure};
 use boundary::{Entropy, Host, Misconfigured};
+use domain::Failure;
 use domain::links::Code;
 use domain::links::clicks::{Click, ClickBatch};
-use domain::links::counts::tally;
-use std::collections::BTreeSet;
+use domain::links::counts::{Counts, LinkDay, tally};
+use futures::{TryStreamExt, stream};
 use store::{Archive, Links};
 
 /// Referrers named for one link and day; what comes after them is added up as `other`. A row that
 /// anyone can make grow by sending made-up headers must have an end.
 const REFERRERS: usize = 200;
+
+/// Links of a batch that are worked on at the same time.
+const AT_ONCE: usize = 16;
 
 /// What the handler shares between messages.
 #[derive(Debug)]
@@ -50,13 +56,11 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
 async fn count(state: &State, message: &Message) -> Result<(), Unhandled> {
     let batch = read(&message.body)?;
     let mut days = tally(&batch);
-    for (link_day, counts) in &mut days {
-        let known = state.links.known_referrers(&batch.id, link_day, counts).await?;
-        counts.fold_referrers(&known, REFERRERS);
-        if !counts.visitors.is_empty() {
-            state.links.add_visitors(link_day, &counts.visitors).await?;
-        }
-    }
+    stream::iter(days.iter_mut().map(Ok))
+        .try_for_each_concurrent(AT_ONCE, |(link_day, counts)| {
+            prepare(state, &batch, link_day, counts)
+        })
+        .await?;
     if !days.is_empty() {
         state.links.count(&batch.id, &days, message.now, || state.entropy.token()).await?;
     }
@@ -67,6 +71,21 @@ async fn count(state: &State, message: &Message) -> Result<(), Unhandled> {
         measure("ClickLag", Unit::Milliseconds, f64::from(i32::try_from(lag).unwrap_or(i32::MAX)));
     }
     Ok(())
+}
+
+/// What may be done again before the counts, because it changes nothing the second time.
+async fn prepare(
+    state: &State,
+    batch: &ClickBatch,
+    link_day: &LinkDay,
+    counts: &mut Counts,
+) -> Result<(), Failure> {
+    let known = state.links.known_referrers(&batch.id, link_day, counts).await?;
+    counts.fold_referrers(&known, REFERRERS);
+    if counts.visitors.is_empty() {
+        return Ok(());
+    }
+    state.links.add_visitors(link_day, &counts.visitors).await
 }
 
 fn read(body: &str) -> Result<ClickBatch, Unhandled> {

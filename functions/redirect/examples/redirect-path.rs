@@ -1,15 +1,13 @@
 //! Follows links in process, without a socket: `redirect-path <hit|miss> <count>`.
 //!
 //! From the event's JSON to the answer's, as the runtime hands them over. The store is an HTTP client
-//! that answers at once, so a miss is what our side of one costs. Prints nanoseconds a request.
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "a bench reads the real clock and prints what it finds"
-)]
+//! that answers at once, so a miss is what our side of one costs. Prints two numbers: nanoseconds of
+//! CPU a request, and the calls that all requests but the first made to the store together.
+#![expect(clippy::print_stdout, reason = "a bench prints what it finds")]
 
 use std::error::Error;
-use std::time::Instant;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use aws_smithy_runtime_api::client::http::{
     HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpClient,
@@ -25,12 +23,15 @@ use domain::Timestamp;
 const LINK: &str = r#"{"Item":{"to":{"S":"https://example.org/a/page/somewhere"},
     "created_at":{"N":"1772366400000"}},"ConsumedCapacity":{"CapacityUnits":0.5}}"#;
 
-/// A store that has every link.
-#[derive(Debug, Clone)]
-struct Canned;
+/// A store that has every link, and counts how often it is asked.
+#[derive(Debug, Clone, Default)]
+struct Canned {
+    calls: Arc<AtomicU64>,
+}
 
 impl HttpConnector for Canned {
     fn call(&self, _: HttpRequest) -> HttpConnectorFuture {
+        self.calls.fetch_add(1, Ordering::Relaxed);
         let response = http::Response::new(SdkBody::from(LINK));
         HttpConnectorFuture::ready(HttpResponse::try_from(response).map_err(|error| {
             aws_smithy_runtime_api::client::result::ConnectorError::user(error.into())
@@ -52,21 +53,30 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [mode, count] = arguments.as_slice() else { return Err("<hit|miss> <count>".into()) };
     let (misses, count): (bool, u32) = (mode == "miss", count.parse()?);
-    let function = redirect::function(&host()?)?;
+    let store = Canned::default();
+    let function = redirect::function(&host(store.clone())?)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         follow(&function, "first").await?;
         let events: Vec<Vec<u8>> = (0..if misses { count } else { 1 })
             .map(|n| event(&if misses { format!("code{n}") } else { "first".to_owned() }))
             .collect();
-        let started = Instant::now();
+        let (started, asked) = (cpu_nanoseconds()?, store.calls.load(Ordering::Relaxed));
         for n in 0..count as usize {
             let answer = function.invoke(&events[n % events.len()], Invocation::default()).await?;
             std::hint::black_box(answer);
         }
-        println!("{}", started.elapsed().as_nanos() / u128::from(count.max(1)));
+        let spent = cpu_nanoseconds()? - started;
+        let asked = store.calls.load(Ordering::Relaxed) - asked;
+        println!("{} {asked}", spent / u64::from(count.max(1)));
         Ok(())
     })
+}
+
+/// What this process's one thread has spent so far, as the kernel accounts it.
+fn cpu_nanoseconds() -> Result<u64, Box<dyn Error>> {
+    let text = std::fs::read_to_string("/proc/self/schedstat")?;
+    Ok(text.split_whitespace().next().ok_or("no CPU time")?.parse()?)
 }
 
 async fn follow(function: &impl Function, code: &str) -> Result<(), Box<dyn Error>> {
@@ -83,7 +93,7 @@ fn event(code: &str) -> Vec<u8> {
 }
 
 /// The clock stands still, so that what was read stays fresh.
-fn host() -> Result<Host, Box<dyn Error>> {
+fn host(store: Canned) -> Result<Host, Box<dyn Error>> {
     let vars: Vars = [
         ("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"),
         ("AWS_SECRET_ACCESS_KEY", "secret"),
@@ -97,7 +107,7 @@ fn host() -> Result<Host, Box<dyn Error>> {
     .collect();
     let now = Timestamp::from_second(1_772_366_400)?;
     Ok(Host {
-        aws: Aws::through(SharedHttpClient::new(Canned), &vars)?,
+        aws: Aws::through(SharedHttpClient::new(store), &vars)?,
         vars,
         clock: Clock::new(move || now),
         entropy: Entropy::system(),

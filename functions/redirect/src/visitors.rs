@@ -77,6 +77,7 @@ pub(crate) fn hash(salt: &[u8; 32], address: &str, user_agent: &str) -> u64 {
     let mut sha = Sha256::new();
     sha.update(salt);
     sha.update(address.as_bytes());
+    sha.update([0]);
     sha.update(user_agent.as_bytes());
     let digest: [u8; 32] = sha.finalize().into();
     let (first, _) = digest.split_at(8);
@@ -99,10 +100,11 @@ mod tests {
     #[test]
     fn a_hash_is_the_start_of_sha_256_over_salt_address_and_agent() {
         let digest: [u8; 32] =
-            Sha256::digest([&[7; 32][..], b"192.0.2.1", b"agent"].concat()).into();
+            Sha256::digest([&[7; 32][..], b"192.0.2.1", b"\0", b"agent"].concat()).into();
         let hash = hash(&[7; 32], "192.0.2.1", "agent");
         assert_eq!(hash.to_be_bytes(), digest[..8]);
         assert_ne!(hash, super::hash(&[8; 32], "192.0.2.1", "agent"));
+        assert_ne!(hash, super::hash(&[7; 32], "192.0.2.1a", "gent"));
     }
 
     #[test]

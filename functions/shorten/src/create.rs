@@ -72,7 +72,13 @@ async fn one_once(state: &State, request: &Request, ticket: Option<&Ticket>) -> 
         Made::New(link) => (StatusCode::CREATED, link),
         Made::Had(link) => (StatusCode::OK, link),
     };
-    Ok(answer(state, status, link, request))
+    let response = answer(state, status, link, request);
+    // A new link's answer was written together with the link.
+    if let (Made::Had(_), Some(ticket)) = (&made, ticket) {
+        let kept = idempotency::kept(&response, response.text().into_bytes());
+        state.links.once().keep(ticket, &kept, &state.entropy.token()).await?;
+    }
+    Ok(response)
 }
 
 /// Why links are not made, as metrics name it.
@@ -87,7 +93,11 @@ fn failure_metric(problem: &Problem) -> &'static str {
 }
 
 fn answer(state: &State, status: StatusCode, link: &Link, request: &Request) -> Response {
-    let location = format!("/api/v1/url/{}", link.code.as_str());
+    let mut location = format!("/api/v1/url/{}", link.code.as_str());
+    if !link.domain.is_empty() {
+        location.push_str("?domain=");
+        location.push_str(&link.domain);
+    }
     Response::json(status, &LinkView::of(link, state, request))
         .with_version(link.version)
         .with_text(header::LOCATION, &location)

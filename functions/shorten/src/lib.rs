@@ -16,6 +16,7 @@ pub mod qr;
 mod state;
 mod terms;
 mod transfer;
+mod vetting;
 mod view;
 
 use boundary::http::{Access, Api, Builder};

@@ -1,7 +1,7 @@
 //! The owner's links: read, edit, delete, restore, list.
 
 use boundary::http::{Answer, Error, Problem, Request, Response};
-use domain::links::{Link, Rejected};
+use domain::links::{DomainName, Link, Rejected};
 use http::StatusCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -26,7 +26,7 @@ pub(crate) async fn read(state: &State, request: Request) -> Answer {
         bots: totals.bots,
         previews: totals.previews,
     };
-    // Clicks change without a new version, so there is no `ETag` to skip the body by.
+    // The version is the link's own: clicks alone don't make a new one.
     Ok(Response::json(StatusCode::OK, &details).with_version(link.version))
 }
 
@@ -60,6 +60,8 @@ pub(crate) async fn delete(state: &State, request: Request) -> Answer {
 }
 
 pub(crate) async fn restore(state: &State, request: Request) -> Answer {
+    let link = state.link_for(&request).await?;
+    state.check_domain(&link).await?;
     let change = |link: &Link| match link.restored(request.now) {
         Some(next) => Ok(Some(next)),
         None => Err(Rejected::NothingToUndo),
@@ -107,6 +109,20 @@ pub(crate) async fn list(state: &State, request: Request) -> Answer {
 }
 
 impl State {
+    /// A deleted link does not keep its owner from giving its domain up, so someone else may have it
+    /// by now.
+    async fn check_domain(&self, link: &Link) -> Result<(), Error> {
+        if link.domain.is_empty() {
+            return Ok(());
+        }
+        let owner = self.links.domain_owner(&DomainName::parse(&link.domain)?).await?;
+        if owner.is_some() && owner == link.owner {
+            Ok(())
+        } else {
+            Err(Rejected::UnknownDomain.into())
+        }
+    }
+
     /// Applies a change to the link in the path, again if someone else was faster; `None` means that
     /// there is nothing to change.
     pub(crate) async fn change(

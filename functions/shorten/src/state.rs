@@ -11,11 +11,14 @@ use domain::links::code::{CodeKey, Range};
 use domain::links::target::Rules;
 use domain::links::{Code, DomainName, Link, Rejected, Target};
 use domain::{Failure, Timestamp, hex};
-use outside::{Fetcher, Network, Reputation, Verdict};
+use outside::{Fetcher, Network, Reputation};
 use sha2::{Digest, Sha256};
 use store::Links;
-use store::links::{Entry, Rule};
+use store::links::Rule;
+
 use tokio::sync::Mutex;
+
+use crate::vetting::Blocklist;
 
 /// Without a key: per address.
 const ANONYMOUS: [Rule; 2] = [
@@ -29,9 +32,6 @@ const USER: [Rule; 1] = [Rule { name: "user_hour", limit: 10_000, seconds: 3_600
 /// Reports of abuse, per address or user.
 const REPORTS: [Rule; 1] = [Rule { name: "reports_hour", limit: 20, seconds: 3_600 }];
 
-/// How long a node trusts its copy of the blocklist.
-const BLOCKLIST_MS: i64 = 60_000;
-
 /// What the handlers share.
 #[derive(Debug)]
 pub struct State {
@@ -42,23 +42,18 @@ pub struct State {
     longest: usize,
     public_hosts: Vec<String>,
     trust_viewer: bool,
-    reputation: Reputation,
-    fetcher: Fetcher,
+    pub(crate) reputation: Reputation,
+    pub(crate) fetcher: Fetcher,
     codes: Mutex<Option<Codes>>,
-    blocklist: Mutex<Option<Blocklist>>,
+    pub(crate) blocklist: Mutex<Option<Blocklist>>,
     salt: Lock<Option<(String, [u8; 32])>>,
+    pub(crate) strangers: Lock<HashMap<String, Timestamp>>,
 }
 
 #[derive(Debug)]
 struct Codes {
     key: CodeKey,
     range: Range,
-}
-
-#[derive(Debug)]
-struct Blocklist {
-    reasons: HashMap<String, String>,
-    read_at: Timestamp,
 }
 
 impl State {
@@ -87,6 +82,7 @@ impl State {
             codes: Mutex::new(None),
             blocklist: Mutex::new(None),
             salt: Lock::new(None),
+            strangers: Lock::default(),
         })
     }
 
@@ -102,52 +98,6 @@ impl State {
         own.push(&here);
         let rules = Rules { longest: self.longest, own_hosts: &own };
         Target::parse(text, &rules).map_err(|unfit| Rejected::field(field, unfit))
-    }
-
-    /// Refuses destinations that are known to be bad, or that are one of our custom domains.
-    pub(crate) async fn vet<'a>(
-        &self,
-        targets: impl Iterator<Item = &'a Target>,
-        now: Timestamp,
-    ) -> Result<(), Error> {
-        for target in targets {
-            if self.blocked(target, now).await?.is_some() {
-                return Err(Rejected::Blocklisted.into());
-            }
-            if let Ok(name) = DomainName::parse(target.host())
-                && self.links.domain_owner(&name).await?.is_some()
-            {
-                let rule = "a page outside this service, not another short link";
-                return Err(Rejected::field("longUrl", rule).into());
-            }
-            // The scan asks again; a reputation service that is down stops nobody.
-            if let Ok(Verdict::Listed(_)) =
-                self.reputation.check(&self.fetcher, target.as_str()).await
-            {
-                return Err(Rejected::Blocklisted.into());
-            }
-        }
-        Ok(())
-    }
-
-    /// Why a destination is on the blocklist, if it is.
-    async fn blocked(&self, target: &Target, now: Timestamp) -> Result<Option<String>, Failure> {
-        let mut held = self.blocklist.lock().await;
-        let age = |list: &Blocklist| now.as_millisecond() - list.read_at.as_millisecond();
-        let fresh = held.as_ref().is_some_and(|list| (0..BLOCKLIST_MS).contains(&age(list)));
-        if !fresh {
-            let entries = self.links.blocklist().await?;
-            let reasons = entries.into_iter().map(|Entry { key, reason, .. }| (key, reason));
-            *held = Some(Blocklist { reasons: reasons.collect(), read_at: now });
-        }
-        let reasons = held.as_ref().map(|list| &list.reasons);
-        let found = |key: &String| reasons.and_then(|reasons| reasons.get(key)).cloned();
-        Ok(target.block_keys().iter().find_map(found))
-    }
-
-    /// Forgets the blocklist, so that the next request of this node reads it.
-    pub(crate) async fn forget_blocklist(&self) {
-        *self.blocklist.lock().await = None;
     }
 
     /// A code that nobody has: the next number of a leased range, shuffled.

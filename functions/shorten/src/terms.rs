@@ -68,6 +68,7 @@ pub(crate) struct Variant {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct LinkPatch {
     /// A new destination.
+    #[serde(default, deserialize_with = "given")]
     long_url: Option<String>,
     /// A new time to stop, or null for never.
     #[serde(default, deserialize_with = "present")]
@@ -82,19 +83,33 @@ pub(crate) struct LinkPatch {
     #[schemars(with = "Option<String>")]
     fallback_url: Option<Change<String>>,
     /// 302, 301 or 307.
+    #[serde(default, deserialize_with = "given")]
     redirect: Option<u16>,
     /// New destinations by weight; an empty list goes back to `longUrl`.
+    #[serde(default, deserialize_with = "given")]
     variants: Option<Vec<Variant>>,
     /// The new set of labels.
+    #[serde(default, deserialize_with = "given")]
     tags: Option<Vec<String>>,
     /// A new note, or null for none.
     #[serde(default, deserialize_with = "present")]
     #[schemars(with = "Option<String>")]
     note: Option<Change<String>>,
     /// Whether a visitor's query goes on to the destination.
+    #[serde(default, deserialize_with = "given")]
     forward_query: Option<bool>,
     /// The new campaign parameters.
+    #[serde(default, deserialize_with = "given")]
     utm: Option<BTreeMap<String, String>>,
+}
+
+/// What can't be taken away can't be null.
+fn given<'de, T, D>(reader: D) -> Result<Option<T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    T::deserialize(reader).map(Some)
 }
 
 /// Tells `null` (take it away) from absence (leave it).

@@ -2,7 +2,7 @@
 //!
 //! Trigger: every minute. Effect: links to destinations that are on the blocklist, or that the
 //! reputation service lists, are blocked; what a destination says of itself is fetched once and then
-//! monthly; a destination that many strangers shorten is reported to the admins. Guarantee: the walk
+//! monthly; of links that were deleted 30 days ago only the code is kept; a destination that many strangers shorten is reported to the admins. Guarantee: the walk
 //! goes on where the last run stopped and comes by every link; a run that is cut off or doubled does
 //! nothing twice; a fetch never reaches a private address.
 
@@ -63,6 +63,7 @@ struct Done {
     seen: usize,
     blocked: usize,
     looked_at: usize,
+    forgotten: usize,
     reported: usize,
     failed: Option<Failure>,
 }
@@ -77,7 +78,7 @@ async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
     loop {
         let stretch = state.links.stretch(position.as_deref(), STRETCH).await?;
         done.seen += stretch.seen.len();
-        for seen in &stretch.seen {
+        for seen in stretch.seen.iter().filter(|seen| seen.link.deleted_at.is_none()) {
             if let Some(report) = crowd.add(seen, run.now) {
                 state.links.report(&report).await?;
                 done.reported += 1;
@@ -96,7 +97,7 @@ async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
     }
     let summary = json!({
         "seen": done.seen, "blocked": done.blocked, "looked_at": done.looked_at,
-        "reported": done.reported, "finished": position.is_none(),
+        "forgotten": done.forgotten, "reported": done.reported, "finished": position.is_none(),
     });
     Ok(summary.as_object().cloned().unwrap_or_default())
 }
@@ -115,7 +116,11 @@ async fn look_at(
         let finding = judge(&seen.link, sighting, run.now);
         let next = match &finding {
             Finding::Leave => return Ok(finding),
-            Finding::Block(link) | Finding::Note(link) => link,
+            Finding::Note(link) => {
+                state.links.note_preview(link).await?;
+                return Ok(finding);
+            }
+            Finding::Block(link) | Finding::Forget(link) => link,
         };
         // Losing means that its owner changed it just now; the next walk looks again.
         let amended = state.links.amend(next, &state.entropy.token()).await?;
@@ -126,6 +131,7 @@ async fn look_at(
         match outcome {
             Ok(Finding::Block(_)) => done.blocked += 1,
             Ok(Finding::Note(_)) => done.looked_at += 1,
+            Ok(Finding::Forget(_)) => done.forgotten += 1,
             Ok(Finding::Leave) => {}
             Err(failure) => done.failed = Some(failure),
         }

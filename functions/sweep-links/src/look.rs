@@ -23,7 +23,7 @@ pub(crate) fn listed(blocklist: &HashMap<String, String>, link: &Link) -> Option
 /// said nothing: a link is never blocked for that.
 pub(crate) async fn sight(state: &State, link: &Link, now: Timestamp) -> Sighting {
     let mut sighting = Sighting::default();
-    if link.blocked.is_some() {
+    if link.blocked.is_some() || link.deleted_at.is_some() {
         return sighting;
     }
     for target in link.terms.destinations() {
@@ -36,13 +36,13 @@ pub(crate) async fn sight(state: &State, link: &Link, now: Timestamp) -> Sightin
     }
     if state.fetches_previews && is_due(link, now) {
         let fetched = state.fetcher.get(link.terms.long_url.as_str(), Limits::default()).await;
-        sighting.preview = Some(match fetched {
+        match fetched {
             Ok(fetched) => {
-                let seen = page::preview(&fetched);
-                Preview { title: seen.title, description: seen.description, image: seen.image }
+                let page::Preview { title, description, image, .. } = page::preview(&fetched);
+                sighting.preview = Some(Preview { title, description, image });
             }
-            Err(_) => link.preview.clone(),
-        });
+            Err(_) => sighting.silent = true,
+        }
     }
     sighting
 }

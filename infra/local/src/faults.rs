@@ -5,6 +5,7 @@
 //! the same faults. Injected faults are counted by kind.
 
 mod answers;
+mod record;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +17,9 @@ use tokio::sync::Notify;
 
 use crate::services::Service;
 use answers::{BROKEN, THROTTLED, conflict, refusal};
+use record::Record;
+
+pub use record::{Recorded, Wanted};
 
 /// What can go wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,6 +67,7 @@ pub struct Faults {
     counts: Mutex<BTreeMap<Fault, u64>>,
     seen: Mutex<HashMap<Bytes, Response<Bytes>>>,
     sabotage: Option<Sabotage>,
+    record: Record,
 }
 
 /// Changes a request on its way to a service: what a function would send if it had a bug. It gets
@@ -71,6 +76,8 @@ pub type Sabotage = fn(&str, &mut serde_json::Value);
 
 enum Plan {
     Never,
+    /// Nothing goes wrong until the plan within is taken up again.
+    Paused(Box<Plan>),
     Seeded {
         dice: Dice,
         per_mille: u64,
@@ -120,7 +127,18 @@ impl Faults {
             counts: Mutex::default(),
             seen: Mutex::default(),
             sabotage: None,
+            record: Record::default(),
         }
+    }
+
+    /// From now on keeps the calls that are `wanted`, for a test to look at.
+    pub fn record(&self, wanted: Wanted) {
+        self.record.start(wanted);
+    }
+
+    /// The calls that were kept so far, in the order in which services had them.
+    pub fn recorded(&self) -> Vec<Recorded> {
+        self.record.kept()
     }
 
     /// The request as the sabotage, if there is one, would have it.
@@ -135,6 +153,21 @@ impl Faults {
     /// From now on, nothing more goes wrong.
     pub fn stop(&self) {
         *lock(&self.plan) = Plan::Never;
+    }
+
+    /// Nothing goes wrong until [`Self::resume`].
+    pub fn pause(&self) {
+        let mut plan = lock(&self.plan);
+        let paused = std::mem::replace(&mut *plan, Plan::Never);
+        *plan = Plan::Paused(Box::new(paused));
+    }
+
+    /// Takes up the plan that was paused.
+    pub fn resume(&self) {
+        let mut plan = lock(&self.plan);
+        if let Plan::Paused(paused) = std::mem::replace(&mut *plan, Plan::Never) {
+            *plan = *paused;
+        }
     }
 
     /// From now on, the `nth` call (from 0) meets `fault`, and nothing else goes wrong.
@@ -159,7 +192,7 @@ impl Faults {
     fn draw(&self, call: &Call) -> Option<Fault> {
         let mut plan = lock(&self.plan);
         match &mut *plan {
-            Plan::Never => None,
+            Plan::Never | Plan::Paused(_) => None,
             Plan::Seeded { dice, per_mille } => {
                 if dice.below(1000) >= *per_mille {
                     return None;
@@ -185,7 +218,7 @@ impl Faults {
         let struck = match &mut *lock(&self.plan) {
             // Deliveries are few beside calls, so each is likelier to go wrong.
             Plan::Seeded { dice, per_mille } => dice.below(1000) < *per_mille * 4,
-            Plan::Never | Plan::At { .. } => false,
+            Plan::Never | Plan::Paused(_) | Plan::At { .. } => false,
         };
         if struck {
             self.count(fault);
@@ -197,7 +230,7 @@ impl Faults {
     pub(crate) fn below(&self, bound: u64) -> u64 {
         match &mut *lock(&self.plan) {
             Plan::Seeded { dice, .. } => dice.below(bound),
-            Plan::Never | Plan::At { .. } => 0,
+            Plan::Never | Plan::Paused(_) | Plan::At { .. } => 0,
         }
     }
 
@@ -231,6 +264,7 @@ impl Faults {
             Some(_) | None => {}
         }
         let answer = carry_out().await;
+        self.record.note(call, answer.status().is_success());
         match fault {
             Some(Fault::CommitThenTimeout) => {
                 return Err(ConnectorError::timeout("no answer".into()));

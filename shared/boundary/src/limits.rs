@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use domain::{Failure, Timestamp};
+use domain::Timestamp;
 use store::Links;
 use store::links::{Grant, Rule};
 
@@ -48,24 +48,16 @@ impl Limits {
             return Ok(());
         }
         let lot = rules.iter().map(|rule| rule.limit / 100).min().unwrap_or(0).max(units);
-        if self.grant(subject, rules, lot, now).await? {
+        let mut grant = self.quotas.take_units(subject, rules, lot, now).await?;
+        if grant == Grant::Granted {
             self.keep(subject, rules, lot - units, now);
-            return Ok(());
+        } else if lot > units {
+            grant = self.quotas.take_units(subject, rules, units, now).await?;
         }
-        if lot > units && self.grant(subject, rules, units, now).await? {
-            return Ok(());
+        match grant {
+            Grant::Granted => Ok(()),
+            Grant::Denied { wait } => Err(refusal(rules, wait).into()),
         }
-        Err(refusal(rules, now).into())
-    }
-
-    async fn grant(
-        &self,
-        subject: &str,
-        rules: &[Rule],
-        units: u32,
-        now: Timestamp,
-    ) -> Result<bool, Failure> {
-        Ok(self.quotas.take_units(subject, rules, units, now).await? == Grant::Granted)
     }
 
     /// Spends from the lot at hand, if it is large enough and its window is still open.
@@ -92,10 +84,8 @@ impl Limits {
     }
 }
 
-/// Which of several rules was short is not known; the first window to end is worth waiting for.
-fn refusal(rules: &[Rule], now: Timestamp) -> Problem {
-    let seconds = rules.iter().map(|rule| rule.resets_in(now)).min().unwrap_or(60);
+fn refusal(rules: &[Rule], wait: i64) -> Problem {
     let quotas: Vec<String> =
         rules.iter().map(|rule| format!("{} in {} s", rule.limit, rule.seconds)).collect();
-    Problem::too_many(format!("The quota is used up: {}.", quotas.join(", ")), seconds)
+    Problem::too_many(format!("The quota is used up: {}.", quotas.join(", ")), wait)
 }

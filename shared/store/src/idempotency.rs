@@ -164,6 +164,13 @@ impl Idempotency {
         Ok(transaction::update(update))
     }
 
+    /// Turns the claim into an answer where there is no effect to write it with. Loses silently when
+    /// the claim is no longer ours.
+    pub async fn keep(&self, ticket: &Ticket, answer: &Answer, token: &str) -> Result<(), Failure> {
+        let items = vec![self.completion(ticket, answer)?];
+        transaction::transact(&self.client, "keep the answer", items, token).await.map(|_| ())
+    }
+
     /// Gives the claim back after a request that changed nothing, so that a corrected one may use
     /// the key at once. Loses silently when the claim is no longer ours.
     pub async fn release(&self, ticket: &Ticket) -> Result<(), Failure> {

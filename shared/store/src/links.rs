@@ -121,6 +121,7 @@ impl Links {
         if let Some(same) = same {
             items.push(self.same_put(same, link)?);
         }
+        let completion = items.len();
         if let Some((ticket, answer)) = answer {
             items.push(self.once.completion(ticket, answer)?);
         }
@@ -128,11 +129,14 @@ impl Links {
         if let Transacted::Committed = outcome {
             return Ok(Created::Created);
         }
+        // Whoever took the claim over may have made this very link.
+        if outcome.refused(completion).is_some() {
+            return Ok(Created::ClaimLost);
+        }
         if let (Some(_), Some(met)) = (same, outcome.refused(1)) {
             return Ok(Created::Same(rows::read_code(Row(met))?));
         }
-        let is_taken = outcome.refused(0).is_some();
-        Ok(if is_taken { Created::Taken } else { Created::ClaimLost })
+        Ok(Created::Taken)
     }
 
     /// One write, nothing else: what most links cost.
@@ -224,8 +228,10 @@ impl Links {
     }
 }
 
-/// Whether a row is what this very request wrote.
+/// Whether a row is what this very request wrote. It may have been marked as spent since, which makes
+/// a version and leaves the token; any other change leaves its own.
 fn is_own(item: &Item, token: &str, version: u64) -> bool {
     let row = Row(item);
-    row.maybe_text("made_by") == Some(token) && row.maybe_number("v") == Some(version)
+    let reached = row.maybe_number("v").is_some_and(|found: u64| found >= version);
+    row.maybe_text("made_by") == Some(token) && reached
 }

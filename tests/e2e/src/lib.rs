@@ -26,8 +26,12 @@ pub struct Answer {
     pub etag: String,
     /// Its media type.
     pub media_type: String,
+    /// Where it leads.
+    pub location: String,
     /// Its body as JSON; `Null` if it is none.
     pub body: Value,
+    /// Its body as it came.
+    pub bytes: Vec<u8>,
 }
 
 impl Answer {
@@ -48,6 +52,8 @@ pub fn target() -> &'static Target {
         };
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
             .timeout_global(Some(Duration::from_secs(30)))
             .build()
             .new_agent();
@@ -101,6 +107,22 @@ impl Target {
         headers: &[(&str, &str)],
         body: Option<&Value>,
     ) -> Answer {
+        let text = body.map(ToString::to_string).unwrap_or_default();
+        self.send_text(method, path, key, headers, ("application/json", text))
+    }
+
+    /// Sends a body of any media type; an empty one is none.
+    ///
+    /// # Panics
+    /// When there is no answer at all, which fails the test.
+    pub fn send_text(
+        &self,
+        method: &str,
+        path: &str,
+        key: &str,
+        headers: &[(&str, &str)],
+        (media_type, body): (&str, String),
+    ) -> Answer {
         let mut request =
             ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.url));
         if !key.is_empty() {
@@ -109,11 +131,10 @@ impl Target {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let text = body.map(ToString::to_string).unwrap_or_default();
-        if body.is_some() {
-            request = request.header("content-type", "application/json");
+        if !body.is_empty() {
+            request = request.header("content-type", media_type);
         }
-        let sent = match request.body(text) {
+        let sent = match request.body(body) {
             Ok(request) => self.agent.run(request),
             Err(error) => panic!("{method} {path}: {error}"),
         };
@@ -126,12 +147,15 @@ impl Target {
             value.unwrap_or_default().to_owned()
         };
         let (etag, media_type) = (header("etag"), header("content-type"));
-        let text = response.body_mut().read_to_string().unwrap_or_default();
+        let location = header("location");
+        let bytes = response.body_mut().read_to_vec().unwrap_or_default();
         Answer {
             status: response.status().as_u16(),
             etag,
             media_type,
-            body: serde_json::from_str(&text).unwrap_or(Value::Null),
+            location,
+            body: serde_json::from_slice(&bytes).unwrap_or(Value::Null),
+            bytes,
         }
     }
 
@@ -146,12 +170,22 @@ impl Target {
     }
 
     /// Looks again and again until `wanted` holds, for at most half a minute.
-    #[expect(clippy::disallowed_methods, reason = "a deployed queue can't be hurried")]
     pub fn eventually(&self, path: &str, wanted: impl Fn(&Answer) -> bool) -> Answer {
+        self.within(30, || self.get(path), wanted)
+    }
+
+    /// Asks again and again until `wanted` holds, for at most so many seconds.
+    #[expect(clippy::disallowed_methods, reason = "what is deployed can't be hurried")]
+    pub fn within(
+        &self,
+        seconds: u64,
+        ask: impl Fn() -> Answer,
+        wanted: impl Fn(&Answer) -> bool,
+    ) -> Answer {
         let started = Instant::now();
         loop {
-            let answer = self.get(path);
-            if wanted(&answer) || started.elapsed() > Duration::from_secs(30) {
+            let answer = ask();
+            if wanted(&answer) || started.elapsed() > Duration::from_secs(seconds) {
                 return answer;
             }
             std::thread::sleep(Duration::from_millis(200));

@@ -1,9 +1,10 @@
 //! A short link: where it leads, for whom, until when.
 //!
-//! Life: live → deleted (for 30 days, then gone) → live again by undoing. Beside that a link may be
+//! Life: live → deleted (for 30 days it can be undone) → forgotten: the code stays taken for ever, so
+//! that nobody inherits a printed link or its clicks, and nothing else is kept. Beside that a link may be
 //! blocked (an admin or the scan; 451), past its time (410) or spent (its clicks are used up; its
-//! fallback, or 410). Every change names the version it follows and makes the next one. Absent: a
-//! change without a new version, a live link whose destination was never checked, an expired link
+//! fallback, or 410). Every change names the version it follows and makes the next one; only what a
+//! destination says of itself is noted without. Absent: a change that undoes another unseen, a live link whose destination was never checked, an expired link
 //! that looks like one that never was.
 
 use super::code::Code;
@@ -14,6 +15,9 @@ use crate::accounts::UserId;
 
 /// How long a deletion can be undone.
 pub const UNDO_SECONDS: i64 = 30 * 24 * 3600;
+
+/// Where a forgotten link led.
+const NOTHING: &str = "https://forgotten.invalid/";
 
 /// Destinations of one link at most.
 pub const MOST_WAYS: usize = 10;
@@ -257,10 +261,30 @@ impl Link {
         Self { blocked: None, ..self.next(now) }
     }
 
-    /// The next version, looked at.
+    /// The same version, looked at.
     #[must_use]
     pub fn scanned(&self, preview: Preview, now: Timestamp) -> Self {
-        Self { preview, scanned_at: Some(now), ..self.next(now) }
+        Self { preview, scanned_at: Some(now), ..self.clone() }
+    }
+
+    /// What is left once a deletion can't be undone any more: the code, and that it is deleted.
+    pub fn forgotten(&self, now: Timestamp) -> Option<Self> {
+        let deleted_at = self.deleted_at?;
+        let late = now.as_second() - deleted_at.as_second() >= UNDO_SECONDS;
+        let nothing = Terms::plain(Target::stored(NOTHING));
+        late.then(|| Self {
+            owner: None,
+            terms: nothing,
+            warnings: Vec::new(),
+            preview: Preview::default(),
+            blocked: None,
+            ..self.next(now)
+        })
+    }
+
+    /// Whether only its code is left.
+    pub fn is_forgotten(&self) -> bool {
+        self.deleted_at.is_some() && self.terms.long_url.as_str() == NOTHING
     }
 
     /// Whether it leads anywhere now.
@@ -290,4 +314,82 @@ fn warnings_of(terms: &Terms) -> Vec<String> {
     names.sort_unstable();
     names.dedup();
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn link() -> Link {
+        let terms = Terms::plain(Target::stored("https://example.com/a"));
+        let owner = Some(UserId::parse("ada").unwrap());
+        Link::new("", Code::parse("abcdefg").unwrap(), owner, terms, at(0))
+    }
+
+    #[test]
+    fn a_deletion_can_be_undone_for_thirty_days_and_is_forgotten_then() {
+        let deleted = link().deleted(at(100));
+        let last = at(100 + UNDO_SECONDS - 1);
+        assert!(deleted.forgotten(last).is_none());
+        let restored = deleted.restored(last).unwrap();
+        assert_eq!((restored.deleted_at, restored.version), (None, 3));
+        let end = at(100 + UNDO_SECONDS);
+        assert!(deleted.restored(end).is_none());
+        let forgotten = deleted.forgotten(end).unwrap();
+        assert!(forgotten.is_forgotten() && forgotten.owner.is_none());
+        assert!(!format!("{forgotten:?}").contains("example.com"));
+        assert!(link().forgotten(end).is_none() && !deleted.is_forgotten());
+    }
+
+    #[test]
+    fn another_destination_is_looked_at_anew_and_another_limit_starts_over() {
+        let preview = Preview { title: Some("A".to_owned()), ..Preview::default() };
+        let seen = Link { spent_at: Some(at(5)), ..link().scanned(preview, at(5)) };
+        assert_eq!(seen.version, 1);
+        let same =
+            seen.with_terms(Terms { note: Some("x".to_owned()), ..seen.terms.clone() }, at(6));
+        assert_eq!((same.preview.title.as_deref(), same.spent_at), (Some("A"), Some(at(5))));
+        let moved = Terms::plain(Target::stored("https://example.com/b"));
+        let moved = seen.with_terms(Terms { max_clicks: Some(9), ..moved }, at(6));
+        assert_eq!((moved.preview.title, moved.scanned_at, moved.spent_at), (None, None, None));
+    }
+
+    #[test]
+    fn only_what_leads_somewhere_is_live() {
+        let until = |second| {
+            let terms = Terms { expires_at: Some(at(second)), ..link().terms };
+            Link { terms, ..link() }
+        };
+        assert!(until(10).is_live(at(9)));
+        assert!(!until(10).is_live(at(10)));
+        assert!(!link().deleted(at(1)).is_live(at(1)));
+        assert!(!link().blocked("x", at(1)).is_live(at(1)));
+        assert!(!Link { spent_at: Some(at(1)), ..link() }.is_live(at(1)));
+    }
+
+    #[test]
+    fn terms_that_contradict_themselves_name_the_field() {
+        let target = || Target::stored("https://example.com/");
+        let way = |weight| Way { url: target(), weight };
+        let plain = || Terms::plain(target());
+        for (terms, field) in [
+            (Terms { expires_at: Some(at(10)), ..plain() }, "expiresAt"),
+            (Terms { ways: vec![way(1)], ..plain() }, "variants"),
+            (Terms { ways: vec![way(1); 11], ..plain() }, "variants"),
+            (Terms { ways: vec![way(1), way(0)], ..plain() }, "variants.weight"),
+            (Terms { max_clicks: Some(0), ..plain() }, "maxClicks"),
+            (Terms { fallback: Some(target()), ..plain() }, "fallbackUrl"),
+            (Terms { note: Some("x".repeat(501)), ..plain() }, "note"),
+        ] {
+            let Err(Rejected::Field { field: named, .. }) = terms.check(at(10)) else {
+                panic!("{field} passed")
+            };
+            assert_eq!(named, field);
+        }
+        assert_eq!(plain().check(at(10)), Ok(()));
+    }
 }

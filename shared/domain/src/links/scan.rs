@@ -21,8 +21,10 @@ pub struct Sighting {
     pub listed: Option<String>,
     /// What the reputation service calls one of them.
     pub threat: Option<String>,
-    /// What the destination says of itself, if it was asked.
+    /// What the destination says of itself, if it was asked and answered.
     pub preview: Option<Preview>,
+    /// Whether it was asked and did not answer.
+    pub silent: bool,
 }
 
 /// What to do about it.
@@ -32,13 +34,19 @@ pub enum Finding {
     Leave,
     /// Write this version, which is blocked.
     Block(Link),
-    /// Write this version, which knows more of its destination.
+    /// Note what is known of the destination now.
     Note(Link),
+    /// Write this version, of which only the code is left.
+    Forget(Link),
 }
 
 /// Decides about one link.
 pub fn judge(link: &Link, sighting: Sighting, now: Timestamp) -> Finding {
-    if link.deleted_at.is_some() || link.blocked.is_some() {
+    if link.deleted_at.is_some() {
+        let forgotten = link.forgotten(now).filter(|_| !link.is_forgotten());
+        return forgotten.map_or(Finding::Leave, Finding::Forget);
+    }
+    if link.blocked.is_some() {
         return Finding::Leave;
     }
     if let Some(reason) = sighting.listed {
@@ -50,8 +58,14 @@ pub fn judge(link: &Link, sighting: Sighting, now: Timestamp) -> Finding {
     }
     match sighting.preview {
         Some(preview) => Finding::Note(link.scanned(preview, now)),
+        None if sighting.silent => Finding::Note(link.scanned(link.preview.clone(), tomorrow(now))),
         None => Finding::Leave,
     }
+}
+
+/// When a look would have to have been for the next one to be due in a day.
+fn tomorrow(now: Timestamp) -> Timestamp {
+    Timestamp::from_second(now.as_second() - DUE_SECONDS + 24 * 3600).unwrap_or(now)
 }
 
 /// Whether the destination is to be asked what it says of itself.
@@ -112,6 +126,25 @@ mod tests {
         assert!(!is_due(&next, at(9 + DUE_SECONDS - 1)));
         assert!(is_due(&next, at(9 + DUE_SECONDS)));
         assert!(!is_due(&next.blocked("x", at(10)), at(9 + DUE_SECONDS)));
+    }
+
+    #[test]
+    fn a_destination_that_does_not_answer_is_asked_again_tomorrow() {
+        let now = at(40 * 24 * 3600);
+        let silent = Sighting { silent: true, ..Sighting::default() };
+        let Finding::Note(next) = judge(&link(), silent, now) else { panic!("not noted") };
+        assert!(!is_due(&next, at(now.as_second() + 24 * 3600 - 1)));
+        assert!(is_due(&next, at(now.as_second() + 24 * 3600)));
+    }
+
+    #[test]
+    fn what_was_deleted_long_ago_is_forgotten_once() {
+        let deleted = link().deleted(at(1));
+        let late = at(1 + crate::links::link::UNDO_SECONDS);
+        let Finding::Forget(next) = judge(&deleted, Sighting::default(), late) else {
+            panic!("not forgotten")
+        };
+        assert_eq!(judge(&next, Sighting::default(), late), Finding::Leave);
     }
 
     #[test]

@@ -59,10 +59,20 @@ impl Links {
         let mut counted = Counted::Before;
         for (part, counts) in counts.chunks(LINK_DAYS).enumerate() {
             let mut items = vec![self.name_put(batch, part, now)?];
+            // A batch over midnight has two days of one link, and a transaction takes a row once.
+            let mut totals: BTreeMap<(String, u64), Counts> = BTreeMap::new();
             for (link_day, counts) in counts {
                 let shard = shard_of(batch, counts);
                 items.push(self.day_update(link_day, counts, shard)?);
-                items.push(self.total_update(link_day, counts, shard)?);
+                totals.entry((pk(link_day), shard)).or_default().merge(counts);
+            }
+            for ((pk, shard), counts) in totals {
+                items.push(self.adding(
+                    &pk,
+                    &format!("total#{shard:02}"),
+                    &counts.totals(),
+                    None,
+                )?);
             }
             match transact(&self.client, ACTION, items, &token()).await? {
                 Transacted::Committed => counted = Counted::Now,
@@ -158,29 +168,19 @@ impl Links {
         shard: u64,
     ) -> Result<TransactWriteItem, Failure> {
         let expires = link_day.second() + KEPT_SECONDS;
-        self.adding(link_day, &day_sk(&link_day.day, shard), &attributes(counts), Some(expires))
-    }
-
-    fn total_update(
-        &self,
-        link_day: &LinkDay,
-        counts: &Counts,
-        shard: u64,
-    ) -> Result<TransactWriteItem, Failure> {
-        let totals = counts.totals();
-        self.adding(link_day, &format!("total#{shard:02}"), &totals, None)
+        let sk = day_sk(&link_day.day, shard);
+        self.adding(&pk(link_day), &sk, &attributes(counts), Some(expires))
     }
 
     /// Adds to counters, whose names may hold anything and so travel as placeholders.
     fn adding(
         &self,
-        link_day: &LinkDay,
+        pk: &str,
         sk: &str,
         counters: &[(String, u64)],
         expires: Option<i64>,
     ) -> Result<TransactWriteItem, Failure> {
-        let mut change =
-            Update::builder().table_name(&self.table).set_key(Some(key(&pk(link_day), sk)));
+        let mut change = Update::builder().table_name(&self.table).set_key(Some(key(pk, sk)));
         let mut added = Vec::with_capacity(counters.len());
         for (index, (name, count)) in counters.iter().enumerate() {
             added.push(format!("#n{index} :n{index}"));

@@ -5,11 +5,11 @@
 //! few units, and never gains one.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
+use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure};
 use domain::{Failure, Timestamp};
 
 use super::Links;
-use crate::row::{key, number};
+use crate::row::{Item, Row, key, number};
 use crate::schema::EXPIRES;
 use crate::tally;
 
@@ -32,13 +32,21 @@ pub enum Grant {
     /// They are the subject's.
     Granted,
     /// At least one rule has too few left; nothing was taken.
-    Denied,
+    Denied {
+        /// Seconds until every rule that is short has a new window.
+        wait: i64,
+    },
 }
 
 impl Rule {
     /// Which window of its day it is.
     fn window(&self, now: Timestamp) -> i64 {
         now.as_second().rem_euclid(DAY_SECONDS) / self.seconds.max(1)
+    }
+
+    /// The counter of that window.
+    fn counter(&self, now: Timestamp) -> String {
+        format!("{}_{}", self.name, self.window(now))
     }
 
     /// Seconds until the next window begins.
@@ -67,17 +75,19 @@ impl Links {
             .expression_attribute_values(":units", number(units));
         let (mut added, mut conditions) = (Vec::new(), Vec::new());
         for (index, rule) in rules.iter().enumerate() {
-            let Some(room) = rule.limit.checked_sub(units) else { return Ok(Grant::Denied) };
+            let Some(room) = rule.limit.checked_sub(units) else {
+                return Ok(denied(rules, units, &Item::new(), now));
+            };
             added.push(format!("#c{index} :units"));
             conditions.push(format!("(attribute_not_exists(#c{index}) OR #c{index} <= :r{index})"));
-            let counter = format!("{}_{}", rule.name, rule.window(now));
             request = request
-                .expression_attribute_names(format!("#c{index}"), counter)
+                .expression_attribute_names(format!("#c{index}"), rule.counter(now))
                 .expression_attribute_values(format!(":r{index}"), number(room));
         }
         let sent = request
             .update_expression(format!("ADD {} SET #expires = :expires", added.join(", ")))
             .condition_expression(conditions.join(" AND "))
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
@@ -87,12 +97,23 @@ impl Links {
                 Ok(Grant::Granted)
             }
             Err(error) => match error.as_service_error() {
-                Some(UpdateItemError::ConditionalCheckFailedException(_)) => {
+                Some(UpdateItemError::ConditionalCheckFailedException(lost)) => {
                     tally::note([]);
-                    Ok(Grant::Denied)
+                    let row = lost.item().cloned().unwrap_or_default();
+                    Ok(denied(rules, units, &row, now))
                 }
                 _ => Err(Failure::new("take from the quota", error)),
             },
         }
     }
+}
+
+/// Waiting for a window that has room would lead to another refusal.
+fn denied(rules: &[Rule], units: u32, row: &Item, now: Timestamp) -> Grant {
+    let is_short = |rule: &&Rule| {
+        let used: u32 = Row(row).maybe_number(&rule.counter(now)).unwrap_or(0);
+        used.saturating_add(units) > rule.limit
+    };
+    let waits = rules.iter().filter(is_short).map(|rule| rule.resets_in(now));
+    Grant::Denied { wait: waits.max().unwrap_or(1) }
 }

@@ -1,7 +1,7 @@
 //! Reports of abuse, for admins to look at.
 
-use aws_sdk_dynamodb::operation::delete_item::DeleteItemOutput;
 use aws_sdk_dynamodb::operation::put_item::PutItemOutput;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemOutput;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::links::Code;
 use domain::{Failure, Timestamp};
@@ -88,7 +88,8 @@ impl Links {
         Ok(Page { next: more.map(|report| report.id.clone()), items })
     }
 
-    /// Drops the report with that id; says whether there was one.
+    /// Takes the report with that id off the list; says whether there was one. Its row stays as long
+    /// as it would have, so that the same report is not made again.
     pub async fn dismiss_report(&self, id: &str) -> Result<bool, Failure> {
         let found = self
             .client
@@ -106,14 +107,15 @@ impl Links {
         let Some(report) = found.items().first().map(read).transpose()? else { return Ok(false) };
         let sent = self
             .client
-            .delete_item()
+            .update_item()
             .table_name(&self.table)
             .set_key(Some(key(&rows::link_pk(&report.domain, report.code.as_str()), &sk(&report))))
+            .update_expression("REMOVE gsi1pk, gsi1sk")
             .condition_expression("attribute_exists(pk)")
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("drop the report", sent, DeleteItemOutput::consumed_capacity)?;
+        settle("dismiss the report", sent, UpdateItemOutput::consumed_capacity)?;
         Ok(true)
     }
 }

@@ -7,10 +7,10 @@ use domain::links::{Block, Code, Link, Preview, Redirect, Tags, Target, Terms, U
 use domain::{Failure, hex};
 
 use crate::row::{Builder, Item, Row, broken, instant, key, number, text};
-use crate::schema::{EXPIRES, GSI1_PK, GSI1_SK, GSI2_PK, GSI2_SK};
+use crate::schema::{GSI1_PK, GSI1_SK, GSI2_PK, GSI2_SK};
 
-/// A deleted link's row outlives the time in which it can be restored by a day.
-const KEPT_DELETED_SECONDS: i64 = domain::links::link::UNDO_SECONDS + 24 * 3600;
+/// Where the scan finds links that are deleted and not yet forgotten.
+const DELETED: &str = "deleted";
 
 pub(super) fn link_pk(domain: &str, code: &str) -> String {
     format!("link#{domain}#{code}")
@@ -44,7 +44,10 @@ pub(super) fn link(link: &Link, token: &str) -> Item {
     let terms = &link.terms;
     let listed = link.owner.as_ref().map(|owner| list_of(owner, link.deleted_at.is_some()));
     let deleted = link.deleted_at;
-    let scanned = deleted.is_none().then(|| text(url_pk(&terms.long_url)));
+    let scanned = match deleted {
+        None => Some(text(url_pk(&terms.long_url))),
+        Some(_) => (!link.is_forgotten()).then(|| text(DELETED)),
+    };
     let utm = terms.utm.parameters();
     let led = |target: &Target| text(with_utm(target, &utm));
     let ways = terms.ways.iter().map(|way| {
@@ -86,7 +89,6 @@ pub(super) fn link(link: &Link, token: &str) -> Item {
         .with("created_at", instant(link.created_at))
         .with("updated_at", instant(link.updated_at))
         .with_some("deleted_at", deleted.map(instant))
-        .with_some(EXPIRES, deleted.map(|at| number(at.as_second() + KEPT_DELETED_SECONDS)))
         .with_some("blocked_at", link.blocked.as_ref().map(|block| instant(block.at)))
         .with_some("block_reason", link.blocked.as_ref().map(|block| text(&block.reason)))
         .with_some("spent_at", link.spent_at.map(instant))

@@ -2,8 +2,8 @@
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemOutput;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
-use domain::Failure;
-use domain::links::Link;
+use domain::links::{Link, Preview};
+use domain::{Failure, Timestamp};
 
 use super::{Links, rows};
 use crate::row::{Item, Row, key, number, text};
@@ -65,6 +65,38 @@ impl Links {
             .send()
             .await;
         settle("note where the scan stopped", sent, UpdateItemOutput::consumed_capacity)
+    }
+
+    /// Notes what a destination says of itself, if the link is still the version that was looked at.
+    pub async fn note_preview(&self, link: &Link) -> Result<(), Failure> {
+        let Preview { title, description, image } = &link.preview;
+        let scanned_ms = link.scanned_at.map_or(0, Timestamp::as_millisecond);
+        let parts = [("title", title), ("description", description), ("image", image)];
+        let mut request = self.client.update_item().table_name(&self.table);
+        let (mut kept, mut dropped) = (vec!["scanned_at = :at".to_owned()], Vec::new());
+        for (name, value) in parts {
+            match value {
+                Some(value) => {
+                    kept.push(format!("{name} = :{name}"));
+                    request = request.expression_attribute_values(format!(":{name}"), text(value));
+                }
+                None => dropped.push(name),
+            }
+        }
+        let mut expression = format!("SET {}", kept.join(", "));
+        if !dropped.is_empty() {
+            expression = format!("{expression} REMOVE {}", dropped.join(", "));
+        }
+        let sent = request
+            .set_key(Some(rows::link_key(&link.domain, &link.code)))
+            .update_expression(expression)
+            .condition_expression("v = :version")
+            .expression_attribute_values(":version", number(link.version))
+            .expression_attribute_values(":at", number(scanned_ms))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        settle("note a preview", sent, UpdateItemOutput::consumed_capacity)
     }
 
     /// The next links by destination, from that position.

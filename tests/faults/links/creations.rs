@@ -1,0 +1,175 @@
+//! Ways to make a link, alone and against others.
+
+use futures::future::join_all;
+use serde_json::json;
+use tests::Answer;
+
+use super::{Promise, World, plain};
+use tests::root_key;
+
+impl World {
+    fn own_url(&self) -> String {
+        format!("https://example.org/{}", self.wish)
+    }
+
+    /// Notes a link that was answered with 201.
+    fn promise(&mut self, answer: &Answer, promise: Promise) -> Result<String, String> {
+        let code = answer.text("shortCode").to_owned();
+        if answer.text("longUrl") != promise.url {
+            return Err(format!("{} was wanted: {}", promise.url, answer.body));
+        }
+        let version = answer.body["version"].as_u64();
+        match self.promised.links.insert(code.clone(), Promise { version, ..promise }) {
+            None => Ok(code),
+            Some(before) => Err(format!("{code} was given out twice, first as {before:?}")),
+        }
+    }
+
+    /// A link of its own, whatever its maker has already.
+    pub(super) async fn make_another(&mut self) -> Result<(), String> {
+        let owner = [None, Some(0), Some(1)][self.below(3)];
+        let url = self.own_url();
+        let body = json!({ "longUrl": url, "reuse": false });
+        let (answer, _) = self.persist(|| self.shorten(owner, &body)).await?;
+        if answer.status != 201 {
+            return Err(format!("making a link: {} {}", answer.status, answer.body));
+        }
+        self.promise(&answer, Promise { owner, url, ..Promise::default() }).map(drop)
+    }
+
+    /// A link under a name that others may want too.
+    pub(super) async fn make_alias(&mut self) -> Result<(), String> {
+        let owner = self.below(2);
+        let alias = format!("name-{}", self.below(3));
+        let url = self.own_url();
+        let body = json!({ "longUrl": url, "customAlias": alias });
+        let (answer, troubled) = self.persist(|| self.shorten(Some(owner), &body)).await?;
+        let taken = self.promised.links.contains_key(&alias);
+        let promise = Promise { owner: Some(owner), url, ..Promise::default() };
+        match answer.status.as_u16() {
+            201 => self.promise(&answer, promise).map(drop),
+            409 if taken => Ok(()),
+            // Nobody else was there, so it met what it had written itself and not heard of.
+            409 if troubled => {
+                self.promised.links.insert(alias, promise);
+                Ok(())
+            }
+            status => Err(format!("making {alias}: {status} {}", answer.body)),
+        }
+    }
+
+    /// One user wants one destination, once or twice at the same time.
+    pub(super) async fn make_or_reuse(&mut self) -> Result<(), String> {
+        let owner = self.below(2);
+        let url = format!("https://example.org/same-{}", self.below(2));
+        let times = 1 + self.below(2);
+        let body = plain(&url);
+        let wants = (0..times).map(|_| self.persist(|| self.shorten(Some(owner), &body)));
+        let answers: Result<Vec<_>, _> = join_all(wants).await.into_iter().collect();
+        let answers: Vec<Answer> = answers?.into_iter().map(|(answer, _)| answer).collect();
+        let had = self
+            .promised
+            .links
+            .iter()
+            .find(|(_, p)| p.reusable && p.owner == Some(owner) && p.url == url)
+            .map(|(code, _)| code.clone());
+        let code = had.clone().unwrap_or_else(|| answers[0].text("shortCode").to_owned());
+        for answer in &answers {
+            let had_it = answer.status == 200 || (answer.status == 201 && had.is_none());
+            if !had_it || answer.text("shortCode") != code || answer.text("longUrl") != url {
+                return Err(format!("{url} is {code} and was answered {}", answer.body));
+            }
+        }
+        if answers.iter().filter(|answer| answer.status == 201).count() > 1 {
+            return Err(format!("{code} was made twice"));
+        }
+        let version = answers[0].body["version"].as_u64();
+        self.promised.links.entry(code).or_insert_with(|| Promise {
+            owner: Some(owner),
+            url,
+            version,
+            reusable: true,
+            ..Promise::default()
+        });
+        Ok(())
+    }
+
+    /// The same request under one idempotency key, more than once.
+    pub(super) async fn make_once(&mut self) -> Result<(), String> {
+        let owner = [None, Some(0), Some(1)][self.below(3)];
+        let (key, url) = (format!("once-{}", self.wish), self.own_url());
+        let body = json!({ "longUrl": url, "note": key });
+        let ask = || self.persist(|| self.shorten(owner, &body).header("idempotency-key", &key));
+        let (one, two) = if self.wish.is_multiple_of(2) {
+            futures::join!(ask(), ask())
+        } else {
+            (ask().await, ask().await)
+        };
+        let ((one, _), (two, _)) = (one?, two?);
+        // Who was slow and lost the key meanwhile meets the link that the other one made.
+        let made = |answer: &Answer| matches!(answer.status.as_u16(), 200 | 201);
+        if !made(&one) || !made(&two) || one.text("shortCode") != two.text("shortCode") {
+            return Err(format!("{key}: {} and {}", one.body, two.body));
+        }
+        let code = self.promise(&one, Promise { owner, url, ..Promise::default() })?;
+        self.promised.once.insert(key, code);
+        Ok(())
+    }
+
+    /// A link that ends after a click or two.
+    pub(super) async fn make_limited(&mut self) -> Result<(), String> {
+        let (owner, url) = (Some(self.below(2)), self.own_url());
+        let max_clicks = Some(1 + self.dice.below(2));
+        let fallback = (self.below(2) == 0).then(|| "https://example.org/fallback".to_owned());
+        let body = json!({
+            "longUrl": url, "reuse": false, "maxClicks": max_clicks, "fallbackUrl": fallback,
+        });
+        let (answer, _) = self.persist(|| self.shorten(owner, &body)).await?;
+        if answer.status != 201 {
+            return Err(format!("making a link: {} {}", answer.status, answer.body));
+        }
+        let promise = Promise { owner, url, max_clicks, fallback, ..Promise::default() };
+        let code = self.promise(&answer, promise)?;
+        self.visit_link(&code).await;
+        Ok(())
+    }
+
+    /// Two users want one name at the same moment, without idempotency keys.
+    pub(super) async fn race_for_alias(&mut self) -> Result<(), String> {
+        let alias = format!("race-{}", self.wish);
+        let urls = ["https://example.org/one", "https://example.org/two"];
+        let bodies = urls.map(|url| json!({ "longUrl": url, "customAlias": alias }));
+        let want = |user: usize| self.shorten(Some(user), &bodies[user]).send();
+        let answers: [Answer; 2] = futures::join!(want(0), want(1)).into();
+        if answers.iter().all(|answer| answer.status == 201) {
+            return Err(format!("{alias} was given to two users"));
+        }
+        if answers.iter().all(|answer| answer.status == 409) {
+            return Err(format!("{alias} was refused to both, so one met its own success"));
+        }
+        for (user, answer) in answers.iter().enumerate() {
+            if answer.status == 201 {
+                let url = urls[user].to_owned();
+                self.promise(answer, Promise { owner: Some(user), url, ..Promise::default() })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The root takes what is left of a quota, and more.
+    pub(super) async fn spend_quota(&mut self) -> Result<(), String> {
+        let body = json!({ "longUrl": "https://example.org/root", "reuse": false });
+        let ask = || {
+            let call = self.lab.call(http::Method::POST, super::SHORTEN).json(&body);
+            call.by(&root_key()).send()
+        };
+        let (one, two, three) = futures::join!(ask(), ask(), ask());
+        for answer in [one, two, three] {
+            let allowed = matches!(answer.status.as_u16(), 201 | 429 | 500..);
+            if !allowed {
+                return Err(format!("the root's link: {} {}", answer.status, answer.body));
+            }
+        }
+        Ok(())
+    }
+}

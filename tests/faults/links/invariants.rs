@@ -1,0 +1,200 @@
+//! What holds of links and clicks once nothing goes wrong any more.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use domain::links::ClickBatch;
+use http::Method;
+use serde_json::Value;
+
+use super::{Promise, ROOM, World, address};
+use crate::counted::{self, Item, number, text};
+
+const OWNERS: [&str; 2] = ["ada", "bob"];
+
+/// Nobody else uses it, so its clicks can be told from all others.
+const FRESH: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:141.0) Gecko/20100101 Firefox/141.0";
+
+impl World {
+    pub(super) async fn hold(&mut self) -> Result<(), String> {
+        self.lab.cloud.functions.quiesce().await;
+        self.lab.cloud.functions.retire(Duration::ZERO).await;
+        let seen = self.visit_afresh().await?;
+        self.rest().await;
+        let rows = counted::rows(&self.lab).await;
+        let batches = counted::batches(&counted::messages(&self.lab));
+        counted::check(&self.lab, &rows, &batches)?;
+        counted::absent(&self.lab, &rows, &["203.0.113.".to_owned()])?;
+        self.hold_visits(&batches, &seen)?;
+        for (code, promise) in &self.promised.links {
+            hold_link(&rows, code, promise)?;
+        }
+        self.hold_creations(&rows)?;
+        self.hold_codes()?;
+        hold_quotas(&rows)
+    }
+
+    /// Held clicks go out, messages arrive, dead letters are put back, the scan comes by.
+    async fn rest(&self) {
+        self.lab.cloud.functions.quiesce().await;
+        self.lab.cloud.functions.retire(Duration::ZERO).await;
+        for _ in 0..2 {
+            // Longer than a message can be delayed or in flight.
+            self.lab.advance_seconds(400);
+            self.lab.cloud.settle().await;
+        }
+        while counted::redrive(&self.lab) > 0 {
+            self.lab.cloud.settle().await;
+        }
+        self.lab.sweep().await;
+    }
+
+    /// Someone new follows every link and sees the last acknowledged change; says whose click counts.
+    async fn visit_afresh(&mut self) -> Result<BTreeMap<String, u64>, String> {
+        let mut seen = BTreeMap::new();
+        for (code, promise) in &self.promised.links {
+            let call = self.lab.call(Method::GET, &format!("/{code}")).coming_from(address(100));
+            let answer = call.header("user-agent", FRESH).send().await;
+            let (status, location) = (answer.status.as_u16(), answer.header("location"));
+            let leads = status == 302 && location == promise.url;
+            let holds = match (promise.max_clicks, &promise.fallback) {
+                // Visitors hear of a block even if the link is deleted too.
+                (None, _) if promise.blocked => status == 451,
+                (None, _) if promise.deleted => status == 404,
+                (None, _) => leads,
+                (Some(_), Some(fallback)) => leads || (status == 302 && location == fallback),
+                (Some(_), None) => leads || status == 410,
+            };
+            if !holds {
+                return Err(format!("{code} is {promise:?} and leads to {status} {location}"));
+            }
+            let clicks = u64::from(status == 302);
+            *self.promised.visits.entry(code.clone()).or_default() += clicks;
+            seen.insert(code.clone(), clicks);
+        }
+        Ok(seen)
+    }
+
+    /// No click is in two batches, and none of the last ones was lost.
+    fn hold_visits(
+        &self,
+        batches: &BTreeMap<String, ClickBatch>,
+        seen: &BTreeMap<String, u64>,
+    ) -> Result<(), String> {
+        let (mut all, mut fresh) = (BTreeMap::<&str, u64>::new(), BTreeMap::<&str, u64>::new());
+        for click in batches.values().flat_map(|batch| &batch.clicks).filter(|click| !click.head) {
+            *all.entry(&click.code).or_default() += 1;
+            let is_fresh = click.user_agent.as_deref() == Some(FRESH);
+            *fresh.entry(&click.code).or_default() += u64::from(is_fresh);
+        }
+        for (code, sent) in &all {
+            let asked = self.promised.visits.get(*code).copied().unwrap_or(0);
+            if *sent > asked {
+                return Err(format!("{code} was asked for {asked} times and told {sent} times"));
+            }
+        }
+        for (code, clicks) in seen {
+            if fresh.get(code.as_str()).copied().unwrap_or(0) != *clicks {
+                return Err(format!("{code} lost its last visitor, though nothing went wrong"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A key made one link, and so did a user who wanted one destination.
+    fn hold_creations(&self, rows: &[Item]) -> Result<(), String> {
+        let links = || rows.iter().filter(|item| text(item, "sk") == "link");
+        for (key, code) in &self.promised.once {
+            let made: Vec<&str> = links()
+                .filter(|item| text(item, "note") == key)
+                .map(|item| text(item, "code"))
+                .collect();
+            if made != [code] {
+                return Err(format!("{key} was answered with {code} and made {made:?}"));
+            }
+        }
+        let mut untouched = BTreeSet::new();
+        for item in links().filter(|item| number(item, "v") == Some(1)) {
+            let (owner, url) = (text(item, "owner"), text(item, "long_url"));
+            if url.contains("/same-") && !untouched.insert((owner, url)) {
+                return Err(format!("{owner} has two links to {url}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Codes that were made up never met: each was tried for one link only.
+    fn hold_codes(&self) -> Result<(), String> {
+        let mut tried: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for call in self.lab.cloud.faults.recorded() {
+            let body: Value = serde_json::from_slice(&call.body).unwrap();
+            let parts = body["TransactItems"].as_array().cloned().unwrap_or_default();
+            let puts = parts.iter().map(|part| &part["Put"]["Item"]).chain([&body["Item"]]);
+            for item in puts.filter(|item| item["sk"]["S"] == "link" && item["v"]["N"] == "1") {
+                let code = item["code"]["S"].as_str().unwrap().to_owned();
+                let token = item["made_by"]["S"].as_str().unwrap_or_default();
+                tried.entry(code).or_default().insert(token.to_owned());
+            }
+        }
+        let is_alias = |code: &str| code.contains('-');
+        match tried.iter().find(|(code, tokens)| !is_alias(code) && tokens.len() > 1) {
+            Some((code, tokens)) => Err(format!("{code} was made up {} times", tokens.len())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The row says what was promised, and every version of it is accounted for.
+fn hold_link(rows: &[Item], code: &str, promise: &Promise) -> Result<(), String> {
+    let link_pk = format!("link##{code}");
+    let row = rows.iter().find(|item| text(item, "pk") == link_pk && text(item, "sk") == "link");
+    let Some(row) = row else { return Err(format!("{code} is gone: {promise:?}")) };
+    let clicks_pk = format!("clicks##{code}");
+    let clicks: u64 = rows
+        .iter()
+        .filter(|item| text(item, "pk") == clicks_pk && text(item, "sk").starts_with("total#"))
+        .filter_map(|item| number(item, "n"))
+        .sum();
+    let spent = row.contains_key("spent_at");
+    let since = u64::from(spent && !promise.spent);
+    let owner = promise.owner.map_or("", |owner| OWNERS[owner]);
+    let facts = [
+        ("its owner", text(row, "owner") == owner),
+        ("its destination", text(row, "long_url") == promise.url),
+        ("its deletion", row.contains_key("deleted_at") == promise.deleted),
+        ("its block", row.contains_key("blocked_at") == promise.blocked),
+        ("its number of clicks", number(row, "max_clicks") == promise.max_clicks),
+        ("its end", spent == promise.max_clicks.is_some_and(|most| clicks >= most)),
+        (
+            "a change for each version",
+            promise.version.is_none_or(|known| number(row, "v") == Some(known + since)),
+        ),
+    ];
+    match facts.iter().find(|(_, holds)| !holds) {
+        Some((fact, _)) => Err(format!("{code} lacks {fact}: {promise:?}, {clicks}, {row:?}")),
+        None => Ok(()),
+    }
+}
+
+/// Counters stay within their limits, and nobody got a link without taking a unit.
+fn hold_quotas(rows: &[Item]) -> Result<(), String> {
+    let mut taken = 0;
+    for item in rows.iter().filter(|item| text(item, "pk").starts_with("quota#")) {
+        for (name, value) in item {
+            let limit = match name.rsplit_once('_').map(|(rule, _)| rule) {
+                Some("user_hour") => 10_000,
+                Some("anonymous_hour" | "anonymous_day") => 100,
+                _ => continue,
+            };
+            let Some(count) = number(item, name).filter(|count| *count <= limit) else {
+                return Err(format!("{} of {}: {value:?}", name, text(item, "pk")));
+            };
+            if text(item, "pk").ends_with("#root") {
+                taken += count - (limit - ROOM);
+            }
+        }
+    }
+    let is_roots = |item: &&Item| text(item, "sk") == "link" && text(item, "owner") == "root";
+    let made = rows.iter().filter(is_roots).count() as u64;
+    if made > taken { Err(format!("{taken} units made {made} links")) } else { Ok(()) }
+}
