@@ -1,6 +1,7 @@
 //! One walk through everything that is deployed, by what a stranger with an admin key can see.
 
 mod links;
+mod owners;
 
 use e2e::target;
 use serde_json::{Value, json};

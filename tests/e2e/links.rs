@@ -9,19 +9,19 @@ const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 
 /// How soon a change is seen, and one more for the way.
 const SEEN: u64 = 6;
 
-fn visit(target: &Target, code: &str) -> Answer {
+pub(super) fn visit(target: &Target, code: &str) -> Answer {
     target.send("GET", &format!("/{code}"), "", &[("user-agent", BROWSER)], None)
 }
 
 /// A new link of the admin's.
-fn shorten(target: &Target, body: &Value) -> String {
+pub(super) fn shorten(target: &Target, body: &Value) -> String {
     let made = target.post(SHORTEN, body);
     assert_eq!(made.status, 201, "{}", made.body);
     made.text("shortCode").to_owned()
 }
 
 /// A key of a new account with the role `member`.
-fn member(target: &Target) -> String {
+pub(super) fn member(target: &Target) -> String {
     let user = target.fresh("member");
     let account = json!({ "userId": user, "name": "Member", "roles": ["member"] });
     assert_eq!(target.post("/api/v1/accounts", &account).status, 201);
@@ -29,7 +29,7 @@ fn member(target: &Target) -> String {
     made.text("key").to_owned()
 }
 
-fn fresh_url(target: &Target) -> String {
+pub(super) fn fresh_url(target: &Target) -> String {
     format!("https://example.org/{}", target.fresh("page"))
 }
 
