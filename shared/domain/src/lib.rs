@@ -8,6 +8,7 @@ pub mod base62;
 pub mod failure;
 mod hex;
 pub mod ids;
+pub mod limits;
 pub mod links;
 
 pub use failure::Failure;

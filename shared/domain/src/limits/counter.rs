@@ -1,0 +1,250 @@
+//! The shared counter: one row for a quota and a key, and the only writes that may change it.
+//!
+//! A [`Write`] is a guard and a change, in terms that a condition expression can say. [`Row::apply`]
+//! is what it means; the store's adapter says the same to DynamoDB, and a test compares the two. A
+//! write is planned from the row as it was last seen; if the row has moved on, the guard fails, the
+//! store returns the row as it is, and the write is planned again.
+//!
+//! Guarantee: whoever commits a debit of `n` units may admit `n` units until their lease ends, and
+//! all together never pass the quota. Absent: a guard that a slow clock could satisfy twice (the row's
+//! window only grows, a bucket's time never falls by itself, a log never forgets early).
+
+mod bucket;
+mod log;
+mod window;
+
+use std::cmp::Ordering;
+
+use super::quota::{Algorithm, Quota};
+
+/// What the store keeps for a quota and a key. A new key's row is all zeros.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Row {
+    /// Which window `used` counts: time ÷ length.
+    pub window: i64,
+    /// Units debited in that window.
+    pub used: i64,
+    /// Units debited in the one before.
+    pub before: i64,
+    /// Writes in this window; a log counts all of them, as its version.
+    pub leases: i64,
+    /// Writes in the one before.
+    pub leases_before: i64,
+    /// When a bucket is full again: milliseconds times the quota's limit.
+    pub full_at: i128,
+    /// When each unit of a log was taken, oldest first: milliseconds.
+    pub log: Vec<i64>,
+}
+
+/// A number in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// [`Row::window`].
+    Window,
+    /// [`Row::used`].
+    Used,
+    /// [`Row::before`].
+    Before,
+    /// [`Row::leases`].
+    Leases,
+    /// [`Row::leases_before`].
+    LeasesBefore,
+    /// [`Row::full_at`].
+    FullAt,
+}
+
+/// How a number compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Is {
+    /// `=`
+    Exactly,
+    /// `<=`
+    AtMost,
+    /// `>=`
+    AtLeast,
+}
+
+/// When a write may happen.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Guard {
+    /// There is no row.
+    Absent,
+    /// There is one, and every number is as said.
+    Row(Vec<(Field, Is, i128)>),
+}
+
+/// What a number becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// This value.
+    Be(i128),
+    /// So much more.
+    Plus(i128),
+    /// What that field was, and so much more.
+    Was(Field, i128),
+}
+
+/// A conditional write of one row.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Write {
+    /// When it may happen.
+    pub guard: Guard,
+    /// What it changes; each value is taken from the row as it was.
+    pub changes: Vec<(Field, Change)>,
+    /// The log that replaces the row's, where there is one.
+    pub log: Option<Vec<i64>>,
+}
+
+/// What planning a debit comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Plan {
+    /// Try this.
+    Write(Write),
+    /// The row, as known, has too few left.
+    Denied {
+        /// When it will have enough if nobody else takes any; `None` if it never has so many.
+        retry_at_ms: Option<i64>,
+    },
+}
+
+/// Units that were debited, never spent, and should be credited again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Unspent {
+    /// How many.
+    pub units: i64,
+    /// The row's window when they were debited.
+    pub window: i64,
+}
+
+impl Row {
+    fn get(&self, field: Field) -> i128 {
+        match field {
+            Field::Window => self.window.into(),
+            Field::Used => self.used.into(),
+            Field::Before => self.before.into(),
+            Field::Leases => self.leases.into(),
+            Field::LeasesBefore => self.leases_before.into(),
+            Field::FullAt => self.full_at,
+        }
+    }
+
+    /// Sets a number.
+    pub fn set(&mut self, field: Field, value: i128) {
+        let small = || i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX });
+        match field {
+            Field::Window => self.window = small(),
+            Field::Used => self.used = small(),
+            Field::Before => self.before = small(),
+            Field::Leases => self.leases = small(),
+            Field::LeasesBefore => self.leases_before = small(),
+            Field::FullAt => self.full_at = value,
+        }
+    }
+
+    /// What the store does: the row after the write, or `None` if its guard does not hold.
+    pub fn apply(row: Option<&Self>, write: &Write) -> Option<Self> {
+        let held = match (&write.guard, row) {
+            (Guard::Absent, None) => true,
+            (Guard::Absent, Some(_)) | (Guard::Row(_), None) => false,
+            (Guard::Row(tests), Some(row)) => tests.iter().all(|(field, is, value)| {
+                matches!(
+                    (is, row.get(*field).cmp(value)),
+                    (_, Ordering::Equal)
+                        | (Is::AtMost, Ordering::Less)
+                        | (Is::AtLeast, Ordering::Greater)
+                )
+            }),
+        };
+        if !held {
+            return None;
+        }
+        let was = row.cloned().unwrap_or_default();
+        let mut is = was.clone();
+        for (field, change) in &write.changes {
+            let value = match change {
+                Change::Be(value) => *value,
+                Change::Plus(more) => was.get(*field) + more,
+                Change::Was(other, more) => was.get(*other) + more,
+            };
+            is.set(*field, value);
+        }
+        if let Some(log) = &write.log {
+            is.log.clone_from(log);
+        }
+        Some(is)
+    }
+}
+
+impl Quota {
+    /// The write that debits `units` (and credits what was never spent), as far as the row is known.
+    pub fn debit(
+        &self,
+        known: Option<&Row>,
+        units: i64,
+        unspent: Option<Unspent>,
+        now_ms: i64,
+    ) -> Plan {
+        if units > self.capacity() {
+            return Plan::Denied { retry_at_ms: None };
+        }
+        match self.algorithm {
+            Algorithm::FixedWindow | Algorithm::SlidingWindow => {
+                window::debit(self, known, units, unspent, now_ms)
+            }
+            Algorithm::SlidingLog => log::debit(self, known, units, now_ms),
+            Algorithm::TokenBucket | Algorithm::LeakyBucket => {
+                bucket::debit(self, known, units, unspent, now_ms)
+            }
+        }
+    }
+
+    /// The write that only credits what was never spent; `None` if that would change nothing.
+    pub fn credit(&self, known: &Row, unspent: Unspent, now_ms: i64) -> Option<Write> {
+        match self.algorithm {
+            Algorithm::FixedWindow | Algorithm::SlidingWindow => {
+                window::credit(self, known, unspent)
+            }
+            Algorithm::SlidingLog => None,
+            Algorithm::TokenBucket | Algorithm::LeakyBucket => {
+                bucket::credit(self, known, unspent, now_ms)
+            }
+        }
+    }
+
+    /// How many units a debit could take.
+    pub fn free(&self, known: Option<&Row>, now_ms: i64) -> i64 {
+        let Some(row) = known else { return self.leasable() };
+        match self.algorithm {
+            Algorithm::FixedWindow | Algorithm::SlidingWindow => window::free(self, row, now_ms),
+            Algorithm::SlidingLog => log::free(self, row, now_ms),
+            Algorithm::TokenBucket | Algorithm::LeakyBucket => bucket::free(self, row, now_ms),
+        }
+    }
+
+    /// When everything is available again if nobody takes any more.
+    pub fn reset_at_ms(&self, known: Option<&Row>, now_ms: i64) -> i64 {
+        let at = match (self.algorithm, known) {
+            (Algorithm::FixedWindow | Algorithm::SlidingWindow, _) => {
+                window::ends_at(self, known, now_ms)
+            }
+            (_, None) => now_ms,
+            (Algorithm::SlidingLog, Some(row)) => log::reset_at(self, row),
+            (_, Some(row)) => bucket::reset_at(self, row),
+        };
+        at.max(now_ms)
+    }
+
+    /// The row's window now; a clock that is behind the row follows it.
+    pub fn window_at(&self, known: Option<&Row>, now_ms: i64) -> i64 {
+        let window = now_ms.div_euclid(self.window_ms.max(1));
+        known.map_or(window, |row| window.max(row.window))
+    }
+
+    /// What can be debited from an untouched row.
+    fn leasable(&self) -> i64 {
+        if self.is_bucket() { bucket::leasable(self) } else { self.limit }
+    }
+}
+
+#[cfg(test)]
+mod tests;

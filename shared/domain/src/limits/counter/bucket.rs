@@ -1,0 +1,108 @@
+//! Token and leaky buckets: one number, the time at which the bucket is full again.
+//!
+//! Taking `n` units moves that time on by what `n` units take to come back; it must not lie further
+//! ahead than a whole bucket takes. Times are milliseconds multiplied by the limit, so a unit costs
+//! exactly the window's length and nothing is ever rounded.
+//!
+//! A node holds units for [`Quota::lease_ms`] at most, and what comes back in that time is kept out of
+//! the bucket: in any interval, admitted ≤ burst + rate × interval, held units included.
+
+use super::{Change, Field, Guard, Is, Plan, Row, Unspent, Write};
+use crate::limits::quota::Quota;
+
+pub(super) fn debit(
+    quota: &Quota,
+    known: Option<&Row>,
+    units: i64,
+    unspent: Option<Unspent>,
+    now_ms: i64,
+) -> Plan {
+    let now = scaled(quota, now_ms);
+    let cost = cost(quota, units);
+    if cost > depth(quota) {
+        return Plan::Denied { retry_at_ms: None };
+    }
+    let window = quota.window_at(known, now_ms);
+    let Some(row) = known else {
+        let changes = vec![
+            (Field::Window, Change::Be(window.into())),
+            (Field::FullAt, Change::Be(now + cost)),
+            (Field::Leases, Change::Be(1)),
+            (Field::LeasesBefore, Change::Be(0)),
+        ];
+        return Plan::Write(Write { guard: Guard::Absent, changes, log: None });
+    };
+    let back = unspent.map_or(0, |unspent| self::cost(quota, unspent.units));
+    let latest = now + depth(quota) - cost;
+    if (row.full_at - back).max(now) > latest {
+        let at = row.full_at - back + cost - depth(quota);
+        return Plan::Denied { retry_at_ms: Some(unscaled(quota, at).max(now_ms + 1)) };
+    }
+    let mut tests = vec![(Field::Window, Is::Exactly, row.window.into())];
+    let mut changes = counted(row, window);
+    if row.full_at - back >= now {
+        tests.push((Field::FullAt, Is::AtLeast, now + back));
+        tests.push((Field::FullAt, Is::AtMost, latest + back));
+        changes.push((Field::FullAt, Change::Plus(cost - back)));
+    } else {
+        // It was full, or would be with what comes back: nothing before now counts any more.
+        tests.push((Field::FullAt, Is::AtMost, now + back));
+        changes.push((Field::FullAt, Change::Be(now + cost)));
+    }
+    Plan::Write(Write { guard: Guard::Row(tests), changes, log: None })
+}
+
+fn counted(row: &Row, window: i64) -> Vec<(Field, Change)> {
+    if row.window == window {
+        return vec![(Field::Leases, Change::Plus(1))];
+    }
+    let adjacent = row.window + 1 == window;
+    vec![
+        (Field::Window, Change::Be(window.into())),
+        (Field::LeasesBefore, if adjacent { Change::Was(Field::Leases, 0) } else { Change::Be(0) }),
+        (Field::Leases, Change::Be(1)),
+    ]
+}
+
+pub(super) fn credit(quota: &Quota, row: &Row, unspent: Unspent, now_ms: i64) -> Option<Write> {
+    let back = cost(quota, unspent.units).min(row.full_at - scaled(quota, now_ms));
+    if back <= 0 {
+        return None;
+    }
+    let guard = Guard::Row(vec![(Field::FullAt, Is::AtLeast, scaled(quota, now_ms) + back)]);
+    Some(Write { guard, changes: vec![(Field::FullAt, Change::Plus(-back))], log: None })
+}
+
+pub(super) fn free(quota: &Quota, row: &Row, now_ms: i64) -> i64 {
+    let now = scaled(quota, now_ms);
+    let room = now + depth(quota) - row.full_at.max(now);
+    i64::try_from(room / cost(quota, 1)).unwrap_or(0).max(0)
+}
+
+/// What an untouched bucket gives away.
+pub(super) fn leasable(quota: &Quota) -> i64 {
+    i64::try_from(depth(quota) / cost(quota, 1)).unwrap_or(0)
+}
+
+pub(super) fn reset_at(quota: &Quota, row: &Row) -> i64 {
+    unscaled(quota, row.full_at)
+}
+
+/// How far ahead the time may lie: the burst, without what comes back while units are held.
+fn depth(quota: &Quota) -> i128 {
+    cost(quota, quota.capacity()) - scaled(quota, quota.lease_ms())
+}
+
+fn cost(quota: &Quota, units: i64) -> i128 {
+    i128::from(units) * i128::from(quota.window_ms.max(1))
+}
+
+fn scaled(quota: &Quota, ms: i64) -> i128 {
+    i128::from(ms) * i128::from(quota.limit.max(1))
+}
+
+/// Rounded up: never before it is true.
+fn unscaled(quota: &Quota, time: i128) -> i64 {
+    let limit = i128::from(quota.limit.max(1));
+    i64::try_from((time + limit - 1).div_euclid(limit)).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,151 @@
+//! Fixed and sliding windows, in one row: this window and the one before.
+//!
+//! Units debited in a window are spent in it. What the previous window weighs only falls while a
+//! window lasts, so what fitted when it was debited fits whenever it is spent.
+
+use super::{Change, Field, Guard, Is, Plan, Row, Unspent, Write};
+use crate::limits::quota::{Algorithm, Quota};
+
+pub(super) fn debit(
+    quota: &Quota,
+    known: Option<&Row>,
+    units: i64,
+    unspent: Option<Unspent>,
+    now_ms: i64,
+) -> Plan {
+    let window = quota.window_at(known, now_ms);
+    let Some(row) = known else {
+        let changes = vec![
+            (Field::Window, Change::Be(window.into())),
+            (Field::Used, Change::Be(units.into())),
+            (Field::Before, Change::Be(0)),
+            (Field::Leases, Change::Be(1)),
+            (Field::LeasesBefore, Change::Be(0)),
+        ];
+        return Plan::Write(Write { guard: Guard::Absent, changes, log: None });
+    };
+    let back = |counted: i64| {
+        unspent.filter(|unspent| unspent.window == counted).map_or(0, |unspent| unspent.units)
+    };
+    let mut after = rolled(quota, row, window);
+    after.before = (after.before - back(window - 1)).max(0);
+    after.used = (after.used - back(window)).max(0);
+    let room = quota.limit - units - weight(quota, &after, now_ms);
+    if after.used > room {
+        return Plan::Denied { retry_at_ms: retry_at(quota, &after, units, now_ms) };
+    }
+    let write = if row.window == window {
+        same_window(row, units, back(window), back(window - 1), room)
+    } else {
+        next_window(row, window, units, back(window - 1))
+    };
+    Plan::Write(write)
+}
+
+fn same_window(row: &Row, units: i64, back: i64, back_before: i64, room: i64) -> Write {
+    let mut tests = vec![
+        (Field::Window, Is::Exactly, row.window.into()),
+        (Field::Before, Is::AtMost, row.before.into()),
+        (Field::Used, Is::AtMost, (room + back).into()),
+    ];
+    let mut changes = vec![
+        (Field::Used, Change::Plus((units - back).into())),
+        (Field::Leases, Change::Plus(1)),
+    ];
+    if back > 0 {
+        tests.push((Field::Used, Is::AtLeast, back.into()));
+    }
+    if back_before > 0 {
+        tests.push((Field::Before, Is::AtLeast, back_before.into()));
+        changes.push((Field::Before, Change::Plus((-back_before).into())));
+    }
+    Write { guard: Guard::Row(tests), changes, log: None }
+}
+
+/// The first write of a window. It holds for the row as it was seen and no other: what is carried
+/// over has been weighed.
+fn next_window(row: &Row, window: i64, units: i64, back_before: i64) -> Write {
+    let adjacent = row.window + 1 == window;
+    let before = if adjacent { Change::Was(Field::Used, (-back_before).into()) } else { Change::Be(0) };
+    let mut tests = vec![
+        (Field::Window, Is::Exactly, row.window.into()),
+        (Field::Used, Is::AtMost, row.used.into()),
+    ];
+    if back_before > 0 {
+        tests.push((Field::Used, Is::AtLeast, back_before.into()));
+    }
+    let changes = vec![
+        (Field::Window, Change::Be(window.into())),
+        (Field::Before, before),
+        (Field::Used, Change::Be(units.into())),
+        (Field::LeasesBefore, if adjacent { Change::Was(Field::Leases, 0) } else { Change::Be(0) }),
+        (Field::Leases, Change::Be(1)),
+    ];
+    Write { guard: Guard::Row(tests), changes, log: None }
+}
+
+pub(super) fn credit(quota: &Quota, row: &Row, unspent: Unspent) -> Option<Write> {
+    let field = match row.window - unspent.window {
+        0 => Field::Used,
+        1 if quota.algorithm == Algorithm::SlidingWindow => Field::Before,
+        _ => return None,
+    };
+    let guard = Guard::Row(vec![
+        (Field::Window, Is::Exactly, row.window.into()),
+        (field, Is::AtLeast, unspent.units.into()),
+    ]);
+    Some(Write { guard, changes: vec![(field, Change::Plus((-unspent.units).into()))], log: None })
+}
+
+pub(super) fn free(quota: &Quota, row: &Row, now_ms: i64) -> i64 {
+    let row = rolled(quota, row, quota.window_at(Some(row), now_ms));
+    (quota.limit - row.used - weight(quota, &row, now_ms)).max(0)
+}
+
+pub(super) fn ends_at(quota: &Quota, known: Option<&Row>, now_ms: i64) -> i64 {
+    (quota.window_at(known, now_ms) + 1).saturating_mul(quota.window_ms)
+}
+
+/// The row as it is in `window`, whether or not anyone has written that down yet.
+fn rolled(quota: &Quota, row: &Row, window: i64) -> Row {
+    let before = match window - row.window {
+        ..=0 => return row.clone(),
+        1 if quota.algorithm == Algorithm::SlidingWindow => row.used,
+        _ => 0,
+    };
+    Row { window, before, ..Row::default() }
+}
+
+/// What the window before still weighs: rounded up, which is exact where whole units are compared.
+fn weight(quota: &Quota, row: &Row, now_ms: i64) -> i64 {
+    if quota.algorithm == Algorithm::FixedWindow || row.before == 0 {
+        return 0;
+    }
+    let length = i128::from(quota.window_ms.max(1));
+    let passed = i128::from(now_ms) - i128::from(row.window) * length;
+    let overlap = (length - passed).clamp(0, length);
+    let weight = (i128::from(row.before) * overlap + length - 1) / length;
+    i64::try_from(weight).unwrap_or(i64::MAX)
+}
+
+/// When `units` fit, if nobody takes any more.
+fn retry_at(quota: &Quota, row: &Row, units: i64, now_ms: i64) -> Option<i64> {
+    let length = quota.window_ms.max(1);
+    let start = row.window.saturating_mul(length);
+    if quota.algorithm == Algorithm::FixedWindow {
+        return (units <= quota.limit).then(|| start.saturating_add(length));
+    }
+    // Within a window the time when `before` weighs at most `room`.
+    let fits = |begins: i64, before: i64, room: i64| {
+        let light = i128::from(room) * i128::from(length) / i128::from(before.max(1));
+        let passed = i64::try_from(i128::from(length) - light).unwrap_or(0).clamp(0, length);
+        begins.saturating_add(passed)
+    };
+    let room = quota.limit - units - row.used;
+    let at = if room >= 0 {
+        fits(start, row.before, room)
+    } else {
+        fits(start.saturating_add(length), row.used, quota.limit - units)
+    };
+    Some(at.max(now_ms + 1))
+}

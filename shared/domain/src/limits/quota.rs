@@ -1,0 +1,109 @@
+//! How much of something in how much time, and which way of counting decides it.
+
+use serde::{Deserialize, Serialize};
+
+/// The ways of counting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Algorithm {
+    /// Windows that begin at multiples of their length; each starts at zero.
+    FixedWindow,
+    /// The previous window counts by how much of it still overlaps: `before × overlap + used`.
+    SlidingWindow,
+    /// The time of each unit, exactly. For small limits.
+    SlidingLog,
+    /// Tokens come back at a steady rate, up to a burst.
+    TokenBucket,
+    /// A queue that drains at a steady rate; what doesn't fit is refused.
+    LeakyBucket,
+}
+
+/// A limit and its way of counting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Quota {
+    /// The way of counting.
+    pub algorithm: Algorithm,
+    /// Units in a window; 0 refuses everything.
+    pub limit: i64,
+    /// The window's length.
+    pub window_ms: i64,
+    /// What a bucket holds: at most twice the limit. The limit, where nothing is said.
+    pub burst: Option<i64>,
+}
+
+/// Limits up to this are counted by the store alone: one conditional write for each request, exact.
+pub const CENTRAL: i64 = 100;
+
+/// The most that a log may hold: its row stays small.
+pub const LONGEST_LOG: i64 = 500;
+
+/// No quota is larger.
+pub const LARGEST: i64 = 1_000_000_000;
+
+/// Units per second that one shard is made for, and the most shards there are.
+const SHARD_RATE: i64 = 2_000;
+const MOST_SHARDS: i64 = 32;
+
+/// No shard is smaller than this.
+const SMALLEST_SHARD: i64 = 1_000;
+
+impl Quota {
+    /// What is available at once at most.
+    pub fn capacity(&self) -> i64 {
+        match self.algorithm {
+            Algorithm::TokenBucket | Algorithm::LeakyBucket => self.burst.unwrap_or(self.limit),
+            Algorithm::FixedWindow | Algorithm::SlidingWindow | Algorithm::SlidingLog => self.limit,
+        }
+    }
+
+    /// Whether each request asks the store, because a node could hold nothing worth holding.
+    pub fn is_central(&self) -> bool {
+        self.algorithm == Algorithm::SlidingLog || self.capacity() <= CENTRAL
+    }
+
+    /// Whether units come back steadily and not with a window.
+    pub fn is_bucket(&self) -> bool {
+        matches!(self.algorithm, Algorithm::TokenBucket | Algorithm::LeakyBucket)
+    }
+
+    /// How many rows share the counting, so that none takes more than 500 writes a second.
+    pub fn shards(&self) -> u8 {
+        if self.is_central() {
+            return 1;
+        }
+        let by_rate = self.limit.saturating_mul(1_000) / self.window_ms.max(1) / SHARD_RATE;
+        let most = MOST_SHARDS.min(self.limit.min(self.capacity()) / SMALLEST_SHARD).max(1);
+        u8::try_from(by_rate.clamp(1, most)).unwrap_or(1)
+    }
+
+    /// The part of the quota that shard `index` counts; the parts add up to the whole.
+    #[must_use]
+    pub fn shard(&self, index: u8) -> Self {
+        let (count, index) = (i64::from(self.shards()), i64::from(index));
+        let part = |whole: i64| whole / count + i64::from(index < whole % count);
+        Self { limit: part(self.limit), burst: self.burst.map(part), ..*self }
+    }
+
+    /// How long a node may hold units that it took from a bucket. What comes back meanwhile is kept
+    /// out of the bucket, so that held and fresh units together never pass the burst.
+    pub fn lease_ms(&self) -> i64 {
+        if self.is_central() {
+            return 0;
+        }
+        self.capacity().saturating_mul(self.window_ms) / 50 / self.limit.max(1)
+    }
+
+    /// Names the way of counting in a row's key: what changes it starts a new row.
+    pub fn shape(&self) -> String {
+        let (window, limit) = (self.window_ms, self.limit);
+        let shards = self.shards();
+        match self.algorithm {
+            Algorithm::FixedWindow => format!("f{window}x{shards}"),
+            Algorithm::SlidingWindow => format!("s{window}x{shards}"),
+            Algorithm::SlidingLog => format!("l{window}"),
+            Algorithm::TokenBucket | Algorithm::LeakyBucket => {
+                format!("b{window}-{limit}x{shards}")
+            }
+        }
+    }
+}
