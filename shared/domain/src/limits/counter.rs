@@ -71,6 +71,8 @@ pub enum Guard {
     Absent,
     /// There is one, and every number is as said.
     Row(Vec<(Field, Is, i128)>),
+    /// There is none, or every number is as said.
+    AbsentOr(Vec<(Field, Is, i128)>),
 }
 
 /// What a number becomes.
@@ -89,7 +91,8 @@ pub enum Change {
 pub struct Write {
     /// When it may happen.
     pub guard: Guard,
-    /// What it changes; each value is taken from the row as it was.
+    /// What it changes; each value is taken from the row as it was, and from zero where there was
+    /// none.
     pub changes: Vec<(Field, Change)>,
     /// The log that replaces the row's, where there is one.
     pub log: Option<Vec<i64>>,
@@ -144,16 +147,18 @@ impl Row {
     /// What the store does: the row after the write, or `None` if its guard does not hold.
     pub fn apply(row: Option<&Self>, write: &Write) -> Option<Self> {
         let held = match (&write.guard, row) {
-            (Guard::Absent, None) => true,
+            (Guard::Absent | Guard::AbsentOr(_), None) => true,
             (Guard::Absent, Some(_)) | (Guard::Row(_), None) => false,
-            (Guard::Row(tests), Some(row)) => tests.iter().all(|(field, is, value)| {
-                matches!(
-                    (is, row.get(*field).cmp(value)),
-                    (_, Ordering::Equal)
-                        | (Is::AtMost, Ordering::Less)
-                        | (Is::AtLeast, Ordering::Greater)
-                )
-            }),
+            (Guard::Row(tests) | Guard::AbsentOr(tests), Some(row)) => {
+                tests.iter().all(|(field, is, value)| {
+                    matches!(
+                        (is, row.get(*field).cmp(value)),
+                        (_, Ordering::Equal)
+                            | (Is::AtMost, Ordering::Less)
+                            | (Is::AtLeast, Ordering::Greater)
+                    )
+                })
+            }
         };
         if !held {
             return None;

@@ -14,16 +14,7 @@ pub(super) fn debit(
     now_ms: i64,
 ) -> Plan {
     let window = quota.window_at(known, now_ms);
-    let Some(row) = known else {
-        let changes = vec![
-            (Field::Window, Change::Be(window.into())),
-            (Field::Used, Change::Be(units.into())),
-            (Field::Before, Change::Be(0)),
-            (Field::Leases, Change::Be(1)),
-            (Field::LeasesBefore, Change::Be(0)),
-        ];
-        return Plan::Write(Write { guard: Guard::Absent, changes, log: None });
-    };
+    let Some(row) = known else { return Plan::Write(first(quota, window, units)) };
     let back = |counted: i64| {
         unspent.filter(|unspent| unspent.window == counted).map_or(0, |unspent| unspent.units)
     };
@@ -42,16 +33,33 @@ pub(super) fn debit(
     Plan::Write(write)
 }
 
+/// A write for a row that was never seen. It succeeds if there is none, or if one is there that is
+/// hardly used; otherwise the store shows it.
+fn first(quota: &Quota, window: i64, units: i64) -> Write {
+    let light = quota.limit / 4;
+    let guard = Guard::AbsentOr(vec![
+        (Field::Window, Is::Exactly, window.into()),
+        (Field::Before, Is::AtMost, light.into()),
+        (Field::Used, Is::AtMost, (quota.limit - units - light).into()),
+    ]);
+    let changes = vec![
+        (Field::Window, Change::Be(window.into())),
+        (Field::Used, Change::Plus(units.into())),
+        (Field::Before, Change::Plus(0)),
+        (Field::Leases, Change::Plus(1)),
+        (Field::LeasesBefore, Change::Plus(0)),
+    ];
+    Write { guard, changes, log: None }
+}
+
 fn same_window(row: &Row, units: i64, back: i64, back_before: i64, room: i64) -> Write {
     let mut tests = vec![
         (Field::Window, Is::Exactly, row.window.into()),
         (Field::Before, Is::AtMost, row.before.into()),
         (Field::Used, Is::AtMost, (room + back).into()),
     ];
-    let mut changes = vec![
-        (Field::Used, Change::Plus((units - back).into())),
-        (Field::Leases, Change::Plus(1)),
-    ];
+    let mut changes =
+        vec![(Field::Used, Change::Plus((units - back).into())), (Field::Leases, Change::Plus(1))];
     if back > 0 {
         tests.push((Field::Used, Is::AtLeast, back.into()));
     }
@@ -66,7 +74,8 @@ fn same_window(row: &Row, units: i64, back: i64, back_before: i64, room: i64) ->
 /// over has been weighed.
 fn next_window(row: &Row, window: i64, units: i64, back_before: i64) -> Write {
     let adjacent = row.window + 1 == window;
-    let before = if adjacent { Change::Was(Field::Used, (-back_before).into()) } else { Change::Be(0) };
+    let before =
+        if adjacent { Change::Was(Field::Used, (-back_before).into()) } else { Change::Be(0) };
     let mut tests = vec![
         (Field::Window, Is::Exactly, row.window.into()),
         (Field::Used, Is::AtMost, row.used.into()),
