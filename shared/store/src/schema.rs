@@ -46,5 +46,9 @@ pub const ACCOUNTS: Table =
 pub const LINKS: Table =
     Table { logical_id: "LinksTable", variable: "LINKS_TABLE", indexes: 2, expiring: true };
 
+/// Limits: shared counters, rules, the firewall, and what was asked lately.
+pub const LIMITS: Table =
+    Table { logical_id: "LimitsTable", variable: "LIMITS_TABLE", indexes: 0, expiring: true };
+
 /// Every table.
-pub const TABLES: &[Table] = &[IDS, ACCOUNTS, LINKS];
+pub const TABLES: &[Table] = &[IDS, ACCOUNTS, LINKS, LIMITS];

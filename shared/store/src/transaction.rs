@@ -35,6 +35,16 @@ impl Transacted {
 /// Conflicts pass within milliseconds: someone else's transaction holds one of the items.
 const CONFLICT_TRIES: u32 = 6;
 
+/// Tries `items` as one transaction, once: a conflict is a failure.
+pub(crate) async fn transact_once(
+    client: &Client,
+    action: &'static str,
+    items: Vec<TransactWriteItem>,
+    token: &str,
+) -> Result<Transacted, Failure> {
+    tried(client, action, items, token, CONFLICT_TRIES - 1).await
+}
+
 /// Writes `items` as one transaction.
 ///
 /// `token` names the request: a retry whose first try was committed is recognised by DynamoDB and
@@ -45,7 +55,16 @@ pub(crate) async fn transact(
     items: Vec<TransactWriteItem>,
     token: &str,
 ) -> Result<Transacted, Failure> {
-    let mut tries = 0;
+    tried(client, action, items, token, 0).await
+}
+
+async fn tried(
+    client: &Client,
+    action: &'static str,
+    items: Vec<TransactWriteItem>,
+    token: &str,
+    mut tries: u32,
+) -> Result<Transacted, Failure> {
     loop {
         tries += 1;
         let sent = client

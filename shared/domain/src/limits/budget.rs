@@ -221,6 +221,14 @@ impl Budget {
         shard.known = Some(row);
     }
 
+    /// The debit was committed, but the row was not shown: it is what the write makes of the row as
+    /// known. If that is wrong, the next guard fails and the store shows it.
+    pub fn committed_unseen(&mut self, ask: &Ask) {
+        let known = self.shards[usize::from(ask.shard)].known.as_ref();
+        let row = Row::apply(known, &ask.write).or_else(|| known.cloned()).unwrap_or_default();
+        self.committed(ask, row);
+    }
+
     /// The guard failed: this is the row as it stands.
     pub fn refused(&mut self, ask: &Ask, row: Option<Row>) {
         self.shards[usize::from(ask.shard)].known = row;

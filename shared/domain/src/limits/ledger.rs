@@ -86,6 +86,8 @@ pub struct Reserved(Vec<(usize, Lease)>);
 pub enum Outcome {
     /// It was committed and left this row.
     Committed(Row),
+    /// It was committed in a transaction, which shows no rows.
+    Unseen,
     /// Its guard failed; the row as it stands.
     Refused(Option<Row>),
     /// It was not tried because another of the same transaction was refused.
@@ -197,6 +199,7 @@ impl Ledger {
         let budget = self.entries.budget(claim, now_ms);
         match outcome {
             Outcome::Committed(row) => budget.committed(&task.ask, row),
+            Outcome::Unseen => budget.committed_unseen(&task.ask),
             Outcome::Refused(row) => budget.refused(&task.ask, row),
             Outcome::Skipped => budget.withdraw(&task.ask),
             Outcome::Failed => {
@@ -221,7 +224,9 @@ impl Ledger {
         outcomes: Vec<Outcome>,
         now_ms: i64,
     ) -> bool {
-        let committed = outcomes.iter().all(|outcome| matches!(outcome, Outcome::Committed(_)));
+        let committed = outcomes
+            .iter()
+            .all(|outcome| matches!(outcome, Outcome::Committed(_) | Outcome::Unseen));
         for (task, outcome) in tasks.iter().zip(outcomes) {
             let claim = &claims[task.claim];
             self.settle(claim, task, outcome, now_ms);

@@ -1,0 +1,244 @@
+//! Counters: the domain's guarded writes as DynamoDB says them.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
+use aws_sdk_dynamodb::types::{
+    AttributeValue, ReturnConsumedCapacity, ReturnValue, ReturnValuesOnConditionCheckFailure,
+    TransactWriteItem, Update,
+};
+use domain::limits::Quota;
+use domain::limits::counter::{Change, Field, Guard, Is, Row, Write};
+use domain::limits::ledger::Outcome;
+use domain::{Failure, Timestamp, hex};
+use sha2::{Digest, Sha256};
+
+use super::Limits;
+use crate::row::{self, Item, bytes, key, number};
+use crate::schema::EXPIRES;
+use crate::tally;
+use crate::transaction::{Transacted, transact_once, update};
+
+const ACTION: &str = "debit a shared counter";
+const LOG: &str = "log";
+
+/// Names a counter's row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CounterKey {
+    pk: String,
+    expires_after: i64,
+}
+
+impl CounterKey {
+    /// The row of one shard of `rule` for `entity`, whose name does not show in it.
+    pub fn new(rule: &str, quota: &Quota, entity: &str, shard: u8) -> Self {
+        let entity = hex(&Sha256::digest(entity.as_bytes())[..12]);
+        Self {
+            pk: format!("count#{rule}#{}#{entity}#{shard}", quota.shape()),
+            // Two windows matter; nobody misses the row afterwards.
+            expires_after: 3 * quota.window_ms / 1_000 + 3_600,
+        }
+    }
+}
+
+impl Limits {
+    /// Tries one write.
+    pub async fn try_write(
+        &self,
+        at: &CounterKey,
+        write: &Write,
+        now: Timestamp,
+    ) -> Result<Outcome, Failure> {
+        let said = Said::of(at, write, now);
+        let sent = self
+            .once
+            .update_item()
+            .table_name(&self.table)
+            .set_key(Some(key(&at.pk, "row")))
+            .update_expression(said.update)
+            .condition_expression(said.condition)
+            .set_expression_attribute_names(Some(said.names))
+            .set_expression_attribute_values(Some(said.values))
+            .return_values(ReturnValue::AllNew)
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        match sent {
+            Ok(done) => {
+                tally::note(done.consumed_capacity());
+                Ok(Outcome::Committed(done.attributes().map(read).unwrap_or_default()))
+            }
+            Err(error) => match error.as_service_error() {
+                Some(UpdateItemError::ConditionalCheckFailedException(lost)) => {
+                    tally::note([]);
+                    Ok(Outcome::Refused(lost.item().map(read)))
+                }
+                _ => Err(Failure::new(ACTION, error)),
+            },
+        }
+    }
+
+    /// Tries several writes, all or none. `token` names this try.
+    pub async fn try_together(
+        &self,
+        writes: &[(CounterKey, &Write)],
+        token: &str,
+        now: Timestamp,
+    ) -> Result<Vec<Outcome>, Failure> {
+        let items = writes.iter().map(|(at, write)| self.part(at, write, now));
+        let items: Vec<TransactWriteItem> = items.collect::<Result<_, Failure>>()?;
+        match transact_once(&self.once, ACTION, items, token).await? {
+            Transacted::Committed => Ok(writes.iter().map(|_| Outcome::Unseen).collect()),
+            Transacted::Refused(rows) => Ok(rows.iter().map(outcome).collect()),
+        }
+    }
+
+    /// A counter as it stands.
+    pub async fn counter(&self, at: &CounterKey) -> Result<Option<Row>, Failure> {
+        let found = self
+            .client
+            .get_item()
+            .table_name(&self.table)
+            .set_key(Some(key(&at.pk, "row")))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| Failure::new("read a shared counter", error))?;
+        tally::note(found.consumed_capacity());
+        Ok(found.item().map(read))
+    }
+
+    fn part(
+        &self,
+        at: &CounterKey,
+        write: &Write,
+        now: Timestamp,
+    ) -> Result<TransactWriteItem, Failure> {
+        let said = Said::of(at, write, now);
+        let part = Update::builder()
+            .table_name(&self.table)
+            .set_key(Some(key(&at.pk, "row")))
+            .update_expression(said.update)
+            .condition_expression(said.condition)
+            .set_expression_attribute_names(Some(said.names))
+            .set_expression_attribute_values(Some(said.values))
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .build();
+        Ok(update(part.map_err(|error| Failure::new(ACTION, error))?))
+    }
+}
+
+/// A write in the words of an expression.
+struct Said {
+    update: String,
+    condition: String,
+    names: HashMap<String, String>,
+    values: Item,
+}
+
+impl Said {
+    fn of(at: &CounterKey, write: &Write, now: Timestamp) -> Self {
+        let mut said = Self {
+            update: String::new(),
+            condition: String::new(),
+            names: HashMap::new(),
+            values: HashMap::new(),
+        };
+        let (mut set, mut add) = (Vec::new(), Vec::new());
+        for (field, change) in &write.changes {
+            let name = said.name(*field);
+            match change {
+                Change::Be(value) => set.push(format!("{name} = {}", said.number(*value))),
+                Change::Plus(more) => add.push(format!("{name} {}", said.number(*more))),
+                Change::Was(other, more) => {
+                    let other = said.name(*other);
+                    set.push(format!("{name} = {other} + {}", said.number(*more)));
+                }
+            }
+        }
+        if let Some(log) = &write.log {
+            let log: Vec<u8> = log.iter().flat_map(|at| at.to_be_bytes()).collect();
+            said.names.insert("#log".to_owned(), LOG.to_owned());
+            set.push(format!("#log = {}", said.value(bytes(&log))));
+        }
+        said.names.insert("#expires".to_owned(), EXPIRES.to_owned());
+        let expires = now.as_second().saturating_add(at.expires_after);
+        set.push(format!("#expires = {}", said.number(expires.into())));
+        said.update = format!("SET {}", set.join(", "));
+        if !add.is_empty() {
+            said.update += &format!(" ADD {}", add.join(", "));
+        }
+        said.condition = match &write.guard {
+            Guard::Absent => "attribute_not_exists(pk)".to_owned(),
+            Guard::Row(tests) => said.tests(tests),
+            Guard::AbsentOr(tests) => {
+                format!("attribute_not_exists(pk) OR ({})", said.tests(tests))
+            }
+        };
+        said
+    }
+
+    fn tests(&mut self, tests: &[(Field, Is, i128)]) -> String {
+        let tests = tests.iter().map(|(field, is, value)| {
+            let sign = match is {
+                Is::Exactly => "=",
+                Is::AtMost => "<=",
+                Is::AtLeast => ">=",
+            };
+            format!("{} {sign} {}", self.name(*field), self.number(*value))
+        });
+        tests.collect::<Vec<_>>().join(" AND ")
+    }
+
+    fn name(&mut self, field: Field) -> String {
+        let alias = format!("#{}", attribute(field));
+        self.names.insert(alias.clone(), attribute(field).to_owned());
+        alias
+    }
+
+    fn number(&mut self, value: i128) -> String {
+        self.value(number(value))
+    }
+
+    fn value(&mut self, value: AttributeValue) -> String {
+        let alias = format!(":v{}", self.values.len());
+        self.values.insert(alias.clone(), value);
+        alias
+    }
+}
+
+const FIELDS: [Field; 6] =
+    [Field::Window, Field::Used, Field::Before, Field::Leases, Field::LeasesBefore, Field::FullAt];
+
+const fn attribute(field: Field) -> &'static str {
+    match field {
+        Field::Window => "window",
+        Field::Used => "used",
+        Field::Before => "before",
+        Field::Leases => "leases",
+        Field::LeasesBefore => "leases_before",
+        Field::FullAt => "full_at",
+    }
+}
+
+fn outcome(refused: &Option<Item>) -> Outcome {
+    match refused {
+        None => Outcome::Skipped,
+        Some(item) => Outcome::Refused((!item.is_empty()).then(|| read(item))),
+    }
+}
+
+/// What is not there counts as zero, as it does for the domain.
+fn read(item: &Item) -> Row {
+    let mut counter = Row::default();
+    for field in FIELDS {
+        if let Some(value) = row::Row(item).maybe_number(attribute(field)) {
+            counter.set(field, value);
+        }
+    }
+    let log = item.get(LOG).and_then(|value| value.as_b().ok());
+    let times = log.map(AsRef::as_ref).unwrap_or_default().chunks_exact(8);
+    counter.log = times.filter_map(|at| Some(i64::from_be_bytes(at.try_into().ok()?))).collect();
+    counter
+}

@@ -1,0 +1,223 @@
+//! What admins decide: rules, overrides, settings and the firewall, as documents with a version.
+//!
+//! A change and the number that tells nodes of it are one transaction, so no node can see the number
+//! and miss the change. Nodes read the number strongly consistent, and the documents after it.
+
+use aws_sdk_dynamodb::types::{Delete, Put, ReturnConsumedCapacity, Update};
+use domain::{Failure, Timestamp};
+
+use super::Limits;
+use crate::row::{Builder, Item, Row, instant, key, number, text};
+use crate::schema::EXPIRES;
+use crate::tally;
+use crate::transaction::{Transacted, delete, put, transact, update};
+
+const ACTION: &str = "change the configuration of limits";
+
+/// What a document belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Rules, overrides and settings.
+    Rules,
+    /// What admins put into the firewall.
+    Firewall,
+    /// What nodes put into it, for a while.
+    Blocks,
+}
+
+impl Part {
+    const fn pk(self) -> &'static str {
+        match self {
+            Self::Rules => "rules",
+            Self::Firewall => "firewall",
+            Self::Blocks => "blocks",
+        }
+    }
+
+    /// The number that grows when it changes.
+    const fn counter(self) -> &'static str {
+        match self {
+            Self::Rules => "rules",
+            Self::Firewall | Self::Blocks => "firewall",
+        }
+    }
+}
+
+/// How often each part has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Versions {
+    /// Rules, overrides and settings.
+    pub rules: u64,
+    /// The firewall.
+    pub firewall: u64,
+}
+
+/// A decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// Its name within its part.
+    pub id: String,
+    /// Grows with every change, from 1.
+    pub version: u64,
+    /// What was decided, as JSON; empty if it was decided that there be nothing.
+    pub body: String,
+    /// Who decided.
+    pub changed_by: String,
+    /// When.
+    pub changed_at: Timestamp,
+    /// When it is forgotten by itself.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// Whether a change was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Saved {
+    /// It is there, and nodes will hear of it.
+    Saved,
+    /// Someone else changed it since it was read.
+    Moved,
+}
+
+impl Limits {
+    /// How often each part has changed.
+    pub async fn versions(&self) -> Result<Versions, Failure> {
+        let found = self
+            .client
+            .get_item()
+            .table_name(&self.table)
+            .set_key(Some(key("config", "version")))
+            .consistent_read(true)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| Failure::new("read the version of the rules", error))?;
+        tally::note(found.consumed_capacity());
+        let item = found.item().cloned().unwrap_or_default();
+        Ok(Versions {
+            rules: Row(&item).maybe_number("rules").unwrap_or(0),
+            firewall: Row(&item).maybe_number("firewall").unwrap_or(0),
+        })
+    }
+
+    /// Every document of a part.
+    pub async fn documents(&self, part: Part) -> Result<Vec<Document>, Failure> {
+        let mut documents = Vec::new();
+        let mut start: Option<Item> = None;
+        loop {
+            let page = self
+                .client
+                .query()
+                .table_name(&self.table)
+                .key_condition_expression("pk = :pk")
+                .expression_attribute_values(":pk", text(part.pk()))
+                .consistent_read(true)
+                .set_exclusive_start_key(start)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                .send()
+                .await
+                .map_err(|error| Failure::new("read the rules", error))?;
+            tally::note(page.consumed_capacity());
+            for item in page.items() {
+                documents.push(read(item)?);
+            }
+            start = page.last_evaluated_key().cloned();
+            if start.is_none() {
+                return Ok(documents);
+            }
+        }
+    }
+
+    /// One document.
+    pub async fn document(&self, part: Part, id: &str) -> Result<Option<Document>, Failure> {
+        let found = self
+            .client
+            .get_item()
+            .table_name(&self.table)
+            .set_key(Some(key(part.pk(), id)))
+            .consistent_read(true)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| Failure::new("read a rule", error))?;
+        tally::note(found.consumed_capacity());
+        found.item().map(read).transpose()
+    }
+
+    /// Saves a document if the version before its own is what stands there. `token` names the
+    /// request.
+    pub async fn save(
+        &self,
+        part: Part,
+        document: &Document,
+        token: &str,
+    ) -> Result<Saved, Failure> {
+        let expires = document.expires_at.map(|at| number(at.as_second() + 1));
+        let item = Builder::keyed(part.pk(), &document.id)
+            .with("v", number(document.version))
+            .with("body", text(&document.body))
+            .with("changed_by", text(&document.changed_by))
+            .with("changed_at", instant(document.changed_at))
+            .with_some("expires_at", document.expires_at.map(instant))
+            .with_some(EXPIRES, expires)
+            .build();
+        let mut write = Put::builder().table_name(&self.table).set_item(Some(item));
+        write = if document.version == 1 {
+            write.condition_expression("attribute_not_exists(pk)")
+        } else {
+            write
+                .condition_expression("v = :before")
+                .expression_attribute_values(":before", number(document.version - 1))
+        };
+        let write = write.build().map_err(|error| Failure::new(ACTION, error))?;
+        let items = vec![put(write), update(self.bump(part)?)];
+        Ok(match transact(&self.client, ACTION, items, token).await? {
+            Transacted::Committed => Saved::Saved,
+            Transacted::Refused(_) => Saved::Moved,
+        })
+    }
+
+    /// Removes a document if it is at that version.
+    pub async fn remove(
+        &self,
+        part: Part,
+        id: &str,
+        version: u64,
+        token: &str,
+    ) -> Result<Saved, Failure> {
+        let write = Delete::builder()
+            .table_name(&self.table)
+            .set_key(Some(key(part.pk(), id)))
+            .condition_expression("v = :v")
+            .expression_attribute_values(":v", number(version))
+            .build()
+            .map_err(|error| Failure::new(ACTION, error))?;
+        let items = vec![delete(write), update(self.bump(part)?)];
+        Ok(match transact(&self.client, ACTION, items, token).await? {
+            Transacted::Committed => Saved::Saved,
+            Transacted::Refused(_) => Saved::Moved,
+        })
+    }
+
+    fn bump(&self, part: Part) -> Result<Update, Failure> {
+        Update::builder()
+            .table_name(&self.table)
+            .set_key(Some(key("config", "version")))
+            .update_expression("ADD #part :one")
+            .expression_attribute_names("#part", part.counter())
+            .expression_attribute_values(":one", number(1))
+            .build()
+            .map_err(|error| Failure::new(ACTION, error))
+    }
+}
+
+fn read(item: &Item) -> Result<Document, Failure> {
+    let row = Row(item);
+    Ok(Document {
+        id: row.text("sk")?.to_owned(),
+        version: row.number("v")?,
+        body: row.text("body")?.to_owned(),
+        changed_by: row.text("changed_by")?.to_owned(),
+        changed_at: row.instant("changed_at")?,
+        expires_at: row.maybe_instant("expires_at"),
+    })
+}
