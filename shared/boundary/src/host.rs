@@ -1,7 +1,7 @@
 //! What a function is given by the place it runs in.
 
 use outside::Network;
-use store::{Accounts, Links};
+use store::{Accounts, Limits, Links};
 
 use crate::telemetry::Log;
 use crate::{Aws, Clock, Entropy, Misconfigured, Vars};
@@ -47,5 +47,21 @@ impl Host {
     pub fn links(&self) -> Result<Links, Misconfigured> {
         let table = self.vars.required(store::schema::LINKS.variable)?;
         Ok(Links::new(self.aws.dynamodb(), table))
+    }
+
+    /// The limits table that `LIMITS_TABLE` names.
+    pub fn limits(&self) -> Result<Limits, Misconfigured> {
+        let table = self.vars.required(store::schema::LIMITS.variable)?;
+        Ok(Limits::new(self.aws.dynamodb(), table))
+    }
+
+    /// Whether the content network in front says who visits: anyone else's word for it is ignored.
+    pub fn behind_cloudfront(&self) -> Result<bool, Misconfigured> {
+        let viewer = self.vars.parsed(
+            "VIEWER_HEADERS",
+            |value| matches!(value, "none" | "cloudfront").then_some(value == "cloudfront"),
+            "`none` or `cloudfront`",
+        )?;
+        Ok(viewer.unwrap_or(false))
     }
 }

@@ -1,8 +1,9 @@
 //! HTTP: routes inside a function, from an API Gateway event to an answer.
 //!
-//! The path of a request: find the operation by path and method (404, 405) → who is calling (401)
-//! → may they (403) → is the body small enough (413) → the handler → problem+json for whatever went
-//! wrong → headers that every answer carries → one log line. A handler sees none of that.
+//! The path of a request: the firewall (403) → find the operation by path and method (404, 405) → who
+//! is calling (401) → do their quotas let them (429) → may they (403) → is the body small enough (413)
+//! → the handler → problem+json for whatever went wrong → headers that every answer carries → one log
+//! line. A handler sees none of that.
 
 mod cursor;
 mod problem;
@@ -14,16 +15,19 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use http::{HeaderValue, Method, header};
+use http::{HeaderMap, HeaderValue, Method, header};
 use lambda_http::RequestExt;
 use serde_json::json;
 use store::tally;
 
 use crate::identity::Identity;
-use crate::telemetry::{Fields, Log, Report, Stopwatch, measured, trace_of};
+use crate::limits::{Caller, Limiter, Meter};
+use crate::telemetry::{self, Log, Report, Stopwatch, measured, trace_of};
 use crate::{Clock, Entropy, Host, Misconfigured};
 
-use domain::accounts::Role;
+use domain::accounts::{Principal, Role};
+use domain::limits::firewall::Asked;
+use domain::limits::headers::Fields;
 
 pub use cursor::Cursor;
 pub use problem::{Error, KINDS, Kind, Problem};
@@ -63,6 +67,8 @@ pub struct Operation<S> {
     pub access: Access,
     /// The largest body it takes.
     pub body_cap: usize,
+    /// Whether the handler says how many units it takes, instead of one a request.
+    metered: bool,
     handler: Handler<S>,
 }
 
@@ -95,6 +101,8 @@ struct Shared<S> {
     paths: matchit::Router<Vec<usize>>,
     unclaimed: Option<Handler<S>>,
     identity: Option<Identity>,
+    limiter: Arc<Limiter>,
+    behind_cloudfront: bool,
     clock: Clock,
     entropy: Entropy,
     log: Log,
@@ -130,7 +138,18 @@ impl<S: Send + Sync + 'static> Builder<S> {
         access: Access,
         handler: Handler<S>,
     ) -> Self {
-        self.operations.push(Operation { method, path, id, access, body_cap: BODY_CAP, handler });
+        let (body_cap, metered) = (BODY_CAP, false);
+        self.operations.push(Operation { method, path, id, access, body_cap, metered, handler });
+        self
+    }
+
+    /// Leaves it to the handler of the operation that was added last to say how many units of a quota
+    /// it takes, with [`Request::charge`].
+    #[must_use]
+    pub fn metered(mut self) -> Self {
+        if let Some(operation) = self.operations.last_mut() {
+            operation.metered = true;
+        }
         self
     }
 
@@ -174,6 +193,8 @@ impl<S: Send + Sync + 'static> Builder<S> {
                 paths,
                 unclaimed: self.unclaimed,
                 identity: private.then(|| Identity::on(host)).transpose()?,
+                limiter: Arc::new(Limiter::on(host)?),
+                behind_cloudfront: host.behind_cloudfront()?,
                 clock: host.clock.clone(),
                 entropy: host.entropy.clone(),
                 log: host.log.clone(),
@@ -189,11 +210,20 @@ impl<S: Send + Sync + 'static> Api<S> {
         &self.shared.operations
     }
 
-    /// Opens connections before the first request needs them.
+    /// Reads the rules before the first request needs them, which also opens the connection to the
+    /// store.
     pub async fn warm(&self) {
-        if let Some(identity) = &self.shared.identity {
-            identity.warm().await;
-        }
+        self.shared.limiter.refresh(self.shared.clock.now()).await;
+    }
+
+    /// What is done once an answer is out.
+    pub(crate) async fn tidy(&self) {
+        self.shared.limiter.tidy().await;
+    }
+
+    /// What is done in the last half second of an environment.
+    pub(crate) async fn close(&self) {
+        self.shared.limiter.close().await;
     }
 
     /// Answers one request, whatever happens.
@@ -206,7 +236,8 @@ impl<S: Send + Sync + 'static> Api<S> {
             .find_map(|name| event.headers().get(name)?.to_str().ok());
         let trace = trace_of(handed, &shared.entropy);
         let deadline = event.lambda_context_ref().map_or(0, |context| context.deadline);
-        let request = Request::read(event, now, deadline, trace.clone());
+        let mut request = Request::read(event, now, deadline, trace.clone());
+        request.client = request.sender(shared.behind_cloudfront);
         let (method, path) = (request.method.clone(), request.path.clone());
         let conditions = request.conditions();
 
@@ -222,7 +253,7 @@ impl<S: Send + Sync + 'static> Api<S> {
             response = response.without_body();
         }
         let message = format!("{method} {} {}", seen.path.unwrap_or("?"), response.status());
-        let mut fields = Fields::new();
+        let mut fields = telemetry::Fields::new();
         fields.insert("status".to_owned(), json!(response.status().as_u16()));
         if let Some(principal) = seen.principal {
             fields.insert("principal".to_owned(), json!(principal));
@@ -240,6 +271,9 @@ impl<S: Send + Sync + 'static> Api<S> {
             measures,
         });
         let mut response = response.into_http();
+        if let Some(fields) = seen.meter.and_then(|meter| meter.admission().fields()) {
+            announce(response.headers_mut(), fields);
+        }
         if let Ok(value) = HeaderValue::try_from(trace.traceparent()) {
             response.headers_mut().insert("traceparent", value);
         }
@@ -253,11 +287,16 @@ struct Seen {
     path: Option<&'static str>,
     operation: Option<&'static str>,
     principal: Option<String>,
+    meter: Option<Meter>,
 }
 
 impl<S> Shared<S> {
     async fn answer(&self, mut request: Request, seen: &mut Seen) -> Answer {
+        if request.path != HEALTH {
+            self.guard(&request).await?;
+        }
         let Some((operation, params)) = self.find(&request)? else {
+            self.meter(&request, None, seen).charge(1).await?;
             return match self.unclaimed {
                 Some(handler) => handler(&self.state, request).await,
                 None => Err(Problem::unknown_path(&request.path).into()),
@@ -266,27 +305,77 @@ impl<S> Shared<S> {
         seen.path = Some(operation.path);
         seen.operation = Some(operation.id);
         request.params = params;
+        let identified = self.identify(operation, &request).await;
+        if let Ok(Some(principal)) = &identified {
+            seen.principal = Some(principal.user_id.as_str().to_owned());
+            request.principal = Some(principal.clone());
+        }
+        // Who can't say who they are is held to what strangers are: guessing has its quota too.
+        let meter = self.meter(&request, Some(operation), seen);
+        if !operation.metered || identified.is_err() {
+            meter.charge(1).await?;
+        }
+        if let (Some(principal), Access::Role(role) | Access::Optional(role)) =
+            (identified?, operation.access)
+            && !principal.is_admin()
+            && !principal.roles.contains(role)
+        {
+            return Err(Problem::role_missing(role).into());
+        }
+        if request.body.len() > operation.body_cap {
+            return Err(Problem::too_large(operation.body_cap).into());
+        }
+        request.meter = Some(meter);
+        (operation.handler)(&self.state, request).await
+    }
+
+    /// The firewall, as it is now.
+    async fn guard(&self, request: &Request) -> Result<(), Problem> {
+        self.limiter.refresh(request.now).await;
+        let asked = Asked {
+            ip: request.client,
+            path: &request.path,
+            method: request.method.as_str(),
+            header: &|name| request.header(name),
+        };
+        match self.limiter.refusal(&asked, request.now) {
+            Some(reason) => Err(Problem::firewalled(&reason)),
+            None => Ok(()),
+        }
+    }
+
+    /// Who is calling; nobody in particular where that is allowed.
+    async fn identify(
+        &self,
+        operation: &Operation<S>,
+        request: &Request,
+    ) -> Result<Option<Principal>, Error> {
         let stranger = match operation.access {
             Access::Public => true,
             Access::Optional(_) => request.claims.is_none() && !request.has_credentials(),
             Access::Key | Access::Role(_) => false,
         };
-        if !stranger {
-            let identity = self.identity.as_ref().ok_or_else(Problem::unauthenticated)?;
-            let principal = identity.authenticate(&request, &self.log).await?;
-            seen.principal = Some(principal.user_id.as_str().to_owned());
-            if let Access::Role(role) | Access::Optional(role) = operation.access
-                && !principal.is_admin()
-                && !principal.roles.contains(role)
-            {
-                return Err(Problem::role_missing(role).into());
-            }
-            request.principal = Some(principal);
+        if stranger {
+            return Ok(None);
         }
-        if request.body.len() > operation.body_cap {
-            return Err(Problem::too_large(operation.body_cap).into());
-        }
-        (operation.handler)(&self.state, request).await
+        let identity = self.identity.as_ref().ok_or_else(Problem::unauthenticated)?;
+        identity.authenticate(request, &self.log).await.map(Some)
+    }
+
+    /// What the request is charged with.
+    fn meter(
+        &self,
+        request: &Request,
+        operation: Option<&Operation<S>>,
+        seen: &mut Seen,
+    ) -> Meter {
+        let caller = Caller::of(request.principal.as_ref(), request.client);
+        let method = request.method.as_str();
+        let resource = operation.map_or("(no such path)", |operation| operation.path);
+        let resource = format!("{method} {resource}");
+        let meter = Meter::new(&self.limiter, caller, resource, &request.path, method);
+        seen.meter = Some(meter.clone());
+        meter
     }
 
     /// The operation for a request; 405 with `Allow` when only the method is wrong.
@@ -304,6 +393,24 @@ impl<S> Shared<S> {
         let params =
             found.params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         Ok(Some((operation, params)))
+    }
+}
+
+/// Alive is alive, whatever the store says.
+const HEALTH: &str = "/health";
+
+/// Tells the caller how they stand.
+fn announce(headers: &mut HeaderMap, fields: Fields) {
+    for (name, value) in [
+        ("ratelimit-policy", fields.policy),
+        ("ratelimit", fields.current),
+        ("x-ratelimit-limit", fields.limit.to_string()),
+        ("x-ratelimit-remaining", fields.remaining.to_string()),
+        ("x-ratelimit-reset", fields.reset.to_string()),
+    ] {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            headers.insert(name, value);
+        }
     }
 }
 

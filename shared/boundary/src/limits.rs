@@ -1,91 +1,338 @@
-//! Quotas: may this subject do so much more?
+//! Every request's first question: may it pass?
 //!
-//! A node takes units from the store in small lots and spends them without asking again, so that a
-//! large quota costs a write for every hundredth use. Absent: a unit spent twice, a request that is
-//! let through on an empty quota, a refused request that used anything up.
+//! The path: the firewall (in memory) → the rules that apply (in memory) → the ledger, which answers
+//! from what this node holds, or names the debits to be tried at the store. A decision on held units
+//! makes no call. Rules and firewall are as fresh as [`FRESH_MS`] on every request, the first one after
+//! a freeze included, because age is checked when they are used and not by a timer.
+//!
+//! Guarantee: a refused request has consumed nothing. If the store can't be asked within the deadline,
+//! what is held is spent, then each rule does what its `onFailure` says; all of that is measured.
+//! Absent: a background task; an address, a key or a name in a log line.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+mod admission;
+mod caller;
+pub mod configuration;
+mod meter;
+mod tidy;
 
-use domain::Timestamp;
-use store::Links;
-use store::links::{Grant, Rule};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use crate::http::{Error, Problem};
+use domain::limits::firewall::{Asked, Offenders, Ruling};
+use domain::limits::history::Seen;
+use domain::limits::ledger::{Claim, Counts, Denial, Ledger, Outcome, Step, Task};
+use domain::limits::rule::{Dimension, Mode};
+use domain::limits::rules::Applied;
+use domain::limits::subject::{Subject, ip_network};
+use domain::{Failure, Timestamp};
+use store::Limits;
+use store::limits::CounterKey;
 
-/// Subjects remembered at once; beyond that a node forgets its lots, which only costs units.
-const SUBJECTS: usize = 10_000;
+use crate::telemetry::{Unit, measure};
+use crate::{Clock, Entropy, Host, Misconfigured};
+pub use admission::{Admission, Refusal};
+pub use caller::Caller;
+use configuration::Configuration;
+pub(crate) use meter::Meter;
 
-/// Decides by the windows that the store counts.
+/// How old rules and firewall may be. A block must reach every node in 10 seconds and a rule in 30.
+const FRESH_MS: i64 = 5_000;
+
+/// How long reading them may take.
+const READING: Duration = Duration::from_secs(1);
+
+/// Keys held at once, about 3 MB.
+const KEYS: usize = 8_192;
+
+/// Tries at the store for one request. Most need one or two; a contended counter takes more.
+const ROUNDS: u32 = 8;
+
+/// What a node knows about limits.
 #[derive(Debug)]
-pub struct Limits {
-    quotas: Links,
-    lots: Mutex<HashMap<String, Lot>>,
+pub struct Limiter {
+    rows: Limits,
+    clock: Clock,
+    entropy: Entropy,
+    deadline: Duration,
+    ledger: Mutex<Ledger>,
+    known: Mutex<Known>,
+    reading: tokio::sync::Mutex<()>,
+    seen: Mutex<Seen>,
+    offenders: Mutex<Offenders>,
+    /// Addresses to be blocked once the answer is out.
+    offences: Mutex<Vec<IpAddr>>,
 }
 
-/// Units that were taken and not yet spent, good until their window ends.
-#[derive(Debug, Clone, Copy)]
-struct Lot {
-    left: u32,
-    until: i64,
+#[derive(Debug, Clone)]
+struct Known {
+    configuration: Arc<Configuration>,
+    /// When it was last known to be current; before the first look, never.
+    checked_ms: i64,
+    /// When a look that failed is worth another.
+    retry_ms: i64,
 }
 
-impl Limits {
-    /// Counts in the rows of that table.
-    pub fn new(quotas: Links) -> Self {
-        Self { quotas, lots: Mutex::default() }
+impl Limiter {
+    /// Counts in the table that `LIMITS_TABLE` names.
+    pub fn on(host: &Host) -> Result<Self, Misconfigured> {
+        let deadline = host.vars.parsed(
+            "LIMITS_DEADLINE_MS",
+            |text| text.parse().ok().filter(|ms| (1..=10_000).contains(ms)),
+            "a number of milliseconds from 1 to 10000",
+        )?;
+        let seed = u64::from_be_bytes(host.entropy.bytes());
+        Ok(Self {
+            rows: host.limits()?,
+            clock: host.clock.clone(),
+            entropy: host.entropy.clone(),
+            deadline: Duration::from_millis(deadline.unwrap_or(50)),
+            ledger: Mutex::new(Ledger::new(seed, KEYS)),
+            known: Mutex::new(Known {
+                configuration: Arc::default(),
+                checked_ms: i64::MIN,
+                retry_ms: i64::MIN,
+            }),
+            reading: tokio::sync::Mutex::default(),
+            seen: Mutex::default(),
+            offenders: Mutex::default(),
+            offences: Mutex::default(),
+        })
     }
 
-    /// Takes `units` of every rule for `subject`, or answers 429 and takes nothing.
-    pub async fn take(
-        &self,
-        subject: &str,
-        rules: &[Rule],
-        units: u32,
-        now: Timestamp,
-    ) -> Result<(), Error> {
-        if units == 0 || self.spend(subject, units, now) {
-            return Ok(());
-        }
-        let lot = rules.iter().map(|rule| rule.limit / 100).min().unwrap_or(0).max(units);
-        let mut grant = self.quotas.take_units(subject, rules, lot, now).await?;
-        if grant == Grant::Granted {
-            self.keep(subject, rules, lot - units, now);
-        } else if lot > units {
-            grant = self.quotas.take_units(subject, rules, units, now).await?;
-        }
-        match grant {
-            Grant::Granted => Ok(()),
-            Grant::Denied { wait } => Err(refusal(rules, wait).into()),
-        }
+    /// Whether rules and firewall can be used as they are. A clock that went back makes them old.
+    pub fn is_fresh(&self, now: Timestamp) -> bool {
+        let (known, now_ms) = (lock(&self.known), now.as_millisecond());
+        let age = now_ms.saturating_sub(known.checked_ms);
+        (0..FRESH_MS).contains(&age) || (now_ms < known.retry_ms && now_ms >= known.retry_ms - 1_000)
     }
 
-    /// Spends from the lot at hand, if it is large enough and its window is still open.
-    fn spend(&self, subject: &str, units: u32, now: Timestamp) -> bool {
-        let mut lots = self.lots.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(lot) = lots.get_mut(subject) else { return false };
-        let enough = lot.until > now.as_second() && lot.left >= units;
-        if enough {
-            lot.left -= units;
-        }
-        enough
-    }
-
-    fn keep(&self, subject: &str, rules: &[Rule], left: u32, now: Timestamp) {
-        if left == 0 {
+    /// Reads rules and firewall again if they are old and have changed. If they can't be read, those at
+    /// hand are used for another second.
+    pub async fn refresh(&self, now: Timestamp) {
+        if self.is_fresh(now) {
             return;
         }
-        let until = rules.iter().map(|rule| rule.resets_in(now)).min().unwrap_or(0);
-        let mut lots = self.lots.lock().unwrap_or_else(PoisonError::into_inner);
-        if lots.len() >= SUBJECTS {
-            lots.clear();
+        let _one_at_a_time = self.reading.lock().await;
+        if self.is_fresh(now) {
+            return;
         }
-        lots.insert(subject.to_owned(), Lot { left, until: now.as_second() + until });
+        let have = Arc::clone(&lock(&self.known).configuration);
+        let read = tokio::time::timeout(READING, configuration::read(&self.rows, &have)).await;
+        let mut known = lock(&self.known);
+        match read {
+            Ok(Ok(changed)) => {
+                if let Some(configuration) = changed {
+                    lock(&self.offenders).adjust(configuration.settings.auto_block);
+                    known.configuration = Arc::new(configuration);
+                }
+                known.checked_ms = now.as_millisecond();
+            }
+            Ok(Err(_)) | Err(_) => {
+                measure("LimitsUnread", Unit::Count, 1.0);
+                known.retry_ms = now.as_millisecond() + 1_000;
+            }
+        }
+    }
+
+    /// Whether the firewall turns a request away: the rule's reason.
+    pub fn refusal(&self, asked: &Asked<'_>, now: Timestamp) -> Option<String> {
+        let configuration = self.configuration();
+        match configuration.firewall.judge(asked, now.as_millisecond()) {
+            Ruling::Pass => None,
+            Ruling::Refused { reason, .. } => {
+                measure("FirewallRefused", Unit::Count, 1.0);
+                Some(reason.to_owned())
+            }
+        }
+    }
+
+    /// May `units` of `method` on `path` pass? `resource` is what reports call it.
+    pub async fn admit(
+        &self,
+        caller: &Caller,
+        resource: &str,
+        path: &str,
+        method: &str,
+        units: i64,
+    ) -> Admission {
+        let (now, configuration) = (self.clock.now(), self.configuration());
+        let subject = caller.subject();
+        let applied = configuration.rules.applying(&subject, path, method, now.as_millisecond());
+        let (enforced, shadowed): (Vec<_>, Vec<_>) =
+            applied.iter().partition(|applied| applied.rule.mode == Mode::Enforce);
+        let claims: Vec<Claim<'_>> = enforced.into_iter().map(claim).collect();
+        let denial = self.decide(&claims, units, now).await.err();
+        if denial.is_none() {
+            for claim in shadowed.into_iter().map(claim) {
+                if self.decide(&[claim], units, now).await.is_err() {
+                    measure("LimitsShadowDenied", Unit::Count, 1.0);
+                }
+            }
+        }
+        let refused = denial.is_some_and(|denial| !denial.unavailable);
+        self.note(&subject, resource, units, refused, now);
+        self.admission(&claims, units, denial, now)
+    }
+
+    /// How a request would stand, without taking or asking anything.
+    pub fn standing(&self, caller: &Caller, path: &str, method: &str) -> Admission {
+        let (now, configuration) = (self.clock.now(), self.configuration());
+        let subject = caller.subject();
+        let applied = configuration.rules.applying(&subject, path, method, now.as_millisecond());
+        let enforced = applied.iter().filter(|applied| applied.rule.mode == Mode::Enforce);
+        let claims: Vec<Claim<'_>> = enforced.map(claim).collect();
+        self.admission(&claims, 0, None, now)
+    }
+
+    /// The rules and the firewall as they are known.
+    pub fn configuration(&self) -> Arc<Configuration> {
+        Arc::clone(&lock(&self.known).configuration)
+    }
+
+    fn admission(
+        &self,
+        claims: &[Claim<'_>],
+        units: i64,
+        denial: Option<Denial>,
+        now: Timestamp,
+    ) -> Admission {
+        let mut ledger = lock(&self.ledger);
+        let now_ms = now.as_millisecond();
+        measure_all(ledger.counts());
+        let standings = claims.iter().map(|claim| ledger.standing(claim, units, now_ms));
+        Admission::new(claims, standings.collect(), denial, now)
+    }
+
+    async fn decide(
+        &self,
+        claims: &[Claim<'_>],
+        units: i64,
+        mut now: Timestamp,
+    ) -> Result<(), Denial> {
+        for round in 0..ROUNDS {
+            let step = lock(&self.ledger).decide(claims, units, now.as_millisecond());
+            match step {
+                Step::Allowed => return Ok(()),
+                Step::Denied(denial) => return Err(denial),
+                Step::Lease(tasks) => {
+                    for task in tasks {
+                        let claim = &claims[task.claim];
+                        let outcome = self.try_one(claim, &task, now).await;
+                        let now_ms = self.clock.now().as_millisecond();
+                        lock(&self.ledger).settle(claim, &task, outcome, now_ms);
+                    }
+                }
+                Step::Together(tasks, reserved) => {
+                    let outcomes = self.try_all(claims, &tasks, now).await;
+                    let in_the_way = outcomes.iter().all(|it| *it == Outcome::Skipped);
+                    let now_ms = self.clock.now().as_millisecond();
+                    let passed = lock(&self.ledger)
+                        .settle_together(claims, units, &tasks, reserved, outcomes, now_ms);
+                    if passed {
+                        return Ok(());
+                    }
+                    if in_the_way {
+                        // Another transaction held a row; it is over in a moment.
+                        tokio::time::sleep(Duration::from_millis(2 << round)).await;
+                    }
+                }
+            }
+            now = self.clock.now();
+        }
+        let retry_at_ms = Some(now.as_millisecond() + 1_000);
+        Err(Denial { claim: 0, retry_at_ms, unavailable: false })
+    }
+
+    async fn try_one(&self, claim: &Claim<'_>, task: &Task, now: Timestamp) -> Outcome {
+        let key = key(claim, task);
+        let tried = self.rows.try_write(&key, task.write(), now);
+        self.in_time(tried).await.unwrap_or(Outcome::Failed)
+    }
+
+    async fn try_all(&self, claims: &[Claim<'_>], tasks: &[Task], now: Timestamp) -> Vec<Outcome> {
+        if let [task] = tasks {
+            return vec![self.try_one(&claims[task.claim], task, now).await];
+        }
+        let token = self.entropy.token();
+        let writes: Vec<_> =
+            tasks.iter().map(|task| (key(&claims[task.claim], task), task.write())).collect();
+        let tried = self.in_time(self.rows.try_together(&writes, &token, now)).await;
+        tried.unwrap_or_else(|| tasks.iter().map(|_| Outcome::Failed).collect())
+    }
+
+    /// What comes in time. The rest is measured: nobody can do anything about it now.
+    async fn in_time<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Option<T> {
+        let done = tokio::time::timeout(self.deadline, work).await;
+        let done = done.ok().and_then(Result::ok);
+        if done.is_none() {
+            measure("LimitsUnasked", Unit::Count, 1.0);
+        }
+        done
+    }
+
+    /// Remembers what was asked and refused, for reports, and who is refused too often.
+    fn note(
+        &self,
+        subject: &Subject<'_>,
+        resource: &str,
+        units: i64,
+        refused: bool,
+        now: Timestamp,
+    ) {
+        const DIMENSIONS: [Dimension; 5] = [
+            Dimension::User,
+            Dimension::ApiKey,
+            Dimension::Ip,
+            Dimension::Tenant,
+            Dimension::Global,
+        ];
+        let (now_ms, units) = (now.as_millisecond(), u32::try_from(units).unwrap_or(u32::MAX));
+        {
+            let mut seen = lock(&self.seen);
+            for dimension in DIMENSIONS {
+                if let Some(entity) = subject.entity(dimension) {
+                    seen.note(resource, dimension, &entity, units, refused, now_ms);
+                }
+            }
+        }
+        if !refused {
+            return;
+        }
+        measure("LimitsDenied", Unit::Count, 1.0);
+        if let Some(ip) = subject.ip
+            && let Some(offence) = lock(&self.offenders).note_denial(ip_network(ip), now_ms)
+        {
+            lock(&self.offences).push(offence.ip);
+        }
     }
 }
 
-fn refusal(rules: &[Rule], wait: i64) -> Problem {
-    let quotas: Vec<String> =
-        rules.iter().map(|rule| format!("{} in {} s", rule.limit, rule.seconds)).collect();
-    Problem::too_many(format!("The quota is used up: {}.", quotas.join(", ")), wait)
+fn claim<'a>(applied: &'a Applied<'_>) -> Claim<'a> {
+    Claim { rule: applied.rule, quota: applied.quota, entity: &applied.entity }
+}
+
+fn key(claim: &Claim<'_>, task: &Task) -> CounterKey {
+    CounterKey::new(&claim.rule.id, &claim.quota, claim.entity, task.shard())
+}
+
+/// What was done without the store, or found.
+fn measure_all(counts: Counts) {
+    let Counts { frozen, open, closed, failed, spread } = counts;
+    for (name, count) in [
+        ("LimitsFrozen", frozen),
+        ("LimitsOpen", open),
+        ("LimitsClosed", closed),
+        ("LimitsFailed", failed),
+        ("LimitsSpread", spread),
+    ] {
+        if count > 0 {
+            measure(name, Unit::Count, f64::from(u32::try_from(count).unwrap_or(u32::MAX)));
+        }
+    }
+}
+
+/// Nothing here is left half done by a panic.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

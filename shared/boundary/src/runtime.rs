@@ -51,13 +51,17 @@ pub fn run_http<S: Send + Sync + 'static>(
     function: impl FnOnce(&Host) -> Result<Api<S>, Misconfigured>,
 ) -> Result<(), lambda_runtime::Error> {
     block_on(async {
-        let api = function(&Host::lambda()?)?;
+        let host = Host::lambda()?;
+        let api = function(&host)?;
+        let shutdown = Shutdown::listen(host.vars.optional("AWS_LAMBDA_RUNTIME_API")).await;
         api.warm().await;
-        lambda_http::run(service_fn(move |event| {
-            let api = api.clone();
+        let answering = api.clone();
+        let runtime = lambda_http::runtime(service_fn(move |event| {
+            let api = answering.clone();
             async move { Ok::<_, std::convert::Infallible>(api.handle(event).await) }
         }))
-        .await
+        .layer(AfterAnswer::of(&api));
+        until_the_end(runtime.run(), shutdown, &api).await
     })
 }
 
@@ -69,7 +73,7 @@ pub fn run_edge<S: Send + Sync + 'static>(
     block_on(async {
         let host = Host::lambda()?;
         let edge = function(&host)?;
-        let mut shutdown = Shutdown::listen(host.vars.optional("AWS_LAMBDA_RUNTIME_API")).await;
+        let shutdown = Shutdown::listen(host.vars.optional("AWS_LAMBDA_RUNTIME_API")).await;
         edge.meanwhile(Moment::Start).await;
         let answering = edge.clone();
         let runtime = Runtime::new(service_fn(move |event: LambdaEvent<_>| {
@@ -77,14 +81,23 @@ pub fn run_edge<S: Send + Sync + 'static>(
             async move { Ok::<_, std::convert::Infallible>(edge.handle(event.payload).await) }
         }))
         .layer(AfterAnswer::of(&edge));
-        tokio::select! {
-            ended = runtime.run() => ended,
-            () = shutdown.announced() => {
-                shutdown::within_grace(edge.meanwhile(Moment::Shutdown)).await;
-                Ok(())
-            }
-        }
+        until_the_end(runtime.run(), shutdown, &edge).await
     })
+}
+
+/// Answers until the environment ends, and uses the half second that is left then.
+async fn until_the_end(
+    answering: impl Future<Output = Result<(), lambda_runtime::Error>>,
+    mut shutdown: Shutdown,
+    function: &impl Function,
+) -> Result<(), lambda_runtime::Error> {
+    tokio::select! {
+        ended = answering => ended,
+        () = shutdown.announced() => {
+            shutdown::within_grace(function.shutdown()).await;
+            Ok(())
+        }
+    }
 }
 
 /// Runs a queue function until Lambda ends the process.
@@ -133,6 +146,14 @@ impl<S: Send + Sync + 'static> Function for Api<S> {
         invocation: Invocation,
     ) -> BoxFuture<'a, Result<Vec<u8>, String>> {
         Box::pin(invoke_http(self.clone(), event, invocation))
+    }
+
+    fn after(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.tidy())
+    }
+
+    fn shutdown(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.close())
     }
 }
 

@@ -60,15 +60,17 @@ kinds! {
         "Each entry of `errors` names a field and what it must be."
     KEY_REUSED UNPROCESSABLE_ENTITY "idempotency-key-reused" "That key was used with another body"
         "Use a new `Idempotency-Key` for a new request."
-    TOO_MANY TOO_MANY_REQUESTS "rate-limited" "Too many requests"
-        "Wait `Retry-After` seconds, or use a key with a larger quota."
+    QUOTA_EXCEEDED TOO_MANY_REQUESTS "quota-exceeded" "A quota is used up"
+        "Wait `Retry-After` seconds; `RateLimit` says how each quota stands. A key may have larger ones."
+    FIREWALLED FORBIDDEN "firewall" "Requests like this one are turned away"
+        "The detail says why. If that is a mistake, tell whoever runs this service."
     FAULT INTERNAL_SERVER_ERROR "fault" "Something broke on our side"
         "Repeat the request; tell us the trace id in `traceparent` if it stays."
     UNAVAILABLE SERVICE_UNAVAILABLE "unavailable" "Not able to answer right now"
         "Repeat the request after `Retry-After` seconds."
 }
 
-/// The members of RFC 9457, in its order, and the field at fault.
+/// The members of RFC 9457, in its order, and the field or the policy at fault.
 #[derive(Serialize)]
 struct Body<'a> {
     #[serde(rename = "type")]
@@ -79,6 +81,8 @@ struct Body<'a> {
     instance: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     errors: Option<[FieldError<'a>; 1]>,
+    #[serde(rename = "violated-policies", skip_serializing_if = "Option::is_none")]
+    violated: Option<[&'a str; 1]>,
 }
 
 #[derive(Serialize)]
@@ -93,12 +97,13 @@ pub struct Problem {
     kind: &'static Kind,
     detail: String,
     field: Option<String>,
+    policy: Option<String>,
     headers: Vec<(HeaderName, String)>,
 }
 
 impl Problem {
     fn new(kind: &'static Kind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into(), field: None, headers: Vec::new() }
+        Self { kind, detail: detail.into(), field: None, policy: None, headers: Vec::new() }
     }
 
     fn with(mut self, name: HeaderName, value: impl Into<String>) -> Self {
@@ -181,10 +186,20 @@ impl Problem {
         Self::new(&CONFLICT, detail)
     }
 
-    /// A quota is used up.
-    pub fn too_many(detail: impl Into<String>, retry_after_seconds: i64) -> Self {
-        Self::new(&TOO_MANY, detail)
-            .with(header::RETRY_AFTER, retry_after_seconds.max(1).to_string())
+    /// A quota is used up; without a time to wait it never has so many.
+    pub fn quota_exceeded(detail: String, retry_after: Option<i64>, policy: &str) -> Self {
+        let problem =
+            Self { policy: Some(policy.to_owned()), ..Self::new(&QUOTA_EXCEEDED, detail) };
+        match retry_after {
+            Some(seconds) => problem.with(header::RETRY_AFTER, seconds.max(1).to_string()),
+            None => problem,
+        }
+    }
+
+    /// The firewall turns the request away.
+    pub fn firewalled(reason: &str) -> Self {
+        let reason = if reason.is_empty() { "An admin has blocked it." } else { reason };
+        Self::new(&FIREWALLED, reason)
     }
 
     /// The same request is being worked on.
@@ -229,6 +244,7 @@ impl Problem {
             detail: &self.detail,
             instance,
             errors,
+            violated: self.policy.as_deref().map(|policy| [policy]),
         }
     }
 

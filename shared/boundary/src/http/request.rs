@@ -1,5 +1,7 @@
 //! A request as handlers see it, and how its parts are read.
 
+use std::net::IpAddr;
+
 use domain::Timestamp;
 use domain::accounts::Principal;
 use http::{HeaderMap, Method, header};
@@ -7,7 +9,8 @@ use lambda_http::RequestExt;
 use lambda_http::request::RequestContext;
 use serde::de::DeserializeOwned;
 
-use super::Problem;
+use super::{Error, Problem};
+use crate::limits::Meter;
 use crate::telemetry::Trace;
 
 /// A request on its way to a handler.
@@ -33,9 +36,12 @@ pub struct Request {
     pub trace: Trace,
     /// The address it came from, as the gateway saw it.
     pub source: String,
+    /// The address of whoever sent it, through the content network where there is one.
+    pub client: Option<IpAddr>,
     /// Claims that the gateway's JWT authorizer has verified.
     pub claims: Option<std::collections::HashMap<String, String>>,
     pub(super) params: Vec<(String, String)>,
+    pub(super) meter: Option<Meter>,
 }
 
 /// What `If-None-Match` asks, kept aside while a handler owns the request.
@@ -80,8 +86,27 @@ impl Request {
             trace,
             source: source.unwrap_or_default(),
             claims,
+            client: None,
             params: Vec::new(),
+            meter: None,
         }
+    }
+
+    /// Takes `units` from the caller's quotas for this resource, or nothing and answers 429.
+    pub async fn charge(&self, units: u32) -> Result<(), Error> {
+        match &self.meter {
+            Some(meter) => meter.charge(units.into()).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Whose request it is. The content network's word counts only where one is configured: anyone
+    /// can send its headers.
+    pub(super) fn sender(&self, behind_cloudfront: bool) -> Option<IpAddr> {
+        let viewer = self.header("cloudfront-viewer-address").filter(|_| behind_cloudfront);
+        // The header has the port behind the last colon.
+        let address = viewer.and_then(|text| text.rsplit_once(':')).map(|(address, _)| address);
+        address.unwrap_or(&self.source).trim_matches(['[', ']']).parse().ok()
     }
 
     /// A part of the path, by its name in the route.

@@ -11,34 +11,34 @@ use std::task::{Context, Poll};
 use lambda_runtime::tower::{Layer, Service};
 use lambda_runtime::{Error, LambdaInvocation};
 
-use crate::edge::{Edge, Moment};
+use crate::Function;
 
 /// Puts a function's work after each answer.
-pub(super) struct AfterAnswer<S>(Edge<S>);
+pub(super) struct AfterAnswer<F>(F);
 
-impl<S: Send + Sync + 'static> AfterAnswer<S> {
-    pub(super) fn of(edge: &Edge<S>) -> Self {
-        Self(edge.clone())
+impl<F: Function + Clone + 'static> AfterAnswer<F> {
+    pub(super) fn of(function: &F) -> Self {
+        Self(function.clone())
     }
 }
 
-impl<S, Inner> Layer<Inner> for AfterAnswer<S> {
-    type Service = Posting<S, Inner>;
+impl<F: Clone, Inner> Layer<Inner> for AfterAnswer<F> {
+    type Service = Posting<F, Inner>;
 
     fn layer(&self, inner: Inner) -> Self::Service {
-        Posting { edge: self.0.clone(), inner }
+        Posting { function: self.0.clone(), inner }
     }
 }
 
 /// Answers and posts with `inner`, then does the rest.
-pub(super) struct Posting<S, Inner> {
-    edge: Edge<S>,
+pub(super) struct Posting<F, Inner> {
+    function: F,
     inner: Inner,
 }
 
-impl<S, Inner> Service<LambdaInvocation> for Posting<S, Inner>
+impl<F, Inner> Service<LambdaInvocation> for Posting<F, Inner>
 where
-    S: Send + Sync + 'static,
+    F: Function + Clone + 'static,
     Inner: Service<LambdaInvocation, Response = (), Error = Error>,
     Inner::Future: 'static,
 {
@@ -52,10 +52,10 @@ where
 
     fn call(&mut self, invocation: LambdaInvocation) -> Self::Future {
         let posted = self.inner.call(invocation);
-        let edge = self.edge.clone();
+        let function = self.function.clone();
         Box::pin(async move {
             let posted = posted.await;
-            edge.meanwhile(Moment::AfterAnswer).await;
+            function.after().await;
             posted
         })
     }

@@ -6,7 +6,7 @@ use lambda_runtime::service_fn;
 
 use super::*;
 use crate::edge::tests::host;
-use crate::edge::{Answer, Step};
+use crate::edge::{Answer, Edge, Moment, Step};
 
 type Seen = Arc<Mutex<Vec<&'static str>>>;
 

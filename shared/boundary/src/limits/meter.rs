@@ -1,0 +1,55 @@
+//! The limiter as one request's handler has it.
+
+use std::sync::{Arc, Mutex};
+
+use super::{Admission, Caller, Limiter, lock};
+use crate::http::Error;
+
+/// Charges one request, and remembers how it stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Meter(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    limiter: Arc<Limiter>,
+    caller: Caller,
+    resource: String,
+    path: String,
+    method: String,
+    latest: Mutex<Option<Admission>>,
+}
+
+impl Meter {
+    pub(crate) fn new(
+        limiter: &Arc<Limiter>,
+        caller: Caller,
+        resource: String,
+        path: &str,
+        method: &str,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            limiter: Arc::clone(limiter),
+            caller,
+            resource,
+            path: path.to_owned(),
+            method: method.to_owned(),
+            latest: Mutex::default(),
+        }))
+    }
+
+    /// Takes `units` from every quota that applies, or nothing and answers why.
+    pub(crate) async fn charge(&self, units: i64) -> Result<(), Error> {
+        let Inner { limiter, caller, resource, path, method, latest } = &*self.0;
+        let admission = limiter.admit(caller, resource, path, method, units).await;
+        let problem = admission.problem();
+        *lock(latest) = Some(admission);
+        problem.map_or(Ok(()), |problem| Err(problem.into()))
+    }
+
+    /// How the request stands.
+    pub(crate) fn admission(&self) -> Admission {
+        let Inner { limiter, caller, path, method, latest, .. } = &*self.0;
+        let charged = lock(latest).take();
+        charged.unwrap_or_else(|| limiter.standing(caller, path, method))
+    }
+}

@@ -1,0 +1,83 @@
+//! What a node does about limits once an answer is out: report, block, give back.
+//!
+//! All of it may be lost without harm: a report is a report, an offender offends again, and units that
+//! are not given back end with their window.
+
+use std::net::IpAddr;
+
+use domain::Timestamp;
+use domain::limits::firewall::automatic_rule;
+use domain::limits::history;
+use domain::limits::ledger::Refund;
+use store::limits::{CounterKey, Document, Part};
+
+use super::{Limiter, lock};
+
+/// Refunds sent after one answer, and in the half second that an environment has at its end.
+const AFTER_ANSWER: usize = 4;
+const AT_THE_END: usize = 64;
+
+impl Limiter {
+    /// Does what has come due. Costs nothing most of the time.
+    pub async fn tidy(&self) {
+        let now = self.clock.now();
+        let offences = std::mem::take(&mut *lock(&self.offences));
+        for ip in offences {
+            self.block(ip, now).await;
+        }
+        let refunds = lock(&self.ledger).refunds(AFTER_ANSWER);
+        self.give_back(refunds, now).await;
+        if lock(&self.seen).due(now.as_millisecond()) {
+            self.report(now).await;
+        }
+    }
+
+    /// Gives everything back: the environment ends.
+    pub async fn close(&self) {
+        let now = self.clock.now();
+        lock(&self.ledger).give_up();
+        let refunds = lock(&self.ledger).refunds(AT_THE_END);
+        self.give_back(refunds, now).await;
+        self.report(now).await;
+    }
+
+    async fn give_back(&self, refunds: Vec<Refund>, now: Timestamp) {
+        for Refund { rule, quota, entity, shard, write } in refunds {
+            let key = CounterKey::new(&rule.id, &quota, &entity, shard);
+            // A refund that fails may have been made: it is never repeated.
+            let _ = self.in_time(self.rows.try_write(&key, &write, now)).await;
+        }
+    }
+
+    async fn report(&self, now: Timestamp) {
+        let reports = lock(&self.seen).take(now.as_millisecond(), history::MOST);
+        for report in &reports {
+            if self.in_time(self.rows.note_seen(report)).await.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Blocks an address everywhere for a while. Of several nodes that want to, one does.
+    async fn block(&self, ip: IpAddr, now: Timestamp) {
+        let settings = self.configuration().settings.auto_block;
+        let rule = automatic_rule(ip, settings, now.as_millisecond());
+        let Some(stands) = self.in_time(self.rows.document(Part::Blocks, &rule.id)).await else {
+            return;
+        };
+        // What has ended may stand there for days.
+        if stands.as_ref().is_some_and(|block| block.expires_at.is_some_and(|at| at > now)) {
+            return;
+        }
+        let document = Document {
+            id: rule.id.clone(),
+            version: stands.map_or(1, |block| block.version + 1),
+            body: rule.to_document(),
+            changed_by: "limits".to_owned(),
+            changed_at: now,
+            expires_at: rule.expires_at,
+        };
+        let token = self.entropy.token();
+        let _ = self.in_time(self.rows.save(Part::Blocks, &document, &token)).await;
+    }
+}
