@@ -1,0 +1,171 @@
+//! A firewall rule as someone asks for it, and what it must be like to become one.
+//!
+//! Guarantee: what is refused is named by field and place (`cidrs[3]`), and a rule that was accepted
+//! fits into one row of the store. Absent: rules that hold for everyone.
+
+use serde::Deserialize;
+
+use super::pattern::Pattern;
+use super::{Action, FirewallRule, HeaderTest, Network};
+use crate::Timestamp;
+
+/// The most networks in a rule.
+const MOST_NETWORKS: usize = 5_000;
+
+/// The most entries in each other list.
+const MOST_ENTRIES: usize = 50;
+
+/// The longest entry.
+const LONGEST: usize = 256;
+
+/// The longest reason.
+const LONGEST_REASON: usize = 200;
+
+/// What a caller sends to make or replace a rule.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FirewallDraft {
+    /// `allow` or `deny`.
+    pub action: Action,
+    /// Networks, or single addresses.
+    #[serde(default)]
+    pub cidrs: Vec<String>,
+    /// Paths in the template's notation.
+    #[serde(default)]
+    pub paths: Vec<String>,
+    /// Methods.
+    #[serde(default)]
+    pub methods: Vec<String>,
+    /// Tests of headers.
+    #[serde(default)]
+    pub headers: Vec<HeaderTest>,
+    /// Parts of user agents.
+    #[serde(default)]
+    pub user_agents: Vec<String>,
+    /// Why.
+    #[serde(default)]
+    pub reason: String,
+    /// When the rule ends by itself.
+    #[serde(default)]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// The field, and the end of a sentence about it.
+type Refusal = (String, String);
+
+impl FirewallDraft {
+    /// The rule, or the first field that is wrong and what it must be like.
+    pub fn into_rule(
+        self,
+        id: &str,
+        version: u64,
+        now: Timestamp,
+    ) -> Result<FirewallRule, (String, String)> {
+        check_id(id)?;
+        if self.reason.chars().count() > LONGEST_REASON || self.reason.contains(char::is_control) {
+            let rule = format!("must be at most {LONGEST_REASON} characters on one line");
+            return Err(("reason".to_owned(), rule));
+        }
+        if self.expires_at.is_some_and(|end| end <= now) {
+            return Err(("expiresAt".to_owned(), "must be in the future".to_owned()));
+        }
+        let rule = FirewallRule {
+            id: id.to_owned(),
+            action: self.action,
+            cidrs: each("cidrs", MOST_NETWORKS, self.cidrs, |text| Network::read(&text))?,
+            paths: each("paths", MOST_ENTRIES, self.paths, path)?,
+            methods: each("methods", MOST_ENTRIES, self.methods, method)?,
+            headers: headers(self.headers)?,
+            user_agents: each("userAgents", MOST_ENTRIES, self.user_agents, text)?,
+            reason: self.reason,
+            expires_at: self.expires_at,
+            version,
+            automatic: false,
+        };
+        if !rule.has_conditions() {
+            let lists = "must name at least one of cidrs, paths, methods, headers, userAgents";
+            return Err(("cidrs".to_owned(), format!("{lists}: the rule would hold for everyone")));
+        }
+        Ok(rule)
+    }
+}
+
+fn check_id(id: &str) -> Result<(), Refusal> {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let starts = id.starts_with(|first: char| first.is_ascii_lowercase());
+    if starts && id.len() <= 64 && id.bytes().all(plain) {
+        return Ok(());
+    }
+    Err(("id".to_owned(), "must be 1 to 64 of a-z, 0-9 and -, a letter first".to_owned()))
+}
+
+/// Reads every entry of a list that isn't too long.
+fn each<T, U>(
+    field: &str,
+    most: usize,
+    list: Vec<T>,
+    read: impl Fn(T) -> Result<U, String>,
+) -> Result<Vec<U>, Refusal> {
+    if list.len() > most {
+        return Err((field.to_owned(), format!("must have at most {most} entries")));
+    }
+    let entry = |(at, entry)| read(entry).map_err(|rule| (format!("{field}[{at}]"), rule));
+    list.into_iter().enumerate().map(entry).collect()
+}
+
+/// Header values that aren't printable ASCII can't be read as text, so nothing else would match.
+fn text(text: String) -> Result<String, String> {
+    let printable = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    if printable && (1..=LONGEST).contains(&text.len()) {
+        return Ok(text);
+    }
+    Err(format!("must be 1 to {LONGEST} printable ASCII characters"))
+}
+
+fn path(pattern: String) -> Result<String, String> {
+    if pattern.len() > LONGEST {
+        return Err(format!("must be at most {LONGEST} characters"));
+    }
+    Pattern::read(&pattern).map(|_| pattern).map_err(str::to_owned)
+}
+
+fn method(mut method: String) -> Result<String, String> {
+    method.make_ascii_uppercase();
+    if is_token(&method) {
+        return Ok(method);
+    }
+    Err("must be the name of a method such as GET".to_owned())
+}
+
+fn headers(tests: Vec<HeaderTest>) -> Result<Vec<HeaderTest>, Refusal> {
+    let tests = each("headers", MOST_ENTRIES, tests, Ok)?;
+    tests.into_iter().enumerate().map(|(at, test)| header(at, test)).collect()
+}
+
+fn header(at: usize, mut test: HeaderTest) -> Result<HeaderTest, Refusal> {
+    let field = |name: &str| format!("headers[{at}].{name}");
+    test.name.make_ascii_lowercase();
+    if !is_token(&test.name) {
+        return Err((field("name"), "must be the name of a header".to_owned()));
+    }
+    let said = [test.contains.is_some(), test.equals.is_some(), test.absent];
+    if said.into_iter().filter(|said| *said).count() != 1 {
+        let rule = "must have exactly one of contains, equals and absent: true";
+        return Err((format!("headers[{at}]"), rule.to_owned()));
+    }
+    let check = |name: &str, value: Option<String>| {
+        value.map(text).transpose().map_err(|rule| (field(name), rule))
+    };
+    test.contains = check("contains", test.contains)?;
+    test.equals = check("equals", test.equals)?;
+    Ok(test)
+}
+
+/// What HTTP calls a token: the form of methods and of headers' names.
+fn is_token(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    (1..=LONGEST).contains(&text.len()) && text.bytes().all(plain)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! The rules compiled: asked before anything else on every request.
+//!
+//! Networks are found with one search however many there are; rules without networks are a short
+//! list that is gone through. Nothing is allocated unless a rule asks about the user agent.
+
+use std::cell::OnceCell;
+use std::fmt;
+use std::net::IpAddr;
+
+use super::covers::{Claim, Covers};
+use super::network::Span;
+use super::pattern::Pattern;
+use super::{Action, FirewallRule, HeaderTest};
+use crate::Timestamp;
+
+/// What the firewall needs to know of a request.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// The caller's address, whole. Without one no rule with networks matches.
+    pub ip: Option<IpAddr>,
+    /// The path as it was sent, without the query.
+    pub path: &'a str,
+    /// The method.
+    pub method: &'a str,
+    /// The value of a header, named in lower case.
+    pub header: &'a dyn Fn(&str) -> Option<&'a str>,
+}
+
+impl fmt::Debug for Asked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Asked")
+            .field("path", &self.path)
+            .field("method", &self.method)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What becomes of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ruling<'f> {
+    /// It goes on.
+    Pass,
+    /// It is turned away.
+    Refused {
+        /// The id of the rule that says so: of several the first.
+        rule: &'f str,
+        /// The rule's reason.
+        reason: &'f str,
+    },
+}
+
+/// All rules, ready to be asked.
+#[derive(Debug, Clone)]
+pub struct Firewall {
+    rules: Vec<Compiled>,
+    /// Rules without networks, in order.
+    everywhere: Vec<u32>,
+    v4: Covers<u32>,
+    v6: Covers<u128>,
+}
+
+/// A rule without its networks.
+#[derive(Debug, Clone)]
+struct Compiled {
+    id: String,
+    reason: String,
+    action: Action,
+    ends_ms: i64,
+    paths: Vec<Pattern>,
+    methods: Vec<String>,
+    headers: Vec<HeaderTest>,
+    user_agents: Vec<String>,
+}
+
+/// A request, and its user agent in lower case once a rule has asked for it.
+struct Look<'a> {
+    asked: Asked<'a>,
+    agent: OnceCell<Option<String>>,
+}
+
+impl Default for Firewall {
+    fn default() -> Self {
+        Self::compile(Vec::new())
+    }
+}
+
+impl Firewall {
+    /// Compiles the rules. One that could only match by mistake (without conditions, or with paths
+    /// of which none can be read) is left out.
+    pub fn compile(rules: Vec<FirewallRule>) -> Self {
+        let mut compiled = Vec::with_capacity(rules.len());
+        let (mut everywhere, mut v4, mut v6) = (Vec::new(), Vec::new(), Vec::new());
+        for mut source in rules {
+            let Ok(rule) = u32::try_from(compiled.len()) else { break };
+            let cidrs = std::mem::take(&mut source.cidrs);
+            let Some(made) = Compiled::of(source, !cidrs.is_empty()) else { continue };
+            if cidrs.is_empty() {
+                everywhere.push(rule);
+            }
+            for network in cidrs {
+                match network.span() {
+                    Span::V4(first, last) => v4.push(Claim { first, last, rule }),
+                    Span::V6(first, last) => v6.push(Claim { first, last, rule }),
+                }
+            }
+            compiled.push(made);
+        }
+        Self { rules: compiled, everywhere, v4: Covers::build(v4), v6: Covers::build(v6) }
+    }
+
+    /// Whether there is no rule, so that every request passes.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Decides about one request.
+    pub fn judge(&self, asked: &Asked<'_>, now_ms: i64) -> Ruling<'_> {
+        if self.is_empty() {
+            return Ruling::Pass;
+        }
+        let look = Look { asked: *asked, agent: OnceCell::new() };
+        let everywhere = self.everywhere.iter().copied();
+        let verdict = match asked.ip.map(|ip| ip.to_canonical()) {
+            None => self.weigh(everywhere, &look, now_ms),
+            Some(IpAddr::V4(ip)) => {
+                self.weigh(everywhere.chain(self.v4.of(ip.to_bits())), &look, now_ms)
+            }
+            Some(IpAddr::V6(ip)) => {
+                self.weigh(everywhere.chain(self.v6.of(ip.to_bits())), &look, now_ms)
+            }
+        };
+        match verdict {
+            None => Ruling::Pass,
+            Some(rule) => Ruling::Refused { rule: &rule.id, reason: &rule.reason },
+        }
+    }
+
+    /// The first rule among the candidates that refuses, unless one of them allows.
+    fn weigh(
+        &self,
+        candidates: impl Iterator<Item = u32>,
+        look: &Look<'_>,
+        now_ms: i64,
+    ) -> Option<&Compiled> {
+        let mut refusing: Option<(u32, &Compiled)> = None;
+        for index in candidates {
+            let rule = usize::try_from(index).ok().and_then(|index| self.rules.get(index))?;
+            let known = rule.action == Action::Deny && refusing.is_some_and(|(by, _)| by <= index);
+            if known || !rule.matches(look, now_ms) {
+                continue;
+            }
+            match rule.action {
+                Action::Allow => return None,
+                Action::Deny => refusing = Some((index, rule)),
+            }
+        }
+        refusing.map(|(_, rule)| rule)
+    }
+}
+
+impl Compiled {
+    fn of(rule: FirewallRule, has_networks: bool) -> Option<Self> {
+        if !has_networks && !rule.has_conditions() {
+            return None;
+        }
+        let paths: Vec<_> = rule.paths.iter().flat_map(|path| Pattern::read(path)).collect();
+        if paths.is_empty() && !rule.paths.is_empty() {
+            return None;
+        }
+        Some(Self {
+            id: rule.id,
+            reason: rule.reason,
+            action: rule.action,
+            ends_ms: rule.expires_at.map_or(i64::MAX, Timestamp::as_millisecond),
+            paths,
+            methods: rule.methods,
+            headers: rule.headers,
+            user_agents: rule.user_agents.iter().map(|part| part.to_ascii_lowercase()).collect(),
+        })
+    }
+
+    /// Whether everything but the network matches.
+    fn matches(&self, look: &Look<'_>, now_ms: i64) -> bool {
+        let asked = &look.asked;
+        now_ms < self.ends_ms
+            && any(&self.methods, |method| method.eq_ignore_ascii_case(asked.method))
+            && any(&self.paths, |path| path.matches(asked.path))
+            && any(&self.headers, |test| test.holds((asked.header)(&test.name)))
+            && any(&self.user_agents, |agent| look.agent().is_some_and(|sent| sent.contains(agent)))
+    }
+}
+
+/// An empty list asks for nothing.
+fn any<T>(list: &[T], test: impl FnMut(&T) -> bool) -> bool {
+    list.is_empty() || list.iter().any(test)
+}
+
+impl HeaderTest {
+    /// Whether a header that was sent so, or wasn't, is as this says. A test that says nothing, or
+    /// more than one thing, never holds.
+    fn holds(&self, sent: Option<&str>) -> bool {
+        match (&self.contains, &self.equals, self.absent) {
+            (Some(part), None, false) => sent.is_some_and(|sent| sent.contains(part.as_str())),
+            (None, Some(whole), false) => sent == Some(whole),
+            (None, None, true) => sent.is_none(),
+            _ => false,
+        }
+    }
+}
+
+impl Look<'_> {
+    fn agent(&self) -> Option<&str> {
+        let lower = || (self.asked.header)("user-agent").map(str::to_ascii_lowercase);
+        self.agent.get_or_init(lower).as_deref()
+    }
+}
