@@ -1,0 +1,165 @@
+//! The demand of the last hour: what a node saw of it, and what all nodes' reports come to.
+//!
+//! A node counts who asked for what in [`Seen`] and about once a minute hands over the heaviest as
+//! [`Report`]s, which shared rows add up. From those rows come [`Top`] (who is denied most) and
+//! [`Demand`] (what one key asked for, minute by minute).
+//!
+//! Guarantee: a report never says more than was asked or denied, and a node's memory is bounded
+//! however many keys there are. Absent: keys that were light on every node, what a node had not handed
+//! over when it ended, and single requests: a minute is the finest there is.
+
+mod demand;
+mod top;
+
+use std::cmp::Reverse;
+
+use hashbrown::Equivalent;
+
+use super::heavy::{Count, Heavy};
+use super::rule::Dimension;
+pub use demand::Demand;
+pub use top::{DeniedKey, DeniedResource, Top};
+
+/// The length of a minute.
+pub const MINUTE_MS: i64 = 60_000;
+
+/// The minutes that history is about.
+pub const MINUTES: usize = 60;
+
+/// How many reports leave a node for what was denied, and again for what was asked, as a rule.
+pub const MOST: usize = 20;
+
+/// How many keys and minutes a node counts at a time.
+const ROOM: usize = 2_000;
+
+/// What one key asked of one resource in one minute, as far as one node (or, added up, all) saw it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Report {
+    /// Which minute: time ÷ a minute's length.
+    pub minute: i64,
+    /// What was asked for, whatever rules there are: `POST /api/v1/shorten`.
+    pub resource: String,
+    /// What the entity is.
+    pub dimension: Dimension,
+    /// Which one.
+    pub entity: String,
+    /// Units asked for, the denied ones included.
+    pub asked: u64,
+    /// Units denied.
+    pub denied: u64,
+}
+
+/// What a node saw since it last reported.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    heavy: Heavy<Key>,
+    /// When it last reported; before that, when it first saw something.
+    since_ms: Option<i64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Key {
+    minute: i64,
+    dimension: Dimension,
+    resource: Box<str>,
+    entity: Box<str>,
+}
+
+/// A key that owns nothing, to look one up.
+#[derive(Hash)]
+struct Asked<'a> {
+    minute: i64,
+    dimension: Dimension,
+    resource: &'a str,
+    entity: &'a str,
+}
+
+impl Seen {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self { heavy: Heavy::new(ROOM), since_ms: None }
+    }
+
+    /// Counts a request of one entity. A request is noted once for each dimension it has.
+    pub fn note(
+        &mut self,
+        resource: &str,
+        dimension: Dimension,
+        entity: &str,
+        units: u32,
+        denied: bool,
+        now_ms: i64,
+    ) {
+        self.since_ms.get_or_insert(now_ms);
+        let minute = now_ms.div_euclid(MINUTE_MS);
+        self.heavy.note(&Asked { minute, dimension, resource, entity }, units, denied);
+    }
+
+    /// Whether there is something to report and the last report is a minute old. A clock that was set
+    /// back by more counts as well: it would otherwise hold the reports up for as long.
+    pub fn due(&self, now_ms: i64) -> bool {
+        let old = |since: i64| now_ms.abs_diff(since) >= MINUTE_MS.unsigned_abs();
+        !self.heavy.is_empty() && self.since_ms.is_some_and(old)
+    }
+
+    /// Hands over the `most` that were denied most and, of the others, the `most` that asked for most,
+    /// and forgets the rest. Where keys took each other's place, each counts with what is certainly
+    /// its own.
+    pub fn take(&mut self, now_ms: i64, most: usize) -> Vec<Report> {
+        self.since_ms = Some(now_ms);
+        let mut reports: Vec<_> = self.heavy.drain_top(ROOM).into_iter().map(report).collect();
+        reports.sort_by_key(|report| Reverse(report.denied));
+        let denied = reports.iter().take(most).take_while(|report| report.denied > 0).count();
+        let mut others = reports.split_off(denied);
+        others.sort_by_key(|report| Reverse(report.asked));
+        others.truncate(most);
+        reports.append(&mut others);
+        reports
+    }
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn report((key, count): (Key, Count)) -> Report {
+    Report {
+        minute: key.minute,
+        resource: key.resource.into(),
+        dimension: key.dimension,
+        entity: key.entity.into(),
+        asked: count.units - count.error,
+        denied: count.denied,
+    }
+}
+
+impl Equivalent<Key> for Asked<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        self.minute == key.minute
+            && self.dimension == key.dimension
+            && *self.entity == *key.entity
+            && *self.resource == *key.resource
+    }
+}
+
+impl From<&Asked<'_>> for Key {
+    fn from(asked: &Asked<'_>) -> Self {
+        Self {
+            minute: asked.minute,
+            dimension: asked.dimension,
+            resource: asked.resource.into(),
+            entity: asked.entity.into(),
+        }
+    }
+}
+
+/// A part of a whole, 0 to 1, to a millionth.
+pub(super) fn share(part: u64, whole: u64) -> f64 {
+    let millionths = u128::from(part) * 1_000_000 / u128::from(whole.max(1));
+    f64::from(u32::try_from(millionths).unwrap_or(u32::MAX)) / 1e6
+}
+
+#[cfg(test)]
+mod tests;
