@@ -363,12 +363,7 @@ impl<S> Shared<S> {
     }
 
     /// What the request is charged with.
-    fn meter(
-        &self,
-        request: &Request,
-        operation: Option<&Operation<S>>,
-        seen: &mut Seen,
-    ) -> Meter {
+    fn meter(&self, request: &Request, operation: Option<&Operation<S>>, seen: &mut Seen) -> Meter {
         let caller = Caller::of(request.principal.as_ref(), request.client);
         let method = request.method.as_str();
         let resource = operation.map_or("(no such path)", |operation| operation.path);

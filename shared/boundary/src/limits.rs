@@ -104,7 +104,8 @@ impl Limiter {
     pub fn is_fresh(&self, now: Timestamp) -> bool {
         let (known, now_ms) = (lock(&self.known), now.as_millisecond());
         let age = now_ms.saturating_sub(known.checked_ms);
-        (0..FRESH_MS).contains(&age) || (now_ms < known.retry_ms && now_ms >= known.retry_ms - 1_000)
+        (0..FRESH_MS).contains(&age)
+            || (now_ms < known.retry_ms && now_ms >= known.retry_ms - 1_000)
     }
 
     /// Reads rules and firewall again if they are old and have changed. If they can't be read, those at

@@ -6,13 +6,24 @@
 
 pub mod budget;
 pub mod counter;
+mod defaults;
 pub mod dry_run;
 pub mod firewall;
+pub mod headers;
 pub mod heavy;
 pub mod history;
 pub mod ledger;
+mod methods;
+mod pattern;
 pub mod quota;
+mod rejected;
 pub mod rule;
+pub mod rules;
 pub mod sketch;
+pub mod subject;
 
 pub use quota::{Algorithm, Quota};
+pub use rejected::Rejected;
+pub use rule::{Dimension, Override, OverrideDraft, Rule, RuleDraft};
+pub use rules::{Applied, Exempt, RuleSet};
+pub use subject::Subject;

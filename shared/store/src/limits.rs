@@ -10,6 +10,7 @@
 
 mod counters;
 mod documents;
+mod seen;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;

@@ -69,7 +69,7 @@ impl Admission {
         }
         let refusal = denial.map(|denial| Refusal {
             standing: denial.claim,
-            retry_after: denial.retry_at_ms.map(|at| (at - now_ms).max(1).div_ceil(1_000)),
+            retry_after: denial.retry_at_ms.map(|at| ((at - now_ms).max(1) + 999) / 1_000),
             unavailable: denial.unavailable,
         });
         Self { standings: held, refusal, now_ms }

@@ -19,7 +19,7 @@ pub enum Algorithm {
 }
 
 /// A limit and its way of counting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Quota {
     /// The way of counting.
     pub algorithm: Algorithm,

@@ -1,6 +1,13 @@
 //! A rule: whose requests, for what, are held to which quota.
+//!
+//! A [`Rule`] or an [`Override`] that came from a draft keeps every bound named in `draft`. Absent: how
+//! rules are kept, and which of them applies to a request.
+
+mod draft;
 
 use serde::{Deserialize, Serialize};
+
+pub use draft::{OverrideDraft, RuleDraft};
 
 use super::quota::Quota;
 use crate::Timestamp;
@@ -19,6 +26,27 @@ pub enum Dimension {
     Tenant,
     /// Everyone together.
     Global,
+}
+
+impl Dimension {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::User, Self::ApiKey, Self::Ip, Self::Tenant, Self::Global];
+
+    /// Its name, as JSON and paths have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::ApiKey => "apiKey",
+            Self::Ip => "ip",
+            Self::Tenant => "tenant",
+            Self::Global => "global",
+        }
+    }
+
+    /// The dimension of that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dimension| dimension.name() == name)
+    }
 }
 
 /// Whether a rule refuses, or only says what it would have refused.
@@ -42,7 +70,7 @@ pub enum OnFailure {
 }
 
 /// A rule as it is kept and applied.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
     /// Its name: 1 to 64 of `a-z`, `0-9`, `-`. Policies in headers and counters in rows carry it.
     pub id: String,
@@ -68,11 +96,11 @@ pub struct Rule {
 }
 
 /// Another limit for one entity.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Override {
     /// What the entity is.
     pub dimension: Dimension,
-    /// Which one, as [`Subject::entity`] writes it.
+    /// Which one, as [`Subject::entity`](super::Subject::entity) writes it.
     pub entity: String,
     /// The rule whose limit it replaces.
     pub rule: String,

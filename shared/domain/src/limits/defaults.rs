@@ -1,0 +1,94 @@
+//! The rules that a fresh deployment is seeded with: ordinary rules, to be changed like any other.
+
+use super::quota::{Algorithm, Quota};
+use super::rule::{Dimension, Mode, OnFailure, Rule};
+use super::rules::RuleSet;
+
+const HOUR: i64 = 3_600;
+const DAY: i64 = 86_400;
+const MINUTE: i64 = 60;
+
+impl RuleSet {
+    /// The rules of a fresh deployment.
+    pub fn defaults() -> Vec<Rule> {
+        [links(), reports(), feeds(), accounts(), everything()].into_iter().flatten().collect()
+    }
+}
+
+fn links() -> Vec<Rule> {
+    let anonymous = |rule: Rule| Rule {
+        on_failure: OnFailure::Closed,
+        ..rule.anonymous().on(&["POST"], &["/api/v1/shorten"])
+    };
+    let all = ["/api/v1/shorten", "/api/v1/bulk/shorten", "/api/v1/import"];
+    vec![
+        anonymous(rule("anonymous-links-hour", 100, HOUR, "Links an hour without an account.")),
+        anonymous(rule("anonymous-links-day", 100, DAY, "Links a day without an account.")),
+        rule("links-hour", 10_000, HOUR, "Requests an hour that make links.").on(&["POST"], &all),
+    ]
+}
+
+fn reports() -> Vec<Rule> {
+    let path = ["/api/v1/url/{code}/report"];
+    let anonymous = "Reports of links an hour without an account.";
+    vec![
+        rule("reports-hour", 20, HOUR, anonymous).anonymous().on(&["POST"], &path),
+        rule("user-reports-hour", 20, HOUR, "Reports of links an hour.").on(&["POST"], &path),
+    ]
+}
+
+fn feeds() -> Vec<Rule> {
+    let notifications = rule("notifications-minute", 1_000, MINUTE, "Notifications a minute.");
+    vec![
+        rule("posts-day", 1_000, DAY, "Posts a day.").on(&["POST"], &["/api/v1/posts"]),
+        rule("feed-hour", 10_000, HOUR, "Feed reads an hour.").on(&["GET"], &["/api/v1/feed"]),
+        Rule { dimension: Dimension::ApiKey, ..notifications }
+            .on(&["POST"], &["/api/v1/notifications"]),
+    ]
+}
+
+fn accounts() -> Vec<Rule> {
+    let ids = ["/api/v1/ids", "/api/v1/ids/{id}"];
+    let accounts = ["/api/v1/me", "/api/v1/accounts", "/api/v1/accounts/{*rest}"];
+    vec![
+        rule("ids-minute", 6_000, MINUTE, "Requests a minute for ids.").on(&[], &ids),
+        rule("accounts-minute", 600, MINUTE, "Requests a minute about accounts.")
+            .on(&[], &accounts),
+    ]
+}
+
+fn everything() -> Vec<Rule> {
+    let anonymous = "Requests a minute without an account, where nothing else is said.";
+    vec![
+        rule("user-minute", 6_000, MINUTE, "Requests a minute, where nothing else is said."),
+        rule("address-minute", 1_200, MINUTE, anonymous).anonymous(),
+    ]
+}
+
+fn rule(id: &str, limit: i64, seconds: i64, description: &str) -> Rule {
+    let algorithm = Algorithm::SlidingWindow;
+    Rule {
+        id: id.to_owned(),
+        resources: Vec::new(),
+        methods: Vec::new(),
+        dimension: Dimension::User,
+        anonymous_only: false,
+        quota: Quota { algorithm, limit, window_ms: seconds * 1_000, burst: None },
+        mode: Mode::Enforce,
+        on_failure: OnFailure::Open,
+        description: description.to_owned(),
+        version: 1,
+    }
+}
+
+impl Rule {
+    fn anonymous(self) -> Self {
+        Self { dimension: Dimension::Ip, anonymous_only: true, ..self }
+    }
+
+    /// For these paths, with these methods, or with all if there are none.
+    fn on(self, methods: &[&str], paths: &[&str]) -> Self {
+        let owned = |texts: &[&str]| texts.iter().map(ToString::to_string).collect();
+        Self { methods: owned(methods), resources: owned(paths), ..self }
+    }
+}
