@@ -66,7 +66,7 @@ pub(crate) async fn one(state: &State, request: Request) -> Answer {
 async fn one_once(state: &State, request: &Request, ticket: Option<&Ticket>) -> Answer {
     let new: NewLink = request.json()?;
     let draft = state.draft(&new, request).await?;
-    state.take_links(request, 1).await?;
+    request.charge(1).await?;
     let made = state.make(&draft, request, ticket).await?;
     let (status, link) = match &made {
         Made::New(link) => (StatusCode::CREATED, link),
@@ -142,7 +142,7 @@ pub(crate) async fn many(state: &State, request: Request) -> Answer {
     if !(1..=MOST).contains(&bulk.urls.len()) {
         return Err(Problem::field("urls", format!("1 to {MOST} links")).into());
     }
-    state.take_links(&request, u32::try_from(bulk.urls.len()).unwrap_or(u32::MAX)).await?;
+    request.charge(u32::try_from(bulk.urls.len()).unwrap_or(u32::MAX)).await?;
     let results: Vec<BulkResult> = stream::iter(bulk.urls)
         .map(|value| one_of_many(state, &request, value))
         .buffered(AT_ONCE)

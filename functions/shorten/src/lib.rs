@@ -41,10 +41,12 @@ pub fn function(host: &Host) -> Result<Api<State>, Misconfigured> {
         .on(Method::POST, "/api/v1/shorten", "shortenUrl", ANYONE, |s, r| {
             Box::pin(create::one(s, r))
         })
+        .metered()
         .on(Method::POST, "/api/v1/bulk/shorten", "shortenUrls", MEMBER, |s, r| {
             Box::pin(create::many(s, r))
         })
         .taking(BULK_CAP)
+        .metered()
         .on(Method::GET, ONE, "readLink", MEMBER, |s, r| Box::pin(manage::read(s, r)))
         .on(Method::PATCH, ONE, "amendLink", MEMBER, |s, r| Box::pin(manage::amend(s, r)))
         .on(Method::DELETE, ONE, "deleteLink", MEMBER, |s, r| Box::pin(manage::delete(s, r)))
@@ -75,12 +77,14 @@ pub fn function(host: &Host) -> Result<Api<State>, Misconfigured> {
             Box::pin(transfer::import(s, r))
         })
         .taking(BULK_CAP)
+        .metered()
         .on(Method::GET, "/api/v1/export", "exportLinks", MEMBER, |s, r| {
             Box::pin(transfer::export(s, r))
         })
         .on(Method::POST, "/api/v1/url/{code}/report", "reportLink", ANYONE, |s, r| {
             Box::pin(moderation::report(s, r))
         })
+        .metered()
         .on(Method::GET, "/api/v1/reports", "listReports", ADMIN, |s, r| {
             Box::pin(moderation::reports(s, r))
         })

@@ -73,7 +73,7 @@ pub(crate) async fn report(state: &State, request: Request) -> Answer {
     }
     let code = Code::parse(request.param("code")).ok_or(Rejected::UnknownLink)?;
     let domain = domain_of(&request)?;
-    state.take_report(&request).await?;
+    request.charge(1).await?;
     let link = state.links.find(&domain, &code).await?.ok_or(Rejected::UnknownLink)?;
     let report = Report {
         id: Report::id_at(request.now, u64::from_be_bytes(state.entropy.bytes())),

@@ -1,12 +1,11 @@
 //! What the handlers share, and what all of them ask for.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::{Mutex as Lock, PoisonError};
 
 use boundary::http::{Error, Problem, Request};
-use boundary::limits::Limits;
 use boundary::{Entropy, Host, Misconfigured};
+use domain::limits::subject::ip_network;
 use domain::links::code::{CodeKey, Range};
 use domain::links::target::Rules;
 use domain::links::{Code, DomainName, Link, Rejected, Target};
@@ -14,23 +13,10 @@ use domain::{Failure, Timestamp, hex};
 use outside::{Fetcher, Network, Reputation};
 use sha2::{Digest, Sha256};
 use store::Links;
-use store::links::Rule;
 
 use tokio::sync::Mutex;
 
 use crate::vetting::Blocklist;
-
-/// Without a key: per address.
-const ANONYMOUS: [Rule; 2] = [
-    Rule { name: "anonymous_hour", limit: 100, seconds: 3_600 },
-    Rule { name: "anonymous_day", limit: 100, seconds: 86_400 },
-];
-
-/// With a key: per user.
-const USER: [Rule; 1] = [Rule { name: "user_hour", limit: 10_000, seconds: 3_600 }];
-
-/// Reports of abuse, per address or user.
-const REPORTS: [Rule; 1] = [Rule { name: "reports_hour", limit: 20, seconds: 3_600 }];
 
 /// What the handlers share.
 #[derive(Debug)]
@@ -38,10 +24,8 @@ pub struct State {
     pub(crate) links: Links,
     pub(crate) entropy: Entropy,
     pub(crate) network: Network,
-    limits: Limits,
     longest: usize,
     public_hosts: Vec<String>,
-    trust_viewer: bool,
     pub(crate) reputation: Reputation,
     pub(crate) fetcher: Fetcher,
     codes: Mutex<Option<Codes>>,
@@ -64,10 +48,8 @@ impl State {
             "a number of characters from 64 to 8192",
         )?;
         let public = host.vars.optional("PUBLIC_HOSTS").unwrap_or_default();
-        let links = host.links()?;
         Ok(Self {
-            limits: Limits::new(links.clone()),
-            links,
+            links: host.links()?,
             entropy: host.entropy.clone(),
             fetcher: Fetcher::new(host.network.clone()),
             network: host.network.clone(),
@@ -77,7 +59,6 @@ impl State {
                 .map(|host| host.trim().to_ascii_lowercase())
                 .filter(|host| !host.is_empty())
                 .collect(),
-            trust_viewer: host.vars.optional("VIEWER_HEADERS") == Some("cloudfront"),
             reputation: Reputation::from_key(host.vars.optional("WEB_RISK_KEY")),
             codes: Mutex::new(None),
             blocklist: Mutex::new(None),
@@ -115,20 +96,7 @@ impl State {
         }
     }
 
-    /// Takes `units` new links from the caller's quota.
-    pub(crate) async fn take_links(&self, request: &Request, units: u32) -> Result<(), Error> {
-        let subject = self.subject(request).await?;
-        let rules: &[Rule] = if request.principal.is_some() { &USER } else { &ANONYMOUS };
-        self.limits.take(&format!("links#{subject}"), rules, units, request.now).await
-    }
-
-    /// Takes one report from the caller's quota.
-    pub(crate) async fn take_report(&self, request: &Request) -> Result<(), Error> {
-        let subject = self.subject(request).await?;
-        self.limits.take(&format!("reports#{subject}"), &REPORTS, 1, request.now).await
-    }
-
-    /// Who is counted: the user, or a hash of the address that nobody can undo tomorrow.
+    /// Whose request it is: the user's, or that of a hash of the address that nobody can undo tomorrow.
     pub(crate) async fn subject(&self, request: &Request) -> Result<String, Error> {
         if let Some(principal) = &request.principal {
             return Ok(format!("user#{}", principal.user_id.as_str()));
@@ -136,16 +104,8 @@ impl State {
         let salt = self.salt(request.now).await?;
         let mut digest = Sha256::new();
         digest.update(salt);
-        digest.update(network_of(self.address(request)).as_bytes());
+        digest.update(network_of(request).as_bytes());
         Ok(format!("address#{}", hex(&digest.finalize()[..8])))
-    }
-
-    fn address<'a>(&self, request: &'a Request) -> &'a str {
-        let viewer = request.header("cloudfront-viewer-address").filter(|_| self.trust_viewer);
-        // The header has the port behind the last colon.
-        viewer
-            .and_then(|text| text.rsplit_once(':'))
-            .map_or(&request.source, |(address, _)| address)
     }
 
     async fn salt(&self, now: Timestamp) -> Result<[u8; 32], Failure> {
@@ -217,32 +177,7 @@ fn host_of(request: &Request) -> String {
     host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name).to_owned()
 }
 
-/// An address as quotas see it: one of IPv6 is as many as its owner likes within a /64.
-fn network_of(address: &str) -> String {
-    match address.trim_matches(['[', ']']).parse() {
-        Ok(IpAddr::V6(v6)) if v6.to_ipv4_mapped().is_none() => {
-            let [a, b, c, d, ..] = v6.segments();
-            format!("{a:x}:{b:x}:{c:x}:{d:x}")
-        }
-        Ok(IpAddr::V6(v6)) => v6.to_canonical().to_string(),
-        Ok(IpAddr::V4(v4)) => v4.to_string(),
-        Err(_) => address.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_subnet_of_ipv6_is_one_caller() {
-        for (one, other, same) in [
-            ("2001:db8::1", "2001:db8::2", true),
-            ("2001:db8::1", "2001:db8:0:1::1", false),
-            ("192.0.2.1", "::ffff:192.0.2.1", true),
-            ("192.0.2.1", "192.0.2.2", false),
-        ] {
-            assert_eq!(network_of(one) == network_of(other), same, "{one} {other}");
-        }
-    }
+/// The sender's address; of IPv6 the /64, which is as many addresses as its owner likes.
+fn network_of(request: &Request) -> String {
+    request.client.map_or_else(|| request.source.clone(), |ip| ip_network(ip).to_string())
 }

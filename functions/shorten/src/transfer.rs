@@ -61,7 +61,7 @@ pub(crate) async fn import(state: &State, request: Request) -> Answer {
         let detail = format!("{} rows are too many at once; send at most {MOST}.", rows.len());
         return Err(Problem::malformed(detail).into());
     }
-    state.take_links(&request, u32::try_from(rows.len()).unwrap_or(u32::MAX)).await?;
+    request.charge(u32::try_from(rows.len()).unwrap_or(u32::MAX)).await?;
     let made = stream::iter(rows).map(|row| {
         let (request, domain) = (&request, query.domain.as_deref());
         async move {

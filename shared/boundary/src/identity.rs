@@ -31,9 +31,6 @@ const REMEMBERED_KEYS: usize = 10_000;
 /// What a courtesy may cost.
 const COURTESY: Duration = Duration::from_secs(1);
 
-/// INIT has ten seconds for everything; a store that is slow to answer must not use them up.
-const WARMING: Duration = Duration::from_secs(1);
-
 /// Answers who sent a request.
 #[derive(Debug)]
 pub struct Identity {
@@ -78,15 +75,6 @@ impl Identity {
             root,
             memory: Mutex::default(),
         })
-    }
-
-    /// Opens the connection to the store, so that the first request finds it open. What the look-up
-    /// finds is beside the point; if it fails, the first request will say so.
-    pub async fn warm(&self) {
-        if let Some(nobody) = KeyId::parse("warm") {
-            let look = self.accounts.find_key(&nobody);
-            let _ = tokio::time::timeout(WARMING, look).await;
-        }
     }
 
     /// The caller, or the problem to answer with.

@@ -6,7 +6,7 @@
 //! `codes / codes` (the key of the permutation and the next free number),
 //! `domain#N / claim#U` and `domain#N / domain` (claims, and who proved theirs),
 //! `blocklist / E`, `salt#DAY / salt`, `clicks#D#C / day#…`, `clicks#D#C / total#…`,
-//! `clicks#D#C / visitors#…`, `batch#I / batch`, `quota#S / DAY`, `sweep / cursor`.
+//! `clicks#D#C / visitors#…`, `batch#I / batch`, `sweep / cursor`.
 //! `gsi1` lists what is someone's; `gsi2` lists links by destination, for the scan.
 
 mod batches;
@@ -14,7 +14,6 @@ mod blocklist;
 mod codes;
 mod domains;
 mod listing;
-mod quotas;
 mod reports;
 mod routes;
 mod rows;
@@ -39,7 +38,6 @@ pub use batches::Counted;
 pub use blocklist::Entry;
 pub use domains::Proven;
 pub use listing::{Filter, Whose};
-pub use quotas::{Grant, Rule};
 pub use reports::Report;
 pub use statistics::{Day, Statistics};
 pub use sweeps::{Seen, Stretch};

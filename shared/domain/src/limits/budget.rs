@@ -202,7 +202,7 @@ impl Budget {
     /// The debit was committed and left this row.
     pub fn committed(&mut self, ask: &Ask, row: Row) {
         let until_ms = if self.quota.is_bucket() {
-            ask.planned_ms + self.quota.lease_ms()
+            ask.planned_ms + self.quota.shard(ask.shard).lease_ms()
         } else {
             if row.window != self.window {
                 self.set_aside();
@@ -293,7 +293,10 @@ impl Budget {
     /// older is worth less by now.
     fn set_aside(&mut self) {
         if self.held > 0 {
-            self.unspent = Some((self.home, Unspent { units: self.held, window: self.window }));
+            // Of several debits the first: what is held ends when that one does.
+            let taken_at_ms = self.until_ms - self.quota.shard(self.home).lease_ms();
+            let unspent = Unspent { units: self.held, window: self.window, taken_at_ms };
+            self.unspent = Some((self.home, unspent));
             self.held = 0;
         }
     }

@@ -13,7 +13,7 @@ mod bucket;
 mod log;
 mod window;
 
-use std::cmp::Ordering;
+use std::cmp::Ordering::{Equal, Greater, Less};
 
 use super::quota::{Algorithm, Quota};
 
@@ -117,6 +117,8 @@ pub struct Unspent {
     pub units: i64,
     /// The row's window when they were debited.
     pub window: i64,
+    /// When they were debited: what came back to a bucket since then is not credited again.
+    pub taken_at_ms: i64,
 }
 
 impl Row {
@@ -153,9 +155,7 @@ impl Row {
                 tests.iter().all(|(field, is, value)| {
                     matches!(
                         (is, row.get(*field).cmp(value)),
-                        (_, Ordering::Equal)
-                            | (Is::AtMost, Ordering::Less)
-                            | (Is::AtLeast, Ordering::Greater)
+                        (_, Equal) | (Is::AtMost, Less) | (Is::AtLeast, Greater)
                     )
                 })
             }

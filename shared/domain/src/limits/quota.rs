@@ -51,7 +51,11 @@ impl Quota {
     /// What is available at once at most.
     pub fn capacity(&self) -> i64 {
         match self.algorithm {
-            Algorithm::TokenBucket | Algorithm::LeakyBucket => self.burst.unwrap_or(self.limit),
+            // A bucket that nothing comes back to has no burst either: 0 refuses everything.
+            Algorithm::TokenBucket | Algorithm::LeakyBucket if self.limit > 0 => {
+                self.burst.unwrap_or(self.limit)
+            }
+            Algorithm::TokenBucket | Algorithm::LeakyBucket => 0,
             Algorithm::FixedWindow | Algorithm::SlidingWindow | Algorithm::SlidingLog => self.limit,
         }
     }

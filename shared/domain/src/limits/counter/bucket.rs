@@ -32,7 +32,7 @@ pub(super) fn debit(
         ];
         return Plan::Write(Write { guard: Guard::Absent, changes, log: None });
     };
-    let back = unspent.map_or(0, |unspent| self::cost(quota, unspent.units));
+    let back = unspent.map_or(0, |unspent| owed(quota, unspent, now_ms));
     let latest = now + depth(quota) - cost;
     if (row.full_at - back).max(now) > latest {
         let at = row.full_at - back + cost - depth(quota);
@@ -65,7 +65,7 @@ fn counted(row: &Row, window: i64) -> Vec<(Field, Change)> {
 }
 
 pub(super) fn credit(quota: &Quota, row: &Row, unspent: Unspent, now_ms: i64) -> Option<Write> {
-    let back = cost(quota, unspent.units).min(row.full_at - scaled(quota, now_ms));
+    let back = owed(quota, unspent, now_ms).min(row.full_at - scaled(quota, now_ms));
     if back <= 0 {
         return None;
     }
@@ -91,6 +91,12 @@ pub(super) fn reset_at(quota: &Quota, row: &Row) -> i64 {
 /// How far ahead the time may lie: the burst, without what comes back while units are held.
 fn depth(quota: &Quota) -> i128 {
     cost(quota, quota.capacity()) - scaled(quota, quota.lease_ms())
+}
+
+/// What a credit is worth: units come back by themselves too, and the bucket may have been full.
+fn owed(quota: &Quota, unspent: Unspent, now_ms: i64) -> i128 {
+    let since = scaled(quota, now_ms.saturating_sub(unspent.taken_at_ms).max(0));
+    (cost(quota, unspent.units) - since).max(0)
 }
 
 fn cost(quota: &Quota, units: i64) -> i128 {

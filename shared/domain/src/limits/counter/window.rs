@@ -19,16 +19,18 @@ pub(super) fn debit(
         unspent.filter(|unspent| unspent.window == counted).map_or(0, |unspent| unspent.units)
     };
     let mut after = rolled(quota, row, window);
-    after.before = (after.before - back(window - 1)).max(0);
-    after.used = (after.used - back(window)).max(0);
+    // No more than the row counts: a claim that its guard refuses would be planned again forever.
+    let (back_before, back) = (back(window - 1).min(after.before), back(window).min(after.used));
+    after.before -= back_before;
+    after.used -= back;
     let room = quota.limit - units - weight(quota, &after, now_ms);
     if after.used > room {
         return Plan::Denied { retry_at_ms: retry_at(quota, &after, units, now_ms) };
     }
     let write = if row.window == window {
-        same_window(row, units, back(window), back(window - 1), room)
+        same_window(row, units, back, back_before, room)
     } else {
-        next_window(row, window, units, back(window - 1))
+        next_window(row, window, units, back_before)
     };
     Plan::Write(write)
 }
@@ -94,16 +96,20 @@ fn next_window(row: &Row, window: i64, units: i64, back_before: i64) -> Write {
 }
 
 pub(super) fn credit(quota: &Quota, row: &Row, unspent: Unspent) -> Option<Write> {
-    let field = match row.window - unspent.window {
-        0 => Field::Used,
-        1 if quota.algorithm == Algorithm::SlidingWindow => Field::Before,
+    let (field, counted) = match row.window - unspent.window {
+        0 => (Field::Used, row.used),
+        1 if quota.algorithm == Algorithm::SlidingWindow => (Field::Before, row.before),
         _ => return None,
     };
+    let back = unspent.units.min(counted);
+    if back <= 0 {
+        return None;
+    }
     let guard = Guard::Row(vec![
         (Field::Window, Is::Exactly, row.window.into()),
-        (field, Is::AtLeast, unspent.units.into()),
+        (field, Is::AtLeast, back.into()),
     ]);
-    Some(Write { guard, changes: vec![(field, Change::Plus((-unspent.units).into()))], log: None })
+    Some(Write { guard, changes: vec![(field, Change::Plus((-back).into()))], log: None })
 }
 
 pub(super) fn free(quota: &Quota, row: &Row, now_ms: i64) -> i64 {

@@ -82,18 +82,30 @@ fn only_the_most_denied_and_the_heaviest_of_the_others_leave() {
     assert_eq!(entities(&seen.take(NOW, 4)), ["f", "b", "a", "c", "d", "e"]);
 }
 
+#[test]
+fn a_key_that_took_anothers_place_is_reported_with_its_own_units_only() {
+    let mut seen = Seen::new();
+    for entity in 0..ROOM {
+        seen.note(SHORTEN, Dimension::Ip, &entity.to_string(), 5, false, NOW);
+    }
+    seen.note(SHORTEN, Dimension::Ip, "late", 2, true, NOW);
+    let reports = seen.take(NOW, ROOM);
+    assert_eq!(reports.len(), ROOM);
+    assert_eq!(reports[0], row(NOW / MINUTE_MS, SHORTEN, Dimension::Ip, "late", (2, 2)));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn a_node_stays_small_and_never_reports_more_than_there_was(
-        notes in proptest::collection::vec((0_u32..4_000, 1_u32..9, any::<bool>()), 0..6_000),
+        notes in proptest::collection::vec((0_u32..8_000, 1_u32..9, any::<bool>()), 0..8_000),
         most in 1_usize..40,
     ) {
         let mut seen = Seen::new();
         let mut exact: HashMap<String, (u64, u64)> = HashMap::new();
         for (entity, units, denied) in notes {
-            let entity = (entity * entity / 4_000).to_string();
+            let entity = (entity * entity / 8_000).to_string();
             seen.note(SHORTEN, Dimension::Ip, &entity, units, denied, NOW);
             prop_assert!(seen.heavy.len() <= 2_000);
             let count = exact.entry(entity).or_default();

@@ -7,14 +7,23 @@ use proptest::sample::select;
 
 use super::*;
 
-/// Addresses close together, at both ends of their family, so that networks often cover them.
+/// Addresses close together, at both ends of their family, so that networks often cover them; now and
+/// then one that differs from those in a single bit.
 fn address() -> impl Strategy<Value = IpAddr> {
-    let near = (select(vec![0, 0x0a00_0000, u32::MAX - 15]), 0_u32..16, 0_u32..32);
-    let far = (select(vec![0, 0x2001_0db8_u128 << 96, u128::MAX - 15]), 0_u128..16, 0_u32..128);
+    let v4 = (select(vec![0, 0x0a00_0000, u32::MAX - 3]), 0_u32..4, one_bit(32));
+    let v6 = (select(vec![0, 0x2001_0db8_u128 << 96, u128::MAX - 3]), 0_u128..4, one_bit(128));
     prop_oneof![
-        near.prop_map(|(base, low, flip)| IpAddr::V4(((base | low) ^ (1 << flip)).into())),
-        far.prop_map(|(base, low, flip)| IpAddr::V6(((base | low) ^ (1 << flip)).into())),
+        v4.prop_map(|(base, low, bit)| {
+            IpAddr::V4(((base | low) ^ bit.map_or(0, |bit| 1 << bit)).into())
+        }),
+        v6.prop_map(|(base, low, bit)| {
+            IpAddr::V6(((base | low) ^ bit.map_or(0, |bit| 1 << bit)).into())
+        }),
     ]
+}
+
+fn one_bit(width: u32) -> impl Strategy<Value = Option<u32>> {
+    prop::option::weighted(0.3, 0..width)
 }
 
 fn some<T: Clone + std::fmt::Debug + 'static>(of: &[T]) -> impl Strategy<Value = Vec<T>> + use<T> {
@@ -23,7 +32,7 @@ fn some<T: Clone + std::fmt::Debug + 'static>(of: &[T]) -> impl Strategy<Value =
 }
 
 fn any_rule() -> impl Strategy<Value = FirewallRule> {
-    let fixed = prop_oneof![0_u8..=128, 24_u8..=32, 120_u8..=128];
+    let fixed = prop_oneof![0_u8..=128, 24_u8..=32, 124_u8..=128];
     let network = (address(), fixed).prop_map(|(ip, fixed)| Network::around(ip, fixed));
     let cidrs = prop_oneof![1 => Just(Vec::new()), 3 => prop::collection::vec(network, 1..6)];
     let headers = [
