@@ -27,9 +27,11 @@ pub(crate) async fn at(state: &State, moment: Moment) {
         // is slow must not hold up the start; whoever needs the salt first asks again.
         Moment::Start => {
             let _ = tokio::time::timeout(START_PATIENCE, state.learn_salt(now)).await;
+            state.limiter.refresh(now).await;
             return;
         }
         Moment::AfterAnswer => {
+            state.limiter.tidy().await;
             hash_visits(state).await;
             let waiting = state.numbers.waiting();
             let age_ms = now.as_millisecond() - waiting.since_ms;
@@ -43,6 +45,7 @@ pub(crate) async fn at(state: &State, moment: Moment) {
         Moment::Shutdown => {
             hash_visits(state).await;
             send(state, now, usize::MAX).await;
+            state.limiter.close().await;
         }
     }
     state.numbers.clicks(0, state.outbox.take_dropped());

@@ -2,7 +2,7 @@
 //!
 //! Trigger: HTTP. Effect: one batch of clicks to the queue, after the answer. Guarantee: a route that
 //! was read in the last four seconds costs no call to anything; any other costs one eventually
-//! consistent read. A click is on its way before the environment can freeze, or held for at most a
+//! consistent read. A node reads every five seconds whether its rules and firewall are current. A click is on its way before the environment can freeze, or held for at most a
 //! second under load. Absent: a write before the answer, an address in a message, a header with a
 //! control character.
 
@@ -10,6 +10,7 @@ mod asked;
 mod cache;
 pub mod docs;
 mod flush;
+mod gate;
 mod numbers;
 mod outbox;
 pub mod pages;
@@ -20,6 +21,8 @@ mod visitors;
 use std::sync::Arc;
 
 use boundary::edge::{Answer, Edge, Event, Step};
+use boundary::http::Problem;
+use boundary::limits::Limiter;
 use boundary::telemetry::{Log, Stopwatch};
 use boundary::{Clock, Entropy, Host, Misconfigured};
 use domain::links::{Hold, Route, route};
@@ -50,6 +53,7 @@ pub struct State {
     replies: Replies,
     hold: Hold,
     behind_cloudfront: bool,
+    limiter: Limiter,
     clock: Clock,
     entropy: Entropy,
     log: Log,
@@ -60,11 +64,6 @@ pub struct State {
 pub fn function(host: &Host) -> Result<Edge<State>, Misconfigured> {
     let vars = &host.vars;
     let hold = vars.parsed("CLICK_HOLD_MS", |ms| ms.parse().ok(), "a number of milliseconds")?;
-    let viewer = vars.parsed(
-        "VIEWER_HEADERS",
-        |value| matches!(value, "none" | "cloudfront").then_some(value == "cloudfront"),
-        "`none` or `cloudfront`",
-    )?;
     let table = vars.required(store::schema::LINKS.variable)?;
     let state = State {
         links: Links::new(host.aws.dynamodb(), table),
@@ -77,7 +76,8 @@ pub fn function(host: &Host) -> Result<Edge<State>, Misconfigured> {
         numbers: Arc::default(),
         replies: Replies::new(),
         hold: hold.map_or_else(Hold::default, Hold::up_to_ms),
-        behind_cloudfront: viewer.unwrap_or(false),
+        behind_cloudfront: host.behind_cloudfront()?,
+        limiter: Limiter::on(host)?,
         clock: host.clock.clone(),
         entropy: host.entropy.clone(),
         log: host.log.clone(),
@@ -101,6 +101,17 @@ fn answer(state: &State, event: Event) -> Step<'_> {
     let stopwatch = Stopwatch::start();
     let now = state.clock.now();
     state.numbers.arrived(now.as_millisecond());
+    if state.must_wait(&event, now) {
+        return Step::Later(Box::pin(state.held_up(event, now, stopwatch)));
+    }
+    match state.turned_away(&event, now) {
+        Some(problem) => Step::Now(state.turn_away(problem, &event, stopwatch)),
+        None => follow(state, event, now, stopwatch),
+    }
+}
+
+/// Answers a request that passed the gate.
+fn follow(state: &State, event: Event, now: Timestamp, stopwatch: Stopwatch) -> Step<'_> {
     let head = match event.method() {
         "GET" => false,
         "HEAD" => true,
@@ -121,6 +132,29 @@ fn answer(state: &State, event: Event) -> Step<'_> {
 }
 
 impl State {
+    /// Answers a request that has to wait at the gate.
+    async fn held_up(&self, event: Event, now: Timestamp, stopwatch: Stopwatch) -> Answer {
+        let (passed, tally) = Box::pin(tally::counted(self.pass(&event, now))).await;
+        self.numbers.spent(tally);
+        match passed {
+            Ok(fields) => {
+                let answer = match follow(self, event, now, stopwatch) {
+                    Step::Now(answer) => answer,
+                    Step::Later(work) => work.await,
+                };
+                gate::announced(answer, fields)
+            }
+            Err((problem, fields)) => {
+                gate::announced(self.turn_away(problem, &event, stopwatch), fields)
+            }
+        }
+    }
+
+    fn turn_away(&self, problem: Problem, event: &Event, stopwatch: Stopwatch) -> Answer {
+        let reply = Replies::refused(problem, event);
+        self.send_off(reply, event.method() == "HEAD", stopwatch)
+    }
+
     async fn look_up(&self, request: Request, known: Option<Found>) -> Answer {
         self.numbers.looked_up(known.is_some());
         let found = if let Some(found) = known {

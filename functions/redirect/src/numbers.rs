@@ -25,6 +25,8 @@ pub(crate) enum Outcome {
     Gone,
     /// Taken down.
     Blocked,
+    /// The firewall or a quota said no.
+    Refused,
     /// The store could not be asked.
     Fault,
 }
@@ -59,6 +61,7 @@ struct Values {
     not_found: u32,
     gone: u32,
     blocked: u32,
+    refused: u32,
     faults: u32,
     cache_hits: u32,
     cache_misses: u32,
@@ -103,6 +106,7 @@ impl Numbers {
             Outcome::NotFound => &mut values.not_found,
             Outcome::Gone => &mut values.gone,
             Outcome::Blocked => &mut values.blocked,
+            Outcome::Refused => &mut values.refused,
             Outcome::Fault => &mut values.faults,
         };
         *count += 1;
@@ -176,7 +180,7 @@ struct Metrics {
 struct MetricSet {
     namespace: &'static str,
     dimensions: [[&'static str; 2]; 1],
-    metrics: [Metric; 11],
+    metrics: [Metric; 12],
 }
 
 #[derive(Serialize)]
@@ -188,12 +192,13 @@ struct Metric {
 
 impl Line {
     fn new(stage: &str, now: Timestamp, requests: usize, values: Values) -> Self {
-        const COUNTS: [&str; 10] = [
+        const COUNTS: [&str; 11] = [
             "Redirects",
             "Pages",
             "NotFound",
             "Gone",
             "Blocked",
+            "Refused",
             "Faults",
             "CacheHits",
             "CacheMisses",

@@ -123,6 +123,12 @@ impl Replies {
         Reply { answer, outcome: Outcome::NotFound, click: None }
     }
 
+    /// The firewall or a quota says no.
+    pub(crate) fn refused(problem: Problem, event: &Event) -> Reply {
+        let answer = Answer::problem(problem, &event.raw_path);
+        Reply { answer, outcome: Outcome::Refused, click: None }
+    }
+
     fn refuse(
         &self,
         event: &Event,

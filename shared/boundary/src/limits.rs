@@ -121,19 +121,16 @@ impl Limiter {
         let have = Arc::clone(&lock(&self.known).configuration);
         let read = tokio::time::timeout(READING, configuration::read(&self.rows, &have)).await;
         let mut known = lock(&self.known);
-        match read {
-            Ok(Ok(changed)) => {
-                if let Some(configuration) = changed {
-                    lock(&self.offenders).adjust(configuration.settings.auto_block);
-                    known.configuration = Arc::new(configuration);
-                }
-                known.checked_ms = now.as_millisecond();
-            }
-            Ok(Err(_)) | Err(_) => {
-                measure("LimitsUnread", Unit::Count, 1.0);
-                known.retry_ms = now.as_millisecond() + 1_000;
-            }
+        let Ok(Ok(changed)) = read else {
+            measure("LimitsUnread", Unit::Count, 1.0);
+            known.retry_ms = now.as_millisecond() + 1_000;
+            return;
+        };
+        if let Some(configuration) = changed {
+            lock(&self.offenders).adjust(configuration.settings.auto_block);
+            known.configuration = Arc::new(configuration);
         }
+        known.checked_ms = now.as_millisecond();
     }
 
     /// Whether the firewall turns a request away: the rule's reason.
@@ -174,6 +171,12 @@ impl Limiter {
         let refused = denial.is_some_and(|denial| !denial.unavailable);
         self.note(&subject, resource, units, refused, now);
         self.admission(&claims, units, denial, now)
+    }
+
+    /// Whether any rule applies to a request.
+    pub fn applies(&self, caller: &Caller, path: &str, method: &str) -> bool {
+        let (now_ms, configuration) = (self.clock.now().as_millisecond(), self.configuration());
+        !configuration.rules.applying(&caller.subject(), path, method, now_ms).is_empty()
     }
 
     /// How a request would stand, without taking or asking anything.
@@ -255,10 +258,9 @@ impl Limiter {
         if let [task] = tasks {
             return vec![self.try_one(&claims[task.claim], task, now).await];
         }
-        let token = self.entropy.token();
         let writes: Vec<_> =
             tasks.iter().map(|task| (key(&claims[task.claim], task), task.write())).collect();
-        let tried = self.in_time(self.rows.try_together(&writes, &token, now)).await;
+        let tried = self.in_time(self.rows.try_together(&writes, now)).await;
         tried.unwrap_or_else(|| tasks.iter().map(|_| Outcome::Failed).collect())
     }
 

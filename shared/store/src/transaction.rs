@@ -35,16 +35,6 @@ impl Transacted {
 /// Conflicts pass within milliseconds: someone else's transaction holds one of the items.
 const CONFLICT_TRIES: u32 = 6;
 
-/// Tries `items` as one transaction, once: a conflict is a failure.
-pub(crate) async fn transact_once(
-    client: &Client,
-    action: &'static str,
-    items: Vec<TransactWriteItem>,
-    token: &str,
-) -> Result<Transacted, Failure> {
-    tried(client, action, items, token, CONFLICT_TRIES - 1).await
-}
-
 /// Writes `items` as one transaction.
 ///
 /// `token` names the request: a retry whose first try was committed is recognised by DynamoDB and
@@ -55,16 +45,7 @@ pub(crate) async fn transact(
     items: Vec<TransactWriteItem>,
     token: &str,
 ) -> Result<Transacted, Failure> {
-    tried(client, action, items, token, 0).await
-}
-
-async fn tried(
-    client: &Client,
-    action: &'static str,
-    items: Vec<TransactWriteItem>,
-    token: &str,
-    mut tries: u32,
-) -> Result<Transacted, Failure> {
+    let mut tries = 0;
     loop {
         tries += 1;
         let sent = client
@@ -98,6 +79,41 @@ async fn tried(
         }
         tokio::time::sleep(Duration::from_millis(10 << tries)).await;
     }
+}
+
+/// Tries `items` as one transaction, once. `None` if another one was in the way.
+pub(crate) async fn transact_once(
+    client: &Client,
+    action: &'static str,
+    items: Vec<TransactWriteItem>,
+) -> Result<Option<Transacted>, Failure> {
+    let sent = client
+        .transact_write_items()
+        .set_transact_items(Some(items))
+        .return_consumed_capacity(ReturnConsumedCapacity::Total)
+        .send()
+        .await;
+    let error = match sent {
+        Ok(done) => {
+            tally::note(done.consumed_capacity());
+            return Ok(Some(Transacted::Committed));
+        }
+        Err(error) => error,
+    };
+    let reasons = match error.as_service_error() {
+        Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
+            cancelled.cancellation_reasons()
+        }
+        _ => return Err(Failure::new(action, error)),
+    };
+    tally::note([]);
+    if reasons.iter().any(is_lost_condition) {
+        return Ok(Some(Transacted::Refused(reasons.iter().map(lost_condition).collect())));
+    }
+    if reasons.iter().any(|reason| reason.code() == Some("TransactionConflict")) {
+        return Ok(None);
+    }
+    Err(Failure::new(action, error))
 }
 
 fn is_lost_condition(reason: &CancellationReason) -> bool {

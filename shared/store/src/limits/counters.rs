@@ -74,24 +74,30 @@ impl Limits {
                     tally::note([]);
                     Ok(Outcome::Refused(lost.item().map(read)))
                 }
+                Some(UpdateItemError::TransactionConflictException(_)) => {
+                    tally::note([]);
+                    Ok(Outcome::Skipped)
+                }
                 _ => Err(Failure::new(ACTION, error)),
             },
         }
     }
 
-    /// Tries several writes, all or none. `token` names this try.
+    /// Tries several writes, all or none.
     pub async fn try_together(
         &self,
         writes: &[(CounterKey, &Write)],
-        token: &str,
         now: Timestamp,
     ) -> Result<Vec<Outcome>, Failure> {
         let items = writes.iter().map(|(at, write)| self.part(at, write, now));
         let items: Vec<TransactWriteItem> = items.collect::<Result<_, Failure>>()?;
-        match transact_once(&self.once, ACTION, items, token).await? {
-            Transacted::Committed => Ok(writes.iter().map(|_| Outcome::Unseen).collect()),
-            Transacted::Refused(rows) => Ok(rows.iter().map(outcome).collect()),
-        }
+        Ok(match transact_once(&self.once, ACTION, items).await? {
+            Some(Transacted::Committed) => writes.iter().map(|_| Outcome::Unseen).collect(),
+            Some(Transacted::Refused(rows)) => {
+                rows.iter().map(Option::as_ref).map(outcome).collect()
+            }
+            None => writes.iter().map(|_| Outcome::Skipped).collect(),
+        })
     }
 
     /// A counter as it stands.
@@ -165,10 +171,8 @@ impl Said {
         said.names.insert("#expires".to_owned(), EXPIRES.to_owned());
         let expires = now.as_second().saturating_add(at.expires_after);
         set.push(format!("#expires = {}", said.number(expires.into())));
-        said.update = format!("SET {}", set.join(", "));
-        if !add.is_empty() {
-            said.update += &format!(" ADD {}", add.join(", "));
-        }
+        let add = if add.is_empty() { String::new() } else { format!(" ADD {}", add.join(", ")) };
+        said.update = format!("SET {}{add}", set.join(", "));
         said.condition = match &write.guard {
             Guard::Absent => "attribute_not_exists(pk)".to_owned(),
             Guard::Row(tests) => said.tests(tests),
@@ -222,7 +226,7 @@ const fn attribute(field: Field) -> &'static str {
     }
 }
 
-fn outcome(refused: &Option<Item>) -> Outcome {
+fn outcome(refused: Option<&Item>) -> Outcome {
     match refused {
         None => Outcome::Skipped,
         Some(item) => Outcome::Refused((!item.is_empty()).then(|| read(item))),
