@@ -23,9 +23,6 @@ use super::{run, sweep};
 const SHORTEN: &str = "/api/v1/shorten";
 const WISHES: u64 = 5;
 
-/// Units of the root's hourly quota that are left when a run begins.
-const ROOM: u64 = 2;
-
 #[test]
 fn a_thousand_seeds_hold() {
     sweep("links", |seed| run(scenario(seed, Faults::seeded(seed, 60))));
@@ -104,20 +101,18 @@ impl World {
         let keys = [lab.user("ada", &["member"]).await, lab.user("bob", &["member"]).await];
         let dice = Dice::new(seed ^ 0x11_4b);
         let world = Self { lab, keys, dice, promised: Promised::default(), wish: 0 };
-        world.use_up_quota().await;
         world.lab.cloud.faults.resume();
         world
     }
 
     async fn fulfil(&mut self) -> Result<(), String> {
         match self.dice.below(16) {
-            0 => self.make_another().await,
+            0 | 10 => self.make_another().await,
             1 => self.make_alias().await,
             2..5 => self.make_or_reuse().await,
             5..7 => self.make_once().await,
             7..9 => self.make_limited().await,
             9 => self.race_for_alias().await,
-            10 => self.spend_quota().await,
             11 => self.edit().await,
             12 => self.race_to_edit().await,
             13 => self.refill().await,
@@ -182,25 +177,6 @@ impl World {
         let index = self.below(codes.len());
         codes.get(index).cloned()
     }
-
-    /// Writes the root's quota nearly full into every window that this run can meet.
-    async fn use_up_quota(&self) {
-        let day = self.lab.clock.now_ms() / 86_400_000;
-        let put = self.lab.aws().dynamodb().put_item().table_name(self.lab.table("LinksTable"));
-        let mut put = put.item("pk", s("quota#links#user#root")).item("sk", s(&day.to_string()));
-        for hour in 0..24 {
-            put = put.item(format!("user_hour_{hour}"), n(10_000 - ROOM));
-        }
-        put.send().await.unwrap();
-    }
-}
-
-fn s(value: &str) -> aws_sdk_dynamodb::types::AttributeValue {
-    aws_sdk_dynamodb::types::AttributeValue::S(value.to_owned())
-}
-
-fn n(value: u64) -> aws_sdk_dynamodb::types::AttributeValue {
-    aws_sdk_dynamodb::types::AttributeValue::N(value.to_string())
 }
 
 /// Addresses that appear in no other place, so that a leak can be seen.

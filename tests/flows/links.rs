@@ -88,7 +88,17 @@ fn be_patient(lab: &Lab) {
 
 /// How many rows of the table begin with `start`.
 async fn rows(lab: &Lab, start: &str) -> usize {
-    let (client, table) = (lab.aws().dynamodb(), lab.table("LinksTable"));
+    rows_in(lab, "LinksTable", start).await
+}
+
+/// Counters of quotas for links that anything was taken from.
+async fn counters(lab: &Lab) -> usize {
+    rows_in(lab, "LimitsTable", "count#links-").await
+        + rows_in(lab, "LimitsTable", "count#anonymous-links-").await
+}
+
+async fn rows_in(lab: &Lab, table: &str, start: &str) -> usize {
+    let (client, table) = (lab.aws().dynamodb(), lab.table(table));
     let (mut count, mut from) = (0, None);
     loop {
         let page = client.scan().table_name(&table).set_exclusive_start_key(from);

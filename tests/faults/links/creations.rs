@@ -5,7 +5,6 @@ use serde_json::json;
 use tests::Answer;
 
 use super::{Promise, World, plain};
-use tests::root_key;
 
 impl World {
     fn own_url(&self) -> String {
@@ -151,23 +150,6 @@ impl World {
             if answer.status == 201 {
                 let url = urls[user].to_owned();
                 self.promise(answer, Promise { owner: Some(user), url, ..Promise::default() })?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The root takes what is left of a quota, and more.
-    pub(super) async fn spend_quota(&mut self) -> Result<(), String> {
-        let body = json!({ "longUrl": "https://example.org/root", "reuse": false });
-        let ask = || {
-            let call = self.lab.call(http::Method::POST, super::SHORTEN).json(&body);
-            call.by(&root_key()).send()
-        };
-        let (one, two, three) = futures::join!(ask(), ask(), ask());
-        for answer in [one, two, three] {
-            let allowed = matches!(answer.status.as_u16(), 201 | 429 | 500..);
-            if !allowed {
-                return Err(format!("the root's link: {} {}", answer.status, answer.body));
             }
         }
         Ok(())

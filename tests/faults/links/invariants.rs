@@ -7,7 +7,7 @@ use domain::links::ClickBatch;
 use http::Method;
 use serde_json::Value;
 
-use super::{Promise, ROOM, World, address};
+use super::{Promise, World, address};
 use crate::counted::{self, Item, number, text};
 
 const OWNERS: [&str; 2] = ["ada", "bob"];
@@ -30,8 +30,7 @@ impl World {
             hold_link(&rows, code, promise)?;
         }
         self.hold_creations(&rows)?;
-        self.hold_codes()?;
-        hold_quotas(&rows)
+        self.hold_codes()
     }
 
     /// Held clicks go out, messages arrive, dead letters are put back, the scan comes by.
@@ -174,27 +173,4 @@ fn hold_link(rows: &[Item], code: &str, promise: &Promise) -> Result<(), String>
         Some((fact, _)) => Err(format!("{code} lacks {fact}: {promise:?}, {clicks}, {row:?}")),
         None => Ok(()),
     }
-}
-
-/// Counters stay within their limits, and nobody got a link without taking a unit.
-fn hold_quotas(rows: &[Item]) -> Result<(), String> {
-    let mut taken = 0;
-    for item in rows.iter().filter(|item| text(item, "pk").starts_with("quota#")) {
-        for (name, value) in item {
-            let limit = match name.rsplit_once('_').map(|(rule, _)| rule) {
-                Some("user_hour") => 10_000,
-                Some("anonymous_hour" | "anonymous_day") => 100,
-                _ => continue,
-            };
-            let Some(count) = number(item, name).filter(|count| *count <= limit) else {
-                return Err(format!("{} of {}: {value:?}", name, text(item, "pk")));
-            };
-            if text(item, "pk").ends_with("#root") {
-                taken += count - (limit - ROOM);
-            }
-        }
-    }
-    let is_roots = |item: &&Item| text(item, "sk") == "link" && text(item, "owner") == "root";
-    let made = rows.iter().filter(is_roots).count() as u64;
-    if made > taken { Err(format!("{taken} units made {made} links")) } else { Ok(()) }
 }

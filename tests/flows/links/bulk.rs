@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tests::Lab;
 
-use super::{assert_names, led, plain, post, rows, shorten, to};
+use super::{assert_names, counters, led, plain, post, rows, shorten, to};
 
 const BULK: &str = "/api/v1/bulk/shorten";
 
@@ -83,5 +83,5 @@ async fn none_and_too_many_are_refused_as_a_whole() {
         assert_names(&post(&lab, BULK, &ada, &body).await, "urls", &Value::Null);
     }
     assert_names(&post(&lab, BULK, &ada, &json!({})).await, "urls", &Value::Null);
-    assert_eq!((rows(&lab, "link#").await, rows(&lab, "quota#").await), (0, 0));
+    assert_eq!((rows(&lab, "link#").await, counters(&lab).await), (0, 0));
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tests::{Answer, Lab, root};
 
 use super::domains::Zone;
-use super::{assert_names, assert_problem, get, led, post, rows, shorten, to};
+use super::{assert_names, assert_problem, counters, get, led, post, rows, shorten, to};
 
 async fn import(lab: &Lab, key: &str, query: &str, body: &str) -> Answer {
     let call = lab.call(Method::POST, &format!("/api/v1/import?{query}")).by(key);
@@ -125,7 +125,7 @@ async fn what_cant_be_read_as_a_whole_is_refused_as_a_whole() {
     }
     let broken = import(&lab, &ada, "from=bitly", "{\"links\":").await;
     assert_problem(&broken, 400, "malformed-request");
-    assert_eq!((rows(&lab, "link#").await, rows(&lab, "quota#").await), (0, 0));
+    assert_eq!((rows(&lab, "link#").await, counters(&lab).await), (0, 0));
     let foreign =
         import(&lab, &ada, "from=csv&domain=go.example", "code,url\nabc,https://example.org/\n")
             .await;

@@ -1,4 +1,4 @@
-//! Clicks, visitors, quotas and the scan's place.
+//! Clicks, visitors and the scan's place.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use domain::links::counts::{Counts, LinkDay};
 use domain::links::{Code, Link, Preview, Target, Terms};
 use local::faults::Fault;
 use store::Links;
-use store::links::{Counted, Grant, Rule};
+use store::links::Counted;
 use tests::Lab;
 
 use super::links;
@@ -124,28 +124,6 @@ async fn a_link_is_spent_once_and_only_for_the_number_that_was_counted_to() {
     links.mark_spent("", &made.code, 5, at(104)).await.unwrap();
     let spent = links.find("", &made.code).await.unwrap().unwrap();
     assert_eq!((spent.spent_at, spent.version), (Some(at(103)), 2));
-}
-
-#[tokio::test(start_paused = true)]
-async fn units_are_taken_from_all_rules_or_from_none() {
-    const HOUR: Rule = Rule { name: "hour", limit: 10, seconds: 3_600 };
-    const DAY: Rule = Rule { name: "day", limit: 15, seconds: 86_400 };
-    let lab = Lab::new();
-    let links = links(&lab);
-    let take = |units, second| {
-        let links = links.clone();
-        async move { links.take_units("s", &[HOUR, DAY], units, at(second)).await.unwrap() }
-    };
-    let hour_short = |second: i64| Grant::Denied { wait: 3_600 - second % 3_600 };
-    assert_eq!(take(10, 0).await, Grant::Granted);
-    assert_eq!(take(1, 10).await, hour_short(10));
-    assert_eq!(take(11, 10).await, hour_short(10), "more than a window holds");
-    assert_eq!(take(6, 3_600).await, Grant::Denied { wait: 86_400 - 3_600 }, "the day is short");
-    assert_eq!(take(5, 3_600).await, Grant::Granted, "and what was denied took nothing");
-    assert_eq!(take(1, 86_399).await, Grant::Denied { wait: 1 });
-    assert_eq!(take(10, 86_400).await, Grant::Granted);
-    let other = links.take_units("other", &[HOUR, DAY], 10, at(0)).await.unwrap();
-    assert_eq!(other, Grant::Granted);
 }
 
 #[tokio::test(start_paused = true)]
