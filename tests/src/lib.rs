@@ -285,9 +285,14 @@ pub fn root_key() -> String {
 
 /// The template's parameters in every test.
 pub fn parameters() -> BTreeMap<String, String> {
-    [("Stage", "test".to_owned()), ("AdminKeyHash", SecretHash::of(ROOT_SECRET).to_hex())]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into()
+    [
+        ("Stage", "test".to_owned()),
+        ("AdminKeyHash", SecretHash::of(ROOT_SECRET).to_hex()),
+        // Unoptimised and with all the other tests, the store takes longer than the deployed one may.
+        ("LimitsDeadlineMs", "5000".to_owned()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into()
 }
 
 /// When every test begins: 2026-03-01T12:00:00Z.

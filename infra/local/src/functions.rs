@@ -87,6 +87,7 @@ registry! {
     "count-clicks" => count_clicks,
     "describe" => describe,
     "ids" => ids,
+    "limits" => limits,
     "redirect" => redirect,
     "shorten" => shorten,
     "sweep-accounts" => sweep_accounts,

@@ -61,6 +61,8 @@ async fn run(arguments: Arguments) -> Result<(), String> {
         ("AdminKeyHash", SecretHash::of(secret).to_hex()),
         // There is no CDN here, but whoever plays one with curl is believed.
         ("ViewerHeaders", "cloudfront".to_owned()),
+        // Unoptimised and on one disk, the store here takes longer than the deployed one may.
+        ("LimitsDeadlineMs", "2000".to_owned()),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into();

@@ -2,7 +2,7 @@
 
 use domain::Failure;
 use domain::accounts::{Rejected, Role};
-use domain::links;
+use domain::{limits, links};
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 
@@ -305,6 +305,19 @@ impl From<links::Rejected> for Problem {
     }
 }
 
+impl From<limits::Rejected> for Problem {
+    fn from(rejected: limits::Rejected) -> Self {
+        use limits::Rejected;
+        match rejected {
+            Rejected::Field { field, rule } => Self::field(field, rule),
+            Rejected::UnknownRule => Self::unknown("rule"),
+            Rejected::UnknownOverride => Self::unknown("override"),
+            Rejected::UnknownFirewallRule => Self::unknown("firewall rule"),
+            Rejected::Moved => Self::moved(),
+        }
+    }
+}
+
 /// Why a handler has no answer.
 #[derive(Debug)]
 pub enum Error {
@@ -358,6 +371,12 @@ impl From<Failure> for Error {
 
 impl From<links::Rejected> for Error {
     fn from(rejected: links::Rejected) -> Self {
+        Self::Problem(rejected.into())
+    }
+}
+
+impl From<limits::Rejected> for Error {
+    fn from(rejected: limits::Rejected) -> Self {
         Self::Problem(rejected.into())
     }
 }

@@ -1,6 +1,7 @@
 //! A request as handlers see it, and how its parts are read.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use domain::Timestamp;
 use domain::accounts::Principal;
@@ -10,7 +11,7 @@ use lambda_http::request::RequestContext;
 use serde::de::DeserializeOwned;
 
 use super::{Error, Problem};
-use crate::limits::Meter;
+use crate::limits::{Limiter, Meter};
 use crate::telemetry::Trace;
 
 /// A request on its way to a handler.
@@ -98,6 +99,12 @@ impl Request {
             Some(meter) => meter.charge(units.into()).await,
             None => Ok(()),
         }
+    }
+
+    /// What the node knows about limits, for a handler that is asked about others. It is as fresh as
+    /// the request, and tidied up after the answer.
+    pub fn limiter(&self) -> Option<&Arc<Limiter>> {
+        self.meter.as_ref().map(Meter::limiter)
     }
 
     /// Whose request it is. The content network's word counts only where one is configured: anyone

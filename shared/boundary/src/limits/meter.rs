@@ -37,6 +37,11 @@ impl Meter {
         }))
     }
 
+    /// What it charges with.
+    pub(crate) fn limiter(&self) -> &Arc<Limiter> {
+        &self.0.limiter
+    }
+
     /// Takes `units` from every quota that applies, or nothing and answers why.
     pub(crate) async fn charge(&self, units: i64) -> Result<(), Error> {
         let Inner { limiter, caller, resource, path, method, latest } = &*self.0;
