@@ -5,6 +5,7 @@
 
 pub mod accounts;
 pub mod base62;
+mod dice;
 pub mod failure;
 mod hex;
 pub mod ids;

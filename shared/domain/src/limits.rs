@@ -19,6 +19,7 @@ pub mod quota;
 mod rejected;
 pub mod rule;
 pub mod rules;
+pub mod simulation;
 pub mod sketch;
 pub mod subject;
 

@@ -13,6 +13,8 @@
 
 use std::ops::RangeInclusive;
 
+use crate::dice::scatter;
+
 /// How many (datacenter, machine) pairs the layout has.
 pub const SLOTS: u16 = 1_024;
 
@@ -134,15 +136,6 @@ pub const fn lane_to_try(random: u64, attempt: u32) -> Lane {
 #[expect(clippy::cast_possible_truncation, reason = "a remainder of a u16 is less than a u16")]
 const fn below(number: u64, bound: u16) -> u16 {
     (number % bound as u64) as u16
-}
-
-/// Sends neighbouring numbers far apart (the finisher of `SplitMix64`), so that one random number
-/// serves a whole search.
-pub(super) const fn scatter(number: u64) -> u64 {
-    let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

@@ -6,13 +6,12 @@
 //! audit proves uniqueness in bounded memory, so that the number can be any.
 
 mod audit;
-mod dice;
 mod node;
 
 use super::lane::{LANES, lane_to_try};
 use super::lease::{Claim, LaneRow, Lease, Proposal, RequestId, Settlement, propose};
 use audit::Audit;
-use dice::Dice;
+use crate::dice::Dice;
 use node::Node;
 
 /// The simulated present at the start; any moment of the era would do.

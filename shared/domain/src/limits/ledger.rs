@@ -273,6 +273,11 @@ impl Ledger {
         self.entries.give_up();
     }
 
+    /// Units that were debited and may still be spent or given back here.
+    pub fn outstanding(&self) -> i64 {
+        self.entries.outstanding()
+    }
+
     /// What happened since this was last asked.
     pub fn counts(&mut self) -> Counts {
         std::mem::take(&mut self.counts)

@@ -91,6 +91,11 @@ impl Entries {
         self.sketch.add(hash, u32::try_from(units).unwrap_or(u32::MAX));
     }
 
+    /// Units held, in time or not.
+    pub(super) fn outstanding(&self) -> i64 {
+        self.held.iter().map(|entry| entry.budget.frozen()).sum()
+    }
+
     pub(super) fn refunds(&mut self, most: usize) -> Vec<Refund> {
         let kept = self.refunds.len().saturating_sub(most);
         self.refunds.split_off(kept)

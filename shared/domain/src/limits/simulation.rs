@@ -1,0 +1,241 @@
+//! A deterministic simulation of hundreds of nodes that share counters, on a virtual clock.
+//!
+//! Nodes run the real [`Ledger`](super::ledger::Ledger) against rows in memory. A call takes
+//! milliseconds, in which the node's other requests wait, as they do in Lambda. Nodes come and go, with
+//! and without notice; the store can be out of reach for some of them, and then half of what they write
+//! is committed without their hearing of it. The same [`Plan`] always gives the same [`Report`].
+//!
+//! Two exact counters judge the outcome. One is shown what the nodes admitted and says by how much that
+//! is too much. The other decides about the same requests as a single counter without any delay would,
+//! and says how much could have been admitted. It is public because tests run it small and the bench
+//! runs it large.
+
+mod cloud;
+mod exact;
+mod node;
+mod traffic;
+
+use cloud::Cloud;
+use exact::Exact;
+use node::Node;
+use traffic::Traffic;
+
+use super::quota::Quota;
+use super::rule::{Dimension, Mode, OnFailure, Rule};
+use crate::dice::Dice;
+
+/// The simulated present at the start: the beginning of a day.
+const START_MS: i64 = 1_772_323_200_000;
+
+/// How requests are spread over nodes or keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spread {
+    /// All alike.
+    Uniform,
+    /// The n-th gets a share of 1/n.
+    Zipf,
+}
+
+/// A time in which some nodes can't reach the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Partition {
+    /// When it begins, after the start.
+    pub from_ms: i64,
+    /// When it ends.
+    pub to_ms: i64,
+    /// How many nodes of a hundred it cuts off.
+    pub percent: u64,
+    /// What the rule does then.
+    pub on_failure: OnFailure,
+}
+
+/// What to simulate.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// The quota of every key.
+    pub quota: Quota,
+    /// How many nodes there are at any time.
+    pub nodes: usize,
+    /// How many keys are counted.
+    pub keys: usize,
+    /// Requests a second, for all keys together.
+    pub rate: i64,
+    /// For how long.
+    pub run_ms: i64,
+    /// How requests are spread over nodes.
+    pub over_nodes: Spread,
+    /// How requests are spread over keys.
+    pub over_keys: Spread,
+    /// Whether the rate changes every second, from nothing to three times as much.
+    pub bursts: bool,
+    /// How long a node lives on average; half of them end without notice. 0 for ever.
+    pub life_ms: i64,
+    /// A time without the store.
+    pub partition: Option<Partition>,
+    /// Decides everything that is random.
+    pub seed: u64,
+}
+
+/// What happened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Requests that came.
+    pub asked: i64,
+    /// What one counter for all, without delay, would have admitted.
+    pub ideal: i64,
+    /// What was admitted.
+    pub admitted: i64,
+    /// By how much that was too much, summed over keys and windows.
+    pub over: i64,
+    /// Calls to the store: debits and credits, committed or not.
+    pub writes: i64,
+    /// Of those, writes that found the row moved on.
+    pub refused: i64,
+    /// The most calls that one row took within a second.
+    pub busiest: i64,
+    /// Nodes that ended.
+    pub ended: i64,
+    /// Units that ended with nodes or were in writes of unknown outcome.
+    pub lost: i64,
+    /// Units spent without the store from leases that had ended.
+    pub frozen: i64,
+    /// Units that rules let pass without the store.
+    pub open: i64,
+    /// Requests refused because the store could not be asked.
+    pub closed: i64,
+    /// Reports that many nodes together use a key up.
+    pub spread: i64,
+    /// The most units that nodes held while the store was out of reach.
+    pub unspent: i64,
+}
+
+impl Report {
+    /// How much less was admitted than could have been, in thousandths.
+    pub fn under_thousandths(&self) -> i64 {
+        (self.ideal - self.admitted).max(0) * 1_000 / self.ideal.max(1)
+    }
+}
+
+/// Runs the plan to its end.
+pub fn simulate(plan: &Plan) -> Report {
+    let mut world = World::new(plan);
+    for passed_ms in 0..plan.run_ms {
+        world.pass(START_MS + passed_ms);
+    }
+    world.conclude()
+}
+
+struct World<'p> {
+    plan: &'p Plan,
+    rule: std::sync::Arc<Rule>,
+    names: Vec<String>,
+    dice: Dice,
+    traffic: Traffic,
+    cloud: Cloud,
+    nodes: Vec<Node>,
+    /// What nodes admitted, and what a single counter would have, key by key.
+    audit: Vec<Exact>,
+    ideal: Vec<Exact>,
+    report: Report,
+}
+
+impl<'p> World<'p> {
+    fn new(plan: &'p Plan) -> Self {
+        let mut dice = Dice::new(plan.seed);
+        let traffic = Traffic::new(plan, &mut dice);
+        let nodes = (0..plan.nodes).map(|_| Node::new(plan, &mut dice)).collect();
+        Self {
+            plan,
+            rule: std::sync::Arc::new(rule(plan)),
+            names: (0..plan.keys).map(|key| format!("key-{key}")).collect(),
+            dice,
+            traffic,
+            cloud: Cloud::new(plan),
+            nodes,
+            audit: vec![Exact::new(plan.quota); plan.keys],
+            ideal: vec![Exact::new(plan.quota); plan.keys],
+            report: Report::default(),
+        }
+    }
+
+    fn pass(&mut self, now_ms: i64) {
+        self.cloud.pass(now_ms);
+        for _ in 0..self.traffic.count(now_ms, &mut self.dice) {
+            let (node, key) = self.traffic.next(&mut self.dice);
+            self.report.asked += 1;
+            self.report.ideal += i64::from(self.ideal[key].take(now_ms));
+            self.nodes[node].queue.push_back(key);
+        }
+        for index in 0..self.nodes.len() {
+            self.work(index, now_ms);
+            if self.nodes[index].ends_ms <= now_ms {
+                self.replace(index, now_ms);
+            }
+        }
+        if self.cloud.is_partitioned() {
+            let held = self.nodes.iter().map(|node| node.ledger.outstanding()).sum();
+            self.report.unspent = self.report.unspent.max(held);
+        }
+    }
+
+    /// Lets a node do what it can in this millisecond.
+    fn work(&mut self, index: usize, now_ms: i64) {
+        let node = &mut self.nodes[index];
+        let mut admitted = Vec::new();
+        node.work(&self.rule, &self.names, &mut self.cloud, &mut self.dice, now_ms, &mut admitted);
+        for key in admitted {
+            self.report.admitted += 1;
+            self.audit[key].admit(now_ms);
+        }
+    }
+
+    /// A node ends, and another begins. What waited there is asked elsewhere.
+    fn replace(&mut self, index: usize, now_ms: i64) {
+        let fresh = Node::new(self.plan, &mut self.dice);
+        let mut old = std::mem::replace(&mut self.nodes[index], fresh);
+        self.report.ended += 1;
+        self.nodes[index].begin(now_ms, self.plan, &mut self.dice);
+        self.nodes[index].queue = std::mem::take(&mut old.queue);
+        self.retire(&mut old, now_ms);
+    }
+
+    fn retire(&mut self, node: &mut Node, now_ms: i64) {
+        let held = node.ledger.outstanding();
+        let returned = if self.dice.one_in(2) { node.give_back(&mut self.cloud, now_ms) } else { 0 };
+        self.report.lost += (held - returned).max(0);
+        let counts = node.ledger.counts();
+        self.report.frozen += counts.frozen;
+        self.report.open += counts.open;
+        self.report.closed += counts.closed;
+        self.report.spread += counts.spread;
+    }
+
+    fn conclude(mut self) -> Report {
+        for mut node in std::mem::take(&mut self.nodes) {
+            self.retire(&mut node, START_MS + self.plan.run_ms);
+        }
+        self.report.over = self.audit.iter_mut().map(Exact::excess).sum();
+        self.report.writes = self.cloud.writes;
+        self.report.refused = self.cloud.refused;
+        self.report.busiest = self.cloud.busiest;
+        self.report
+    }
+}
+
+fn rule(plan: &Plan) -> Rule {
+    Rule {
+        id: "simulated".to_owned(),
+        resources: Vec::new(),
+        methods: Vec::new(),
+        dimension: Dimension::User,
+        anonymous_only: false,
+        quota: plan.quota,
+        mode: Mode::Enforce,
+        on_failure: plan.partition.map_or(OnFailure::Open, |partition| partition.on_failure),
+        description: String::new(),
+        version: 1,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! What nodes share: the rows, and the way to them.
+
+use std::collections::HashMap;
+
+use super::{Partition, Plan, START_MS};
+use crate::limits::counter::{Row, Write};
+use crate::limits::ledger::Outcome;
+
+pub(super) struct Cloud {
+    rows: HashMap<(usize, u8), Stored>,
+    partition: Option<Partition>,
+    now_ms: i64,
+    pub(super) writes: i64,
+    pub(super) refused: i64,
+    pub(super) busiest: i64,
+}
+
+#[derive(Default)]
+struct Stored {
+    row: Option<Row>,
+    /// The second in which calls were last counted, and how many there were.
+    second: i64,
+    calls: i64,
+}
+
+impl Cloud {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let partition = plan.partition;
+        Self { rows: HashMap::new(), partition, now_ms: START_MS, writes: 0, refused: 0, busiest: 0 }
+    }
+
+    pub(super) fn pass(&mut self, now_ms: i64) {
+        self.now_ms = now_ms;
+    }
+
+    pub(super) fn is_partitioned(&self) -> bool {
+        let passed = self.now_ms - START_MS;
+        self.partition.is_some_and(|it| (it.from_ms..it.to_ms).contains(&passed))
+    }
+
+    /// Whether a node can't reach the store now.
+    pub(super) fn is_cut_off(&self, lot: u64) -> bool {
+        self.is_partitioned() && self.partition.is_some_and(|it| lot % 100 < it.percent)
+    }
+
+    /// Does what the store does with a write.
+    pub(super) fn write(&mut self, key: usize, shard: u8, write: &Write) -> Outcome {
+        let stored = self.rows.entry((key, shard)).or_default();
+        let second = self.now_ms.div_euclid(1_000);
+        stored.calls = if stored.second == second { stored.calls + 1 } else { 1 };
+        stored.second = second;
+        self.busiest = self.busiest.max(stored.calls);
+        self.writes += 1;
+        match Row::apply(stored.row.as_ref(), write) {
+            Some(row) => {
+                stored.row = Some(row.clone());
+                Outcome::Committed(row)
+            }
+            None => {
+                self.refused += 1;
+                Outcome::Refused(stored.row.clone())
+            }
+        }
+    }
+}

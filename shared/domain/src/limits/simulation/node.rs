@@ -1,0 +1,198 @@
+//! One node: a ledger, requests that wait, and at most one call under way.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::cloud::Cloud;
+use super::Plan;
+use crate::dice::Dice;
+use crate::limits::ledger::{Claim, Ledger, Outcome, Reserved, Step, Task};
+use crate::limits::quota::Quota;
+use crate::limits::rule::Rule;
+
+/// How long a call takes: at least, and how many milliseconds more.
+const CALL_MS: (i64, u64) = (2, 5);
+
+/// After that a call counts as failed.
+const DEADLINE_MS: i64 = 50;
+
+/// Tries at the store for one request, as functions do.
+const ROUNDS: u32 = 8;
+
+pub(super) struct Node {
+    pub(super) ledger: Ledger,
+    pub(super) queue: VecDeque<usize>,
+    pub(super) ends_ms: i64,
+    lot: u64,
+    quota: Quota,
+    call: Option<Call>,
+    rounds: u32,
+}
+
+/// A write that is on its way.
+struct Call {
+    key: usize,
+    task: Task,
+    reserved: Option<Reserved>,
+    /// When it gets there, unless it has, and what came of it.
+    arrives_ms: i64,
+    outcome: Option<Outcome>,
+    ends_ms: i64,
+    /// Whether the answer never comes.
+    unheard: bool,
+}
+
+impl Node {
+    pub(super) fn new(plan: &Plan, dice: &mut Dice) -> Self {
+        let seed = dice.roll();
+        let mut node = Self {
+            ledger: Ledger::new(seed, 8_192),
+            queue: VecDeque::new(),
+            ends_ms: i64::MAX,
+            lot: dice.roll(),
+            quota: plan.quota,
+            call: None,
+            rounds: 0,
+        };
+        node.begin(super::START_MS, plan, dice);
+        node
+    }
+
+    /// Begins to live now.
+    pub(super) fn begin(&mut self, now_ms: i64, plan: &Plan, dice: &mut Dice) {
+        if plan.life_ms > 0 {
+            let life = dice.below(plan.life_ms.unsigned_abs() * 2);
+            self.ends_ms = now_ms + 1 + i64::try_from(life).unwrap_or(0);
+        }
+    }
+
+    /// Answers what can be answered in this millisecond; `admitted` gets the keys that may pass.
+    pub(super) fn work(
+        &mut self,
+        rule: &Arc<Rule>,
+        names: &[String],
+        cloud: &mut Cloud,
+        dice: &mut Dice,
+        now_ms: i64,
+        admitted: &mut Vec<usize>,
+    ) {
+        if !self.hear(rule, names, cloud, now_ms, admitted) {
+            return;
+        }
+        while let Some(&key) = self.queue.front() {
+            let claim = claim(rule, self.quota, names, key);
+            let step = match self.rounds {
+                ROUNDS => None,
+                _ => Some(self.ledger.decide(&[claim], 1, now_ms)),
+            };
+            let (task, reserved) = match step {
+                Some(Step::Lease(mut tasks)) => (tasks.pop(), None),
+                Some(Step::Together(mut tasks, reserved)) => (tasks.pop(), Some(reserved)),
+                Some(Step::Allowed) => {
+                    admitted.push(key);
+                    (None, None)
+                }
+                Some(Step::Denied(_)) | None => (None, None),
+            };
+            let Some(task) = task else {
+                self.done();
+                continue;
+            };
+            self.rounds += 1;
+            self.call = Some(self.send(key, task, reserved, cloud, dice, now_ms));
+            break;
+        }
+        for refund in self.ledger.refunds(4) {
+            refunded(cloud, &refund.entity, refund.shard, &refund.write);
+        }
+    }
+
+    /// Gives everything back that it can, and says how many units that was.
+    pub(super) fn give_back(&mut self, cloud: &mut Cloud, now_ms: i64) -> i64 {
+        if cloud.is_cut_off(self.lot) {
+            return 0;
+        }
+        let _ = now_ms;
+        let held = self.ledger.outstanding();
+        self.ledger.give_up();
+        for refund in self.ledger.refunds(64) {
+            refunded(cloud, &refund.entity, refund.shard, &refund.write);
+        }
+        held
+    }
+
+    /// Takes what came of the call under way; whether there is none any more.
+    fn hear(
+        &mut self,
+        rule: &Arc<Rule>,
+        names: &[String],
+        cloud: &mut Cloud,
+        now_ms: i64,
+        admitted: &mut Vec<usize>,
+    ) -> bool {
+        let Some(call) = &mut self.call else { return true };
+        if call.arrives_ms == now_ms {
+            call.outcome = Some(cloud.write(call.key, call.task.shard(), call.task.write()));
+        }
+        if now_ms < call.ends_ms {
+            return false;
+        }
+        let Some(call) = self.call.take() else { return true };
+        let heard = if call.unheard { None } else { call.outcome };
+        let outcome = heard.unwrap_or(Outcome::Failed);
+        let claim = claim(rule, self.quota, names, call.key);
+        if let Some(reserved) = call.reserved {
+            let tasks = std::slice::from_ref(&call.task);
+            let passed =
+                self.ledger.settle_together(&[claim], 1, tasks, reserved, vec![outcome], now_ms);
+            if passed {
+                admitted.push(call.key);
+                self.done();
+            }
+        } else {
+            self.ledger.settle(&claim, &call.task, outcome, now_ms);
+        }
+        true
+    }
+
+    fn send(
+        &self,
+        key: usize,
+        task: Task,
+        reserved: Option<Reserved>,
+        cloud: &Cloud,
+        dice: &mut Dice,
+        now_ms: i64,
+    ) -> Call {
+        let takes_ms = CALL_MS.0 + i64::try_from(dice.below(CALL_MS.1)).unwrap_or(0);
+        let unheard = cloud.is_cut_off(self.lot);
+        // Of two that nobody hears of, one is committed.
+        let arrives = !unheard || dice.one_in(2);
+        Call {
+            key,
+            task,
+            reserved,
+            arrives_ms: if arrives { now_ms + takes_ms / 2 } else { i64::MAX },
+            outcome: None,
+            ends_ms: now_ms + if unheard { DEADLINE_MS } else { takes_ms },
+            unheard,
+        }
+    }
+
+    /// The first in the queue has its answer.
+    fn done(&mut self) {
+        self.queue.pop_front();
+        self.rounds = 0;
+    }
+}
+
+fn claim<'a>(rule: &'a Arc<Rule>, quota: Quota, names: &'a [String], key: usize) -> Claim<'a> {
+    Claim { rule, quota, entity: &names[key] }
+}
+
+/// Keys are named by their number.
+fn refunded(cloud: &mut Cloud, entity: &str, shard: u8, write: &crate::limits::counter::Write) {
+    if let Some(key) = entity.strip_prefix("key-").and_then(|number| number.parse().ok()) {
+        cloud.write(key, shard, write);
+    }
+}
