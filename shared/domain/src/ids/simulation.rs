@@ -10,8 +10,8 @@ mod node;
 
 use super::lane::{LANES, lane_to_try};
 use super::lease::{Claim, LaneRow, Lease, Proposal, RequestId, Settlement, propose};
-use audit::Audit;
 use crate::dice::Dice;
+use audit::Audit;
 use node::Node;
 
 /// The simulated present at the start; any moment of the era would do.

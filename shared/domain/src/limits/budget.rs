@@ -23,6 +23,10 @@ mod chunk;
 use super::counter::{Plan, Row, Unspent, Write};
 use super::quota::Quota;
 
+/// How long a node stays away that found nothing, at first and at last.
+const LEAST_BACKOFF_MS: i64 = 8;
+const MOST_BACKOFF_MS: i64 = 2_000;
+
 /// What a node holds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Budget {
@@ -33,25 +37,42 @@ pub struct Budget {
     /// The row's window when it was debited.
     window: i64,
     unspent: Option<(u8, Unspent)>,
+    /// The rows that this node has had to do with; of most quotas there is one.
     shards: Vec<Shard>,
+    /// The row it asks first.
     home: u8,
     /// The latest time seen.
     clock_ms: i64,
     taken_ms: i64,
-    /// Spent since the last lease, and how large that was.
-    spent: i64,
+    /// Asked for since the last lease, spent or not, and how large that was.
+    asked: i64,
     chunk: i64,
     /// Not to be asked for so many units again before that.
     shut_until_ms: i64,
     shut_units: i64,
+    /// When the store may be asked again if many nodes want the same, and whether it showed a newer row
+    /// just now.
+    turn_ms: i64,
+    corrected: bool,
+    /// When it may look at another row that it has not seen.
+    roam_ms: i64,
+    /// The row that it asked last.
+    latest: u8,
+    /// Grows with every write to a contended row that others were faster with, and shrinks with every
+    /// other.
+    backoff_ms: i64,
 }
 
 /// What is known of one row.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 struct Shard {
+    number: u8,
     known: Option<Row>,
+    /// Not to be asked for so many units again before that.
     shut_until_ms: i64,
-    backoff_ms: i64,
+    shut_units: i64,
+    /// When we first saw it.
+    since_ms: i64,
     /// Our own writes in the row's window and in the one before.
     window: i64,
     leases: i64,
@@ -89,22 +110,26 @@ pub enum Next {
 impl Budget {
     /// Nothing yet. `lot` spreads nodes over shards; `expected` is what is known of the demand.
     pub fn new(quota: Quota, lot: u64, expected: i64) -> Self {
-        let count = quota.shards();
-        let home = u8::try_from(lot % u64::from(count)).unwrap_or(0);
+        let home = u8::try_from(lot % u64::from(quota.shards())).unwrap_or(0);
         Self {
             quota,
             held: 0,
             until_ms: i64::MIN,
             window: 0,
             unspent: None,
-            shards: vec![Shard::default(); usize::from(count)],
+            shards: Vec::new(),
             home,
             clock_ms: i64::MIN,
             taken_ms: i64::MIN,
-            spent: 0,
+            asked: 0,
             chunk: expected / 8,
             shut_until_ms: i64::MIN,
             shut_units: 0,
+            turn_ms: i64::MIN,
+            roam_ms: i64::MIN,
+            corrected: false,
+            latest: home,
+            backoff_ms: 0,
         }
     }
 
@@ -140,7 +165,7 @@ impl Budget {
     /// Spends `units` that are held, and says of which lease.
     pub fn spend(&mut self, units: i64) -> Lease {
         self.held -= units;
-        self.spent += units;
+        self.asked += units;
         Lease(self.until_ms)
     }
 
@@ -148,7 +173,7 @@ impl Budget {
     pub fn unspend(&mut self, units: i64, lease: Lease) {
         if lease.0 == self.until_ms {
             self.held += units;
-            self.spent -= units;
+            self.asked -= units;
         }
     }
 
@@ -163,12 +188,15 @@ impl Budget {
     }
 
     /// Whether it is known without asking that `units` can't be had; call [`Budget::at`] first.
-    pub fn denial(&self, units: i64) -> Option<Next> {
+    pub fn denial(&mut self, units: i64) -> Option<Next> {
         if units > self.quota.capacity() {
             return Some(Next::Denied { retry_at_ms: None });
         }
-        let shut = self.clock_ms < self.shut_until_ms && units - self.held >= self.shut_units;
-        shut.then_some(Next::Denied { retry_at_ms: Some(self.shut_until_ms) })
+        if self.clock_ms >= self.shut_until_ms || units - self.held < self.shut_units {
+            return None;
+        }
+        self.asked += units;
+        Some(Next::Denied { retry_at_ms: Some(self.shut_until_ms) })
     }
 
     /// How to get `units` when fewer are held; call [`Budget::at`] first.
@@ -176,27 +204,18 @@ impl Budget {
         if let Some(denied) = self.denial(units) {
             return denied;
         }
-        let (now_ms, lacking) = (self.clock_ms, units - self.held.min(units));
-        let count = self.shards.len();
-        for step in 0..count {
-            let index = (usize::from(self.home) + step) % count;
-            if self.shards[index].shut_until_ms > now_ms {
-                continue;
+        let lacking = units - self.held.min(units);
+        while let Some(number) = self.choose(lacking) {
+            if self.must_wait(number) {
+                return self.shut_all(lacking, self.turn_ms);
             }
-            match self.plan(index, lacking, now_ms) {
-                Next::Ask(ask) => {
-                    self.home = ask.shard;
-                    // From here on the write has it: nobody else credits it too.
-                    self.unspent = self.unspent.filter(|(shard, _)| *shard != ask.shard);
-                    return Next::Ask(ask);
-                }
-                Next::Denied { retry_at_ms } => self.shut(index, retry_at_ms),
+            match self.plan(number, lacking) {
+                Next::Ask(ask) => return Next::Ask(self.asking(ask)),
+                Next::Denied { retry_at_ms } => self.shut(number, lacking, retry_at_ms),
             }
         }
         let open = self.shards.iter().map(|shard| shard.shut_until_ms).min().unwrap_or(i64::MAX);
-        self.shut_until_ms = open;
-        self.shut_units = lacking;
-        Next::Denied { retry_at_ms: Some(open) }
+        self.shut_all(lacking, open)
     }
 
     /// The debit was committed and left this row.
@@ -212,26 +231,33 @@ impl Budget {
         // What was held before ends when it would have.
         self.until_ms = if self.held > 0 { self.until_ms.min(until_ms) } else { until_ms };
         self.window = row.window;
-        self.held += ask.units;
-        (self.spent, self.chunk, self.taken_ms) = (0, ask.units, self.clock_ms);
-        self.shut_until_ms = i64::MIN;
-        let shard = &mut self.shards[usize::from(ask.shard)];
+        // What the store alone counts is spent by being debited.
+        if !self.quota.is_central() {
+            self.held += ask.units;
+        }
+        (self.asked, self.chunk, self.taken_ms) = (0, ask.units, self.clock_ms);
+        (self.shut_until_ms, self.backoff_ms, self.corrected) =
+            (i64::MIN, self.backoff_ms / 2, false);
+        let shard = self.shard_mut(ask.shard);
         shard.note_own(row.window);
-        shard.backoff_ms = 0;
-        shard.known = Some(row);
+        self.shown(ask.shard, Some(row));
     }
 
     /// The debit was committed, but the row was not shown: it is what the write makes of the row as
     /// known. If that is wrong, the next guard fails and the store shows it.
     pub fn committed_unseen(&mut self, ask: &Ask) {
-        let known = self.shards[usize::from(ask.shard)].known.as_ref();
+        let known = self.known(ask.shard);
         let row = Row::apply(known, &ask.write).or_else(|| known.cloned()).unwrap_or_default();
         self.committed(ask, row);
     }
 
     /// The guard failed: this is the row as it stands.
     pub fn refused(&mut self, ask: &Ask, row: Option<Row>) {
-        self.shards[usize::from(ask.shard)].known = row;
+        self.shown(ask.shard, row);
+        self.corrected = true;
+        if self.quota.is_central() {
+            self.backoff_ms = (self.backoff_ms * 2).clamp(LEAST_BACKOFF_MS, MOST_BACKOFF_MS);
+        }
         self.withdraw(ask);
     }
 
@@ -246,47 +272,59 @@ impl Budget {
     pub fn give_up(&mut self) -> Option<(u8, Write)> {
         self.set_aside();
         let (shard, unspent) = self.unspent.take()?;
-        let known = self.shards[usize::from(shard)].known.as_ref()?;
+        let known = self.known(shard)?;
         Some((shard, self.quota.credit(known, unspent, self.clock_ms)?))
     }
 
     /// Units that this node could still get, as far as it knows.
     pub fn remaining(&self) -> i64 {
-        let free = |(index, shard): (usize, &Shard)| {
-            let quota = self.quota.shard(u8::try_from(index).unwrap_or(0));
-            quota.free(shard.known.as_ref(), self.clock_ms)
-        };
-        let free: i64 = self.shards.iter().enumerate().map(free).sum();
+        let free: i64 = (0..self.quota.shards()).map(|number| self.free(number)).sum();
         (self.held + free).min(self.quota.capacity())
     }
 
     /// When everything is there again if nobody takes any more, as far as is known.
     pub fn reset_at_ms(&self) -> i64 {
-        let quota = self.quota.shard(self.home);
-        quota.reset_at_ms(self.home_row(), self.clock_ms)
+        let quota = self.quota.shard(self.latest);
+        quota.reset_at_ms(self.known(self.latest), self.clock_ms)
     }
 
     /// How long the queue of a leaky bucket is ahead of the `units` taken last: milliseconds.
     pub fn queue_ms(&self, units: i64) -> i64 {
-        let quota = self.quota.shard(self.home);
-        let behind = quota.reset_at_ms(self.home_row(), self.clock_ms) - self.clock_ms;
+        let quota = self.quota.shard(self.latest);
+        let behind = quota.reset_at_ms(self.known(self.latest), self.clock_ms) - self.clock_ms;
         (behind - units.saturating_mul(quota.window_ms) / quota.limit.max(1)).max(0)
-    }
-
-    /// How many nodes seem to draw on the row: all its leases by our own.
-    pub fn nodes(&self) -> i64 {
-        self.shards[usize::from(self.home)].nodes()
     }
 
     /// Whether the row is nearly used up by many nodes of which we are a small part.
     pub fn is_spread(&self) -> bool {
-        let quota = self.quota.shard(self.home);
-        let few_left = quota.free(self.home_row(), self.clock_ms) * 5 < quota.capacity();
-        few_left && self.nodes() >= 16
+        self.is_scarce(self.latest) && self.nodes(self.latest) >= chunk::CROWD
     }
 
-    fn home_row(&self) -> Option<&Row> {
-        self.shards[usize::from(self.home)].known.as_ref()
+    fn shard(&self, number: u8) -> Option<&Shard> {
+        self.shards.iter().find(|shard| shard.number == number)
+    }
+
+    fn shard_mut(&mut self, number: u8) -> &mut Shard {
+        let found = self.shards.iter().position(|shard| shard.number == number);
+        let index = found.unwrap_or_else(|| {
+            self.shards.push(Shard { number, since_ms: self.clock_ms, ..Shard::default() });
+            self.shards.len() - 1
+        });
+        &mut self.shards[index]
+    }
+
+    fn known(&self, number: u8) -> Option<&Row> {
+        self.shard(number)?.known.as_ref()
+    }
+
+    /// Units that a row has left, as far as is known.
+    fn free(&self, number: u8) -> i64 {
+        self.quota.shard(number).free(self.known(number), self.clock_ms)
+    }
+
+    /// Notes a row as the store showed it.
+    fn shown(&mut self, number: u8, row: Option<Row>) {
+        self.shard_mut(number).known = row;
     }
 
     /// Moves what is held to what is to be credited. Of two remainders the newer one is kept: the
@@ -294,35 +332,60 @@ impl Budget {
     fn set_aside(&mut self) {
         if self.held > 0 {
             // Of several debits the first: what is held ends when that one does.
-            let taken_at_ms = self.until_ms - self.quota.shard(self.home).lease_ms();
+            let taken_at_ms = self.until_ms - self.quota.shard(self.latest).lease_ms();
             let unspent = Unspent { units: self.held, window: self.window, taken_at_ms };
-            self.unspent = Some((self.home, unspent));
+            self.unspent = Some((self.latest, unspent));
             self.held = 0;
         }
     }
 
-    /// Remembers that a row has too few left. Nodes come back at different times, and less often the
-    /// longer they are refused.
-    fn shut(&mut self, index: usize, retry_at_ms: Option<i64>) {
-        let (now_ms, longest) = (self.clock_ms, (self.quota.window_ms / 20).max(1));
-        let shard = &mut self.shards[index];
-        shard.backoff_ms = (shard.backoff_ms * 2).clamp(8.min(longest), longest);
-        let spread =
-            now_ms.wrapping_mul(31).wrapping_add(self.taken_ms).rem_euclid(shard.backoff_ms);
-        let soonest = now_ms + i64::midpoint(shard.backoff_ms, spread);
-        shard.shut_until_ms = retry_at_ms.unwrap_or(i64::MAX).max(soonest);
+    /// Notes that the store is being asked.
+    fn asking(&mut self, ask: Ask) -> Ask {
+        self.latest = ask.shard;
+        self.corrected = false;
+        let (now_ms, turn) = (self.clock_ms, self.turn(ask.shard));
+        if ask.shard != self.home && self.known(ask.shard).is_none() {
+            self.roam_ms = now_ms + self.quota.window_ms / 20;
+        }
+        // Whoever was shown a newer row asks twice in a turn, and waits for two.
+        self.turn_ms = (self.turn_ms.max(now_ms) + turn).min(now_ms + 2 * turn);
+        // From here on the write has it: nobody else credits it too.
+        self.unspent = self.unspent.filter(|(shard, _)| *shard != ask.shard);
+        ask
     }
 
-    fn plan(&self, index: usize, lacking: i64, now_ms: i64) -> Next {
-        let shard = u8::try_from(index).unwrap_or(0);
-        let quota = self.quota.shard(shard);
-        let known = self.shards[index].known.as_ref();
+    /// Remembers that a row has too few left. Nodes come back at different times, and less often the
+    /// longer there is nothing for them.
+    fn shut(&mut self, number: u8, lacking: i64, retry_at_ms: Option<i64>) {
+        let now_ms = self.clock_ms;
+        let lot = now_ms.wrapping_mul(31).wrapping_add(self.taken_ms);
+        let within = |ms: i64| lot.rem_euclid(ms.max(1));
+        let there_is_some =
+            retry_at_ms.unwrap_or(i64::MAX).saturating_add(within(self.turn(number)));
+        let patience = now_ms + self.backoff_ms / 2 + within(self.backoff_ms / 2);
+        let shard = self.shard_mut(number);
+        shard.shut_until_ms = there_is_some.max(patience).max(now_ms + 1);
+        shard.shut_units = lacking;
+    }
+
+    /// Remembers that no row has as many.
+    fn shut_all(&mut self, lacking: i64, until_ms: i64) -> Next {
+        (self.shut_until_ms, self.shut_units) = (until_ms, lacking);
+        self.asked += lacking;
+        Next::Denied { retry_at_ms: Some(until_ms) }
+    }
+
+    fn plan(&self, shard: u8, lacking: i64) -> Next {
+        let (quota, now_ms) = (self.quota.shard(shard), self.clock_ms);
         let unspent = self.unspent.filter(|(of, _)| *of == shard).map(|(_, unspent)| unspent);
-        let units = match self.chunk(&quota, index, lacking, now_ms) {
-            Ok(units) => units,
-            Err(retry_at_ms) => return Next::Denied { retry_at_ms: Some(retry_at_ms) },
+        let units = self.chunk(shard, lacking);
+        let known = self.known(shard);
+        let plan = if self.nodes(shard) > 1 {
+            quota.debit_in_crowd(known, units, unspent, now_ms)
+        } else {
+            quota.debit(known, units, unspent, now_ms)
         };
-        match quota.debit(known, units, unspent, now_ms) {
+        match plan {
             Plan::Write(write) => {
                 Next::Ask(Ask { shard, write, units, unspent, planned_ms: now_ms })
             }

@@ -189,6 +189,28 @@ impl Quota {
         unspent: Option<Unspent>,
         now_ms: i64,
     ) -> Plan {
+        self.debit_as(false, known, units, unspent, now_ms)
+    }
+
+    /// The same for one of many nodes: a little less exact, and more likely to hold.
+    pub fn debit_in_crowd(
+        &self,
+        known: Option<&Row>,
+        units: i64,
+        unspent: Option<Unspent>,
+        now_ms: i64,
+    ) -> Plan {
+        self.debit_as(true, known, units, unspent, now_ms)
+    }
+
+    fn debit_as(
+        &self,
+        in_crowd: bool,
+        known: Option<&Row>,
+        units: i64,
+        unspent: Option<Unspent>,
+        now_ms: i64,
+    ) -> Plan {
         if units > self.capacity() {
             return Plan::Denied { retry_at_ms: None };
         }
@@ -198,7 +220,7 @@ impl Quota {
             }
             Algorithm::SlidingLog => log::debit(self, known, units, now_ms),
             Algorithm::TokenBucket | Algorithm::LeakyBucket => {
-                bucket::debit(self, known, units, unspent, now_ms)
+                bucket::debit(self, known, units, unspent, in_crowd, now_ms)
             }
         }
     }

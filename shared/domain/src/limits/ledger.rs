@@ -228,11 +228,7 @@ impl Ledger {
             .iter()
             .all(|outcome| matches!(outcome, Outcome::Committed(_) | Outcome::Unseen));
         for (task, outcome) in tasks.iter().zip(outcomes) {
-            let claim = &claims[task.claim];
-            self.settle(claim, task, outcome, now_ms);
-            if committed {
-                self.entries.budget(claim, now_ms).spend(units);
-            }
+            self.settle(&claims[task.claim], task, outcome, now_ms);
         }
         if !committed {
             for (index, lease) in reserved.0 {

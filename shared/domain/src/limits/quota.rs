@@ -41,11 +41,16 @@ pub const LONGEST_LOG: i64 = 500;
 pub const LARGEST: i64 = 1_000_000_000;
 
 /// Units per second that one shard is made for, and the most shards there are.
-const SHARD_RATE: i64 = 2_000;
+const SHARD_RATE: i64 = 250;
 const MOST_SHARDS: i64 = 32;
 
+/// A shard for each time that the window fits in there: the shorter it is, the sooner nodes come again.
+/// Buckets get fewer, because one busy node can use up a shard's rate.
+const LENGTHS_MS: i64 = 100_000;
+const BUCKET_LENGTHS_MS: i64 = 50_000;
+
 /// No shard is smaller than this.
-const SMALLEST_SHARD: i64 = 1_000;
+const SMALLEST_SHARD: i64 = 250;
 
 impl Quota {
     /// What is available at once at most.
@@ -76,7 +81,10 @@ impl Quota {
             return 1;
         }
         let by_rate = self.limit.saturating_mul(1_000) / self.window_ms.max(1) / SHARD_RATE;
-        let most = MOST_SHARDS.min(self.limit.min(self.capacity()) / SMALLEST_SHARD).max(1);
+        let lengths = if self.is_bucket() { BUCKET_LENGTHS_MS } else { LENGTHS_MS };
+        let by_length = lengths / self.window_ms.max(1);
+        let most =
+            by_length.min(self.limit.min(self.capacity()) / SMALLEST_SHARD).clamp(1, MOST_SHARDS);
         u8::try_from(by_rate.clamp(1, most)).unwrap_or(1)
     }
 
@@ -94,7 +102,7 @@ impl Quota {
         if self.is_central() {
             return 0;
         }
-        self.capacity().saturating_mul(self.window_ms) / 50 / self.limit.max(1)
+        self.capacity().saturating_mul(self.window_ms) / 25 / self.limit.max(1)
     }
 
     /// Names the way of counting in a row's key: what changes it starts a new row.

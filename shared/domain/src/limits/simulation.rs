@@ -85,14 +85,16 @@ pub struct Report {
     pub ideal: i64,
     /// What was admitted.
     pub admitted: i64,
-    /// By how much that was too much, summed over keys and windows.
+    /// By how much that was too much at the worst moment, summed over keys.
     pub over: i64,
     /// Calls to the store: debits and credits, committed or not.
     pub writes: i64,
     /// Of those, writes that found the row moved on.
     pub refused: i64,
-    /// The most calls that one row took within a second.
+    /// The most calls that one row took within a second, after the first.
     pub busiest: i64,
+    /// The same in the first second, when no node knows anything yet.
+    pub start: i64,
     /// Nodes that ended.
     pub ended: i64,
     /// Units that ended with nodes or were in writes of unknown outcome.
@@ -183,9 +185,9 @@ impl<'p> World<'p> {
         let node = &mut self.nodes[index];
         let mut admitted = Vec::new();
         node.work(&self.rule, &self.names, &mut self.cloud, &mut self.dice, now_ms, &mut admitted);
-        for key in admitted {
+        for (key, since_ms) in admitted {
             self.report.admitted += 1;
-            self.audit[key].admit(now_ms);
+            self.audit[key].admit(since_ms);
         }
     }
 
@@ -201,7 +203,8 @@ impl<'p> World<'p> {
 
     fn retire(&mut self, node: &mut Node, now_ms: i64) {
         let held = node.ledger.outstanding();
-        let returned = if self.dice.one_in(2) { node.give_back(&mut self.cloud, now_ms) } else { 0 };
+        let returned =
+            if self.dice.one_in(2) { node.give_back(&mut self.cloud, now_ms) } else { 0 };
         self.report.lost += (held - returned).max(0);
         let counts = node.ledger.counts();
         self.report.frozen += counts.frozen;
@@ -214,10 +217,11 @@ impl<'p> World<'p> {
         for mut node in std::mem::take(&mut self.nodes) {
             self.retire(&mut node, START_MS + self.plan.run_ms);
         }
-        self.report.over = self.audit.iter_mut().map(Exact::excess).sum();
+        self.report.over = self.audit.iter().map(Exact::excess).sum();
         self.report.writes = self.cloud.writes;
         self.report.refused = self.cloud.refused;
         self.report.busiest = self.cloud.busiest;
+        self.report.start = self.cloud.start;
         self.report
     }
 }

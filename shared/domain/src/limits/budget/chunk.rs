@@ -1,65 +1,117 @@
-//! How much to debit at once.
+//! How much to debit at once, and how often.
 //!
-//! As much as the node will need in a twentieth of the window, judged by how fast it spent the last
-//! lease; at most eight times that lease; and never more than its share of what is left: remaining ÷
-//! (2 × active nodes). The share shrinks as the window fills, but not under a fiftieth of the quota for
-//! all nodes together: the last few percent would cost more writes than all the rest.
+//! As much as the node will need in a twentieth of the window (ten seconds at most), judged by how much
+//! it was asked for since the last lease; or until its next turn, if that is later. Never more than a
+//! fourth of what is left, and less the more nodes there are: remaining ÷ ([`FEW`] × active nodes). So
+//! chunks shrink as the window fills.
+//!
+//! While there is enough nobody waits. When a quota is nearly used up nodes ask in turn, so that all of
+//! them together make at most [`TURNS`] writes a second to a row.
 
 use super::{Budget, Shard};
-use crate::limits::quota::Quota;
-
-/// "A few": leases by which a node could take its whole share.
-const PARTS: i64 = 2;
-
-/// All nodes together hold at most one part of so many of a quota that is nearly used up.
-const TAIL: i64 = 50;
-
-/// From how many nodes on the last units are asked for in turn.
-const MANY_NODES: i64 = 8;
 
 /// Writes per second that nodes in turn may add up to.
-const TURNS: i64 = 200;
+const TURNS: i64 = 300;
+
+/// A quota is nearly used up when one part of so many is left.
+const SCARCE: i64 = 20;
+
+/// From how many nodes on they take turns.
+const MANY_NODES: i64 = 3;
+
+/// From how many nodes on they look for other rows one after the other.
+pub(super) const CROWD: i64 = 16;
+
+/// After so many milliseconds of backing off a row is not tried again at once.
+const HOPELESS_MS: i64 = 64;
+
+/// A lease is for so long at most.
+const LONGEST_MS: i64 = 10_000;
+
+/// So many units a lease are enough to count on their being asked for.
+const MANY_UNITS: i64 = 4;
+
+/// Two requests in a row are not a flood: demand counts as seen in a part of a lease's time at least.
+const CALM: i64 = 4;
 
 impl Budget {
-    /// Units to debit from a row for a request that lacks some, or when to ask again.
-    pub(super) fn chunk(
-        &self,
-        quota: &Quota,
-        index: usize,
-        lacking: i64,
-        now_ms: i64,
-    ) -> Result<i64, i64> {
-        let shard = &self.shards[index];
-        if quota.is_central() || shard.known.is_none() && self.chunk == 0 {
-            return Ok(lacking);
-        }
-        let free = quota.free(shard.known.as_ref(), now_ms);
-        let nodes = shard.nodes();
-        let nearly_used_up = free < quota.capacity() / 20;
-        if nearly_used_up && nodes >= MANY_NODES && self.taken_ms > i64::MIN {
-            let turn_ms = self.taken_ms + nodes * 1_000 / TURNS;
-            if now_ms < turn_ms {
-                return Err(turn_ms);
-            }
-        }
-        let portion = (free / (PARTS * nodes)).max(quota.capacity() / (TAIL * nodes));
-        let wanted = self.demand(now_ms).min(self.chunk.saturating_mul(8)).min(portion);
-        let units = wanted.max(lacking);
-        // A part of what a request lacks is better than nothing: another row may have the rest.
-        Ok(if self.shards.len() > 1 && free > 0 {
-            units.min(free)
-        } else {
-            units.min(free.max(lacking))
-        })
+    /// The row to ask: this node's own or, if that has little left, the next that has more.
+    pub(super) fn choose(&self, lacking: i64) -> Option<u8> {
+        let count = self.quota.shards();
+        let is_open = |number: &u8| {
+            self.shard(*number).is_none_or(|shard| {
+                shard.shut_until_ms <= self.clock_ms || lacking < shard.shut_units
+            })
+        };
+        let open = || (0..count).map(|step| (self.home + step) % count).filter(is_open);
+        let settled = self.nodes(self.home) >= CROWD && self.clock_ms < self.roam_ms;
+        let unseen = |number: u8| settled && number != self.home && self.known(number).is_none();
+        let plenty = open().find(|number| !unseen(*number) && !self.is_low(*number));
+        plenty.or_else(|| open().next())
     }
 
-    /// What a twentieth of the window will take, if it goes on as since the last lease.
-    fn demand(&self, now_ms: i64) -> i64 {
+    /// Units to debit from a row for a request that lacks some.
+    pub(super) fn chunk(&self, number: u8, lacking: i64) -> i64 {
+        let unknown = self.known(number).is_none();
+        if self.quota.is_central() || unknown && self.chunk == 0 {
+            return lacking;
+        }
+        let free = self.free(number);
+        let portion = free / (self.nodes(number) / 8).max(4);
+        let units = self.demand(number).min(portion).max(lacking);
+        // A part of what a request lacks is better than nothing: another row may have the rest.
+        let several = self.quota.shards() > 1 && free > 0;
+        if several { units.min(free) } else { units.min(free.max(lacking)) }
+    }
+
+    /// Whether it is not this node's turn yet to ask for what little is left.
+    pub(super) fn must_wait(&self, number: u8) -> bool {
+        let hopeful = self.corrected && self.backoff_ms < HOPELESS_MS;
+        let may = self.clock_ms >= self.turn_ms || hopeful;
+        !may && (self.corrected || self.is_scarce(self.latest) || self.is_scarce(number))
+    }
+
+    /// Whether many nodes want what little a row has left.
+    pub(super) fn is_scarce(&self, number: u8) -> bool {
+        self.nodes(number) >= MANY_NODES && self.is_low(number)
+    }
+
+    fn is_low(&self, number: u8) -> bool {
+        self.free(number) < self.quota.shard(number).capacity() / SCARCE
+    }
+
+    /// How far apart this node's turns are.
+    pub(super) fn turn(&self, number: u8) -> i64 {
+        let nodes = self.nodes(number).max(self.nodes(self.latest));
+        (nodes * 1_000 / TURNS).min(self.quota.window_ms / 10).max(self.backoff_ms)
+    }
+
+    /// How many nodes draw on a row, as far as is known.
+    pub(super) fn nodes(&self, number: u8) -> i64 {
+        let window_ms = self.quota.window_ms.max(1);
+        self.shard(number).map_or(1, |shard| shard.nodes(window_ms, self.clock_ms))
+    }
+
+    /// What this node will be asked for while a lease lasts, if it goes on as since the last one.
+    fn demand(&self, number: u8) -> i64 {
         if self.taken_ms == i64::MIN {
             return self.chunk.saturating_mul(8);
         }
-        let (passed, ahead) = ((now_ms - self.taken_ms).max(1), (self.quota.window_ms / 20).max(1));
-        self.spent.saturating_mul(ahead) / passed
+        if self.quota.is_bucket() {
+            // A few units may well not be asked for before they end; of many, most are.
+            let ahead = self.quota.lease_ms() * 2 / 3;
+            let units = self.demand_in(ahead);
+            return if units < MANY_UNITS { units / 2 } else { units };
+        }
+        let window_ms = self.quota.window_ms.max(1);
+        let left = window_ms - self.clock_ms.rem_euclid(window_ms);
+        let ahead = (window_ms / 20).clamp(1, LONGEST_MS).max(self.turn(number));
+        self.demand_in(ahead.min(left))
+    }
+
+    fn demand_in(&self, ahead_ms: i64) -> i64 {
+        let passed = self.clock_ms - self.taken_ms + ahead_ms / CALM;
+        self.asked.saturating_mul(ahead_ms) / passed.max(1)
     }
 }
 
@@ -75,9 +127,10 @@ impl Shard {
         self.leases += 1;
     }
 
-    /// How many nodes draw on this row: its leases by ours, in two windows. A node that has taken
-    /// none assumes that the others take four each.
-    pub(super) fn nodes(&self) -> i64 {
+    /// How many nodes draw on this row: how often anyone writes to it, by how often we do, in the last
+    /// two windows or since we first saw it. A node that has taken none assumes that the others take
+    /// four each.
+    fn nodes(&self, window_ms: i64, now_ms: i64) -> i64 {
         let Some(row) = &self.known else { return 1 };
         let all = row.leases + row.leases_before;
         let own = match row.window - self.window {
@@ -85,6 +138,13 @@ impl Shard {
             1 => self.leases,
             _ => 0,
         };
-        if own == 0 { (all / 4).max(1) } else { (all / own).max(1) }
+        if own == 0 {
+            return (all / 4).max(1);
+        }
+        let before = if row.leases_before > 0 { window_ms } else { 0 };
+        let span = (now_ms - row.window.saturating_mul(window_ms)).clamp(1, window_ms) + before;
+        // A few writes in a moment say little about how many there will be.
+        let ours = (now_ms - self.since_ms).max(window_ms / 20).min(span);
+        (all.saturating_mul(ours) / own.saturating_mul(span).max(1)).max(1)
     }
 }

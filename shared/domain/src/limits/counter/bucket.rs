@@ -15,6 +15,7 @@ pub(super) fn debit(
     known: Option<&Row>,
     units: i64,
     unspent: Option<Unspent>,
+    in_crowd: bool,
     now_ms: i64,
 ) -> Plan {
     let now = scaled(quota, now_ms);
@@ -40,14 +41,15 @@ pub(super) fn debit(
     }
     let mut tests = vec![(Field::Window, Is::Exactly, row.window.into())];
     let mut changes = counted(row, window);
-    if row.full_at - back >= now {
+    let slack = if in_crowd { slack(quota).min(latest - now) } else { 0 };
+    if row.full_at - back >= now + slack / 2 {
         tests.push((Field::FullAt, Is::AtLeast, now + back));
         tests.push((Field::FullAt, Is::AtMost, latest + back));
         changes.push((Field::FullAt, Change::Plus(cost - back)));
     } else {
         // It was full, or would be with what comes back: nothing before now counts any more.
-        tests.push((Field::FullAt, Is::AtMost, now + back));
-        changes.push((Field::FullAt, Change::Be(now + cost)));
+        tests.push((Field::FullAt, Is::AtMost, now + slack + back));
+        changes.push((Field::FullAt, Change::Be(now + slack + cost)));
     }
     Plan::Write(Write { guard: Guard::Row(tests), changes, log: None })
 }
@@ -86,6 +88,14 @@ pub(super) fn leasable(quota: &Quota) -> i64 {
 
 pub(super) fn reset_at(quota: &Quota, row: &Row) -> i64 {
     unscaled(quota, row.full_at)
+}
+
+/// Many nodes that draw on a bucket that is nearly full would refuse each other's writes all the time:
+/// each write holds for a full bucket or for one that isn't, and at the border both turn false at once.
+/// So for them a bucket this close to being full counts as that far from it, which makes both kinds of
+/// write hold around the border.
+fn slack(quota: &Quota) -> i128 {
+    scaled(quota, quota.lease_ms())
 }
 
 /// How far ahead the time may lie: the burst, without what comes back while units are held.

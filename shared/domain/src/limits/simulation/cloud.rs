@@ -13,6 +13,7 @@ pub(super) struct Cloud {
     pub(super) writes: i64,
     pub(super) refused: i64,
     pub(super) busiest: i64,
+    pub(super) start: i64,
 }
 
 #[derive(Default)]
@@ -26,7 +27,15 @@ struct Stored {
 impl Cloud {
     pub(super) fn new(plan: &Plan) -> Self {
         let partition = plan.partition;
-        Self { rows: HashMap::new(), partition, now_ms: START_MS, writes: 0, refused: 0, busiest: 0 }
+        Self {
+            rows: HashMap::new(),
+            partition,
+            now_ms: START_MS,
+            writes: 0,
+            refused: 0,
+            busiest: 0,
+            start: 0,
+        }
     }
 
     pub(super) fn pass(&mut self, now_ms: i64) {
@@ -49,7 +58,11 @@ impl Cloud {
         let second = self.now_ms.div_euclid(1_000);
         stored.calls = if stored.second == second { stored.calls + 1 } else { 1 };
         stored.second = second;
-        self.busiest = self.busiest.max(stored.calls);
+        if self.now_ms - START_MS >= 1_000 {
+            self.busiest = self.busiest.max(stored.calls);
+        } else {
+            self.start = self.start.max(stored.calls);
+        }
         self.writes += 1;
         match Row::apply(stored.row.as_ref(), write) {
             Some(row) => {

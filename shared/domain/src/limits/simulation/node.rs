@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::cloud::Cloud;
 use super::Plan;
+use super::cloud::Cloud;
 use crate::dice::Dice;
 use crate::limits::ledger::{Claim, Ledger, Outcome, Reserved, Step, Task};
 use crate::limits::quota::Quota;
@@ -34,7 +34,8 @@ struct Call {
     key: usize,
     task: Task,
     reserved: Option<Reserved>,
-    /// When it gets there, unless it has, and what came of it.
+    sent_ms: i64,
+    /// When it gets there, if it does, and what came of it.
     arrives_ms: i64,
     outcome: Option<Outcome>,
     ends_ms: i64,
@@ -66,7 +67,7 @@ impl Node {
         }
     }
 
-    /// Answers what can be answered in this millisecond; `admitted` gets the keys that may pass.
+    /// Answers what can be answered in this millisecond; `admitted` gets the keys that may pass, and since when.
     pub(super) fn work(
         &mut self,
         rule: &Arc<Rule>,
@@ -74,7 +75,7 @@ impl Node {
         cloud: &mut Cloud,
         dice: &mut Dice,
         now_ms: i64,
-        admitted: &mut Vec<usize>,
+        admitted: &mut Vec<(usize, i64)>,
     ) {
         if !self.hear(rule, names, cloud, now_ms, admitted) {
             return;
@@ -89,7 +90,7 @@ impl Node {
                 Some(Step::Lease(mut tasks)) => (tasks.pop(), None),
                 Some(Step::Together(mut tasks, reserved)) => (tasks.pop(), Some(reserved)),
                 Some(Step::Allowed) => {
-                    admitted.push(key);
+                    admitted.push((key, now_ms));
                     (None, None)
                 }
                 Some(Step::Denied(_)) | None => (None, None),
@@ -128,7 +129,7 @@ impl Node {
         names: &[String],
         cloud: &mut Cloud,
         now_ms: i64,
-        admitted: &mut Vec<usize>,
+        admitted: &mut Vec<(usize, i64)>,
     ) -> bool {
         let Some(call) = &mut self.call else { return true };
         if call.arrives_ms == now_ms {
@@ -146,7 +147,7 @@ impl Node {
             let passed =
                 self.ledger.settle_together(&[claim], 1, tasks, reserved, vec![outcome], now_ms);
             if passed {
-                admitted.push(call.key);
+                admitted.push((call.key, call.sent_ms));
                 self.done();
             }
         } else {
@@ -172,6 +173,7 @@ impl Node {
             key,
             task,
             reserved,
+            sent_ms: now_ms,
             arrives_ms: if arrives { now_ms + takes_ms / 2 } else { i64::MAX },
             outcome: None,
             ends_ms: now_ms + if unheard { DEADLINE_MS } else { takes_ms },

@@ -108,10 +108,10 @@ fn a_bucket_gives_its_burst_and_then_the_rate() {
 
 #[test]
 fn a_large_bucket_keeps_back_what_comes_back_during_a_lease() {
-    // A thousand a second: a lease lasts 20 ms, in which 20 units come back.
+    // A thousand a second: a lease lasts 40 ms, in which 40 units come back.
     check(
         quota(Algorithm::TokenBucket, 1_000, 1_000),
-        &[(0, 981, false), (0, 980, true), (0, 1, false), (1, 1, true), (60_000, 980, true)],
+        &[(0, 961, false), (0, 960, true), (0, 1, false), (1, 1, true), (60_000, 960, true)],
     );
     // A hundred is counted by the store alone, and nothing is kept back.
     check(

@@ -51,6 +51,7 @@ proptest! {
         quota in bucket(),
         start_ms in start(),
         leases in vec(lease(), 1..60),
+        crowded in any::<bool>(),
     ) {
         let (mut shared, mut now_ms) = (Shared::new(quota), start_ms);
         let (mut spends, mut unspent) = (Vec::new(), Vec::<(i64, Unspent)>::new());
@@ -66,7 +67,11 @@ proptest! {
             }
             let units = (shared.free(now_ms) * units / 100).max(1);
             let back = back.filter(|_| !by_itself);
-            let plan = quota.debit(shared.row.as_ref(), units, back, now_ms);
+            let plan = if crowded {
+                quota.debit_in_crowd(shared.row.as_ref(), units, back, now_ms)
+            } else {
+                quota.debit(shared.row.as_ref(), units, back, now_ms)
+            };
             let Plan::Write(write) = plan else { continue };
             prop_assert!(shared.commit(&write));
             let (mut left, mut done_ms) = (units, now_ms);
@@ -83,16 +88,16 @@ proptest! {
 
 #[test]
 fn a_late_credit_gives_no_unit_that_has_come_back_by_itself() {
-    // A thousand a second: a lease lasts 20 ms, in which the 20 that are never spent come back.
+    // A thousand a second: a lease lasts 40 ms, in which the 40 that are never spent come back.
     let mut shared = Shared::new(quota(Algorithm::TokenBucket, 1_000, 1_000));
-    assert!(shared.take(20, 0));
-    let unspent = Unspent { units: 20, window: 0, taken_at_ms: 0 };
-    assert!(shared.take(980, 20));
-    assert_eq!(shared.quota.credit(shared.row.as_ref().unwrap(), unspent, 20), None);
-    assert!(!shared.take(1, 20));
-    // The 980 are spent at the end of their lease, with the 20 that came back meanwhile: the burst.
-    assert!(shared.take(20, 40));
+    assert!(shared.take(40, 0));
+    let unspent = Unspent { units: 40, window: 0, taken_at_ms: 0 };
+    assert!(shared.take(960, 40));
+    assert_eq!(shared.quota.credit(shared.row.as_ref().unwrap(), unspent, 40), None);
     assert!(!shared.take(1, 40));
+    // The 960 are spent at the end of their lease, with the 40 that came back meanwhile: the burst.
+    assert!(shared.take(40, 80));
+    assert!(!shared.take(1, 80));
 }
 
 #[test]
@@ -100,8 +105,8 @@ fn only_large_buckets_keep_anything_back() {
     let lease_ms =
         |limit, burst| Quota { burst, ..quota(Algorithm::TokenBucket, limit, 1_000) }.lease_ms();
     assert_eq!(lease_ms(100, None), 0);
-    assert_eq!(lease_ms(101, None), 20);
-    assert_eq!(lease_ms(1_000, Some(2_000)), 40);
+    assert_eq!(lease_ms(101, None), 40);
+    assert_eq!(lease_ms(1_000, Some(2_000)), 80);
     assert_eq!(lease_ms(1_000, Some(100)), 0);
     assert_eq!(quota(Algorithm::SlidingLog, 500, 1_000).lease_ms(), 0);
 }

@@ -71,12 +71,12 @@ impl Oracle {
 }
 
 /// What a bucket gives away at once, in parts of a unit: its burst, and if that is more than a hundred,
-/// less what comes back in a fiftieth (whole milliseconds) of the time that it takes to fill.
+/// less what comes back in a twenty-fifth (whole milliseconds) of the time that it takes to fill.
 pub(super) fn most(quota: &Quota) -> i128 {
     let burst = i128::from(quota.burst.unwrap_or(quota.limit));
     let whole = burst * i128::from(quota.window_ms);
     if burst <= 100 {
         return whole;
     }
-    whole - whole / (50 * i128::from(quota.limit)) * i128::from(quota.limit)
+    whole - whole / (25 * i128::from(quota.limit)) * i128::from(quota.limit)
 }

@@ -25,7 +25,7 @@ proptest! {
         for part in &parts {
             prop_assert_eq!((part.algorithm, part.window_ms), (algorithm, window_ms));
             prop_assert_eq!(part.burst.is_some(), burst.is_some());
-            prop_assert!(parts.len() == 1 || part.limit.min(part.capacity()) >= 1_000, "{part:?}");
+            prop_assert!(parts.len() == 1 || part.limit.min(part.capacity()) >= 250, "{part:?}");
         }
         prop_assert!(!quota.is_central() || parts.len() == 1);
     }
@@ -34,13 +34,16 @@ proptest! {
 #[test]
 fn shards_follow_the_rate_up_to_the_most_there_are() {
     let sliding = |limit, window_ms| quota(Algorithm::SlidingWindow, limit, window_ms).shards();
-    assert_eq!(sliding(1_000, 1_000), 1);
-    assert_eq!(sliding(3_999, 1_000), 1);
-    assert_eq!(sliding(4_000, 1_000), 2);
+    assert_eq!(sliding(499, 1_000), 1);
+    assert_eq!(sliding(500, 1_000), 2);
+    assert_eq!(sliding(4_000, 1_000), 16);
     assert_eq!(sliding(500_000, 1_000), 32);
     assert_eq!(sliding(LARGEST, 1_000), 32);
+    assert_eq!(sliding(1_000_000, 10_000), 10);
+    assert_eq!(sliding(1_000_000, 60_000), 1);
     assert_eq!(sliding(10_000, 3_600_000), 1);
     assert_eq!(quota(Algorithm::SlidingLog, 500, 1_000).shards(), 1);
-    let bucket = Quota { burst: Some(1_500), ..quota(Algorithm::TokenBucket, 100_000, 1_000) };
+    assert_eq!(quota(Algorithm::TokenBucket, 1_000_000, 10_000).shards(), 5);
+    let bucket = Quota { burst: Some(499), ..quota(Algorithm::TokenBucket, 100_000, 1_000) };
     assert_eq!(bucket.shards(), 1);
 }
