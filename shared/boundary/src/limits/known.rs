@@ -15,8 +15,9 @@ const FRESH_MS: i64 = 5_000;
 /// How old they may be after an answer. Renewed then, they never hold up a node that is busy.
 pub(super) const RENEW_MS: i64 = 3_000;
 
-/// How long reading them may take.
+/// How long reading them may take, and how long they are used as they are if they can't be read.
 const READING: Duration = Duration::from_secs(1);
+const RETRY_MS: i64 = 1_000;
 
 #[derive(Debug, Clone)]
 pub(super) struct Known {
@@ -43,7 +44,7 @@ impl Limiter {
         let (known, now_ms) = (lock(&self.known), now.as_millisecond());
         let age = now_ms.saturating_sub(known.checked_ms);
         (0..limit_ms).contains(&age)
-            || (now_ms < known.retry_ms && now_ms >= known.retry_ms - 1_000)
+            || (now_ms < known.retry_ms && now_ms > known.retry_ms - 2 * RETRY_MS)
     }
 
     /// Reads rules and firewall again if they are old and have changed. If they can't be read, those at
@@ -65,7 +66,8 @@ impl Limiter {
         let mut known = lock(&self.known);
         let Ok(Ok(changed)) = read else {
             measure("LimitsUnread", Unit::Count, 1.0);
-            known.retry_ms = now.as_millisecond() + 1_000;
+            // From now, and not from when the request came: a store that says nothing took its time.
+            known.retry_ms = self.clock.now().as_millisecond() + RETRY_MS;
             return;
         };
         if let Some(configuration) = changed {
