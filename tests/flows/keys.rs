@@ -71,6 +71,37 @@ async fn a_revoked_key_stops_within_a_minute_even_while_in_use() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_revoked_key_stops_within_a_minute_on_every_node_of_every_function() {
+    const PATHS: [(Method, &str); 4] = [
+        (Method::POST, "/api/v1/ids"),
+        (Method::GET, "/api/v1/urls"),
+        (Method::GET, "/api/v1/me"),
+        (Method::POST, "/internal/ratelimit/check"),
+    ];
+    let lab = Lab::new();
+    let key = lab.user("ada", &["member", "limiter"]).await;
+    let body = json!({ "resource": "/things" });
+    let on_all_nodes = || async {
+        let calls = PATHS.iter().flat_map(|(method, path)| {
+            // Three at once make three instances, each with a memory of its own.
+            (0..3).map(|_| lab.call(method.clone(), path).by(&key).json(&body).send())
+        });
+        let answers = futures::future::join_all(calls).await;
+        lab.cloud.functions.quiesce().await;
+        answers.into_iter().map(|answer| answer.status.as_u16()).collect::<Vec<_>>()
+    };
+    assert_eq!(on_all_nodes().await, [200; 12]);
+    lab.advance_seconds(5);
+    let path = format!("/api/v1/accounts/ada/keys/{}", key.split_once('.').unwrap().0);
+    assert_eq!(lab.call(Method::DELETE, &path).by(&root_key()).send().await.status, 204);
+    for _ in 0..12 {
+        on_all_nodes().await;
+        lab.advance_seconds(5);
+    }
+    assert_eq!(on_all_nodes().await, [401; 12]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_key_expires_to_the_second_even_when_remembered() {
     let lab = Lab::new();
     lab.user("ada", &[]).await;

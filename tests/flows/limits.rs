@@ -1,5 +1,6 @@
 //! Limits and the firewall: what other programs ask, what admins decide, and what every caller meets.
 
+mod atomic;
 mod auto_block;
 mod check;
 mod check_input;
@@ -9,6 +10,7 @@ mod headers;
 mod numbers;
 mod outage;
 mod overrides;
+mod quotas;
 mod reach;
 mod rules;
 mod rules_input;
