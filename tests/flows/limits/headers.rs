@@ -16,9 +16,9 @@ fn parsed(field: &str, first: &str, second: &str) -> Vec<(String, i64, i64)> {
         let numbers: Vec<(String, i64)> = item
             .params
             .into_iter()
-            .map(|(name, value)| match value {
-                BareItem::Integer(value) => (name.as_str().to_owned(), i64::from(value)),
-                other => panic!("{field}: {other:?} is not an integer"),
+            .map(|(name, value)| {
+                let BareItem::Integer(value) = value else { panic!("{field}: {value:?}") };
+                (name.as_str().to_owned(), i64::from(value))
             })
             .collect();
         let names: Vec<&str> = numbers.iter().map(|(name, _)| name.as_str()).collect();
