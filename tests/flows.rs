@@ -5,6 +5,7 @@ mod describe;
 mod edge;
 mod ids;
 mod keys;
+mod limits;
 mod links;
 mod links_clicks;
 mod links_once;

@@ -14,7 +14,10 @@ fn host(lab: &Lab) -> Host {
     let queues = &lab.cloud.stack.queues;
     let dead = queues.iter().find(|queue| queue.logical_id == "TendKeysDeadLetters").unwrap();
     Host {
-        vars: Vars::from_iter([("DEAD".to_owned(), dead.url.clone())]),
+        vars: Vars::from_iter([
+            ("DEAD".to_owned(), dead.url.clone()),
+            ("LIMITS_TABLE".to_owned(), lab.table("LimitsTable")),
+        ]),
         aws: lab.aws(),
         clock: Clock::system(),
         entropy: Entropy::system(),

@@ -186,6 +186,18 @@ impl Lab {
         table.map_or_else(String::new, |table| table.name.clone())
     }
 
+    /// Keeps every call to a service from now on, for [`Lab::calls_to`].
+    pub fn watch_calls(&self) {
+        self.cloud.faults.record(|_| true);
+    }
+
+    /// How many of the calls that were kept had to do with a table.
+    pub fn calls_to(&self, logical_id: &str) -> usize {
+        let named = format!("\"TableName\":\"{}\"", self.table(logical_id));
+        let calls = self.cloud.faults.recorded().into_iter();
+        calls.filter(|call| String::from_utf8_lossy(&call.body).contains(&named)).count()
+    }
+
     /// Runs every schedule once.
     pub async fn sweep(&self) {
         for entry in self.cloud.schedules.entries() {

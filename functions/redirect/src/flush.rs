@@ -7,8 +7,9 @@
 use std::time::Duration;
 
 use boundary::edge::Moment;
-use boundary::telemetry::Trace;
+use boundary::telemetry::{Trace, measured};
 use domain::Timestamp;
+use store::tally;
 
 use crate::State;
 use crate::visitors::same_day;
@@ -31,7 +32,10 @@ pub(crate) async fn at(state: &State, moment: Moment) {
             return;
         }
         Moment::AfterAnswer => {
-            state.limiter.tidy().await;
+            let tidying = tally::counted(state.limiter.tidy());
+            let (((), tally), measures) = Box::pin(measured(tidying)).await;
+            state.numbers.spent(tally);
+            state.numbers.measured(&measures);
             hash_visits(state).await;
             let waiting = state.numbers.waiting();
             let age_ms = now.as_millisecond() - waiting.since_ms;

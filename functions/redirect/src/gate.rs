@@ -5,14 +5,17 @@
 //! that keeps firewall and rules fresh. Of the headers, the firewall sees those that an
 //! [`Event`] has.
 
-use boundary::edge::{Answer, Event};
+use boundary::edge::{Answer, Event, Step};
 use boundary::http::Problem;
 use boundary::limits::Caller;
+use boundary::telemetry::{Stopwatch, measured};
 use domain::Timestamp;
 use domain::limits::firewall::Asked;
 use domain::limits::headers::Fields;
+use store::tally;
 
-use crate::State;
+use crate::reply::Replies;
+use crate::{State, follow};
 
 impl State {
     /// Whether the gate has to be waited for.
@@ -40,8 +43,41 @@ impl State {
         Some(Problem::firewalled(&reason))
     }
 
+    /// Answers a request that has to wait at the gate.
+    pub(crate) async fn held_up(
+        &self,
+        event: Event,
+        now: Timestamp,
+        stopwatch: Stopwatch,
+    ) -> Answer {
+        let passing = tally::counted(self.pass(&event, now));
+        let ((passed, tally), measures) = Box::pin(measured(passing)).await;
+        self.numbers.spent(tally);
+        self.numbers.measured(&measures);
+        match passed {
+            Ok(fields) => {
+                let answer = match follow(self, event, now, stopwatch) {
+                    Step::Now(answer) => answer,
+                    Step::Later(work) => work.await,
+                };
+                announced(answer, fields)
+            }
+            Err((problem, fields)) => announced(self.turn_away(problem, &event, stopwatch), fields),
+        }
+    }
+
+    pub(crate) fn turn_away(
+        &self,
+        problem: Problem,
+        event: &Event,
+        stopwatch: Stopwatch,
+    ) -> Answer {
+        let reply = Replies::refused(problem, event);
+        self.send_off(reply, event.method() == "HEAD", stopwatch)
+    }
+
     /// Passes the gate, however long it takes: what the answer's headers say, or a problem.
-    pub(crate) async fn pass(
+    async fn pass(
         &self,
         event: &Event,
         now: Timestamp,
@@ -68,7 +104,7 @@ impl State {
 }
 
 /// Tells the visitor how they stand.
-pub(crate) fn announced(answer: Answer, fields: Option<Fields>) -> Answer {
+fn announced(answer: Answer, fields: Option<Fields>) -> Answer {
     let Some(fields) = fields else { return answer };
     answer
         .with("ratelimit-policy", fields.policy)

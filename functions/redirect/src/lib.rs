@@ -2,9 +2,10 @@
 //!
 //! Trigger: HTTP. Effect: one batch of clicks to the queue, after the answer. Guarantee: a route that
 //! was read in the last four seconds costs no call to anything; any other costs one eventually
-//! consistent read. A node reads every five seconds whether its rules and firewall are current. A click is on its way before the environment can freeze, or held for at most a
-//! second under load. Absent: a write before the answer, an address in a message, a header with a
-//! control character.
+//! consistent read. A node reads every five seconds whether its rules and firewall are current. A
+//! click is on its way before the environment can freeze, or held for at most a second under load.
+//! Absent: a write before the answer unless someone set a quota for links, an address in a message, a
+//! header with a control character.
 
 mod asked;
 mod cache;
@@ -21,9 +22,8 @@ mod visitors;
 use std::sync::Arc;
 
 use boundary::edge::{Answer, Edge, Event, Step};
-use boundary::http::Problem;
 use boundary::limits::Limiter;
-use boundary::telemetry::{Log, Stopwatch};
+use boundary::telemetry::{Log, Stopwatch, measured_now};
 use boundary::{Clock, Entropy, Host, Misconfigured};
 use domain::links::{Hold, Route, route};
 use domain::{Failure, Timestamp};
@@ -104,14 +104,21 @@ fn answer(state: &State, event: Event) -> Step<'_> {
     if state.must_wait(&event, now) {
         return Step::Later(Box::pin(state.held_up(event, now, stopwatch)));
     }
-    match state.turned_away(&event, now) {
+    let (refusal, measures) = measured_now(|| state.turned_away(&event, now));
+    state.numbers.measured(&measures);
+    match refusal {
         Some(problem) => Step::Now(state.turn_away(problem, &event, stopwatch)),
         None => follow(state, event, now, stopwatch),
     }
 }
 
 /// Answers a request that passed the gate.
-fn follow(state: &State, event: Event, now: Timestamp, stopwatch: Stopwatch) -> Step<'_> {
+pub(crate) fn follow(
+    state: &State,
+    event: Event,
+    now: Timestamp,
+    stopwatch: Stopwatch,
+) -> Step<'_> {
     let head = match event.method() {
         "GET" => false,
         "HEAD" => true,
@@ -132,29 +139,6 @@ fn follow(state: &State, event: Event, now: Timestamp, stopwatch: Stopwatch) -> 
 }
 
 impl State {
-    /// Answers a request that has to wait at the gate.
-    async fn held_up(&self, event: Event, now: Timestamp, stopwatch: Stopwatch) -> Answer {
-        let (passed, tally) = Box::pin(tally::counted(self.pass(&event, now))).await;
-        self.numbers.spent(tally);
-        match passed {
-            Ok(fields) => {
-                let answer = match follow(self, event, now, stopwatch) {
-                    Step::Now(answer) => answer,
-                    Step::Later(work) => work.await,
-                };
-                gate::announced(answer, fields)
-            }
-            Err((problem, fields)) => {
-                gate::announced(self.turn_away(problem, &event, stopwatch), fields)
-            }
-        }
-    }
-
-    fn turn_away(&self, problem: Problem, event: &Event, stopwatch: Stopwatch) -> Answer {
-        let reply = Replies::refused(problem, event);
-        self.send_off(reply, event.method() == "HEAD", stopwatch)
-    }
-
     async fn look_up(&self, request: Request, known: Option<Found>) -> Answer {
         self.numbers.looked_up(known.is_some());
         let found = if let Some(found) = known {

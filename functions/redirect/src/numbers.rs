@@ -3,8 +3,10 @@
 //! CloudWatch reads the line in its embedded metric format; an array is as many values of a metric.
 //! Absent: a line for each request, and anything about whoever made it.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use boundary::telemetry::Measure;
 use domain::Timestamp;
 use serde::Serialize;
 use store::tally::Tally;
@@ -67,6 +69,9 @@ struct Values {
     cache_misses: u32,
     clicks_sent: u64,
     clicks_dropped: u64,
+    /// What the gate measured, under the names that it has everywhere.
+    #[serde(flatten)]
+    gate: BTreeMap<&'static str, f64>,
     #[serde(rename = "store_calls")]
     store_calls: u32,
     #[serde(rename = "store_units")]
@@ -120,6 +125,17 @@ impl Numbers {
         let values = &mut self.lock().values;
         values.store_calls += tally.calls;
         values.store_units += tally.units;
+    }
+
+    /// The gate measured something.
+    pub(crate) fn measured(&self, measures: &[Measure]) {
+        if measures.is_empty() {
+            return;
+        }
+        let gate = &mut self.lock().values.gate;
+        for measure in measures {
+            *gate.entry(measure.name).or_default() += measure.value;
+        }
     }
 
     /// Clicks went out, and some were dropped.
@@ -180,7 +196,7 @@ struct Metrics {
 struct MetricSet {
     namespace: &'static str,
     dimensions: [[&'static str; 2]; 1],
-    metrics: [Metric; 12],
+    metrics: Vec<Metric>,
 }
 
 #[derive(Serialize)]
@@ -205,10 +221,9 @@ impl Line {
             "ClicksSent",
             "ClicksDropped",
         ];
-        let metrics = std::array::from_fn(|index| match index.checked_sub(1) {
-            None => Metric { name: "Latency", unit: "Milliseconds" },
-            Some(index) => Metric { name: COUNTS[index], unit: "Count" },
-        });
+        let counts = COUNTS.into_iter().chain(values.gate.keys().copied());
+        let mut metrics = vec![Metric { name: "Latency", unit: "Milliseconds" }];
+        metrics.extend(counts.map(|name| Metric { name, unit: "Count" }));
         Self {
             timestamp: now,
             level: if values.fault.is_some() { "ERROR" } else { "INFO" },

@@ -67,6 +67,7 @@ pub struct Faults {
     counts: Mutex<BTreeMap<Fault, u64>>,
     seen: Mutex<HashMap<Bytes, Response<Bytes>>>,
     sabotage: Option<Sabotage>,
+    silent: Mutex<Option<Wanted>>,
     record: Record,
 }
 
@@ -127,8 +128,14 @@ impl Faults {
             counts: Mutex::default(),
             seen: Mutex::default(),
             sabotage: None,
+            silent: Mutex::default(),
             record: Record::default(),
         }
+    }
+
+    /// From now on, calls that are `wanted` are never answered; `None` ends that.
+    pub fn silence(&self, wanted: Option<Wanted>) {
+        *lock(&self.silent) = wanted;
     }
 
     /// From now on keeps the calls that are `wanted`, for a test to look at.
@@ -243,6 +250,10 @@ impl Faults {
         // Others get a turn between any two calls, or a race could never happen on one thread.
         for _ in 0..=self.below(4) {
             tokio::task::yield_now().await;
+        }
+        let silent = lock(&self.silent).is_some_and(|wanted| wanted(call));
+        if silent {
+            std::future::pending::<()>().await;
         }
         let fault = self.draw(call);
         if let Some(fault) = fault.filter(|fault| *fault != Fault::StaleRead) {

@@ -1,9 +1,9 @@
 //! HTTP: routes inside a function, from an API Gateway event to an answer.
 //!
 //! The path of a request: the firewall (403) → find the operation by path and method (404, 405) → who
-//! is calling (401) → do their quotas let them (429) → may they (403) → is the body small enough (413)
-//! → the handler → problem+json for whatever went wrong → headers that every answer carries → one log
-//! line. A handler sees none of that.
+//! is calling (401) → do their quotas let them, whatever was found so far (429) → may they (403) → is
+//! the body small enough (413) → the handler → problem+json for whatever went wrong → headers that
+//! every answer carries → one log line. A handler sees none of that.
 
 mod builder;
 mod cursor;
@@ -199,11 +199,14 @@ impl<S> Shared<S> {
         if request.path != HEALTH {
             self.guard(&request).await?;
         }
-        let Some((operation, params)) = self.find(&request)? else {
+        let found = self.find(&request);
+        let Ok(Some((operation, params))) = found else {
+            // Guessing has its quota, of paths and of methods.
             self.meter(&request, None, seen).charge(1).await?;
-            return match self.unclaimed {
-                Some(handler) => handler(&self.state, request).await,
-                None => Err(Problem::unknown_path(&request.path).into()),
+            return match (found, self.unclaimed) {
+                (Err(wrong_method), _) => Err(wrong_method.into()),
+                (Ok(_), Some(handler)) => handler(&self.state, request).await,
+                (Ok(_), None) => Err(Problem::unknown_path(&request.path).into()),
             };
         };
         seen.path = Some(operation.path);

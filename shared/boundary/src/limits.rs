@@ -2,7 +2,7 @@
 //!
 //! The path: the firewall (in memory) → the rules that apply (in memory) → the ledger, which answers
 //! from what this node holds, or names the debits to be tried at the store. A decision on held units
-//! makes no call. Rules and firewall are as fresh as [`FRESH_MS`] on every request, the first one after
+//! makes no call. Rules and firewall are as fresh as five seconds on every request, the first one after
 //! a freeze included, because age is checked when they are used and not by a timer.
 //!
 //! Guarantee: a refused request has consumed nothing. If the store can't be asked within the deadline,
@@ -13,6 +13,7 @@ mod admission;
 mod asking;
 mod caller;
 pub mod configuration;
+mod known;
 mod meter;
 mod tidy;
 
@@ -34,13 +35,8 @@ use crate::{Clock, Entropy, Host, Misconfigured};
 pub use admission::{Admission, Refusal};
 pub use caller::Caller;
 use configuration::Configuration;
+use known::Known;
 pub(crate) use meter::Meter;
-
-/// How old rules and firewall may be. A block must reach every node in 10 seconds and a rule in 30.
-const FRESH_MS: i64 = 5_000;
-
-/// How long reading them may take.
-const READING: Duration = Duration::from_secs(1);
 
 /// Keys held at once, about 3 MB.
 const KEYS: usize = 8_192;
@@ -61,15 +57,6 @@ pub struct Limiter {
     offences: Mutex<Vec<IpAddr>>,
 }
 
-#[derive(Debug, Clone)]
-struct Known {
-    configuration: Arc<Configuration>,
-    /// When it was last known to be current; before the first look, never.
-    checked_ms: i64,
-    /// When a look that failed is worth another.
-    retry_ms: i64,
-}
-
 impl Limiter {
     /// Counts in the table that `LIMITS_TABLE` names.
     pub fn on(host: &Host) -> Result<Self, Misconfigured> {
@@ -85,49 +72,12 @@ impl Limiter {
             entropy: host.entropy.clone(),
             deadline: Duration::from_millis(deadline.unwrap_or(50)),
             ledger: Mutex::new(Ledger::new(seed, KEYS)),
-            known: Mutex::new(Known {
-                configuration: Arc::default(),
-                checked_ms: i64::MIN,
-                retry_ms: i64::MIN,
-            }),
+            known: Mutex::default(),
             reading: tokio::sync::Mutex::default(),
             seen: Mutex::default(),
             offenders: Mutex::default(),
             offences: Mutex::default(),
         })
-    }
-
-    /// Whether rules and firewall can be used as they are. A clock that went back makes them old.
-    pub fn is_fresh(&self, now: Timestamp) -> bool {
-        let (known, now_ms) = (lock(&self.known), now.as_millisecond());
-        let age = now_ms.saturating_sub(known.checked_ms);
-        (0..FRESH_MS).contains(&age)
-            || (now_ms < known.retry_ms && now_ms >= known.retry_ms - 1_000)
-    }
-
-    /// Reads rules and firewall again if they are old and have changed. If they can't be read, those at
-    /// hand are used for another second.
-    pub async fn refresh(&self, now: Timestamp) {
-        if self.is_fresh(now) {
-            return;
-        }
-        let _one_at_a_time = self.reading.lock().await;
-        if self.is_fresh(now) {
-            return;
-        }
-        let have = Arc::clone(&lock(&self.known).configuration);
-        let read = tokio::time::timeout(READING, configuration::read(&self.rows, &have)).await;
-        let mut known = lock(&self.known);
-        let Ok(Ok(changed)) = read else {
-            measure("LimitsUnread", Unit::Count, 1.0);
-            known.retry_ms = now.as_millisecond() + 1_000;
-            return;
-        };
-        if let Some(configuration) = changed {
-            lock(&self.offenders).adjust(configuration.settings.auto_block);
-            known.configuration = Arc::new(configuration);
-        }
-        known.checked_ms = now.as_millisecond();
     }
 
     /// Whether the firewall turns a request away: the rule's reason.
@@ -160,7 +110,9 @@ impl Limiter {
         let denial = self.decide(&claims, units, now).await.err();
         if denial.is_none() {
             for claim in shadowed.into_iter().map(claim) {
-                if self.decide(&[claim], units, now).await.is_err() {
+                // What can't be asked would not have been denied for its quota.
+                if self.decide(&[claim], units, now).await.is_err_and(|denial| !denial.unavailable)
+                {
                     measure("LimitsShadowDenied", Unit::Count, 1.0);
                 }
             }

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use store::tally::Tally;
 
 use crate::Entropy;
-pub use measure::{Measure, Unit, measure, measured};
+pub use measure::{Measure, Unit, measure, measured, measured_now};
 pub use trace::Trace;
 
 /// Where lines go: standard output in Lambda, a file or a buffer elsewhere.

@@ -1,5 +1,6 @@
 //! Lines, as the log and CloudWatch read them.
 
+use boundary::telemetry::Unit;
 use serde_json::{Value, json};
 
 use super::*;
@@ -43,4 +44,20 @@ fn nothing_is_said_twice_or_about_nothing() {
     assert_eq!(line(&numbers), None);
     numbers.arrived(7);
     assert_eq!(numbers.waiting(), Waiting { requests: 1, since_ms: 7, gap_ms: Some(2) });
+}
+
+#[test]
+fn what_the_gate_measures_is_a_metric_of_the_line_and_only_then() {
+    let numbers = Numbers::default();
+    numbers.arrived(0);
+    numbers.measured(&[]);
+    assert_eq!(line(&numbers).unwrap()["FirewallRefused"], Value::Null);
+    numbers.arrived(1);
+    let one = Measure { name: "FirewallRefused", unit: Unit::Count, value: 1.0 };
+    numbers.measured(&[one]);
+    numbers.measured(&[one]);
+    let line = line(&numbers).unwrap();
+    assert_eq!(line["FirewallRefused"], 2.0);
+    let metrics = line["_aws"]["CloudWatchMetrics"][0]["Metrics"].as_array().unwrap();
+    assert!(metrics.contains(&json!({ "Name": "FirewallRefused", "Unit": "Count" })));
 }

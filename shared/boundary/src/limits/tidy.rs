@@ -1,4 +1,4 @@
-//! What a node does about limits once an answer is out: report, block, give back.
+//! What a node does about limits once an answer is out: look for new rules, report, block, give back.
 //!
 //! All of it may be lost without harm: a report is a report, an offender offends again, and units that
 //! are not given back end with their window.
@@ -11,6 +11,7 @@ use domain::limits::history;
 use domain::limits::ledger::Refund;
 use store::limits::{CounterKey, Document, Part};
 
+use super::known::RENEW_MS;
 use super::{Limiter, lock};
 
 /// Refunds sent after one answer, and in the half second that an environment has at its end.
@@ -21,6 +22,7 @@ impl Limiter {
     /// Does what has come due. Costs nothing most of the time.
     pub async fn tidy(&self) {
         let now = self.clock.now();
+        self.refresh_after(RENEW_MS, now).await;
         let offences = std::mem::take(&mut *lock(&self.offences));
         for ip in offences {
             self.block(ip, now).await;

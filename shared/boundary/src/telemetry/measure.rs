@@ -58,3 +58,11 @@ pub async fn measured<T>(work: impl Future<Output = T>) -> (T, Vec<Measure>) {
         })
         .await
 }
+
+/// The same for work that waits for nothing.
+pub fn measured_now<T>(work: impl FnOnce() -> T) -> (T, Vec<Measure>) {
+    CURRENT.sync_scope(RefCell::default(), || {
+        let answer = work();
+        (answer, CURRENT.with(RefCell::take))
+    })
+}

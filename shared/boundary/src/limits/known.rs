@@ -1,0 +1,79 @@
+//! How fresh a node's rules and firewall are: looked at when they are used, and after an answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::Timestamp;
+
+use super::configuration::{self, Configuration};
+use super::{Limiter, lock};
+use crate::telemetry::{Unit, measure};
+
+/// How old rules and firewall may be. A block must reach every node in 10 seconds and a rule in 30.
+const FRESH_MS: i64 = 5_000;
+
+/// How old they may be after an answer. Renewed then, they never hold up a node that is busy.
+pub(super) const RENEW_MS: i64 = 3_000;
+
+/// How long reading them may take, and how long they are used as they are if they can't be read.
+const READING: Duration = Duration::from_secs(1);
+const RETRY_MS: i64 = 1_000;
+
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    pub(super) configuration: Arc<Configuration>,
+    /// When it was last known to be current; before the first look, never.
+    checked_ms: i64,
+    /// When a look that failed is worth another.
+    retry_ms: i64,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self { configuration: Arc::default(), checked_ms: i64::MIN, retry_ms: i64::MIN }
+    }
+}
+
+impl Limiter {
+    /// Whether rules and firewall can be used as they are. A clock that went back makes them old.
+    pub fn is_fresh(&self, now: Timestamp) -> bool {
+        self.is_younger(FRESH_MS, now)
+    }
+
+    fn is_younger(&self, limit_ms: i64, now: Timestamp) -> bool {
+        let (known, now_ms) = (lock(&self.known), now.as_millisecond());
+        let age = now_ms.saturating_sub(known.checked_ms);
+        (0..limit_ms).contains(&age)
+            || (now_ms < known.retry_ms && now_ms > known.retry_ms - 2 * RETRY_MS)
+    }
+
+    /// Reads rules and firewall again if they are old and have changed. If they can't be read, those at
+    /// hand are used for another second.
+    pub async fn refresh(&self, now: Timestamp) {
+        self.refresh_after(FRESH_MS, now).await;
+    }
+
+    pub(super) async fn refresh_after(&self, limit_ms: i64, now: Timestamp) {
+        if self.is_younger(limit_ms, now) {
+            return;
+        }
+        let _one_at_a_time = self.reading.lock().await;
+        if self.is_younger(limit_ms, now) {
+            return;
+        }
+        let have = Arc::clone(&lock(&self.known).configuration);
+        let read = tokio::time::timeout(READING, configuration::read(&self.rows, &have)).await;
+        let mut known = lock(&self.known);
+        let Ok(Ok(changed)) = read else {
+            measure("LimitsUnread", Unit::Count, 1.0);
+            // From now, and not from when the request came: a store that says nothing took its time.
+            known.retry_ms = self.clock.now().as_millisecond() + RETRY_MS;
+            return;
+        };
+        if let Some(configuration) = changed {
+            lock(&self.offenders).adjust(configuration.settings.auto_block);
+            known.configuration = Arc::new(configuration);
+        }
+        known.checked_ms = now.as_millisecond();
+    }
+}
