@@ -44,7 +44,7 @@ async fn a_check_takes_all_its_tokens_or_none() {
         let lab = lab.clone();
         async move { check(&lab, &body).await }
     };
-    for (tokens, status, left) in [(7, 200, 3), (3, 200, 0), (1, 429, 0)] {
+    for (tokens, status, left) in [(7, 200, 3), (4, 429, 3), (3, 200, 0), (1, 429, 0)] {
         let answer = take(tokens).await;
         let seen = (answer.status.as_u16(), answer.body["remaining"].as_i64());
         assert_eq!(seen, (status, Some(left)), "{tokens}");
@@ -58,7 +58,9 @@ async fn a_check_takes_all_its_tokens_or_none() {
 #[tokio::test(start_paused = true)]
 async fn every_way_of_counting_lets_as_many_pass_as_the_rule_says() {
     let lab = Lab::new();
-    for algorithm in ["fixed-window", "sliding-window"] {
+    for algorithm in
+        ["fixed-window", "sliding-window", "sliding-log", "token-bucket", "leaky-bucket"]
+    {
         let path = format!("/{algorithm}");
         let rule = json!({
             "resources": [path], "dimension": "user", "limit": 5, "windowSeconds": 60,
