@@ -13,18 +13,13 @@ mod lines;
 mod probes;
 mod requests;
 mod rows;
+pub(super) mod setup;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::Timestamp;
-use domain::limits::rule::{Mode, OnFailure};
-use domain::limits::{Algorithm, Dimension, Quota, Rule};
 use local::faults::{Dice, Fault, Faults};
-use serde_json::json;
-use store::Limits;
-use store::limits::{Document, Part};
 use tests::{Lab, Setup};
 
 use super::{run, sweep};
@@ -86,7 +81,7 @@ impl World {
         faults.pause();
         let slack_ms = if seed.is_multiple_of(2) { 0 } else { SKEW_MS };
         let skew_ms = slack_ms.unsigned_abs();
-        let lab = Lab::with(Setup { seed, faults, skew_ms, ..Setup::default() });
+        let lab = setup::lab(Setup { seed, faults, skew_ms, ..Setup::default() });
         lab.cloud.faults.record(|call| {
             // Every write of a counter.
             let writes = ["UpdateItem", "TransactWriteItems"].contains(&call.operation.as_str());
@@ -106,36 +101,9 @@ impl World {
             colds: 0,
             traces: 0,
         };
-        world.decide_rules().await;
+        setup::decide(&world.lab, &[VISITED, "/t/leased", theme]).await;
         world.lab.cloud.faults.resume();
         world
-    }
-
-    /// Puts the rules into the store, and exempts the admin, whose own requests would be counted too.
-    async fn decide_rules(&self) {
-        let table = Limits::new(self.lab.aws().dynamodb(), self.lab.table("LimitsTable"));
-        let document = |id: String, body: String| Document {
-            id,
-            version: 1,
-            body,
-            changed_by: "root".to_owned(),
-            changed_at: Timestamp::UNIX_EPOCH,
-            expires_at: None,
-        };
-        let settings = json!({
-            "exempt": [{ "dimension": "user", "entity": "root" }],
-            "autoBlock": { "denials": 3, "withinSeconds": 60, "blockSeconds": 120 },
-        });
-        let mut documents = vec![document("settings".to_owned(), settings.to_string())];
-        let wanted = [VISITED, "/t/leased", self.theme];
-        for rule in rules().into_iter().filter(|rule| wanted.contains(&rule.resources[0].as_str()))
-        {
-            let body = serde_json::to_string(&rule).unwrap();
-            documents.push(document(format!("rule/{}", rule.id), body));
-        }
-        for document in documents {
-            table.save(Part::Rules, &document, &document.id).await.unwrap();
-        }
     }
 
     async fn fulfil(&mut self) -> Result<(), String> {
@@ -179,40 +147,4 @@ impl World {
             _ => {}
         }
     }
-}
-
-/// The rules that hold from the beginning to the end.
-fn rules() -> Vec<Rule> {
-    use Algorithm::{FixedWindow, SlidingLog, SlidingWindow, TokenBucket};
-    let rule = |id: &str, path: &str, dimension, algorithm, limit| Rule {
-        id: id.to_owned(),
-        resources: vec![path.to_owned()],
-        methods: Vec::new(),
-        dimension,
-        anonymous_only: false,
-        quota: Quota { algorithm, limit, window_ms: MINUTE, burst: None },
-        mode: Mode::Enforce,
-        on_failure: OnFailure::Open,
-        description: String::new(),
-        version: 1,
-    };
-    let burst = |rule: Rule, burst| Rule {
-        quota: Quota { burst: Some(burst), ..rule.quota },
-        on_failure: OnFailure::Closed,
-        ..rule
-    };
-    vec![
-        rule("pair-user", "/t/pair", Dimension::User, SlidingWindow, 6),
-        rule("pair-tenant", "/t/pair", Dimension::Tenant, FixedWindow, 8),
-        burst(rule("mixed-user", "/t/mixed", Dimension::User, TokenBucket, 60), 90),
-        rule("mixed-all", "/t/mixed", Dimension::Global, FixedWindow, 150),
-        rule("leased", "/t/leased", Dimension::User, SlidingWindow, 160),
-        Rule {
-            mode: Mode::Shadow,
-            ..rule("shadow", "/t/leased", Dimension::Tenant, FixedWindow, 1)
-        },
-        burst(rule("bucket", "/t/bucket", Dimension::User, TokenBucket, 240), 120),
-        rule("log", "/t/log", Dimension::Ip, SlidingLog, 4),
-        rule("visits", "/api/v1/canary", Dimension::Ip, FixedWindow, 4),
-    ]
 }

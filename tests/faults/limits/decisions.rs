@@ -1,8 +1,11 @@
 //! What admins decide while all this happens, and what nodes decide themselves.
 
+use std::net::IpAddr;
+
 use domain::Timestamp;
 use futures::future::join_all;
 use http::Method;
+use local::faults::Fault;
 use serde_json::{Value, json};
 use tests::{Answer, Call, root_key};
 
@@ -145,25 +148,17 @@ impl World {
         let ip = address(200 + self.offenders);
         // Whoever is at work after an answer is not there for the next request.
         self.lab.cloud.functions.quiesce().await;
-        let faults = self.lab.cloud.faults.counts();
+        let deaths = self.deaths();
         let begun_ms = self.lab.clock.now_ms();
         let mut refused = 0;
         for _ in 0..3 {
-            let wanted = Wanted {
-                resource: VISITED.to_owned(),
-                user: String::new(),
-                ip,
-                // There never are so many, so nothing is debited.
-                units: 5,
-                visit: false,
-            };
-            let asked = self.ask(vec![wanted]).await;
-            refused += u64::from(asked[0].status == 429);
-            self.lab.cloud.functions.quiesce().await;
+            refused += u32::from(self.is_refused(ip).await);
         }
-        let name = format!("/admin/firewall/auto-203-0-113-{}", 200 + self.offenders);
-        let must = refused == 3 && self.lab.cloud.faults.counts() == faults;
+        let must = refused == 3 && self.deaths() == deaths;
         self.lab.cloud.faults.pause();
+        // What the node could not write it writes after its next answer.
+        self.is_refused(ip).await;
+        let name = format!("/admin/firewall/auto-203-0-113-{}", 200 + self.offenders);
         let found = self.admin(Method::GET, &name).send().await;
         self.lab.cloud.faults.resume();
         if found.status != 200 {
@@ -174,6 +169,20 @@ impl World {
         let passed_ms = self.lab.clock.now_ms() - begun_ms;
         let later_ms = self.surely_after(LASTS_MS, passed_ms);
         self.see_block(later_ms, ip, false).await
+    }
+
+    async fn is_refused(&mut self, ip: IpAddr) -> bool {
+        let (resource, user) = (VISITED.to_owned(), String::new());
+        // There never are so many, so nothing is debited.
+        let asked = self.ask(vec![Wanted { resource, user, ip, units: 5, visit: false }]).await;
+        self.lab.cloud.functions.quiesce().await;
+        asked[0].status == 429
+    }
+
+    /// How many nodes have died.
+    fn deaths(&self) -> u64 {
+        let counts = self.lab.cloud.faults.counts();
+        [Fault::CrashBefore, Fault::CrashAfter].iter().filter_map(|kind| counts.get(kind)).sum()
     }
 }
 

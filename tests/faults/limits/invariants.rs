@@ -9,6 +9,7 @@ use super::definitions::{Admitted, violation};
 use super::lines::Lines;
 use super::requests::{API_KEY, Asked, TENANT, USERS, Wanted, address};
 use super::rows::{Debited, row_of};
+use super::setup::rules;
 use super::{MINUTE, World};
 
 /// Nodes of a function that there may be at once.
@@ -22,7 +23,7 @@ impl World {
         let charged = self.charged(&lines)?;
         let debited = Debited::of(&self.lab);
         for ((id, entity), admitted) in &charged {
-            let rule = super::rules().into_iter().find(|rule| rule.id == *id).unwrap();
+            let rule = rules().into_iter().find(|rule| rule.id == *id).unwrap();
             let held = match violation(&rule.quota, self.slack_ms, admitted) {
                 Some(what) => Err(format!("admitted {what}")),
                 None => self.hold_rows(&rule, entity, admitted, &debited),

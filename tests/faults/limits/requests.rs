@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tests::{Answer, Call, root_key};
 
 use super::World;
-use super::rules;
+use super::setup::rules;
 
 /// Names that appear in no other place, so that a leak can be seen.
 pub(super) const USERS: [&str; 3] = ["canary-ada", "canary-bob", "canary-eve"];
