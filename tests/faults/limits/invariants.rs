@@ -30,7 +30,9 @@ impl World {
             };
             held.map_err(|what| format!("{id} for {entity}: {what}"))?;
         }
-        self.hold_fresh().await?;
+        if self.dice.below(3) == 0 {
+            self.hold_fresh().await?;
+        }
         self.hold_secrets()
     }
 
@@ -49,8 +51,10 @@ impl World {
                 continue;
             }
             let said = lines.of_trace(&asked.trace).ok_or(format!("no line of {asked:?}"))?;
+            // Without the rules, a node does not know that the admin's own request is exempt.
+            let excused = !asked.is_informed() && lines.excuses(said);
             let odd = said.freely % units != 0 || said.freely > 3 * units;
-            if odd || (!asked.is_admitted() && said.freely > 0) {
+            if !excused && (odd || (!asked.is_admitted() && said.freely > 0)) {
                 return Err(format!("{said:?} is said of {asked:?}"));
             }
             if asked.rule.as_deref() == Some("shadow") {
@@ -60,7 +64,7 @@ impl World {
                 continue;
             }
             if !asked.is_informed() {
-                if lines.excuses(said) {
+                if excused {
                     continue;
                 }
                 return Err(format!("passed without rules, and nobody said so: {asked:?}"));
