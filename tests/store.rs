@@ -2,4 +2,5 @@
 mod accounts;
 mod idempotency;
 mod leases;
+mod limits;
 mod links;

@@ -3,6 +3,7 @@
 //! The client repeats its request until it has an answer. Then the effect must be there exactly
 //! once, whichever call it was that went wrong.
 
+mod limits;
 mod links;
 
 use http::Method;
@@ -21,6 +22,20 @@ const FAULTS: [Fault; 7] = [
     Fault::ServerError,
     Fault::TransactionConflict,
 ];
+
+/// Strikes each call of `work` with each fault; `work` says whether there was such a call.
+fn sweep<F: Future<Output = bool>>(name: &str, least: u64, work: impl Fn(u64, Fault) -> F) {
+    let mut points = 0;
+    for fault in FAULTS {
+        let mut nth = 0;
+        while run(work(nth, fault)) {
+            nth += 1;
+        }
+        assert!(nth >= least, "{name} makes {nth} calls");
+        points += nth;
+    }
+    println!("crash points: {name}: {points} swept");
+}
 
 struct Operation {
     name: &'static str,

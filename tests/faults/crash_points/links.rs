@@ -10,27 +10,12 @@ use queues::NewMessage;
 use serde_json::{Value, json};
 use tests::{Answer, Lab, root_key};
 
-use super::FAULTS;
+use super::sweep;
 use crate::counted::{self, Item, number, text};
-use crate::faults::run;
 
 const URL: &str = "https://example.org/page";
 const NEW_URL: &str = "https://example.org/new";
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
-
-/// Strikes each call of `work` with each fault; `work` says whether there was such a call.
-fn sweep<F: Future<Output = bool>>(name: &str, least: u64, work: impl Fn(u64, Fault) -> F) {
-    let mut points = 0;
-    for fault in FAULTS {
-        let mut nth = 0;
-        while run(work(nth, fault)) {
-            nth += 1;
-        }
-        assert!(nth >= least, "{name} makes {nth} calls");
-        points += nth;
-    }
-    println!("crash points: {name}: {points} swept");
-}
 
 /// Who makes a link, and with what care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

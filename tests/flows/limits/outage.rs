@@ -47,6 +47,10 @@ async fn lab_with_rules(lab: Lab) -> Lab {
     for path in ["/open", "/closed"] {
         assert_eq!(ask(&lab, "ada", path).await.status, 200);
     }
+    // The node comes to hold something of the quota that the checks themselves are held to.
+    for _ in 0..12 {
+        ask(&lab, "ada", "/elsewhere").await;
+    }
     lab.cloud.functions.quiesce().await;
     lab
 }
@@ -58,7 +62,7 @@ async fn an_open_rule_lets_pass_what_one_node_would_and_counts_it() {
     for _ in 0..5 {
         assert_eq!(ask(&lab, "ada", "/open").await.status, 200);
     }
-    assert!(is(&lab, "LimitsOpen", 5.0) && is(&lab, "LimitsUnasked", 1.0));
+    assert_eq!((metric(&lab, "LimitsOpen"), metric(&lab, "LimitsUnasked")), (5.0, 1.0));
     let refused = ask(&lab, "ada", "/open").await;
     assert_eq!(refused.status, 429, "a node alone holds callers to the whole quota");
     assert!(refused.body["retryAfter"].as_i64().unwrap() >= 1);
@@ -135,11 +139,11 @@ async fn a_caller_waits_for_a_silent_store_once_a_second_at_most() {
 async fn what_a_node_holds_is_spent_before_a_rule_gives_up() {
     let lab = hasty();
     decide(&lab, &format!("{RULES}/many"), &closed("/many", 1_000)).await;
-    for _ in 0..2 {
+    for _ in 0..8 {
         ask(&lab, "ada", "/many").await;
     }
     let leased = super::usage(&lab, "ada", "/many", "many").await["leased"].as_i64().unwrap();
-    let held = leased - 2;
+    let held = leased - 8;
     assert!(held >= 5, "{held}");
     lab.cloud.functions.quiesce().await;
     silence_counters(&lab);

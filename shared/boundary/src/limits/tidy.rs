@@ -1,7 +1,7 @@
 //! What a node does about limits once an answer is out: look for new rules, report, block, give back.
 //!
-//! All of it may be lost without harm: a report is a report, an offender offends again, and units that
-//! are not given back end with their window.
+//! All of it may be lost with the node, without harm: a report is a report, another node counts the
+//! offender's denials too, and units that are not given back end with their window.
 
 use std::net::IpAddr;
 
@@ -23,10 +23,15 @@ impl Limiter {
     pub async fn tidy(&self) {
         let now = self.clock.now();
         self.refresh_after(RENEW_MS, now).await;
-        let offences = std::mem::take(&mut *lock(&self.offences));
-        for ip in offences {
-            self.block(ip, now).await;
+        let mut offences = std::mem::take(&mut *lock(&self.offences));
+        while let Some(ip) = offences.last() {
+            if self.block(*ip, now).await.is_none() {
+                break;
+            }
+            offences.pop();
         }
+        // An offender is named once for each block: what could not be written is tried again.
+        lock(&self.offences).append(&mut offences);
         let refunds = lock(&self.ledger).refunds(AFTER_ANSWER);
         self.give_back(refunds, now).await;
         if lock(&self.seen).due(now.as_millisecond()) {
@@ -60,16 +65,15 @@ impl Limiter {
         }
     }
 
-    /// Blocks an address everywhere for a while. Of several nodes that want to, one does.
-    async fn block(&self, ip: IpAddr, now: Timestamp) {
+    /// Blocks an address everywhere for a while. Of several nodes that want to, one does. `None` if the
+    /// store did not say that it is blocked.
+    async fn block(&self, ip: IpAddr, now: Timestamp) -> Option<()> {
         let settings = self.configuration().settings.auto_block;
         let rule = automatic_rule(ip, settings, now.as_millisecond());
-        let Some(stands) = self.in_time(self.rows.document(Part::Blocks, &rule.id)).await else {
-            return;
-        };
+        let stands = self.in_time(self.rows.document(Part::Blocks, &rule.id)).await?;
         // What has ended may stand there for days.
         if stands.as_ref().is_some_and(|block| block.expires_at.is_some_and(|at| at > now)) {
-            return;
+            return Some(());
         }
         let document = Document {
             id: rule.id.clone(),
@@ -80,6 +84,6 @@ impl Limiter {
             expires_at: rule.expires_at,
         };
         let token = self.entropy.token();
-        let _ = self.in_time(self.rows.save(Part::Blocks, &document, &token)).await;
+        self.in_time(self.rows.save(Part::Blocks, &document, &token)).await.map(|_| ())
     }
 }
