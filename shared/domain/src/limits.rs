@@ -14,6 +14,8 @@ pub mod heavy;
 pub mod history;
 pub mod ledger;
 mod methods;
+#[cfg(test)]
+mod model;
 mod pattern;
 pub mod quota;
 mod rejected;

@@ -123,7 +123,7 @@ impl World {
             "/t/log" => ("/t/log", 1, 4),
             // To a clock that is behind, less has come back to a bucket.
             "/t/mixed" if self.slack_ms == 0 => ("/t/mixed", 45, 2),
-            "/t/bucket" if self.slack_ms == 0 => ("/t/bucket", 39, 3),
+            "/t/bucket" if self.slack_ms == 0 => ("/t/bucket", 38, 3),
             _ => ("/t/leased", 80, 2),
         };
         let wanted = Wanted {

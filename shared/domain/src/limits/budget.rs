@@ -50,16 +50,15 @@ pub struct Budget {
     /// Not to be asked for so many units again before that.
     shut_until_ms: i64,
     shut_units: i64,
-    /// When the store may be asked again if many nodes want the same, and whether it showed a newer row
-    /// just now.
+    /// When the store may be asked again if many nodes want the same, and how often in a row it showed
+    /// a newer row instead.
     turn_ms: i64,
-    corrected: bool,
+    refusals: u8,
     /// When it may look at another row that it has not seen.
     roam_ms: i64,
     /// The row that it asked last.
     latest: u8,
-    /// Grows with every write to a contended row that others were faster with, and shrinks with every
-    /// other.
+    /// Grows while a row that the store alone counts has nothing for this node, and shrinks when it has.
     backoff_ms: i64,
 }
 
@@ -84,7 +83,7 @@ struct Shard {
 pub struct Lease(i64);
 
 /// A debit to be tried at the store.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Ask {
     /// The row.
     pub shard: u8,
@@ -127,7 +126,7 @@ impl Budget {
             shut_units: 0,
             turn_ms: i64::MIN,
             roam_ms: i64::MIN,
-            corrected: false,
+            refusals: 0,
             latest: home,
             backoff_ms: 0,
         }
@@ -236,8 +235,7 @@ impl Budget {
             self.held += ask.units;
         }
         (self.asked, self.chunk, self.taken_ms) = (0, ask.units, self.clock_ms);
-        (self.shut_until_ms, self.backoff_ms, self.corrected) =
-            (i64::MIN, self.backoff_ms / 2, false);
+        (self.shut_until_ms, self.backoff_ms, self.refusals) = (i64::MIN, self.backoff_ms / 2, 0);
         let shard = self.shard_mut(ask.shard);
         shard.note_own(row.window);
         self.shown(ask.shard, Some(row));
@@ -254,8 +252,9 @@ impl Budget {
     /// The guard failed: this is the row as it stands.
     pub fn refused(&mut self, ask: &Ask, row: Option<Row>) {
         self.shown(ask.shard, row);
-        self.corrected = true;
-        if self.quota.is_central() {
+        self.refusals = self.refusals.saturating_add(1);
+        let in_vain = self.refusals >= chunk::PERSISTENCE || self.free(ask.shard) == 0;
+        if in_vain && self.quota.is_central() {
             self.backoff_ms = (self.backoff_ms * 2).clamp(LEAST_BACKOFF_MS, MOST_BACKOFF_MS);
         }
         self.withdraw(ask);
@@ -297,7 +296,8 @@ impl Budget {
 
     /// Whether the row is nearly used up by many nodes of which we are a small part.
     pub fn is_spread(&self) -> bool {
-        self.is_scarce(self.latest) && self.nodes(self.latest) >= chunk::CROWD
+        let is_ours = self.shard(self.latest).is_some_and(Shard::is_ours);
+        is_ours && self.is_scarce(self.latest) && self.nodes(self.latest) >= chunk::CROWD
     }
 
     fn shard(&self, number: u8) -> Option<&Shard> {
@@ -342,7 +342,6 @@ impl Budget {
     /// Notes that the store is being asked.
     fn asking(&mut self, ask: Ask) -> Ask {
         self.latest = ask.shard;
-        self.corrected = false;
         let (now_ms, turn) = (self.clock_ms, self.turn(ask.shard));
         if ask.shard != self.home && self.known(ask.shard).is_none() {
             self.roam_ms = now_ms + self.quota.window_ms / 20;

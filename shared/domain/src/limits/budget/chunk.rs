@@ -2,13 +2,13 @@
 //!
 //! As much as the node will need in a twentieth of the window (ten seconds at most), judged by how much
 //! it was asked for since the last lease; or until its next turn, if that is later. Never more than a
-//! fourth of what is left, and less the more nodes there are: remaining ÷ ([`FEW`] × active nodes). So
-//! chunks shrink as the window fills.
+//! fourth of what is left, and less the more nodes there are: remaining ÷ (active nodes ÷ 8). So chunks shrink
+//! as the window fills.
 //!
 //! While there is enough nobody waits. When a quota is nearly used up nodes ask in turn, so that all of
 //! them together make at most [`TURNS`] writes a second to a row.
 
-use super::{Budget, Shard};
+use super::{Budget, Row, Shard};
 
 /// Writes per second that nodes in turn may add up to.
 const TURNS: i64 = 300;
@@ -22,8 +22,8 @@ const MANY_NODES: i64 = 3;
 /// From how many nodes on they look for other rows one after the other.
 pub(super) const CROWD: i64 = 16;
 
-/// After so many milliseconds of backing off a row is not tried again at once.
-const HOPELESS_MS: i64 = 64;
+/// Whoever is shown a newer row tries again at once, but not more often than that.
+pub(super) const PERSISTENCE: u8 = 4;
 
 /// A lease is for so long at most.
 const LONGEST_MS: i64 = 10_000;
@@ -66,9 +66,9 @@ impl Budget {
 
     /// Whether it is not this node's turn yet to ask for what little is left.
     pub(super) fn must_wait(&self, number: u8) -> bool {
-        let hopeful = self.corrected && self.backoff_ms < HOPELESS_MS;
-        let may = self.clock_ms >= self.turn_ms || hopeful;
-        !may && (self.corrected || self.is_scarce(self.latest) || self.is_scarce(number))
+        let may = self.clock_ms >= self.turn_ms || (1..PERSISTENCE).contains(&self.refusals);
+        let contended = self.refusals > 0 || self.is_scarce(self.latest);
+        !may && (contended || self.is_scarce(number))
     }
 
     /// Whether many nodes want what little a row has left.
@@ -127,17 +127,25 @@ impl Shard {
         self.leases += 1;
     }
 
+    /// Whether we have drawn on it in the last two windows.
+    pub(super) fn is_ours(&self) -> bool {
+        self.known.as_ref().is_some_and(|row| self.own(row) > 0)
+    }
+
+    fn own(&self, row: &Row) -> i64 {
+        match row.window - self.window {
+            0 => self.leases + self.leases_before,
+            1 => self.leases,
+            _ => 0,
+        }
+    }
+
     /// How many nodes draw on this row: how often anyone writes to it, by how often we do, in the last
     /// two windows or since we first saw it. A node that has taken none assumes that the others take
     /// four each.
     fn nodes(&self, window_ms: i64, now_ms: i64) -> i64 {
         let Some(row) = &self.known else { return 1 };
-        let all = row.leases + row.leases_before;
-        let own = match row.window - self.window {
-            0 => self.leases + self.leases_before,
-            1 => self.leases,
-            _ => 0,
-        };
+        let (all, own) = (row.leases + row.leases_before, self.own(row));
         if own == 0 {
             return (all / 4).max(1);
         }
