@@ -9,6 +9,7 @@
 
 mod cold;
 mod ids;
+mod limits;
 mod links;
 mod table;
 
@@ -24,7 +25,9 @@ Systems:
   cold [function] [--invokes N]
                   size, instructions and memory of a release binary (ids, 20 warm invocations)
   links [process|load|calls]
-                  a redirect in process, under load, and what each operation calls and costs";
+                  a redirect in process, under load, and what each operation calls and costs
+  limits [decision|memory|firewall|path|calls]
+                  a decision beside other limiters, memory, the firewall, calls and costs";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -43,6 +46,11 @@ fn main() -> ExitCode {
         ["links", "process"] => links::run(&[links::Part::Process]),
         ["links", "load"] => links::run(&[links::Part::Load]),
         ["links", "calls"] => links::run(&[links::Part::Calls]),
+        ["limits"] => limits::run(&limits::PARTS),
+        ["limits", part] => match limits::part(part) {
+            Some(part) => limits::run(&[part]),
+            None => return usage(),
+        },
         _ => return usage(),
     };
     if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }

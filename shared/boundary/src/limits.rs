@@ -23,7 +23,7 @@ use std::time::Duration;
 use domain::Timestamp;
 use domain::limits::firewall::{Asked, Offenders, Ruling};
 use domain::limits::history::Seen;
-use domain::limits::ledger::{Claim, Counts, Denial, Ledger};
+use domain::limits::ledger::{Claim, Counts, Denial, KEYS, Ledger};
 use domain::limits::rule::{Dimension, Mode};
 use domain::limits::rules::Applied;
 use domain::limits::subject::{Subject, ip_network};
@@ -41,9 +41,6 @@ const FRESH_MS: i64 = 5_000;
 
 /// How long reading them may take.
 const READING: Duration = Duration::from_secs(1);
-
-/// Keys held at once, about 3 MB.
-const KEYS: usize = 8_192;
 
 /// What a node knows about limits.
 #[derive(Debug)]

@@ -18,6 +18,7 @@ use super::counter::{Row, Write};
 use super::quota::Quota;
 use super::rule::{OnFailure, Rule};
 use entries::Entries;
+pub use entries::KEYS;
 
 /// How long a node leaves the store alone after it failed: otherwise every request would wait for it.
 const DEAF_MS: i64 = 1_000;

@@ -16,6 +16,9 @@ use crate::limits::budget::Budget;
 use crate::limits::rule::Rule;
 use crate::limits::sketch::Sketch;
 
+/// Keys that a function's node holds at once: a few megabytes.
+pub const KEYS: usize = 8_192;
+
 /// Refunds that wait to be sent; beyond that they are forgotten, which costs units and gives none.
 const MOST_REFUNDS: usize = 256;
 

@@ -1,0 +1,67 @@
+//! Limits: what a decision costs beside two libraries, what a node keeps in memory, what the
+//! firewall takes, and what each operation asks of the store.
+
+mod decision;
+mod firewall;
+mod governor;
+mod limitador;
+mod memory;
+mod ours;
+mod timing;
+
+use std::error::Error;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::table::Table;
+
+/// What to measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// What a node keeps of ten million keys.
+    Memory,
+    /// A decision in process, beside other limiters.
+    Decision,
+    /// The firewall with a hundred thousand networks.
+    Firewall,
+}
+
+/// Every part, in the order in which they are measured.
+pub(crate) const PARTS: [Part; 3] = [Part::Decision, Part::Memory, Part::Firewall];
+
+/// The part of that name.
+pub(crate) fn part(name: &str) -> Option<Part> {
+    Some(match name {
+        "memory" => Part::Memory,
+        "decision" => Part::Decision,
+        "firewall" => Part::Firewall,
+        _ => return None,
+    })
+}
+
+/// Measures `parts` and says whether every bar that holds on any machine was cleared.
+pub(crate) fn run(parts: &[Part]) -> bool {
+    let mut held = true;
+    for part in parts {
+        match measure(*part) {
+            Ok(tables) => tables.iter().for_each(|table| held &= table.print()),
+            Err(error) => {
+                println!("Measuring limits failed: {error}\n");
+                held = false;
+            }
+        }
+    }
+    held
+}
+
+fn measure(part: Part) -> Result<Vec<Table>, Box<dyn Error>> {
+    match part {
+        Part::Memory => Ok(vec![memory::measure()?]),
+        Part::Decision => decision::measure(),
+        Part::Firewall => Ok(vec![firewall::measure()?]),
+    }
+}
+
+fn unix_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
