@@ -2,11 +2,14 @@
 //! firewall takes, and what each operation asks of the store.
 
 mod decision;
+mod dollars;
 mod firewall;
 mod governor;
 mod limitador;
 mod memory;
+mod operations;
 mod ours;
+mod path;
 mod timing;
 
 use std::error::Error;
@@ -17,23 +20,30 @@ use crate::table::Table;
 /// What to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// What a node keeps of ten million keys.
-    Memory,
     /// A decision in process, beside other limiters.
     Decision,
+    /// All that a request passes, without its network.
+    Path,
+    /// What a node keeps of ten million keys.
+    Memory,
     /// The firewall with a hundred thousand networks.
     Firewall,
+    /// Store calls of each operation, and what they cost.
+    Calls,
 }
 
 /// Every part, in the order in which they are measured.
-pub(crate) const PARTS: [Part; 3] = [Part::Decision, Part::Memory, Part::Firewall];
+pub(crate) const PARTS: [Part; 5] =
+    [Part::Decision, Part::Path, Part::Memory, Part::Firewall, Part::Calls];
 
 /// The part of that name.
 pub(crate) fn part(name: &str) -> Option<Part> {
     Some(match name {
-        "memory" => Part::Memory,
         "decision" => Part::Decision,
+        "path" => Part::Path,
+        "memory" => Part::Memory,
         "firewall" => Part::Firewall,
+        "calls" => Part::Calls,
         _ => return None,
     })
 }
@@ -55,9 +65,14 @@ pub(crate) fn run(parts: &[Part]) -> bool {
 
 fn measure(part: Part) -> Result<Vec<Table>, Box<dyn Error>> {
     match part {
+        Part::Decision => Ok(vec![decision::measure()?]),
+        Part::Path => Ok(vec![path::measure()?]),
         Part::Memory => Ok(vec![memory::measure()?]),
-        Part::Decision => decision::measure(),
         Part::Firewall => Ok(vec![firewall::measure()?]),
+        Part::Calls => {
+            let (table, counted) = operations::measure()?;
+            Ok(vec![table, dollars::table(&counted)])
+        }
     }
 }
 

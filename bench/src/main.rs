@@ -26,7 +26,7 @@ Systems:
                   size, instructions and memory of a release binary (ids, 20 warm invocations)
   links [process|load|calls]
                   a redirect in process, under load, and what each operation calls and costs
-  limits [decision|memory|firewall|path|calls]
+  limits [decision|path|memory|firewall|calls]
                   a decision beside other limiters, memory, the firewall, calls and costs";
 
 fn main() -> ExitCode {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use boundary::edge::{Answer, Edge, Event, Step};
 use boundary::http::Problem;
-use boundary::limits::Limiter;
+use boundary::limits::{Caller, Limiter};
 use boundary::telemetry::{Log, Stopwatch};
 use boundary::{Clock, Entropy, Host, Misconfigured};
 use domain::links::{Hold, Route, route};
@@ -101,10 +101,11 @@ fn answer(state: &State, event: Event) -> Step<'_> {
     let stopwatch = Stopwatch::start();
     let now = state.clock.now();
     state.numbers.arrived(now.as_millisecond());
-    if state.must_wait(&event, now) {
-        return Step::Later(Box::pin(state.held_up(event, now, stopwatch)));
+    let caller = state.caller(&event);
+    if state.must_wait(&event, &caller, now) {
+        return Step::Later(Box::pin(state.held_up(event, caller, now, stopwatch)));
     }
-    match state.turned_away(&event, now) {
+    match state.turned_away(&event, &caller, now) {
         Some(problem) => Step::Now(state.turn_away(problem, &event, stopwatch)),
         None => follow(state, event, now, stopwatch),
     }
@@ -133,8 +134,14 @@ fn follow(state: &State, event: Event, now: Timestamp, stopwatch: Stopwatch) -> 
 
 impl State {
     /// Answers a request that has to wait at the gate.
-    async fn held_up(&self, event: Event, now: Timestamp, stopwatch: Stopwatch) -> Answer {
-        let (passed, tally) = Box::pin(tally::counted(self.pass(&event, now))).await;
+    async fn held_up(
+        &self,
+        event: Event,
+        caller: Caller,
+        now: Timestamp,
+        stopwatch: Stopwatch,
+    ) -> Answer {
+        let (passed, tally) = Box::pin(tally::counted(self.pass(&event, &caller, now))).await;
         self.numbers.spent(tally);
         match passed {
             Ok(fields) => {

@@ -111,7 +111,8 @@ impl Entries {
         let hash = self.hash(claim);
         let found = self.index.find(hash, |&at| {
             let entry = &self.held[at as usize];
-            *entry.entity == *claim.entity && entry.rule.id == claim.rule.id
+            *entry.entity == *claim.entity
+                && (Arc::ptr_eq(&entry.rule, claim.rule) || entry.rule.id == claim.rule.id)
         });
         if let Some(&at) = found {
             let at = at as usize;
