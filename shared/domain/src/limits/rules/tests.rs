@@ -42,7 +42,9 @@ fn anonymous() -> Subject<'static> {
 }
 
 fn ids(set: &RuleSet, subject: &Subject<'_>, path: &str, method: &str) -> Vec<String> {
-    set.applying(subject, path, method, NOW).iter().map(|applied| applied.rule.id.clone()).collect()
+    let found = set.applying(subject, path, method, NOW);
+    assert_eq!(set.applies(subject, path, method), !found.is_empty(), "{method} {path}");
+    found.iter().map(|applied| applied.rule.id.clone()).collect()
 }
 
 fn limit(set: &RuleSet, subject: &Subject<'_>, now_ms: i64) -> i64 {
@@ -57,7 +59,8 @@ fn a_fresh_deployment_is_held_to_its_rules() {
         (anonymous(), "POST", "/api/v1/shorten", "anonymous-links-day anonymous-links-hour"),
         (anonymous(), "GET", "/api/v1/shorten", "address-minute"),
         (anonymous(), "POST", "/api/v1/url/abc/report", "reports-hour"),
-        (anonymous(), "GET", "/abc", "address-minute"),
+        (anonymous(), "GET", "/abc", ""),
+        (anonymous(), "GET", "/docs", "address-minute"),
         (user("ada"), "POST", "/api/v1/shorten", "links-hour"),
         (user("ada"), "POST", "/api/v1/bulk/shorten", "links-hour"),
         (user("ada"), "POST", "/api/v1/import", "links-hour"),
