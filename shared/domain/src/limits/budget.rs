@@ -49,7 +49,8 @@ pub struct Budget {
 /// What is known of one row.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 struct Shard {
-    known: Option<Row>,
+    /// In a box: most of a large quota's shards are never seen.
+    known: Option<Box<Row>>,
     shut_until_ms: i64,
     backoff_ms: i64,
     /// Our own writes in the row's window and in the one before.
@@ -218,20 +219,20 @@ impl Budget {
         let shard = &mut self.shards[usize::from(ask.shard)];
         shard.note_own(row.window);
         shard.backoff_ms = 0;
-        shard.known = Some(row);
+        shard.known = Some(Box::new(row));
     }
 
     /// The debit was committed, but the row was not shown: it is what the write makes of the row as
     /// known. If that is wrong, the next guard fails and the store shows it.
     pub fn committed_unseen(&mut self, ask: &Ask) {
-        let known = self.shards[usize::from(ask.shard)].known.as_ref();
+        let known = self.shards[usize::from(ask.shard)].known.as_deref();
         let row = Row::apply(known, &ask.write).or_else(|| known.cloned()).unwrap_or_default();
         self.committed(ask, row);
     }
 
     /// The guard failed: this is the row as it stands.
     pub fn refused(&mut self, ask: &Ask, row: Option<Row>) {
-        self.shards[usize::from(ask.shard)].known = row;
+        self.shards[usize::from(ask.shard)].known = row.map(Box::new);
         self.withdraw(ask);
     }
 
@@ -246,7 +247,7 @@ impl Budget {
     pub fn give_up(&mut self) -> Option<(u8, Write)> {
         self.set_aside();
         let (shard, unspent) = self.unspent.take()?;
-        let known = self.shards[usize::from(shard)].known.as_ref()?;
+        let known = self.shards[usize::from(shard)].known.as_deref()?;
         Some((shard, self.quota.credit(known, unspent, self.clock_ms)?))
     }
 
@@ -254,7 +255,7 @@ impl Budget {
     pub fn remaining(&self) -> i64 {
         let free = |(index, shard): (usize, &Shard)| {
             let quota = self.quota.shard(u8::try_from(index).unwrap_or(0));
-            quota.free(shard.known.as_ref(), self.clock_ms)
+            quota.free(shard.known.as_deref(), self.clock_ms)
         };
         let free: i64 = self.shards.iter().enumerate().map(free).sum();
         (self.held + free).min(self.quota.capacity())
@@ -286,7 +287,7 @@ impl Budget {
     }
 
     fn home_row(&self) -> Option<&Row> {
-        self.shards[usize::from(self.home)].known.as_ref()
+        self.shards[usize::from(self.home)].known.as_deref()
     }
 
     /// Moves what is held to what is to be credited. Of two remainders the newer one is kept: the
@@ -316,7 +317,7 @@ impl Budget {
     fn plan(&self, index: usize, lacking: i64, now_ms: i64) -> Next {
         let shard = u8::try_from(index).unwrap_or(0);
         let quota = self.quota.shard(shard);
-        let known = self.shards[index].known.as_ref();
+        let known = self.shards[index].known.as_deref();
         let unspent = self.unspent.filter(|(of, _)| *of == shard).map(|(_, unspent)| unspent);
         let units = match self.chunk(&quota, index, lacking, now_ms) {
             Ok(units) => units,

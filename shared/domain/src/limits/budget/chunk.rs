@@ -33,7 +33,7 @@ impl Budget {
         if quota.is_central() || shard.known.is_none() && self.chunk == 0 {
             return Ok(lacking);
         }
-        let free = quota.free(shard.known.as_ref(), now_ms);
+        let free = quota.free(shard.known.as_deref(), now_ms);
         let nodes = shard.nodes();
         let nearly_used_up = free < quota.capacity() / 20;
         if nearly_used_up && nodes >= MANY_NODES && self.taken_ms > i64::MIN {
