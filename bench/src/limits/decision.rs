@@ -6,6 +6,8 @@
 
 use std::error::Error;
 
+use domain::limits::ledger::KEYS;
+
 use super::limitador::Namespaces::{Many, One};
 use super::ours::{By, Node, Tally, counted};
 use super::timing::{Contestant, Latency, race, reading_ns};
@@ -28,11 +30,19 @@ const CASES: [(usize, By, usize); 9] = [
     (10_000, By::All, 10_000),
 ];
 
+/// What is compared: how much longer the first takes than the second.
+const RATIOS: [(&str, &str); 4] = [
+    ("ours: 1 rule (1 matches), 1 key", "governor: 1 limiter, no rules, 1 key"),
+    ("ours: 5 rules (5 match), 10,000 keys", "governor: 5 limiters, no rules, 10,000 keys"),
+    ("limitador: 1 limit (1 matches), 1 key", "ours: 1 rule (1 matches), 1 key"),
+    ("limitador: 5 limits (5 match), 10,000 keys", "ours: 5 rules (5 match), 10,000 keys"),
+];
+
 pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
     let tally = Tally::default();
     let mut contestants = Vec::new();
     for (rules, by, keys) in CASES {
-        let what = format!("ours: {}", named(rules, "rules", by, keys));
+        let what = format!("ours: {}", named(rules, "rule", by, keys));
         contestants.push(Contestant::new(what, counted(Node::new(rules, by, keys), &tally)));
     }
     let bars = contestants.len();
@@ -50,6 +60,16 @@ pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
             table.row(&what, grouped(asked), "0", Verdict::Counted(asked == 0));
         }
     }
+    let p50 = |what: &str| {
+        let found = contestants.iter().position(|contestant| contestant.what == what);
+        found.map_or(f64::NAN, |place| latencies[place].p50)
+    };
+    for (slow, fast) in RATIOS {
+        let what = format!("{slow}, by {fast}");
+        table.row(&what, format!("{:.1}", p50(slow) / p50(fast)), "", Verdict::Note);
+    }
+    let what = "keys that a function's node holds at once; this one was made larger";
+    table.row(what, grouped(KEYS as u64), "", Verdict::Note);
     let what = "subtracted from single calls: a clock reading";
     table.row(what, format!("{:.0} ns", reading_ns()), "", Verdict::Note);
     Ok(table)
@@ -64,8 +84,8 @@ fn bar((rules, by, _): (usize, By, usize), latency: Latency) -> (&'static str, V
 
 fn others(contestants: &mut Vec<Contestant<'_>>) -> Result<(), Box<dyn Error>> {
     for (limiters, keys) in [(1, 1), (1, 10_000), (5, 10_000)] {
-        let what = format!("governor: {limiters} limiters, no rules, {} keys", grouped(keys));
-        let keys = usize::try_from(keys)?;
+        let (asked, callers) = (several(limiters, "limiter"), several(keys, "key"));
+        let what = format!("governor: {asked}, no rules, {callers}");
         contestants.push(Contestant::new(what, governor::contestant(limiters, keys)));
     }
     let what = "limitador: 1 limit, 1 key, its context made before";
@@ -80,7 +100,7 @@ fn others(contestants: &mut Vec<Contestant<'_>>) -> Result<(), Box<dyn Error>> {
     ] {
         let by = if each == 1 { By::User } else { By::All };
         let apart = if namespaces == Many { ", a namespace for each" } else { "" };
-        let what = format!("limitador: {}{apart}", named(limits, "limits", by, keys));
+        let what = format!("limitador: {}{apart}", named(limits, "limit", by, keys));
         let contestant = limitador::contestant(limits, each, keys, namespaces)?;
         contestants.push(Contestant::new(what, contestant));
     }
@@ -93,6 +113,10 @@ fn named(rules: usize, kind: &str, by: By, keys: usize) -> String {
         By::Ip => "1 matches, by address",
         By::All => "5 match",
     };
-    let (rules, keys) = (grouped(rules as u64), grouped(keys as u64));
-    format!("{rules} {kind} ({matched}), {keys} keys")
+    format!("{} ({matched}), {}", several(rules, kind), several(keys, "key"))
+}
+
+/// So many of something, of which there may be one.
+fn several(count: usize, of: &str) -> String {
+    format!("{} {of}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
 }
