@@ -15,6 +15,10 @@ const TURNS: usize = 15;
 /// How long a turn's batches and single calls last, about.
 const TURN: Duration = Duration::from_millis(12);
 
+/// How long warming up lasts at most: every key twice, if that is quick enough.
+const WARM_UP_REQUESTS: usize = 20_000;
+const WARM_UP: Duration = Duration::from_secs(3);
+
 /// Decisions in a batch, unless one takes very long.
 const BATCH: usize = 256;
 
@@ -73,15 +77,16 @@ struct Samples {
 }
 
 impl Samples {
-    /// Long enough that what is made on first use is there.
+    /// Often enough that what is made on a key's first use is there, unless that takes too long.
     fn warmed_up(contestant: &mut Contestant<'_>) -> Self {
         let (started, mut request) = (Instant::now(), 0);
-        while request < 20_000 && started.elapsed() < TURN {
+        while request < WARM_UP_REQUESTS && started.elapsed() < WARM_UP {
             (contestant.decide)(request);
             request += 1;
         }
-        let each = started.elapsed() / u32::try_from(request.max(1)).unwrap_or(1);
-        let batch = if each * 64 > TURN { 1 } else { BATCH };
+        let started = Instant::now();
+        (0..4).for_each(|_| (contestant.decide)(request));
+        let batch = if started.elapsed() * 8 > TURN { 1 } else { BATCH };
         Self { batch, batches: Vec::new(), singles: Vec::new(), request }
     }
 
