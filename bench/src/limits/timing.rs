@@ -19,8 +19,10 @@ const TURN: Duration = Duration::from_millis(12);
 const WARM_UP_REQUESTS: usize = 20_000;
 const WARM_UP: Duration = Duration::from_secs(3);
 
-/// Decisions in a batch, unless one takes very long.
+/// Decisions in a batch at most, and how long one lasts at most: in a long one this thread would often
+/// have to wait for another.
 const BATCH: usize = 256;
+const SHORT: Duration = Duration::from_micros(60);
 
 /// Something that decides: it is told the number of the request.
 pub(crate) struct Contestant<'a> {
@@ -84,9 +86,13 @@ impl Samples {
             (contestant.decide)(request);
             request += 1;
         }
-        let started = Instant::now();
-        (0..4).for_each(|_| (contestant.decide)(request));
-        let batch = if started.elapsed() * 8 > TURN { 1 } else { BATCH };
+        let each = (0..16).map(|_| {
+            let started = Instant::now();
+            (contestant.decide)(request);
+            started.elapsed().as_nanos().max(1)
+        });
+        let fitting = SHORT.as_nanos() / each.min().unwrap_or(1);
+        let batch = usize::try_from(fitting).unwrap_or(BATCH).clamp(1, BATCH);
         Self { batch, batches: Vec::new(), singles: Vec::new(), request }
     }
 
