@@ -29,7 +29,12 @@ pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
         let verdict = Verdict::Counted(kept <= most);
         table.row(&what, format!("{kept:.1}"), &format!("≤ {most:.0}"), verdict);
         let verdict = Verdict::Counted(peak <= early * SLACK);
-        table.row("  grown after the first tenth", format!("{:.1}", peak - early), "≤ 5 %", verdict);
+        table.row(
+            "  grown after the first tenth",
+            format!("{:.1}", peak - early),
+            "≤ 5 %",
+            verdict,
+        );
     }
     Ok(table)
 }
