@@ -2,7 +2,7 @@
 
 mod clicks;
 mod client;
-mod dollars;
+pub(crate) mod dollars;
 mod handler;
 mod load;
 mod log;
@@ -12,6 +12,10 @@ mod switchyard;
 use std::error::Error;
 
 use crate::table::Table;
+pub(crate) use client::Client;
+pub(crate) use handler::{each, spent};
+pub(crate) use log::{Cost, Log};
+pub(crate) use switchyard::Switchyard;
 
 /// What to measure; the whole takes a quarter of an hour the first time, most of it compiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

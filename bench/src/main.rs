@@ -9,6 +9,8 @@
 
 mod cold;
 mod ids;
+mod limits;
+mod limits_sim;
 mod links;
 mod table;
 
@@ -24,7 +26,10 @@ Systems:
   cold [function] [--invokes N]
                   size, instructions and memory of a release binary (ids, 20 warm invocations)
   links [process|load|calls]
-                  a redirect in process, under load, and what each operation calls and costs";
+                  a redirect in process, under load, and what each operation calls and costs
+  limits [decision|path|memory|firewall|calls]
+                  a decision beside other limiters, memory, the firewall, calls and costs
+  limits-sim      how exact 300 simulated nodes are together; draws docs/limits-accuracy.svg";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -39,10 +44,16 @@ fn main() -> ExitCode {
             Some((function, invokes)) => cold::run(function, invokes),
             None => return usage(),
         },
+        ["limits-sim"] => limits_sim::run(),
         ["links"] => links::run(&links::PARTS),
         ["links", "process"] => links::run(&[links::Part::Process]),
         ["links", "load"] => links::run(&[links::Part::Load]),
         ["links", "calls"] => links::run(&[links::Part::Calls]),
+        ["limits"] => limits::run(&limits::PARTS),
+        ["limits", part] => match limits::part(part) {
+            Some(part) => limits::run(&[part]),
+            None => return usage(),
+        },
         _ => return usage(),
     };
     if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -132,6 +132,7 @@ pub(crate) fn environment() -> Vec<(&'static str, String)> {
         ("IDS_TABLE", "ids"),
         ("ACCOUNTS_TABLE", "accounts"),
         ("KEY_USES_QUEUE", "https://localhost/123456789012/key-uses"),
+        ("LIMITS_TABLE", "limits"),
         ("LINKS_TABLE", "links"),
         ("CLICKS_QUEUE", "https://localhost/123456789012/clicks"),
         ("ACCOUNT_EVENTS_TOPIC", "arn:aws:sns:us-east-1:123456789012:account-events"),

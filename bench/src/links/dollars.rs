@@ -9,11 +9,11 @@ use crate::table::{Table, Verdict};
 
 // Dollars a million, on demand in us-east-1, from the price lists at aws.amazon.com/dynamodb/pricing,
 // /sqs/pricing, /lambda/pricing, /api-gateway/pricing and /s3/pricing.
-const WRITE_UNITS: f64 = 0.625;
-const READ_UNITS: f64 = 0.125;
+pub(crate) const WRITE_UNITS: f64 = 0.625;
+pub(crate) const READ_UNITS: f64 = 0.125;
 const QUEUE_REQUESTS: f64 = 0.40;
-const INVOCATIONS: f64 = 0.20;
-const API_REQUESTS: f64 = 1.00;
+pub(crate) const INVOCATIONS: f64 = 0.20;
+pub(crate) const API_REQUESTS: f64 = 1.00;
 const API_REQUESTS_BEYOND: f64 = 0.90;
 const OBJECTS: f64 = 5.00;
 /// A GB-second of arm64, in dollars.
@@ -162,7 +162,7 @@ fn following(traffic: &Traffic, counted: &Counted) -> Bill {
 }
 
 /// Dollars for a million times `milliseconds`.
-fn billed(milliseconds: f64) -> f64 {
+pub(crate) fn billed(milliseconds: f64) -> f64 {
     1e6 * milliseconds / 1e3 * MEMORY_GB * GB_SECOND
 }
 

@@ -53,15 +53,21 @@ fn count(ours: &Path, empty: &Path, table: &mut Table) -> Result<(), Box<dyn Err
 }
 
 /// What one more request takes is the difference between two runs.
-fn each(binary: &Path, mode: &[&str], count: u64) -> Result<u64, Box<dyn Error>> {
+pub(crate) fn each(binary: &Path, mode: &[&str], count: u64) -> Result<u64, Box<dyn Error>> {
     let run = |count: u64| instructions(binary, &[mode, &[&count.to_string()]].concat());
     let (few, many) = (run(count)?, run(2 * count)?);
     Ok(many.saturating_sub(few) / count)
 }
 
 /// Nanoseconds a request, and the store calls of all of them if the program counts any.
-fn spent(binary: &Path, arguments: &[&str]) -> Result<(u64, Option<u64>), Box<dyn Error>> {
+pub(crate) fn spent(
+    binary: &Path,
+    arguments: &[&str],
+) -> Result<(u64, Option<u64>), Box<dyn Error>> {
     let output = Command::new(binary).args(arguments).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
     let said = String::from_utf8(output.stdout)?;
     let mut numbers = said.split_whitespace();
     let nanoseconds = numbers.next().ok_or("it printed nothing")?.parse()?;

@@ -99,6 +99,7 @@ fn host(store: Canned) -> Result<Host, Box<dyn Error>> {
         ("AWS_SECRET_ACCESS_KEY", "secret"),
         ("AWS_SESSION_TOKEN", "token"),
         ("AWS_REGION", "us-east-1"),
+        ("LIMITS_TABLE", "limits"),
         ("LINKS_TABLE", "links"),
         ("CLICKS_QUEUE", "https://localhost/123456789012/clicks"),
     ]

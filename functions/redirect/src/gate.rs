@@ -19,16 +19,20 @@ use crate::{State, follow};
 
 impl State {
     /// Whether the gate has to be waited for.
-    pub(crate) fn must_wait(&self, event: &Event, now: Timestamp) -> bool {
-        !self.limiter.is_fresh(now)
-            || self.limiter.applies(&self.caller(event), &event.raw_path, event.method())
+    pub(crate) fn must_wait(&self, event: &Event, caller: &Caller, now: Timestamp) -> bool {
+        !self.limiter.is_fresh(now) || self.limiter.applies(caller, &event.raw_path, event.method())
     }
 
     /// The firewall's refusal, if it turns the visitor away.
-    pub(crate) fn turned_away(&self, event: &Event, now: Timestamp) -> Option<Problem> {
+    pub(crate) fn turned_away(
+        &self,
+        event: &Event,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> Option<Problem> {
         let headers = &event.headers;
         let asked = Asked {
-            ip: self.caller(event).ip,
+            ip: caller.ip,
             path: &event.raw_path,
             method: event.method(),
             header: &|name| match name {
@@ -47,10 +51,11 @@ impl State {
     pub(crate) async fn held_up(
         &self,
         event: Event,
+        caller: Caller,
         now: Timestamp,
         stopwatch: Stopwatch,
     ) -> Answer {
-        let passing = tally::counted(self.pass(&event, now));
+        let passing = tally::counted(self.pass(&event, &caller, now));
         let ((passed, tally), measures) = Box::pin(measured(passing)).await;
         self.numbers.spent(tally);
         self.numbers.measured(&measures);
@@ -80,24 +85,26 @@ impl State {
     async fn pass(
         &self,
         event: &Event,
+        caller: &Caller,
         now: Timestamp,
     ) -> Result<Option<Fields>, (Problem, Option<Fields>)> {
         self.limiter.refresh(now).await;
-        if let Some(problem) = self.turned_away(event, now) {
+        if let Some(problem) = self.turned_away(event, caller, now) {
             return Err((problem, None));
         }
-        let (caller, path, method) = (self.caller(event), &event.raw_path, event.method());
-        if !self.limiter.applies(&caller, path, method) {
+        let (path, method) = (&event.raw_path, event.method());
+        if !self.limiter.applies(caller, path, method) {
             return Ok(None);
         }
-        let admission = self.limiter.admit(&caller, "GET /{code}", path, method, 1).await;
+        let admission = self.limiter.admit(caller, "GET /{code}", path, method, 1).await;
         match admission.problem() {
             Some(problem) => Err((problem, admission.fields())),
             None => Ok(admission.fields()),
         }
     }
 
-    fn caller(&self, event: &Event) -> Caller {
+    /// Who is at the gate: all that is known of a visitor is an address.
+    pub(crate) fn caller(&self, event: &Event) -> Caller {
         let address = self.address(event).trim_matches(['[', ']']);
         Caller { ip: address.parse().ok(), ..Caller::default() }
     }

@@ -101,10 +101,11 @@ fn answer(state: &State, event: Event) -> Step<'_> {
     let stopwatch = Stopwatch::start();
     let now = state.clock.now();
     state.numbers.arrived(now.as_millisecond());
-    if state.must_wait(&event, now) {
-        return Step::Later(Box::pin(state.held_up(event, now, stopwatch)));
+    let caller = state.caller(&event);
+    if state.must_wait(&event, &caller, now) {
+        return Step::Later(Box::pin(state.held_up(event, caller, now, stopwatch)));
     }
-    let (refusal, measures) = measured_now(|| state.turned_away(&event, now));
+    let (refusal, measures) = measured_now(|| state.turned_away(&event, &caller, now));
     state.numbers.measured(&measures);
     match refusal {
         Some(problem) => Step::Now(state.turn_away(problem, &event, stopwatch)),

@@ -24,7 +24,7 @@ use std::time::Duration;
 use domain::Timestamp;
 use domain::limits::firewall::{Asked, Offenders, Ruling};
 use domain::limits::history::Seen;
-use domain::limits::ledger::{Claim, Counts, Denial, Ledger};
+use domain::limits::ledger::{Claim, Counts, Denial, KEYS, Ledger};
 use domain::limits::rule::{Dimension, Mode};
 use domain::limits::rules::Applied;
 use domain::limits::subject::{Subject, ip_network};
@@ -37,9 +37,6 @@ pub use caller::Caller;
 use configuration::Configuration;
 use known::Known;
 pub(crate) use meter::Meter;
-
-/// Keys held at once, about 3 MB.
-const KEYS: usize = 8_192;
 
 /// What a node knows about limits.
 #[derive(Debug)]
@@ -82,8 +79,7 @@ impl Limiter {
 
     /// Whether the firewall turns a request away: the rule's reason.
     pub fn refusal(&self, asked: &Asked<'_>, now: Timestamp) -> Option<String> {
-        let configuration = self.configuration();
-        match configuration.firewall.judge(asked, now.as_millisecond()) {
+        match lock(&self.known).configuration.firewall.judge(asked, now.as_millisecond()) {
             Ruling::Pass => None,
             Ruling::Refused { reason, .. } => {
                 measure("FirewallRefused", Unit::Count, 1.0);
@@ -104,12 +100,10 @@ impl Limiter {
         let (now, configuration) = (self.clock.now(), self.configuration());
         let subject = caller.subject();
         let applied = configuration.rules.applying(&subject, path, method, now.as_millisecond());
-        let (enforced, shadowed): (Vec<_>, Vec<_>) =
-            applied.iter().partition(|applied| applied.rule.mode == Mode::Enforce);
-        let claims: Vec<Claim<'_>> = enforced.into_iter().map(claim).collect();
+        let claims = in_mode(&applied, Mode::Enforce).collect::<Vec<_>>();
         let denial = self.decide(&claims, units, now).await.err();
         if denial.is_none() {
-            for claim in shadowed.into_iter().map(claim) {
+            for claim in in_mode(&applied, Mode::Shadow) {
                 // What can't be asked would not have been denied for its quota.
                 if self.decide(&[claim], units, now).await.is_err_and(|denial| !denial.unavailable)
                 {
@@ -124,8 +118,7 @@ impl Limiter {
 
     /// Whether any rule applies to a request.
     pub fn applies(&self, caller: &Caller, path: &str, method: &str) -> bool {
-        let (now_ms, configuration) = (self.clock.now().as_millisecond(), self.configuration());
-        !configuration.rules.applying(&caller.subject(), path, method, now_ms).is_empty()
+        lock(&self.known).configuration.rules.applies(&caller.subject(), path, method)
     }
 
     /// How a request would stand, without taking or asking anything.
@@ -133,8 +126,7 @@ impl Limiter {
         let (now, configuration) = (self.clock.now(), self.configuration());
         let subject = caller.subject();
         let applied = configuration.rules.applying(&subject, path, method, now.as_millisecond());
-        let enforced = applied.iter().filter(|applied| applied.rule.mode == Mode::Enforce);
-        let claims: Vec<Claim<'_>> = enforced.map(claim).collect();
+        let claims = in_mode(&applied, Mode::Enforce).collect::<Vec<_>>();
         self.admission(&claims, 0, None, now)
     }
 
@@ -194,8 +186,13 @@ impl Limiter {
     }
 }
 
-fn claim<'a>(applied: &'a Applied<'_>) -> Claim<'a> {
-    Claim { rule: applied.rule, quota: applied.quota, entity: &applied.entity }
+/// The rules that refuse, or those that only count.
+fn in_mode<'a>(applied: &'a [Applied<'_>], mode: Mode) -> impl Iterator<Item = Claim<'a>> {
+    applied.iter().filter(move |applied| applied.rule.mode == mode).map(|applied| Claim {
+        rule: applied.rule,
+        quota: applied.quota,
+        entity: &applied.entity,
+    })
 }
 
 /// What was done without the store, or found.

@@ -45,12 +45,25 @@ pub struct Applied<'s> {
     pub entity: Cow<'s, str>,
 }
 
+/// A rule, and beside it what decides whether it applies: of many rules few are in a cache.
 #[derive(Debug, Clone)]
 struct Entry {
     rule: Arc<Rule>,
+    quota: Quota,
     slot: u32,
     methods: Methods,
+    dimension: Dimension,
+    anonymous_only: bool,
     overrides: HashMap<String, Special>,
+}
+
+/// What of a request decides which rules apply.
+#[derive(Debug, Clone, Copy)]
+struct Asker {
+    method: Methods,
+    known: bool,
+    /// The dimensions it is someone in.
+    dimensions: u8,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -80,9 +93,15 @@ impl RuleSet {
                 paths.add(resource, index);
             }
             by_id.insert(rule.id.clone(), index);
-            let methods = Methods::of_rule(&rule.methods);
-            let rule = Arc::new(rule);
-            set.entries.push(Entry { rule, slot, methods, overrides: HashMap::new() });
+            set.entries.push(Entry {
+                quota: rule.quota,
+                slot,
+                methods: Methods::of_rule(&rule.methods),
+                dimension: rule.dimension,
+                anonymous_only: rule.anonymous_only,
+                rule: Arc::new(rule),
+                overrides: HashMap::new(),
+            });
         }
         set.paths = paths.build();
         for special in overrides {
@@ -107,27 +126,18 @@ impl RuleSet {
         method: &str,
         now_ms: i64,
     ) -> Vec<Applied<'s>> {
-        if path == HEALTH || self.exempt.covers(subject) {
-            return Vec::new();
-        }
-        let (method, known) = (Methods::of_request(method), subject.is_known());
-        let mut open = dimensions_of(subject);
+        let Some(mut asker) = self.asker(subject, path, method) else { return Vec::new() };
         let mut found = Vec::new();
-        for level in self.paths.matching(path).chain([self.defaults.as_slice()]) {
+        for level in self.levels(path) {
             let mut settled = 0;
-            for entry in level.iter().filter_map(|index| self.entries.get(*index)) {
-                let (dimension, passes_over) =
-                    (bit(entry.rule.dimension), entry.rule.anonymous_only && known);
-                if open & dimension == 0 || passes_over || !entry.methods.meet(method) {
-                    continue;
-                }
-                if let Some(entity) = subject.entity(entry.rule.dimension) {
+            for entry in self.meeting(level, asker) {
+                if let Some(entity) = subject.entity(entry.dimension) {
                     found.push(entry.apply(entity, now_ms));
-                    settled |= dimension;
+                    settled |= bit(entry.dimension);
                 }
             }
-            open &= !settled;
-            if open == 0 {
+            asker.dimensions &= !settled;
+            if asker.dimensions == 0 {
                 break;
             }
         }
@@ -136,15 +146,45 @@ impl RuleSet {
         });
         found
     }
+
+    /// Whether this request is held to any rule.
+    pub fn applies(&self, subject: &Subject<'_>, path: &str, method: &str) -> bool {
+        self.asker(subject, path, method).is_some_and(|asker| {
+            self.levels(path).any(|level| self.meeting(level, asker).next().is_some())
+        })
+    }
+
+    /// What decides which rules apply to a request; nothing if none does.
+    fn asker(&self, subject: &Subject<'_>, path: &str, method: &str) -> Option<Asker> {
+        if path == HEALTH || self.exempt.covers(subject) {
+            return None;
+        }
+        let (method, known) = (Methods::of_request(method), subject.is_known());
+        Some(Asker { method, known, dimensions: dimensions_of(subject) })
+    }
+
+    /// Rules by their indices: those of each pattern that matches, most specific first, and the
+    /// defaults.
+    fn levels(&self, path: &str) -> impl Iterator<Item = &[usize]> {
+        self.paths.matching(path).chain([self.defaults.as_slice()])
+    }
+
+    /// Of one level the rules that apply.
+    fn meeting(&self, level: &[usize], asker: Asker) -> impl Iterator<Item = &Entry> {
+        level.iter().filter_map(|index| self.entries.get(*index)).filter(move |entry| {
+            asker.dimensions & bit(entry.dimension) != 0
+                && !(entry.anonymous_only && asker.known)
+                && entry.methods.meet(asker.method)
+        })
+    }
 }
 
 impl Entry {
     fn add(&mut self, special: &Override) {
-        let dimension = self.rule.dimension;
-        let entity = canonical(dimension, &special.entity);
-        let (true, Some(entity)) = (special.dimension == dimension, entity) else { return };
+        let entity = canonical(self.dimension, &special.entity);
+        let (true, Some(entity)) = (special.dimension == self.dimension, entity) else { return };
         let new = Special {
-            quota: Quota { limit: special.limit, burst: special.burst, ..self.rule.quota },
+            quota: Quota { limit: special.limit, burst: special.burst, ..self.quota },
             ends_at_ms: special.expires_at.map_or(i64::MAX, ceil_ms),
             version: special.version,
         };
@@ -160,7 +200,7 @@ impl Entry {
             if self.overrides.is_empty() { None } else { self.overrides.get(entity.as_ref()) };
         let quota = special
             .filter(|special| now_ms < special.ends_at_ms)
-            .map_or(self.rule.quota, |special| special.quota);
+            .map_or(self.quota, |special| special.quota);
         Applied { rule: &self.rule, slot: self.slot, quota, entity }
     }
 }

@@ -6,6 +6,7 @@
 use std::cell::OnceCell;
 use std::fmt;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use super::covers::{Claim, Covers};
 use super::network::Span;
@@ -59,13 +60,19 @@ pub struct Firewall {
     v6: Covers<u128>,
 }
 
-/// A rule without its networks.
+/// A rule without its networks. There may be very many that have nothing but networks: they are small.
 #[derive(Debug, Clone)]
 struct Compiled {
-    id: String,
-    reason: String,
+    id: Box<str>,
+    reason: Arc<str>,
     action: Action,
     ends_ms: i64,
+    conditions: Option<Box<Conditions>>,
+}
+
+/// What must match besides the network.
+#[derive(Debug, Clone)]
+struct Conditions {
     paths: Vec<Pattern>,
     methods: Vec<String>,
     headers: Vec<HeaderTest>,
@@ -93,7 +100,8 @@ impl Firewall {
         for mut source in rules {
             let Ok(rule) = u32::try_from(compiled.len()) else { break };
             let cidrs = std::mem::take(&mut source.cidrs);
-            let Some(made) = Compiled::of(source, !cidrs.is_empty()) else { continue };
+            let Some(mut made) = Compiled::of(source, !cidrs.is_empty()) else { continue };
+            made.share_reason(compiled.last());
             if cidrs.is_empty() {
                 everywhere.push(rule);
             }
@@ -163,27 +171,48 @@ impl Compiled {
         if !has_networks && !rule.has_conditions() {
             return None;
         }
+        let more = !rule.paths.is_empty()
+            || !rule.methods.is_empty()
+            || !rule.headers.is_empty()
+            || !rule.user_agents.is_empty();
         let paths: Vec<_> = rule.paths.iter().flat_map(|path| Pattern::read(path)).collect();
         if paths.is_empty() && !rule.paths.is_empty() {
             return None;
         }
-        Some(Self {
-            id: rule.id,
-            reason: rule.reason,
-            action: rule.action,
-            ends_ms: rule.expires_at.map_or(i64::MAX, Timestamp::as_millisecond),
+        let lower = |part: &String| part.to_ascii_lowercase();
+        let conditions = Conditions {
             paths,
             methods: rule.methods,
             headers: rule.headers,
-            user_agents: rule.user_agents.iter().map(|part| part.to_ascii_lowercase()).collect(),
+            user_agents: rule.user_agents.iter().map(lower).collect(),
+        };
+        Some(Self {
+            id: rule.id.into(),
+            reason: rule.reason.into(),
+            action: rule.action,
+            ends_ms: rule.expires_at.map_or(i64::MAX, Timestamp::as_millisecond),
+            conditions: more.then(|| Box::new(conditions)),
         })
+    }
+
+    /// Automatic blocks all have the same reason: it is kept once.
+    fn share_reason(&mut self, before: Option<&Self>) {
+        if let Some(before) = before.filter(|before| before.reason == self.reason) {
+            self.reason = Arc::clone(&before.reason);
+        }
     }
 
     /// Whether everything but the network matches.
     fn matches(&self, look: &Look<'_>, now_ms: i64) -> bool {
-        let asked = &look.asked;
         now_ms < self.ends_ms
-            && any(&self.methods, |method| method.eq_ignore_ascii_case(asked.method))
+            && self.conditions.as_deref().is_none_or(|conditions| conditions.hold(look))
+    }
+}
+
+impl Conditions {
+    fn hold(&self, look: &Look<'_>) -> bool {
+        let asked = &look.asked;
+        any(&self.methods, |method| method.eq_ignore_ascii_case(asked.method))
             && any(&self.paths, |path| path.matches(asked.path))
             && any(&self.headers, |test| test.holds((asked.header)(&test.name)))
             && any(&self.user_agents, |agent| look.agent().is_some_and(|sent| sent.contains(agent)))

@@ -16,6 +16,9 @@ use crate::limits::budget::Budget;
 use crate::limits::rule::Rule;
 use crate::limits::sketch::Sketch;
 
+/// Keys that a function's node holds at once: a few megabytes.
+pub const KEYS: usize = 8_192;
+
 /// Refunds that wait to be sent; beyond that they are forgotten, which costs units and gives none.
 const MOST_REFUNDS: usize = 256;
 
@@ -113,7 +116,8 @@ impl Entries {
         let hash = self.hash(claim);
         let found = self.index.find(hash, |&at| {
             let entry = &self.held[at as usize];
-            *entry.entity == *claim.entity && entry.rule.id == claim.rule.id
+            *entry.entity == *claim.entity
+                && (Arc::ptr_eq(&entry.rule, claim.rule) || entry.rule.id == claim.rule.id)
         });
         if let Some(&at) = found {
             let at = at as usize;

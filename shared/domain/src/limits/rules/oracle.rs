@@ -125,6 +125,7 @@ proptest! {
         let set = RuleSet::new(rules.clone(), vec![], Exempt::default());
         for path in paths {
             let found = set.applying(&subject, &path, method, 0);
+            prop_assert_eq!(set.applies(&subject, &path, method), !found.is_empty(), "{}", path);
             let mut slots: Vec<_> = found.iter().map(|applied| applied.slot).collect();
             slots.sort_unstable();
             prop_assert_eq!(slots, slots_applying(&rules, &subject, &path, method), "{}", path);

@@ -64,15 +64,12 @@ impl Cloud {
             self.start = self.start.max(stored.calls);
         }
         self.writes += 1;
-        match Row::apply(stored.row.as_ref(), write) {
-            Some(row) => {
-                stored.row = Some(row.clone());
-                Outcome::Committed(row)
-            }
-            None => {
-                self.refused += 1;
-                Outcome::Refused(stored.row.clone())
-            }
+        if let Some(row) = Row::apply(stored.row.as_ref(), write) {
+            stored.row = Some(row.clone());
+            Outcome::Committed(row)
+        } else {
+            self.refused += 1;
+            Outcome::Refused(stored.row.clone())
         }
     }
 }

@@ -103,17 +103,19 @@ impl Node {
             self.call = Some(self.send(key, task, reserved, cloud, dice, now_ms));
             break;
         }
+        if cloud.is_cut_off(self.lot) {
+            return;
+        }
         for refund in self.ledger.refunds(4) {
             refunded(cloud, &refund.entity, refund.shard, &refund.write);
         }
     }
 
     /// Gives everything back that it can, and says how many units that was.
-    pub(super) fn give_back(&mut self, cloud: &mut Cloud, now_ms: i64) -> i64 {
+    pub(super) fn give_back(&mut self, cloud: &mut Cloud) -> i64 {
         if cloud.is_cut_off(self.lot) {
             return 0;
         }
-        let _ = now_ms;
         let held = self.ledger.outstanding();
         self.ledger.give_up();
         for refund in self.ledger.refunds(64) {

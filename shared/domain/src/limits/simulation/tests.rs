@@ -27,8 +27,8 @@ fn plan(algorithm: Algorithm, limit: i64) -> Plan {
     }
 }
 
-fn cut_off(percent: u64, on_failure: OnFailure) -> Option<Partition> {
-    Some(Partition { from_ms: 3_000, to_ms: 9_500, percent, on_failure })
+fn cut_off(percent: u64, on_failure: OnFailure) -> Partition {
+    Partition { from_ms: 3_000, to_ms: 9_500, percent, on_failure }
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn without_the_store_a_closed_rule_admits_what_was_leased_and_an_open_one_counts
         for (percent, on_failure) in
             [(100, OnFailure::Closed), (40, OnFailure::Closed), (100, OnFailure::Open)]
         {
-            let partition = cut_off(percent, on_failure);
+            let partition = Some(cut_off(percent, on_failure));
             let limit = if algorithm == Algorithm::SlidingLog { 100 } else { 2_000 };
             let report = simulate(&Plan { partition, ..plan(algorithm, limit) });
             let told = format!("{algorithm:?} {percent} % {on_failure:?} {report:?}");
@@ -87,8 +87,7 @@ fn without_the_store_a_closed_rule_admits_what_was_leased_and_an_open_one_counts
 fn leases_that_outlast_their_window_in_a_partition_are_spent_and_counted() {
     // A call for one key that fails lets the node spend what it holds of the others.
     let quiet = Plan { keys: 4, rate: 1_200, ..plan(Algorithm::FixedWindow, 2_000) };
-    let partition = cut_off(100, OnFailure::Closed);
-    let partition = partition.map(|it| Partition { from_ms: 3_900, ..it });
+    let partition = Some(Partition { from_ms: 3_900, ..cut_off(100, OnFailure::Closed) });
     let report = simulate(&Plan { partition, ..quiet });
     assert!(report.frozen > 0 && report.frozen <= report.unspent, "{report:?}");
 }

@@ -1,0 +1,186 @@
+//! Fills what a node keeps in memory: `limits-memory <keys|shards|logs|firewall> <count>`.
+//!
+//! A process of its own, so that its memory is nobody else's. `keys`, `shards` and `logs` put as many
+//! random callers through one node's ledger, reports and offenders, under rules with one row, with
+//! all the shards that there are, and with full logs. Prints three numbers, all KiB resident as the
+//! kernel counts them: before anything, the peak after the first tenth, and the peak at the end.
+#![expect(clippy::print_stdout, reason = "a bench prints what it finds")]
+
+use std::error::Error;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
+
+use domain::limits::counter::Row;
+use domain::limits::firewall::{Action, Firewall, FirewallRule, Network, Offenders};
+use domain::limits::history::{MOST, Seen};
+use domain::limits::ledger::{Claim, KEYS, Ledger, Outcome, Step};
+use domain::limits::rule::{Dimension, Mode, OnFailure, Rule};
+use domain::limits::{Algorithm, Quota, Subject};
+
+const HOUR_MS: i64 = 3_600_000;
+const RESOURCE: &str = "POST /api/v1/jobs/{id}";
+
+/// Requests a millisecond.
+const PACE: u64 = 10;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [mode, count] = arguments.as_slice() else { return Err("<mode> <count>".into()) };
+    let count: u64 = count.parse()?;
+    let window = |limit, window_ms| (Algorithm::SlidingWindow, limit, window_ms);
+    let (algorithm, limit, window_ms) = match mode.as_str() {
+        "keys" => window(10_000, HOUR_MS),
+        "shards" => window(1_000_000_000, 1_000),
+        "logs" => (Algorithm::SlidingLog, 500, HOUR_MS),
+        "firewall" => return firewall(count),
+        _ => return Err("<keys|shards|logs|firewall> <count>".into()),
+    };
+    let quota = Quota { algorithm, limit, window_ms, burst: None };
+    let before = resident("VmRSS:")?;
+    let mut node = Node::new(quota);
+    let mut early = 0;
+    for request in 0..count {
+        if request == count / 10 {
+            early = resident("VmHWM:")?;
+        }
+        node.serve(request);
+    }
+    println!("{before} {early} {}", resident("VmHWM:")?);
+    if node.ledger.len() > KEYS {
+        return Err("more keys than there is room for".into());
+    }
+    Ok(())
+}
+
+/// What a function keeps about limits.
+struct Node {
+    ledger: Ledger,
+    seen: Seen,
+    offenders: Offenders,
+    rules: [Arc<Rule>; 2],
+}
+
+impl Node {
+    fn new(quota: Quota) -> Self {
+        Self {
+            ledger: Ledger::new(7, KEYS),
+            seen: Seen::new(),
+            offenders: Offenders::default(),
+            rules: [Dimension::User, Dimension::Ip]
+                .map(|dimension| Arc::new(rule(quota, dimension))),
+        }
+    }
+
+    /// One request of someone who was never here: decided, leased, noted, tidied up after.
+    fn serve(&mut self, request: u64) {
+        let now_ms = 1_772_366_400_000 + i64::try_from(request / PACE).unwrap_or(0);
+        let user = format!("{:016x}", scattered(request));
+        let ip = IpAddr::V6(Ipv6Addr::from_bits(u128::from(scattered(!request)) << 64));
+        let subject = Subject { user: Some(&user), ip: Some(ip), ..Subject::default() };
+        let entities = self.rules.each_ref().map(|rule| subject.entity(rule.dimension));
+        let claims: Vec<Claim<'_>> = self.rules.iter().zip(&entities).filter_map(claim).collect();
+        decide(&mut self.ledger, &claims, now_ms);
+        let denied = request.is_multiple_of(4);
+        for dimension in [Dimension::User, Dimension::Ip, Dimension::Global] {
+            if let Some(entity) = subject.entity(dimension) {
+                self.seen.note(RESOURCE, dimension, &entity, 1, denied, now_ms);
+            }
+        }
+        if denied {
+            self.offenders.note_denial(ip, now_ms);
+        }
+        self.ledger.refunds(4);
+        if self.seen.due(now_ms) {
+            self.seen.take(now_ms, MOST);
+        }
+    }
+}
+
+/// Whatever is to be written is granted, and a log comes back as long as it can be.
+fn decide(ledger: &mut Ledger, claims: &[Claim<'_>], now_ms: i64) {
+    for _ in 0..2 {
+        match ledger.decide(claims, 1, now_ms) {
+            Step::Allowed | Step::Denied(_) => return,
+            Step::Lease(tasks) => {
+                for task in tasks {
+                    let row = Row::apply(None, task.write()).unwrap_or_default();
+                    let committed = Outcome::Committed(row);
+                    ledger.settle(&claims[task.claim], &task, committed, now_ms);
+                }
+            }
+            Step::Together(tasks, reserved) => {
+                let full = Row { leases: 1, log: vec![now_ms; 500], ..Row::default() };
+                let outcomes = tasks.iter().map(|_| Outcome::Committed(full.clone())).collect();
+                ledger.settle_together(claims, 1, &tasks, reserved, outcomes, now_ms);
+                return;
+            }
+        }
+    }
+}
+
+fn claim<'a>(
+    (rule, entity): (&'a Arc<Rule>, &'a Option<std::borrow::Cow<'_, str>>),
+) -> Option<Claim<'a>> {
+    Some(Claim { rule, quota: rule.quota, entity: entity.as_deref()? })
+}
+
+fn rule(quota: Quota, dimension: Dimension) -> Rule {
+    Rule {
+        id: format!("jobs-{}", dimension.name()),
+        resources: vec!["/api/v1/jobs/{id}".to_owned()],
+        methods: vec!["POST".to_owned()],
+        dimension,
+        anonymous_only: false,
+        quota,
+        mode: Mode::Enforce,
+        on_failure: OnFailure::Open,
+        description: String::new(),
+        version: 1,
+    }
+}
+
+/// Compiles as many networks, a rule for each, as automatic blocks are: the dearest way to have them.
+fn firewall(count: u64) -> Result<(), Box<dyn Error>> {
+    let before = resident("VmRSS:")?;
+    let firewall = Firewall::compile((0..count).map(block).collect());
+    let held = resident("VmRSS:")?;
+    println!("{before} {held} {}", resident("VmHWM:")?);
+    if firewall.is_empty() { Err("no rules".into()) } else { Ok(()) }
+}
+
+fn block(number: u64) -> FirewallRule {
+    let bits = scattered(number);
+    let address = if number.is_multiple_of(2) {
+        IpAddr::V4(u32::try_from(bits >> 32).unwrap_or(0).into())
+    } else {
+        IpAddr::V6((u128::from(bits) << 64).into())
+    };
+    FirewallRule {
+        id: format!("auto-{bits:016x}"),
+        action: Action::Deny,
+        cidrs: vec![Network::around(address, if address.is_ipv4() { 32 } else { 64 })],
+        paths: Vec::new(),
+        methods: Vec::new(),
+        headers: Vec::new(),
+        user_agents: Vec::new(),
+        reason: "Refused 100 times within 60 s: blocked for 600 s.".to_owned(),
+        expires_at: None,
+        version: 1,
+        automatic: true,
+    }
+}
+
+/// KiB, as the kernel counts them under that name.
+fn resident(name: &str) -> Result<u64, Box<dyn Error>> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).ok_or("no such line")?;
+    Ok(line.split_whitespace().next().ok_or("no number")?.parse()?)
+}
+
+/// Numbers in a row, spread evenly (`SplitMix64`).
+fn scattered(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
