@@ -74,7 +74,7 @@ pub(super) fn partitions() -> Vec<Scenario> {
             ("all nodes, open", 100, OnFailure::Open),
         ] {
             let partition = Partition { from_ms: 9_900, to_ms: 22_900, percent, on_failure };
-            let keyed = Plan { keys: 5, ..plan(algorithm, 10_000, 10_000, 400) };
+            let keyed = Plan { keys: 5, ..plan(algorithm, 10_000, 10_000, 1_000) };
             let plan = Plan { partition: Some(partition), ..keyed };
             scenarios.push(scenario(name, traffic, plan));
         }

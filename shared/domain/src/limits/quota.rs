@@ -45,9 +45,8 @@ const SHARD_RATE: i64 = 250;
 const MOST_SHARDS: i64 = 32;
 
 /// A shard for each time that the window fits in there: the shorter it is, the sooner nodes come again.
-/// Buckets get fewer, because one busy node can use up a shard's rate.
-const LENGTHS_MS: i64 = 100_000;
-const BUCKET_LENGTHS_MS: i64 = 50_000;
+/// More would be in the way of a busy node, which uses up a shard after the other.
+const LENGTHS_MS: i64 = 50_000;
 
 /// No shard is smaller than this.
 const SMALLEST_SHARD: i64 = 250;
@@ -81,8 +80,7 @@ impl Quota {
             return 1;
         }
         let by_rate = self.limit.saturating_mul(1_000) / self.window_ms.max(1) / SHARD_RATE;
-        let lengths = if self.is_bucket() { BUCKET_LENGTHS_MS } else { LENGTHS_MS };
-        let by_length = lengths / self.window_ms.max(1);
+        let by_length = LENGTHS_MS / self.window_ms.max(1);
         let most =
             by_length.min(self.limit.min(self.capacity()) / SMALLEST_SHARD).clamp(1, MOST_SHARDS);
         u8::try_from(by_rate.clamp(1, most)).unwrap_or(1)

@@ -39,7 +39,7 @@ fn shards_follow_the_rate_up_to_the_most_there_are() {
     assert_eq!(sliding(4_000, 1_000), 16);
     assert_eq!(sliding(500_000, 1_000), 32);
     assert_eq!(sliding(LARGEST, 1_000), 32);
-    assert_eq!(sliding(1_000_000, 10_000), 10);
+    assert_eq!(sliding(1_000_000, 10_000), 5);
     assert_eq!(sliding(1_000_000, 60_000), 1);
     assert_eq!(sliding(10_000, 3_600_000), 1);
     assert_eq!(quota(Algorithm::SlidingLog, 500, 1_000).shards(), 1);
