@@ -21,7 +21,8 @@ pub(super) fn draw(results: &[(Scenario, Report)], path: &Path) -> std::io::Resu
     let height = TOP + rows * ROW + groups * 34 + 40;
     let mut svg = String::new();
     // Writing to a String can't fail.
-    let _ = write!(svg, "{}", head(height));
+    let over: i64 = results.iter().map(|(_, report)| report.over).sum();
+    let _ = write!(svg, "{}", head(height, over));
     let (mut y, mut group) = (TOP, "");
     for (scenario, report) in results {
         if scenario.algorithm != group {
@@ -44,15 +45,16 @@ fn distinct(mut seen: Vec<&'static str>, name: &'static str) -> Vec<&'static str
     seen
 }
 
-fn head(height: i64) -> String {
+fn head(height: i64, over: i64) -> String {
     let width = LEFT + WIDTH + 150;
+    let over = if over == 0 { "Nothing was".to_owned() } else { format!("{over} units were") };
     format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="Admitted units as a share of what one exact counter would have admitted">
 <style>text{{font:12px system-ui,sans-serif;fill:#334155}}.t{{font-size:18px;font-weight:600;fill:#0f172a}}.g{{font-weight:600;fill:#0f172a}}.n{{font-variant-numeric:tabular-nums}}.m{{fill:#64748b}}</style>
 <rect width="{width}" height="{height}" fill="#ffffff"/>
 <text x="16" y="32" class="t">300 nodes, one quota: what they admit together</text>
-<text x="16" y="54" class="m">Each bar: admitted, of what a single counter without any delay would have admitted. The scale starts at 90 %.</text>
-<text x="16" y="72" class="m">Nothing was admitted beyond the quota in any of these runs. The dashed line is the promise: 95 %.</text>
+<text x="16" y="54" class="m">Each bar: admitted, of what a single counter without any delay would have admitted. The scale starts at 90 %, the promise is 95 %.</text>
+<text x="16" y="72" class="m">{over} admitted beyond the quota in these runs. Quotas are for 10 s; percentages say how much was asked for.</text>
 "##
     )
 }

@@ -42,7 +42,7 @@ pub(super) fn accuracy() -> Vec<Scenario> {
     {
         let keyed = plan(Algorithm::SlidingWindow, 3_000, 10_000, 100);
         let plan = Plan { keys: 100, rate: 30_000, over_keys, life_ms: 60_000, ..keyed };
-        scenarios.push(scenario("sliding window", traffic, plan));
+        scenarios.push(scenario("sliding window, many keys", traffic, plan));
     }
     scenarios
 }

@@ -28,6 +28,7 @@ pub struct Answer {
     pub media_type: String,
     /// Where it leads.
     pub location: String,
+    headers: ureq::http::HeaderMap,
     /// Its body as JSON; `Null` if it is none.
     pub body: Value,
     /// Its body as it came.
@@ -35,6 +36,11 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// A header as text; empty if it is not there.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
     /// A member of the body as text; empty if it is not there.
     pub fn text(&self, member: &str) -> &str {
         self.body[member].as_str().unwrap_or_default()
@@ -70,8 +76,11 @@ fn start() -> (String, String) {
             runtime.block_on(async {
                 let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../template.yaml");
                 let mut options = Options::new(&root);
-                options.parameters =
-                    [("AdminKeyHash".to_owned(), SecretHash::of(secret).to_hex())].into();
+                options.parameters = [
+                    ("AdminKeyHash".to_owned(), SecretHash::of(secret).to_hex()),
+                    ("LimitsDeadlineMs".to_owned(), "5000".to_owned()),
+                ]
+                .into();
                 let cloud = Cloud::start(options)?;
                 let unheard: local::pump::Report = Arc::new(|_, _, _| {});
                 cloud.pump.start(&unheard);
@@ -154,6 +163,7 @@ impl Target {
             etag,
             media_type,
             location,
+            headers: response.headers().clone(),
             body: serde_json::from_slice(&bytes).unwrap_or(Value::Null),
             bytes,
         }

@@ -392,6 +392,3 @@ impl Budget {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

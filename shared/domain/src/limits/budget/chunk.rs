@@ -80,10 +80,10 @@ impl Budget {
         self.free(number) < self.quota.shard(number).capacity() / SCARCE
     }
 
-    /// How far apart this node's turns are.
+    /// How far apart this node's turns are; a node alone waits for nobody.
     pub(super) fn turn(&self, number: u8) -> i64 {
         let nodes = self.nodes(number).max(self.nodes(self.latest));
-        (nodes * 1_000 / TURNS).min(self.quota.window_ms / 10).max(self.backoff_ms)
+        ((nodes - 1) * 1_000 / TURNS).min(self.quota.window_ms / 10).max(self.backoff_ms)
     }
 
     /// How many nodes draw on a row, as far as is known.

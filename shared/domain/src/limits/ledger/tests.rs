@@ -1,1 +1,198 @@
+//! Requests under several rules at once, against rows in memory: all of them or none.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::{Claim, Ledger, Outcome, Step, Task};
+use crate::limits::counter::Row;
+use crate::limits::quota::{Algorithm, Quota};
+use crate::limits::rule::{Dimension, Mode, OnFailure, Rule};
+
+const START_MS: i64 = 1_772_323_200_000;
+const WINDOW_MS: i64 = 60_000;
+
+/// What the nodes share: a row for each rule and shard, and what was admitted under each rule.
+#[derive(Default)]
+struct Store {
+    rows: HashMap<(usize, u8), Row>,
+    admitted: i64,
+}
+
+/// How a call goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mishap {
+    None,
+    /// It never arrives.
+    Cut,
+    /// It is done, and nobody hears of it.
+    Unheard,
+}
+
+fn rules(limits: [i64; 5]) -> Vec<Arc<Rule>> {
+    let algorithms = [Algorithm::FixedWindow, Algorithm::SlidingWindow];
+    let rule = |(index, limit): (usize, i64)| {
+        let quota =
+            Quota { algorithm: algorithms[index % 2], limit, window_ms: WINDOW_MS, burst: None };
+        Arc::new(Rule {
+            id: format!("rule-{index}"),
+            resources: Vec::new(),
+            methods: Vec::new(),
+            dimension: Dimension::User,
+            anonymous_only: false,
+            quota,
+            mode: Mode::Enforce,
+            on_failure: OnFailure::Closed,
+            description: String::new(),
+            version: 1,
+        })
+    };
+    limits.into_iter().enumerate().map(rule).collect()
+}
+
+fn claims(rules: &[Arc<Rule>]) -> Vec<Claim<'_>> {
+    rules.iter().map(|rule| Claim { rule, quota: rule.quota, entity: "ada" }).collect()
+}
+
+impl Store {
+    fn try_one(&mut self, task: &Task, mishap: Mishap) -> Outcome {
+        if mishap == Mishap::Cut {
+            return Outcome::Failed;
+        }
+        let at = (task.claim, task.shard());
+        let outcome = match Row::apply(self.rows.get(&at), task.write()) {
+            Some(row) => {
+                self.rows.insert(at, row.clone());
+                Outcome::Committed(row)
+            }
+            None => Outcome::Refused(self.rows.get(&at).cloned()),
+        };
+        if mishap == Mishap::Unheard { Outcome::Failed } else { outcome }
+    }
+
+    fn try_all(&mut self, tasks: &[Task], mishap: Mishap) -> Vec<Outcome> {
+        let stands = |task: &Task| self.rows.get(&(task.claim, task.shard()));
+        let refused: Vec<bool> =
+            tasks.iter().map(|task| Row::apply(stands(task), task.write()).is_none()).collect();
+        if mishap == Mishap::Cut {
+            return vec![Outcome::Failed; tasks.len()];
+        }
+        if refused.contains(&true) {
+            let outcome = |(task, refused): (&Task, &bool)| match refused {
+                true => Outcome::Refused(stands(task).cloned()),
+                false => Outcome::Skipped,
+            };
+            return tasks.iter().zip(&refused).map(outcome).collect();
+        }
+        for task in tasks {
+            self.try_one(task, Mishap::None);
+        }
+        let heard = if mishap == Mishap::None { Outcome::Unseen } else { Outcome::Failed };
+        vec![heard; tasks.len()]
+    }
+
+    /// One request from its question to its answer.
+    fn ask(
+        &mut self,
+        ledger: &mut Ledger,
+        claims: &[Claim<'_>],
+        units: i64,
+        mishap: Mishap,
+        now_ms: i64,
+    ) -> bool {
+        for _ in 0..16 {
+            let passed = match ledger.decide(claims, units, now_ms) {
+                Step::Allowed => true,
+                Step::Denied(_) => return false,
+                Step::Lease(tasks) => {
+                    for task in tasks {
+                        let outcome = self.try_one(&task, mishap);
+                        ledger.settle(&claims[task.claim], &task, outcome, now_ms);
+                    }
+                    continue;
+                }
+                Step::Together(tasks, reserved) => {
+                    let outcomes = self.try_all(&tasks, mishap);
+                    ledger.settle_together(claims, units, &tasks, reserved, outcomes, now_ms)
+                }
+            };
+            if passed {
+                self.admitted += units;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Units that the rows count for a rule.
+    fn debited(&self, rule: usize) -> i64 {
+        let of_rule = self.rows.iter().filter(|((of, _), _)| *of == rule);
+        of_rule.map(|(_, row)| row.used).sum()
+    }
+}
+
+fn mishap() -> impl Strategy<Value = Mishap> {
+    prop_oneof![6 => Just(Mishap::None), 1 => Just(Mishap::Cut), 1 => Just(Mishap::Unheard)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn what_is_denied_by_one_rule_is_taken_from_none(
+        limits in [1_i64..40, 1_i64..400, 101_i64..400, 1_i64..100, 101_i64..5_000],
+        requests in proptest::collection::vec((0_usize..4, 1_i64..12, 0_i64..40), 1..120),
+    ) {
+        let rules = rules(limits);
+        let claims = claims(&rules);
+        let mut nodes: Vec<Ledger> = (0..4).map(|seed| Ledger::new(seed, 64)).collect();
+        let (mut store, mut now_ms) = (Store::default(), START_MS);
+        for (node, units, gap) in requests {
+            now_ms += gap;
+            store.ask(&mut nodes[node], &claims, units, Mishap::None, now_ms);
+        }
+        for (index, claim) in claims.iter().enumerate() {
+            let held: i64 = nodes.iter_mut().map(|node| node.held(claim, now_ms)).sum();
+            prop_assert_eq!(store.debited(index), store.admitted + held, "rule {}", index);
+            prop_assert!(store.admitted <= claim.quota.limit);
+        }
+    }
+
+    #[test]
+    fn whatever_goes_wrong_no_more_is_admitted_than_debited_or_let_pass(
+        limits in [1_i64..40, 1_i64..400, 101_i64..400, 1_i64..100, 101_i64..5_000],
+        requests in proptest::collection::vec((0_usize..4, 1_i64..12, 0_i64..900, mishap()), 1..120),
+    ) {
+        let rules = rules(limits);
+        let claims = claims(&rules);
+        let mut nodes: Vec<Ledger> = (0..4).map(|seed| Ledger::new(seed, 64)).collect();
+        let (mut store, mut now_ms) = (Store::default(), START_MS);
+        for (node, units, gap, mishap) in requests {
+            now_ms = (now_ms + gap).min(START_MS + WINDOW_MS - 1);
+            store.ask(&mut nodes[node], &claims, units, mishap, now_ms);
+        }
+        for (index, claim) in claims.iter().enumerate() {
+            let held: i64 = nodes.iter_mut().map(|node| node.held(claim, now_ms)).sum();
+            prop_assert!(store.debited(index) >= store.admitted + held, "rule {}", index);
+            prop_assert!(store.debited(index) <= claim.quota.limit);
+        }
+    }
+}
+
+#[test]
+fn memory_is_bounded_and_what_leaves_it_is_owed_to_the_store() {
+    let rules = rules([1_000; 5]);
+    let mut ledger = Ledger::new(3, 16);
+    for caller in 0..500_i64 {
+        let name = format!("caller-{caller}");
+        let mut store = Store::default();
+        let claims = [Claim { rule: &rules[0], quota: rules[0].quota, entity: &name }];
+        for _ in 0..3 {
+            assert!(store.ask(&mut ledger, &claims, 1, Mishap::None, START_MS + caller));
+        }
+        assert!(ledger.len() <= 16);
+    }
+    let owed = ledger.refunds(1_000);
+    assert!(owed.len() > 100 && owed.len() <= 256, "{}", owed.len());
+}
