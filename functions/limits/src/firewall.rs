@@ -6,7 +6,9 @@
 use boundary::http::{Answer, Problem, Request, Response};
 use boundary::limits::configuration;
 use domain::limits::Rejected;
-use domain::limits::firewall::{Action, FirewallDraft, FirewallRule, HeaderTest};
+use domain::limits::firewall::{
+    Action, Asked, Firewall, FirewallDraft, FirewallRule, HeaderTest, Ruling,
+};
 use domain::{Failure, Timestamp};
 use http::{StatusCode, header};
 use schemars::JsonSchema;
@@ -147,6 +149,10 @@ pub(crate) async fn save(state: &State, request: Request) -> Answer {
     }
     let draft = FirewallDraft::from(body);
     let mut rule = draft.into_rule(id, 1, request.now).map_err(unfit)?;
+    if locks_out(&rule, &request) {
+        let must_be = "such that the rule does not turn away the request that makes it";
+        return Err(Problem::field(first_list(&rule), must_be).into());
+    }
     let found = state.firewall_rule(id).await?;
     let held = held(found.as_ref(), request.now).map(|(_, document)| document.version).ok();
     check_version(&request, held)?;
@@ -212,6 +218,29 @@ impl FirewallView {
             changed_at: document.changed_at.to_string(),
         }
     }
+}
+
+/// Whether whoever makes this rule could not take it back.
+fn locks_out(rule: &FirewallRule, request: &Request) -> bool {
+    let asked = Asked {
+        ip: request.client,
+        path: &request.path,
+        method: request.method.as_str(),
+        header: &|name| request.header(name),
+    };
+    let firewall = Firewall::compile(vec![rule.clone()]);
+    firewall.judge(&asked, request.now.as_millisecond()) != Ruling::Pass
+}
+
+/// The first list that has something in it.
+fn first_list(rule: &FirewallRule) -> &'static str {
+    let lists = [
+        ("cidrs", rule.cidrs.is_empty()),
+        ("paths", rule.paths.is_empty()),
+        ("methods", rule.methods.is_empty()),
+        ("headers", rule.headers.is_empty()),
+    ];
+    lists.iter().find(|(_, is_empty)| !is_empty).map_or("userAgents", |(name, _)| name)
 }
 
 fn part(id: &str) -> Part {

@@ -40,7 +40,9 @@ impl State {
                 "user-agent" => headers.user_agent.as_deref(),
                 "referer" => headers.referer.as_deref(),
                 "accept" => headers.accept.as_deref(),
-                _ => None,
+                // Others were not decoded. An empty value makes no test of a header hold, not even that
+                // it is absent.
+                _ => Some(""),
             },
         };
         let reason = self.limiter.refusal(&asked, now)?;

@@ -38,6 +38,9 @@ use configuration::Configuration;
 use known::Known;
 pub(crate) use meter::Meter;
 
+/// Addresses that wait to be blocked; who else offends does so again.
+const MOST_OFFENCES: usize = 64;
+
 /// What a node knows about limits.
 #[derive(Debug)]
 pub struct Limiter {
@@ -111,8 +114,9 @@ impl Limiter {
                 }
             }
         }
-        let refused = denial.is_some_and(|denial| !denial.unavailable);
-        self.note(&subject, resource, units, refused, now);
+        let refusing = denial.filter(|denial| !denial.unavailable);
+        let refusing = refusing.and_then(|denial| claims.get(denial.claim));
+        self.note(&subject, resource, units, refusing.map(|claim| claim.rule.dimension), now);
         self.admission(&claims, units, denial, now)
     }
 
@@ -155,33 +159,30 @@ impl Limiter {
         subject: &Subject<'_>,
         resource: &str,
         units: i64,
-        refused: bool,
+        refusing: Option<Dimension>,
         now: Timestamp,
     ) {
-        const DIMENSIONS: [Dimension; 5] = [
-            Dimension::User,
-            Dimension::ApiKey,
-            Dimension::Ip,
-            Dimension::Tenant,
-            Dimension::Global,
-        ];
+        let refused = refusing.is_some();
         let (now_ms, units) = (now.as_millisecond(), u32::try_from(units).unwrap_or(u32::MAX));
         {
             let mut seen = lock(&self.seen);
-            for dimension in DIMENSIONS {
+            for dimension in Dimension::ALL {
                 if let Some(entity) = subject.entity(dimension) {
                     seen.note(resource, dimension, &entity, units, refused, now_ms);
                 }
             }
         }
-        if !refused {
-            return;
-        }
+        let Some(refusing) = refusing else { return };
         measure("LimitsDenied", Unit::Count, 1.0);
-        if let Some(ip) = subject.ip
+        // What many use up together is no offence of the one who comes last.
+        let theirs = !matches!(refusing, Dimension::Tenant | Dimension::Global);
+        if let Some(ip) = subject.ip.filter(|_| theirs)
             && let Some(offence) = lock(&self.offenders).note_denial(ip_network(ip), now_ms)
         {
-            lock(&self.offences).push(offence.ip);
+            let mut offences = lock(&self.offences);
+            if offences.len() < MOST_OFFENCES {
+                offences.push(offence.ip);
+            }
         }
     }
 }

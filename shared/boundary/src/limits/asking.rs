@@ -21,15 +21,23 @@ impl Limiter {
         units: i64,
         mut now: Timestamp,
     ) -> Result<(), Denial> {
-        for round in 0..ROUNDS {
+        let shards = claims.iter().map(|claim| u32::from(claim.quota.shards())).max().unwrap_or(0);
+        for round in 0..ROUNDS + shards {
             let step = lock(&self.ledger).decide(claims, units, now.as_millisecond());
             match step {
                 Step::Allowed => return Ok(()),
                 Step::Denied(denial) => return Err(denial),
                 Step::Lease(tasks) => {
+                    let mut failed = false;
                     for task in tasks {
                         let claim = &claims[task.claim];
-                        let outcome = self.try_one(claim, &task, now).await;
+                        // Who waited for one in vain does not wait for the others too.
+                        let outcome = if failed {
+                            Outcome::Skipped
+                        } else {
+                            self.try_one(claim, &task, now).await
+                        };
+                        failed |= outcome == Outcome::Failed;
                         let now_ms = self.clock.now().as_millisecond();
                         lock(&self.ledger).settle(claim, &task, outcome, now_ms);
                     }
@@ -45,14 +53,16 @@ impl Limiter {
                     }
                     if in_the_way {
                         // Another transaction held a row; it is over in a moment.
-                        tokio::time::sleep(Duration::from_millis(2 << round)).await;
+                        tokio::time::sleep(Duration::from_millis(2 << round.min(6))).await;
                     }
                 }
             }
             now = self.clock.now();
         }
+        // Others were faster every time. Nobody knows whether there is something left, so the caller is
+        // not told that the quota is used up, and it is no offence.
         let retry_at_ms = Some(now.as_millisecond() + 1_000);
-        Err(Denial { claim: 0, retry_at_ms, unavailable: false })
+        Err(Denial { claim: 0, retry_at_ms, unavailable: true })
     }
 
     async fn try_one(&self, claim: &Claim<'_>, task: &Task, now: Timestamp) -> Outcome {

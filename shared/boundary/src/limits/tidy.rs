@@ -14,7 +14,8 @@ use store::limits::{CounterKey, Document, Part};
 use super::known::RENEW_MS;
 use super::{Limiter, lock};
 
-/// Refunds sent after one answer, and in the half second that an environment has at its end.
+/// Refunds sent and addresses blocked after one answer, and refunds sent in the half second that an
+/// environment has at its end.
 const AFTER_ANSWER: usize = 4;
 const AT_THE_END: usize = 64;
 
@@ -24,7 +25,8 @@ impl Limiter {
         let now = self.clock.now();
         self.refresh_after(RENEW_MS, now).await;
         let mut offences = std::mem::take(&mut *lock(&self.offences));
-        while let Some(ip) = offences.last() {
+        for _ in 0..AFTER_ANSWER {
+            let Some(ip) = offences.last() else { break };
             if self.block(*ip, now).await.is_none() {
                 break;
             }
@@ -42,15 +44,17 @@ impl Limiter {
     /// Gives everything back: the environment ends.
     pub async fn close(&self) {
         let now = self.clock.now();
-        lock(&self.ledger).give_up();
+        lock(&self.ledger).give_up(now.as_millisecond());
         let refunds = lock(&self.ledger).refunds(AT_THE_END);
         self.give_back(refunds, now).await;
         self.report(now).await;
     }
 
     async fn give_back(&self, refunds: Vec<Refund>, now: Timestamp) {
-        for Refund { rule, quota, entity, shard, write } in refunds {
-            let key = CounterKey::new(&rule.id, &quota, &entity, shard);
+        for refund in refunds {
+            let Some(write) = refund.write(now.as_millisecond()) else { continue };
+            let Refund { rule, quota, entity, shard, .. } = &refund;
+            let key = CounterKey::new(&rule.id, quota, entity, *shard);
             // A refund that fails may have been made: it is never repeated.
             let _ = self.in_time(self.rows.try_write(&key, &write, now)).await;
         }

@@ -213,8 +213,10 @@ impl Budget {
                 Next::Denied { retry_at_ms } => self.shut(number, lacking, retry_at_ms),
             }
         }
-        let open = self.shards.iter().map(|shard| shard.shut_until_ms).min().unwrap_or(i64::MAX);
-        self.shut_all(lacking, open)
+        match self.shards.iter().map(|shard| shard.shut_until_ms).min() {
+            Some(open_ms) if open_ms < i64::MAX => self.shut_all(lacking, open_ms),
+            _ => Next::Denied { retry_at_ms: None },
+        }
     }
 
     /// The debit was committed and left this row.
@@ -267,12 +269,13 @@ impl Budget {
         }
     }
 
-    /// What is to be credited when the node gives this budget up, and to which row.
-    pub fn give_up(&mut self) -> Option<(u8, Write)> {
+    /// What is to be credited when the node gives this budget up: to which row, and how that was last
+    /// seen. What it is worth is decided when it is credited, because a bucket fills up meanwhile.
+    pub fn give_up(&mut self, now_ms: i64) -> Option<(u8, Row, Unspent)> {
+        self.at(now_ms);
         self.set_aside();
         let (shard, unspent) = self.unspent.take()?;
-        let known = self.known(shard)?;
-        Some((shard, self.quota.credit(known, unspent, self.clock_ms)?))
+        Some((shard, self.known(shard)?.clone(), unspent))
     }
 
     /// Units that this node could still get, as far as it knows.
@@ -359,8 +362,8 @@ impl Budget {
         let now_ms = self.clock_ms;
         let lot = now_ms.wrapping_mul(31).wrapping_add(self.taken_ms);
         let within = |ms: i64| lot.rem_euclid(ms.max(1));
-        let there_is_some =
-            retry_at_ms.unwrap_or(i64::MAX).saturating_add(within(self.turn(number)));
+        let spread_ms = within(self.spacing(number));
+        let there_is_some = retry_at_ms.unwrap_or(i64::MAX).saturating_add(spread_ms);
         let patience = now_ms + self.backoff_ms / 2 + within(self.backoff_ms / 2);
         let shard = self.shard_mut(number);
         shard.shut_until_ms = there_is_some.max(patience).max(now_ms + 1);

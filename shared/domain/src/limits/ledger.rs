@@ -14,7 +14,7 @@ mod entries;
 use std::sync::Arc;
 
 use super::budget::{Ask, Lease, Next};
-use super::counter::{Row, Write};
+use super::counter::{Row, Unspent, Write};
 use super::quota::Quota;
 use super::rule::{OnFailure, Rule};
 use entries::Entries;
@@ -108,8 +108,15 @@ pub struct Refund {
     pub entity: Box<str>,
     /// The row's shard.
     pub shard: u8,
-    /// What to write.
-    pub write: Write,
+    known: Row,
+    unspent: Unspent,
+}
+
+impl Refund {
+    /// What to write now; nothing if they have come back by themselves.
+    pub fn write(&self, now_ms: i64) -> Option<Write> {
+        self.quota.shard(self.shard).credit(&self.known, self.unspent, now_ms)
+    }
 }
 
 /// How a claim stands, for headers and answers.
@@ -156,16 +163,13 @@ impl Ledger {
     /// An empty one. `seed` tells nodes apart and keeps anyone from choosing keys that collide; at
     /// most `most` keys are held at once.
     pub fn new(seed: u64, most: usize) -> Self {
-        Self {
-            entries: Entries::new(seed, most),
-            deaf_until_ms: i64::MIN,
-            counts: Counts::default(),
-        }
+        Self { entries: Entries::new(seed, most), deaf_until_ms: 0, counts: Counts::default() }
     }
 
     /// May `units` pass under every claim?
     pub fn decide(&mut self, claims: &[Claim<'_>], units: i64, now_ms: i64) -> Step {
-        if now_ms < self.deaf_until_ms {
+        // A clock that was set back must not make the silence longer.
+        if (self.deaf_until_ms - DEAF_MS..self.deaf_until_ms).contains(&now_ms) {
             return self.decide_alone(claims, units, now_ms);
         }
         let mut lacking = false;
@@ -260,19 +264,14 @@ impl Ledger {
         self.entries.budget(claim, now_ms).held()
     }
 
-    /// Whether the store is left alone.
-    pub fn is_deaf(&self, now_ms: i64) -> bool {
-        now_ms < self.deaf_until_ms
-    }
-
     /// What was given up and is owed to the store, at most `most` of it.
     pub fn refunds(&mut self, most: usize) -> Vec<Refund> {
         self.entries.refunds(most)
     }
 
     /// Gives up everything: the node ends. The rest is in [`Ledger::refunds`].
-    pub fn give_up(&mut self) {
-        self.entries.give_up();
+    pub fn give_up(&mut self, now_ms: i64) {
+        self.entries.give_up(now_ms);
     }
 
     /// Units that were debited and may still be spent or given back here.

@@ -34,6 +34,9 @@ pub struct Quota {
 /// Limits up to this are counted by the store alone: one conditional write for each request, exact.
 pub const CENTRAL: i64 = 100;
 
+/// Units that would end sooner than this are not worth holding: a call takes a good part of that time.
+const BRIEFEST_MS: i64 = 20;
+
 /// The most that a log may hold: its row stays small.
 pub const LONGEST_LOG: i64 = 500;
 
@@ -66,7 +69,8 @@ impl Quota {
 
     /// Whether each request asks the store, because a node could hold nothing worth holding.
     pub fn is_central(&self) -> bool {
-        self.algorithm == Algorithm::SlidingLog || self.capacity() <= CENTRAL
+        let too_brief = self.is_bucket() && self.holding_ms() < BRIEFEST_MS;
+        self.algorithm == Algorithm::SlidingLog || self.capacity() <= CENTRAL || too_brief
     }
 
     /// Whether units come back steadily and not with a window.
@@ -97,9 +101,11 @@ impl Quota {
     /// How long a node may hold units that it took from a bucket. What comes back meanwhile is kept
     /// out of the bucket, so that held and fresh units together never pass the burst.
     pub fn lease_ms(&self) -> i64 {
-        if self.is_central() {
-            return 0;
-        }
+        if self.is_central() { 0 } else { self.holding_ms() }
+    }
+
+    /// A twenty-fifth of the time that a bucket takes to fill.
+    fn holding_ms(&self) -> i64 {
         self.capacity().saturating_mul(self.window_ms) / 25 / self.limit.max(1)
     }
 

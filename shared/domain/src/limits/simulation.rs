@@ -198,12 +198,13 @@ impl<'p> World<'p> {
         self.report.ended += 1;
         self.nodes[index].begin(now_ms, self.plan, &mut self.dice);
         self.nodes[index].queue = std::mem::take(&mut old.queue);
-        self.retire(&mut old);
+        self.retire(&mut old, now_ms);
     }
 
-    fn retire(&mut self, node: &mut Node) {
+    fn retire(&mut self, node: &mut Node, now_ms: i64) {
         let held = node.ledger.outstanding();
-        let returned = if self.dice.one_in(2) { node.give_back(&mut self.cloud) } else { 0 };
+        let returned =
+            if self.dice.one_in(2) { node.give_back(&mut self.cloud, now_ms) } else { 0 };
         self.report.lost += (held - returned).max(0);
         let counts = node.ledger.counts();
         self.report.frozen += counts.frozen;
@@ -214,7 +215,7 @@ impl<'p> World<'p> {
 
     fn conclude(mut self) -> Report {
         for mut node in std::mem::take(&mut self.nodes) {
-            self.retire(&mut node);
+            self.retire(&mut node, START_MS + self.plan.run_ms);
         }
         self.report.over = self.audit.iter().map(Exact::excess).sum();
         self.report.writes = self.cloud.writes;

@@ -56,16 +56,6 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Appends who it is in that dimension, and says whether it is anyone there.
-    pub fn write_entity(&self, dimension: Dimension, out: &mut String) -> bool {
-        match (dimension, self.ip, self.borrowed(dimension)) {
-            (Dimension::Ip, Some(ip), _) => write_network(ip, out),
-            (_, _, Some(text)) => out.push_str(text),
-            (_, _, None) => return false,
-        }
-        true
-    }
-
     fn borrowed(&self, dimension: Dimension) -> Option<&'a str> {
         match dimension {
             Dimension::User => self.user,

@@ -52,16 +52,20 @@ impl Budget {
 
     /// Units to debit from a row for a request that lacks some.
     pub(super) fn chunk(&self, number: u8, lacking: i64) -> i64 {
-        let unknown = self.known(number).is_none();
-        if self.quota.is_central() || unknown && self.chunk == 0 {
+        if self.quota.is_central() {
             return lacking;
         }
         let free = self.free(number);
+        let is_new = self.known(number).is_none() && self.chunk == 0;
         let portion = free / (self.nodes(number) / 8).max(4);
-        let units = self.demand(number).min(portion).max(lacking);
+        let wanted = if is_new { 0 } else { self.demand(number).min(portion) };
+        let units = wanted.max(lacking);
+        if self.quota.shards() == 1 {
+            return units.min(free.max(lacking));
+        }
         // A part of what a request lacks is better than nothing: another row may have the rest.
-        let several = self.quota.shards() > 1 && free > 0;
-        if several { units.min(free) } else { units.min(free.max(lacking)) }
+        let whole = self.quota.shard(number).free(None, self.clock_ms);
+        units.min(if free > 0 { free } else { whole })
     }
 
     /// Whether it is not this node's turn yet to ask for what little is left.
@@ -80,10 +84,15 @@ impl Budget {
         self.free(number) < self.quota.shard(number).capacity() / SCARCE
     }
 
-    /// How far apart this node's turns are; a node alone waits for nobody.
+    /// How far apart this node's turns are.
     pub(super) fn turn(&self, number: u8) -> i64 {
+        self.spacing(number).max(self.backoff_ms)
+    }
+
+    /// How far apart turns have to be for all nodes to have theirs; a node alone waits for nobody.
+    pub(super) fn spacing(&self, number: u8) -> i64 {
         let nodes = self.nodes(number).max(self.nodes(self.latest));
-        ((nodes - 1) * 1_000 / TURNS).min(self.quota.window_ms / 10).max(self.backoff_ms)
+        ((nodes - 1) * 1_000 / TURNS).min(self.quota.window_ms / 10)
     }
 
     /// How many nodes draw on a row, as far as is known.

@@ -19,7 +19,7 @@ use crate::Timestamp;
 pub struct Asked<'a> {
     /// The caller's address, whole. Without one no rule with networks matches.
     pub ip: Option<IpAddr>,
-    /// The path as it was sent, without the query.
+    /// The path as the gateway hands it over, without the query.
     pub path: &'a str,
     /// The method.
     pub method: &'a str,
@@ -212,7 +212,9 @@ impl Compiled {
 impl Conditions {
     fn hold(&self, look: &Look<'_>) -> bool {
         let asked = &look.asked;
-        any(&self.methods, |method| method.eq_ignore_ascii_case(asked.method))
+        // Who may not read may not ask what reading would say either.
+        let method = if asked.method == "HEAD" { "GET" } else { asked.method };
+        any(&self.methods, |named| named == asked.method || named.eq_ignore_ascii_case(method))
             && any(&self.paths, |path| path.matches(asked.path))
             && any(&self.headers, |test| test.holds((asked.header)(&test.name)))
             && any(&self.user_agents, |agent| look.agent().is_some_and(|sent| sent.contains(agent)))

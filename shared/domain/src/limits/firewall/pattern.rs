@@ -1,7 +1,7 @@
 //! A path in the template's notation: `{id}` is one segment, `{*rest}` all that remain.
 //!
 //! Guarantee: a pattern matches what the router would route by it. Neither placeholder matches
-//! nothing, and paths are compared as they were sent. Absent: placeholders for part of a segment.
+//! nothing, and paths are compared as the gateway hands them over. Absent: placeholders for part of a segment.
 
 /// A pattern that has been read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Pattern {
         let path = text.strip_prefix('/').ok_or("must start with /")?;
         let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'?' && byte != b'#';
         if !path.bytes().all(plain) {
-            return Err("must be a path as it is sent: printable ASCII without spaces, ? and #");
+            return Err("must be a path: printable ASCII without spaces, ? and #");
         }
         let mut pattern = Self { segments: Vec::new(), open: false };
         for segment in path.split('/') {

@@ -105,10 +105,10 @@ impl Entries {
     }
 
     /// Gives up every budget.
-    pub(super) fn give_up(&mut self) {
+    pub(super) fn give_up(&mut self, now_ms: i64) {
         self.index.clear();
         for entry in std::mem::take(&mut self.held) {
-            self.owe(entry.rule, entry.entity, entry.budget);
+            self.owe(entry.rule, entry.entity, entry.budget, now_ms);
         }
     }
 
@@ -122,7 +122,7 @@ impl Entries {
         if let Some(&at) = found {
             let at = at as usize;
             if *self.held[at].budget.quota() != claim.quota {
-                self.replace(at, claim);
+                self.replace(at, claim, now_ms);
             }
             return at;
         }
@@ -130,13 +130,13 @@ impl Entries {
     }
 
     /// The quota has changed: what was held under the old one goes back.
-    fn replace(&mut self, at: usize, claim: &Claim<'_>) {
+    fn replace(&mut self, at: usize, claim: &Claim<'_>, now_ms: i64) {
         let entry = &mut self.held[at];
         let fresh = Budget::new(claim.quota, self.seed ^ entry.hash, 0);
         let old = std::mem::replace(&mut entry.budget, fresh);
         let rule = std::mem::replace(&mut entry.rule, Arc::clone(claim.rule));
         let entity = entry.entity.clone();
-        self.owe(rule, entity, old);
+        self.owe(rule, entity, old, now_ms);
     }
 
     fn insert(&mut self, hash: u64, claim: &Claim<'_>, now_ms: i64) -> usize {
@@ -183,15 +183,15 @@ impl Entries {
         }
         self.sketch.advance(now_ms);
         self.sketch.add(old.hash, u32::try_from(old.budget.size()).unwrap_or(u32::MAX));
-        self.owe(old.rule, old.entity, old.budget);
+        self.owe(old.rule, old.entity, old.budget, now_ms);
     }
 
-    fn owe(&mut self, rule: Arc<Rule>, entity: Box<str>, mut budget: Budget) {
+    fn owe(&mut self, rule: Arc<Rule>, entity: Box<str>, mut budget: Budget, now_ms: i64) {
         let quota = *budget.quota();
-        if let Some((shard, write)) = budget.give_up()
+        if let Some((shard, known, unspent)) = budget.give_up(now_ms)
             && self.refunds.len() < MOST_REFUNDS
         {
-            self.refunds.push(Refund { rule, quota, entity, shard, write });
+            self.refunds.push(Refund { rule, quota, entity, shard, known, unspent });
         }
     }
 

@@ -196,3 +196,84 @@ fn memory_is_bounded_and_what_leaves_it_is_owed_to_the_store() {
     let owed = ledger.refunds(1_000);
     assert!(owed.len() > 100 && owed.len() <= 256, "{}", owed.len());
 }
+
+fn alone(quota: Quota) -> (Arc<Rule>, Quota) {
+    let rule = Rule { quota, ..(*rules([1; 5])[0]).clone() };
+    (Arc::new(rule), quota)
+}
+
+#[test]
+fn what_an_idle_node_held_of_a_bucket_is_worth_nothing_once_it_has_come_back() {
+    let bucket =
+        Quota { algorithm: Algorithm::TokenBucket, limit: 1_000, window_ms: 10_000, burst: None };
+    let (rule, quota) = alone(bucket);
+    let claims = [Claim { rule: &rule, quota, entity: "ada" }];
+    let (mut store, mut idle, mut busy) =
+        (Store::default(), Ledger::new(1, 64), Ledger::new(2, 64));
+    for _ in 0..4 {
+        assert!(store.ask(&mut idle, &claims, 5, Mishap::None, START_MS));
+    }
+    assert!(idle.outstanding() > 0);
+    let later_ms = START_MS + 600_000;
+    assert!(store.ask(&mut busy, &claims, 900, Mishap::None, later_ms));
+    idle.give_up(later_ms);
+    let refunds = idle.refunds(10);
+    assert!(refunds.iter().all(|refund| refund.write(later_ms).is_none()), "{refunds:?}");
+}
+
+#[test]
+fn what_a_node_held_of_a_sharded_bucket_is_given_back_in_the_shards_own_measure() {
+    let bucket =
+        Quota { algorithm: Algorithm::TokenBucket, limit: 100_000, window_ms: 10_000, burst: None };
+    assert!(bucket.shards() > 1);
+    let (rule, quota) = alone(bucket);
+    let claims = [Claim { rule: &rule, quota, entity: "ada" }];
+    let (mut store, mut ledger) = (Store::default(), Ledger::new(1, 64));
+    for _ in 0..4 {
+        assert!(store.ask(&mut ledger, &claims, 50, Mishap::None, START_MS));
+    }
+    assert!(ledger.outstanding() > 0);
+    ledger.give_up(START_MS);
+    assert!(ledger.refunds(10).iter().any(|refund| refund.write(START_MS).is_some()));
+}
+
+#[test]
+fn a_request_larger_than_a_shard_passes_in_every_window_that_has_as_many() {
+    let sharded =
+        Quota { algorithm: Algorithm::FixedWindow, limit: 1_000, window_ms: 1_000, burst: None };
+    assert_eq!(sharded.shards(), 4);
+    let (rule, quota) = alone(sharded);
+    let claims = [Claim { rule: &rule, quota, entity: "ada" }];
+    let (mut store, mut ledger) = (Store::default(), Ledger::new(1, 64));
+    for window in 0..3 {
+        let now_ms = START_MS + window * 1_000;
+        assert!(store.ask(&mut ledger, &claims, 600, Mishap::None, now_ms), "{window}");
+        assert!(!store.ask(&mut ledger, &claims, 600, Mishap::None, now_ms + 1), "{window}");
+        let Step::Denied(denial) = ledger.decide(&claims, 600, now_ms + 2) else {
+            panic!("passed")
+        };
+        assert!(denial.retry_at_ms.is_some_and(|at| at <= now_ms + 2_000), "{denial:?}");
+    }
+}
+
+#[test]
+fn a_bucket_whose_leases_would_end_at_once_is_counted_by_the_store() {
+    let brief = |limit, burst| Quota {
+        algorithm: Algorithm::TokenBucket,
+        limit,
+        window_ms: 1_000,
+        burst: Some(burst),
+    };
+    assert!(brief(10_000, 200).is_central() && brief(1_000, 101).is_central());
+    assert!(!brief(1_000, 1_000).is_central());
+}
+
+#[test]
+fn a_clock_that_is_set_back_does_not_keep_a_node_deaf() {
+    let (rule, quota) = alone(rules([1_000; 5])[0].quota);
+    let claims = [Claim { rule: &rule, quota, entity: "ada" }];
+    let (mut store, mut ledger) = (Store::default(), Ledger::new(1, 64));
+    assert!(!store.ask(&mut ledger, &claims, 1, Mishap::Cut, START_MS));
+    assert!(!store.ask(&mut ledger, &claims, 1, Mishap::None, START_MS + 500), "deaf for a second");
+    assert!(store.ask(&mut ledger, &claims, 1, Mishap::None, START_MS - 3_600_000));
+}

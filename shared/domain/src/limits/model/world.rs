@@ -221,9 +221,9 @@ impl World {
     fn end(&mut self, node: usize, now_ms: i64) -> Option<()> {
         let it = &mut self.nodes[node];
         it.call.is_none().then_some(())?;
-        it.budget.at(now_ms);
         let mut ending = it.budget.clone();
-        let (_, write) = ending.give_up()?;
+        let (_, known, unspent) = ending.give_up(now_ms)?;
+        let write = self.quota.credit(&known, unspent, now_ms)?;
         if self.broken == Some(Break::CreditKeepsHolding) {
             self.ends = self.ends.checked_sub(1)?;
         } else {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Plan;
 use super::cloud::Cloud;
 use crate::dice::Dice;
-use crate::limits::ledger::{Claim, Ledger, Outcome, Reserved, Step, Task};
+use crate::limits::ledger::{Claim, Ledger, Outcome, Refund, Reserved, Step, Task};
 use crate::limits::quota::Quota;
 use crate::limits::rule::Rule;
 
@@ -107,19 +107,19 @@ impl Node {
             return;
         }
         for refund in self.ledger.refunds(4) {
-            refunded(cloud, &refund.entity, refund.shard, &refund.write);
+            refunded(cloud, &refund, now_ms);
         }
     }
 
     /// Gives everything back that it can, and says how many units that was.
-    pub(super) fn give_back(&mut self, cloud: &mut Cloud) -> i64 {
+    pub(super) fn give_back(&mut self, cloud: &mut Cloud, now_ms: i64) -> i64 {
         if cloud.is_cut_off(self.lot) {
             return 0;
         }
         let held = self.ledger.outstanding();
-        self.ledger.give_up();
+        self.ledger.give_up(now_ms);
         for refund in self.ledger.refunds(64) {
-            refunded(cloud, &refund.entity, refund.shard, &refund.write);
+            refunded(cloud, &refund, now_ms);
         }
         held
     }
@@ -195,8 +195,9 @@ fn claim<'a>(rule: &'a Arc<Rule>, quota: Quota, names: &'a [String], key: usize)
 }
 
 /// Keys are named by their number.
-fn refunded(cloud: &mut Cloud, entity: &str, shard: u8, write: &crate::limits::counter::Write) {
-    if let Some(key) = entity.strip_prefix("key-").and_then(|number| number.parse().ok()) {
-        cloud.write(key, shard, write);
+fn refunded(cloud: &mut Cloud, refund: &Refund, now_ms: i64) {
+    let key = refund.entity.strip_prefix("key-").and_then(|number| number.parse().ok());
+    if let (Some(key), Some(write)) = (key, refund.write(now_ms)) {
+        cloud.write(key, refund.shard, &write);
     }
 }

@@ -70,13 +70,14 @@ impl Oracle {
     }
 }
 
-/// What a bucket gives away at once, in parts of a unit: its burst, and if that is more than a hundred,
+/// What a bucket gives away at once, in parts of a unit: its burst, and if that is worth leasing,
 /// less what comes back in a twenty-fifth (whole milliseconds) of the time that it takes to fill.
 pub(super) fn most(quota: &Quota) -> i128 {
     let burst = i128::from(quota.burst.unwrap_or(quota.limit));
     let whole = burst * i128::from(quota.window_ms);
-    if burst <= 100 {
+    let lease_ms = whole / (25 * i128::from(quota.limit.max(1)));
+    if burst <= 100 || lease_ms < 20 {
         return whole;
     }
-    whole - whole / (25 * i128::from(quota.limit)) * i128::from(quota.limit)
+    whole - lease_ms * i128::from(quota.limit)
 }
