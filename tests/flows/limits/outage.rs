@@ -163,7 +163,8 @@ async fn what_a_node_holds_is_spent_before_a_rule_gives_up() {
         assert_eq!(ask(&lab, "ada", "/many").await.status, 200);
         lab.cloud.functions.quiesce().await;
     }
-    assert!(is(&lab, "LimitsFrozen", 3.0), "what was held outlives its minute");
+    // The quota of whoever checks may be spent late too.
+    assert!(metric(&lab, "LimitsFrozen") >= 3.0, "what was held outlives its minute");
     assert_problem(&ask(&lab, "ada", "/many").await, 503, "unavailable");
 }
 
