@@ -7,6 +7,7 @@ mod check_input;
 mod firewall;
 mod firewall_input;
 mod headers;
+mod lockout;
 mod numbers;
 mod outage;
 mod overrides;
