@@ -19,13 +19,12 @@
 //! makes anything available again.
 
 mod chunk;
+mod pace;
+mod shard;
 
 use super::counter::{Plan, Row, Unspent, Write};
 use super::quota::Quota;
-
-/// How long a node stays away that found nothing, at first and at last.
-const LEAST_BACKOFF_MS: i64 = 8;
-const MOST_BACKOFF_MS: i64 = 2_000;
+use shard::Shard;
 
 /// What a node holds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -60,22 +59,6 @@ pub struct Budget {
     latest: u8,
     /// Grows while a row that the store alone counts has nothing for this node, and shrinks when it has.
     backoff_ms: i64,
-}
-
-/// What is known of one row.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-struct Shard {
-    number: u8,
-    known: Option<Row>,
-    /// Not to be asked for so many units again before that.
-    shut_until_ms: i64,
-    shut_units: i64,
-    /// When we first saw it.
-    since_ms: i64,
-    /// Our own writes in the row's window and in the one before.
-    window: i64,
-    leases: i64,
-    leases_before: i64,
 }
 
 /// Names the lease that something was spent of.
@@ -251,17 +234,6 @@ impl Budget {
         self.committed(ask, row);
     }
 
-    /// The guard failed: this is the row as it stands.
-    pub fn refused(&mut self, ask: &Ask, row: Option<Row>) {
-        self.shown(ask.shard, row);
-        self.refusals = self.refusals.saturating_add(1);
-        let in_vain = self.refusals >= chunk::PERSISTENCE || self.free(ask.shard) == 0;
-        if in_vain && self.quota.is_central() {
-            self.backoff_ms = (self.backoff_ms * 2).clamp(LEAST_BACKOFF_MS, MOST_BACKOFF_MS);
-        }
-        self.withdraw(ask);
-    }
-
     /// The debit was not tried, or came to nothing: what it would have credited is still owed.
     pub fn withdraw(&mut self, ask: &Ask) {
         if let (None, Some(unspent)) = (self.unspent, ask.unspent) {
@@ -300,7 +272,7 @@ impl Budget {
     /// Whether the row is nearly used up by many nodes of which we are a small part.
     pub fn is_spread(&self) -> bool {
         let is_ours = self.shard(self.latest).is_some_and(Shard::is_ours);
-        is_ours && self.is_scarce(self.latest) && self.nodes(self.latest) >= chunk::CROWD
+        is_ours && self.is_scarce(self.latest) && self.nodes(self.latest) >= pace::CROWD
     }
 
     fn shard(&self, number: u8) -> Option<&Shard> {
@@ -340,41 +312,6 @@ impl Budget {
             self.unspent = Some((self.latest, unspent));
             self.held = 0;
         }
-    }
-
-    /// Notes that the store is being asked.
-    fn asking(&mut self, ask: Ask) -> Ask {
-        self.latest = ask.shard;
-        let (now_ms, turn) = (self.clock_ms, self.turn(ask.shard));
-        if ask.shard != self.home && self.known(ask.shard).is_none() {
-            self.roam_ms = now_ms + self.quota.window_ms / 20;
-        }
-        // Whoever was shown a newer row asks twice in a turn, and waits for two.
-        self.turn_ms = (self.turn_ms.max(now_ms) + turn).min(now_ms + 2 * turn);
-        // From here on the write has it: nobody else credits it too.
-        self.unspent = self.unspent.filter(|(shard, _)| *shard != ask.shard);
-        ask
-    }
-
-    /// Remembers that a row has too few left. Nodes come back at different times, and less often the
-    /// longer there is nothing for them.
-    fn shut(&mut self, number: u8, lacking: i64, retry_at_ms: Option<i64>) {
-        let now_ms = self.clock_ms;
-        let lot = now_ms.wrapping_mul(31).wrapping_add(self.taken_ms);
-        let within = |ms: i64| lot.rem_euclid(ms.max(1));
-        let spread_ms = within(self.spacing(number));
-        let there_is_some = retry_at_ms.unwrap_or(i64::MAX).saturating_add(spread_ms);
-        let patience = now_ms + self.backoff_ms / 2 + within(self.backoff_ms / 2);
-        let shard = self.shard_mut(number);
-        shard.shut_until_ms = there_is_some.max(patience).max(now_ms + 1);
-        shard.shut_units = lacking;
-    }
-
-    /// Remembers that no row has as many.
-    fn shut_all(&mut self, lacking: i64, until_ms: i64) -> Next {
-        (self.shut_until_ms, self.shut_units) = (until_ms, lacking);
-        self.asked += lacking;
-        Next::Denied { retry_at_ms: Some(until_ms) }
     }
 
     fn plan(&self, shard: u8, lacking: i64) -> Next {

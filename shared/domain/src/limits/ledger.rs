@@ -9,6 +9,7 @@
 //! alone are debited last, in one transaction. Memory is bounded: exact budgets for the keys in use, a
 //! sketch of the demand for the rest. Absent: calls, clocks, randomness.
 
+mod alone;
 mod entries;
 
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use super::budget::{Ask, Lease, Next};
 use super::counter::{Row, Unspent, Write};
 use super::quota::Quota;
-use super::rule::{OnFailure, Rule};
+use super::rule::Rule;
 use entries::Entries;
 pub use entries::KEYS;
 
@@ -151,12 +152,6 @@ pub struct Ledger {
     entries: Entries,
     deaf_until_ms: i64,
     counts: Counts,
-}
-
-enum Way {
-    Held,
-    Frozen,
-    Open,
 }
 
 impl Ledger {
@@ -326,46 +321,6 @@ impl Ledger {
         let spent =
             held.map(|(index, claim)| (index, self.entries.budget(claim, now_ms).spend(units)));
         Reserved(spent.collect())
-    }
-
-    /// Without the store: what is held, then what each rule says.
-    fn decide_alone(&mut self, claims: &[Claim<'_>], units: i64, now_ms: i64) -> Step {
-        let mut ways = Vec::with_capacity(claims.len());
-        for (index, claim) in claims.iter().enumerate() {
-            let budget = self.entries.budget(claim, now_ms);
-            let way = if budget.held() >= units {
-                Way::Held
-            } else if budget.frozen() >= units {
-                Way::Frozen
-            } else if claim.rule.on_failure == OnFailure::Closed {
-                self.counts.closed += 1;
-                let retry_at_ms = Some(self.deaf_until_ms);
-                return Step::Denied(Denial { claim: index, retry_at_ms, unavailable: true });
-            } else if self.entries.let_pass(claim, now_ms) + units > claim.quota.limit {
-                let window = claim.quota.window_ms.max(1);
-                let retry_at_ms = Some((now_ms.div_euclid(window) + 1) * window);
-                return Step::Denied(Denial { claim: index, retry_at_ms, unavailable: false });
-            } else {
-                Way::Open
-            };
-            ways.push(way);
-        }
-        for (claim, way) in claims.iter().zip(ways) {
-            match way {
-                Way::Held => {
-                    self.entries.budget(claim, now_ms).spend(units);
-                }
-                Way::Frozen => {
-                    self.entries.budget(claim, now_ms).spend_frozen(units);
-                    self.counts.frozen += units;
-                }
-                Way::Open => {
-                    self.entries.note_pass(claim, units, now_ms);
-                    self.counts.open += units;
-                }
-            }
-        }
-        Step::Allowed
     }
 }
 
