@@ -47,7 +47,7 @@ fn functions_have_their_globals_and_their_own() {
     assert_eq!(ids.architectures, ["arm64"]);
     assert_eq!(ids.environment["STAGE"], "prod");
     assert_eq!(ids.environment["IDS_TABLE"], "switchyard-local-IdsTable");
-    assert_eq!(ids.policies.len(), 3);
+    assert_eq!(ids.policies.len(), 5);
     let keys: Vec<String> = ids.routes.iter().map(|route| route.key.to_string()).collect();
     assert_eq!(keys, ["ANY /api/v1/ids", "ANY /api/v1/ids/{id}"]);
 }
