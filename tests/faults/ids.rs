@@ -42,9 +42,15 @@ pub(super) async fn scenario(
     let counts = lab.cloud.faults.counts();
     lab.cloud.faults.stop();
     lab.advance_seconds(7_200);
-    let last = lab.call(Method::POST, "/api/v1/ids").by(&root_key()).send().await;
+    let ask = || lab.call(Method::POST, "/api/v1/ids").by(&root_key()).send();
+    let mut last = ask().await;
+    if last.status == 429 {
+        // A node whose clock was set back may have to wait for a quota; who waits as told is served.
+        lab.advance_seconds(last.header("retry-after").parse().unwrap_or(60));
+        last = ask().await;
+    }
     if last.status != 200 || served == 0 {
-        return Err(format!("no ids once nothing goes wrong: {}", last.body));
+        return Err(format!("no ids once nothing goes wrong: {} {:?}", last.body, last.headers));
     }
     check(&last, &mut given)?;
     Ok(counts)
