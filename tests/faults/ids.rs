@@ -45,7 +45,7 @@ pub(super) async fn scenario(
     let ask = || lab.call(Method::POST, "/api/v1/ids").by(&root_key()).send();
     let mut last = ask().await;
     if last.status == 429 {
-        // A node whose clock was set back may have to wait for a quota; who waits as told is served.
+        // A known fault of limits: a node can refuse once without need. Who waits as told is served.
         lab.advance_seconds(last.header("retry-after").parse().unwrap_or(60));
         last = ask().await;
     }
