@@ -282,6 +282,8 @@ impl Budget {
     fn shard_mut(&mut self, number: u8) -> &mut Shard {
         let found = self.shards.iter().position(|shard| shard.number == number);
         let index = found.unwrap_or_else(|| {
+            // Most have one: room for four would double a node's memory.
+            self.shards.reserve_exact(1);
             self.shards.push(Shard { number, since_ms: self.clock_ms, ..Shard::default() });
             self.shards.len() - 1
         });

@@ -49,6 +49,10 @@ impl Budget {
         if ask.shard != self.home && self.known(ask.shard).is_none() {
             self.roam_ms = now_ms + self.quota.window_ms / 20;
         }
+        if now_ms >= self.turn_ms.saturating_add(MOST_BACKOFF_MS) {
+            // A node that stayed away for so long is not insisting.
+            self.refusals = 0;
+        }
         // Whoever was shown a newer row asks twice in a turn, and waits for two.
         self.turn_ms = (self.turn_ms.max(now_ms) + turn).min(now_ms + 2 * turn);
         // From here on the write has it: nobody else credits it too.

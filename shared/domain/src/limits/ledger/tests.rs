@@ -6,6 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::{Claim, Ledger, Outcome, Step, Task};
+use crate::limits::budget::{Budget, Next};
 use crate::limits::counter::Row;
 use crate::limits::quota::{Algorithm, Quota};
 use crate::limits::rule::{Dimension, Mode, OnFailure, Rule};
@@ -276,4 +277,34 @@ fn a_clock_that_is_set_back_does_not_keep_a_node_deaf() {
     assert!(!store.ask(&mut ledger, &claims, 1, Mishap::Cut, START_MS));
     assert!(!store.ask(&mut ledger, &claims, 1, Mishap::None, START_MS + 500), "deaf for a second");
     assert!(store.ask(&mut ledger, &claims, 1, Mishap::None, START_MS - 3_600_000));
+}
+
+/// One node's requests at rows that others have moved on: refused so often in a row, then an hour of
+/// quiet, then rows that have moved on again.
+#[test]
+fn refusals_of_long_ago_deny_nothing() {
+    let quota = Quota {
+        algorithm: Algorithm::FixedWindow,
+        limit: 6_000,
+        window_ms: WINDOW_MS,
+        burst: None,
+    };
+    let crowded = |window, leases| Row { window, used: 10, leases, ..Row::default() };
+    for refusals in 0..8 {
+        let mut budget = Budget::new(quota, 1, 0);
+        let mut ask = |now_ms: i64, leases: i64| {
+            budget.at(now_ms);
+            let next = budget.next(1);
+            if let Next::Ask(ask) = &next {
+                budget.refused(ask, Some(crowded(now_ms.div_euclid(WINDOW_MS), leases)));
+            }
+            matches!(next, Next::Ask(_))
+        };
+        for number in 0..refusals {
+            ask(START_MS, 40 + number);
+        }
+        let later_ms = START_MS + 3_600_000;
+        assert!(ask(later_ms, 40), "{refusals} refusals");
+        assert!(ask(later_ms, 41), "shown a newer row after {refusals} refusals");
+    }
 }
