@@ -15,14 +15,6 @@ use store::Limits;
 use store::limits::CounterKey;
 use tests::Lab;
 
-const ALGORITHMS: [Algorithm; 5] = [
-    Algorithm::FixedWindow,
-    Algorithm::SlidingWindow,
-    Algorithm::SlidingLog,
-    Algorithm::TokenBucket,
-    Algorithm::LeakyBucket,
-];
-
 /// Noon, at the beginning of a minute.
 const NOW: i64 = 1_772_366_400_000;
 const MINUTE: i64 = 60_000;
@@ -85,7 +77,7 @@ fn committed(outcome: Outcome) -> Row {
 #[tokio::test(start_paused = true)]
 async fn the_first_debit_makes_the_row_and_the_same_again_is_shown_what_stands_there() {
     let lab = Lab::new();
-    for algorithm in ALGORITHMS {
+    for algorithm in Algorithm::ALL {
         let shared = Shared::new(&lab, quota(algorithm, 10));
         let first = committed(shared.take(None, 6, NOW).await);
         assert_eq!(shared.row().await.as_ref(), Some(&first), "{algorithm:?}");

@@ -11,7 +11,7 @@ use store::Limits;
 use store::limits::CounterKey;
 use tests::Lab;
 
-use super::{ALGORITHMS, NOW, at, limits};
+use super::{NOW, at, limits};
 
 const STEPS: u64 = 60;
 const SEEDS: u64 = 4;
@@ -112,7 +112,7 @@ async fn a_write_does_at_the_store_what_it_means_in_every_way_of_counting() {
     let lab = Lab::new();
     let rows = limits(&lab);
     let (mut won, mut lost) = (0, 0);
-    for (index, algorithm) in (0_u64..).zip(ALGORITHMS) {
+    for (index, algorithm) in (0_u64..).zip(Algorithm::ALL) {
         for seed in 0..SEEDS {
             let mut dice = Dice::new(seed << 8 | index);
             let quota = some_quota(algorithm, &mut dice);

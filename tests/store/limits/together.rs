@@ -9,7 +9,7 @@ use store::limits::CounterKey;
 use tests::Lab;
 
 use super::agreement::Twin;
-use super::{ALGORITHMS, NOW, at, debit, limits, quota};
+use super::{NOW, at, debit, limits, quota};
 
 #[tokio::test(start_paused = true)]
 async fn all_are_debited_or_none_and_each_that_refuses_is_shown() {
@@ -20,7 +20,7 @@ async fn all_are_debited_or_none_and_each_that_refuses_is_shown() {
         let mut dice = Dice::new(seed);
         let mut twins: Vec<Twin> = (0..3)
             .map(|index| {
-                let algorithm = ALGORITHMS[usize::try_from(dice.below(5)).unwrap_or(0)];
+                let algorithm = Algorithm::ALL[usize::try_from(dice.below(5)).unwrap_or(0)];
                 Twin::new(quota(algorithm, 20), &format!("rule-{seed}-{index}"))
             })
             .collect();

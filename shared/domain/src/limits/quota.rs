@@ -18,6 +18,17 @@ pub enum Algorithm {
     LeakyBucket,
 }
 
+impl Algorithm {
+    /// Each of them.
+    pub const ALL: [Self; 5] = [
+        Self::FixedWindow,
+        Self::SlidingWindow,
+        Self::SlidingLog,
+        Self::TokenBucket,
+        Self::LeakyBucket,
+    ];
+}
+
 /// A limit and its way of counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Quota {

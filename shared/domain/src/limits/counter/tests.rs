@@ -14,14 +14,6 @@ mod stale;
 use super::{Plan, Row, Unspent, Write};
 use crate::limits::quota::{Algorithm, Quota};
 
-const ALGORITHMS: [Algorithm; 5] = [
-    Algorithm::FixedWindow,
-    Algorithm::SlidingWindow,
-    Algorithm::SlidingLog,
-    Algorithm::TokenBucket,
-    Algorithm::LeakyBucket,
-];
-
 /// A row as the store has it.
 #[derive(Debug, Clone)]
 struct Shared {

@@ -6,14 +6,6 @@ use crate::limits::quota::Algorithm;
 
 const NOW: i64 = 29_000_000 * MINUTE_MS + 30_000;
 
-const ALL: [Algorithm; 5] = [
-    Algorithm::FixedWindow,
-    Algorithm::SlidingWindow,
-    Algorithm::SlidingLog,
-    Algorithm::TokenBucket,
-    Algorithm::LeakyBucket,
-];
-
 fn quota(algorithm: Algorithm, limit: i64, window_ms: i64) -> Quota {
     Quota { algorithm, limit, window_ms, burst: None }
 }
@@ -56,7 +48,7 @@ proptest! {
     #[test]
     fn it_denies_what_unit_by_unit_would_be_denied(
         asked in minutes(),
-        algorithm in proptest::sample::select(&ALL[..]),
+        algorithm in proptest::sample::select(&Algorithm::ALL[..]),
         limit in 1_i64..300,
         window_ms in prop_oneof![
             Just(1_000), Just(7_000), Just(60_000), Just(3_600_000), 1_000_i64..400_000,
@@ -81,7 +73,7 @@ proptest! {
 
 #[test]
 fn a_quota_above_the_demand_denies_nothing() {
-    for algorithm in ALL {
+    for algorithm in Algorithm::ALL {
         let run = quota(algorithm, 6_000, 60_000).dry_run(&[demand("a", &[3_000; MINUTES])], NOW);
         assert_eq!((run.keys, run.keys_denied, run.denied), (1, 0, 0), "{algorithm:?}");
         assert_eq!((run.asked, run.share, run.worst), (180_000, 0.0, vec![]), "{algorithm:?}");
@@ -90,7 +82,7 @@ fn a_quota_above_the_demand_denies_nothing() {
 
 #[test]
 fn a_limit_of_zero_denies_everything() {
-    for algorithm in ALL {
+    for algorithm in Algorithm::ALL {
         let run = quota(algorithm, 0, 60_000).dry_run(&[demand("a", &[5; MINUTES])], NOW);
         assert_eq!((run.asked, run.denied, run.share), (300, 300, 1.0), "{algorithm:?}");
         assert_eq!((run.keys_denied, run.worst), (1, vec![("a".to_owned(), 300)]));

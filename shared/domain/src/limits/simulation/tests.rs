@@ -3,14 +3,6 @@
 use super::*;
 use crate::limits::quota::Algorithm;
 
-const ALGORITHMS: [Algorithm; 5] = [
-    Algorithm::FixedWindow,
-    Algorithm::SlidingWindow,
-    Algorithm::SlidingLog,
-    Algorithm::TokenBucket,
-    Algorithm::LeakyBucket,
-];
-
 fn plan(algorithm: Algorithm, limit: i64) -> Plan {
     Plan {
         quota: Quota { algorithm, limit, window_ms: 4_000, burst: None },
@@ -40,7 +32,7 @@ fn the_same_plan_gives_the_same_report() {
 
 #[test]
 fn nodes_together_admit_what_there_is_and_no_more() {
-    for algorithm in ALGORITHMS {
+    for algorithm in Algorithm::ALL {
         for limit in [50, 400, 4_000] {
             // A log is one row that every request rewrites; it is for small limits.
             if algorithm == Algorithm::SlidingLog && limit > 50 {
@@ -57,7 +49,7 @@ fn nodes_together_admit_what_there_is_and_no_more() {
 
 #[test]
 fn nodes_that_come_and_go_admit_no_more_either() {
-    for algorithm in ALGORITHMS {
+    for algorithm in Algorithm::ALL {
         let harsh = Plan { life_ms: 2_000, bursts: true, ..plan(algorithm, 500) };
         let report = simulate(&Plan { keys: 5, over_keys: Spread::Zipf, rate: 2_000, ..harsh });
         assert!(report.ended > 100 && report.lost >= 0, "{report:?}");
@@ -67,7 +59,7 @@ fn nodes_that_come_and_go_admit_no_more_either() {
 
 #[test]
 fn without_the_store_a_closed_rule_admits_what_was_leased_and_an_open_one_counts_the_rest() {
-    for algorithm in ALGORITHMS {
+    for algorithm in Algorithm::ALL {
         for (percent, on_failure) in
             [(100, OnFailure::Closed), (40, OnFailure::Closed), (100, OnFailure::Open)]
         {
@@ -112,7 +104,7 @@ fn a_hot_key_costs_a_row_few_writes() {
 /// What the auditor is for: it has to notice units that nobody debited.
 #[test]
 fn the_auditor_notices_a_unit_too_many() {
-    for algorithm in ALGORITHMS {
+    for algorithm in Algorithm::ALL {
         let quota = Quota { algorithm, limit: 10, window_ms: 1_000, burst: None };
         let mut exact = Exact::new(quota);
         let mut admitted = 0;

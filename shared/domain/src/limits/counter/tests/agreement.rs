@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::oracle::Oracle;
 use super::schedule::{any_quota, requests, start};
-use super::{ALGORITHMS, Algorithm, Quota, Shared, quota};
+use super::{Algorithm, Quota, Shared, quota};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
@@ -122,7 +122,7 @@ fn a_large_bucket_keeps_back_what_comes_back_during_a_lease() {
 
 #[test]
 fn a_limit_of_zero_refuses_everything() {
-    for algorithm in ALGORITHMS {
+    for algorithm in Algorithm::ALL {
         for burst in [None, Some(0), Some(7)] {
             let nothing = Quota { burst, ..quota(algorithm, 0, 1_000) };
             let mut shared = Shared::new(nothing);
@@ -135,7 +135,7 @@ fn a_limit_of_zero_refuses_everything() {
 
 #[test]
 fn more_than_the_capacity_is_refused_and_leaves_no_trace() {
-    for algorithm in ALGORITHMS {
+    for algorithm in Algorithm::ALL {
         check(quota(algorithm, 5, 1_000), &[(0, 6, false), (0, i64::MAX, false), (0, 5, true)]);
     }
 }

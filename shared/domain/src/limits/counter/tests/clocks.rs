@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::oracle::Oracle;
 use super::schedule::{any_quota, bucket, jump, start, units};
-use super::{ALGORITHMS, Algorithm, Quota, Shared, quota};
+use super::{Algorithm, Quota, Shared, quota};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
@@ -96,7 +96,7 @@ fn a_log_written_by_a_slow_clock_is_not_forgotten_early() {
 
 #[test]
 fn a_full_row_stays_full_for_every_earlier_time() {
-    for algorithm in ALGORITHMS {
+    for algorithm in Algorithm::ALL {
         let mut shared = Shared::new(quota(algorithm, 10, 1_000));
         assert!(shared.take(10, 7_300));
         for now_ms in 0..=7_300 {

@@ -174,7 +174,7 @@ fn a_sliding_window_takes_credits_for_the_window_before() {
 
 #[test]
 fn a_credit_for_a_window_long_gone_changes_nothing() {
-    for algorithm in super::ALGORITHMS {
+    for algorithm in super::Algorithm::ALL {
         let (mut shared, unspent) = taken(quota(algorithm, 10, 1_000), 10, 1_300);
         assert!(shared.take(10, 3_300));
         let row = shared.row.as_ref().unwrap();

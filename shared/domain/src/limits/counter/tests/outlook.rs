@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::oracle::most;
 use super::schedule::{Gap, Units, any_quota, jump, requests, start, units};
-use super::{ALGORITHMS, Algorithm, Plan, Quota, Shared, is_write, quota};
+use super::{Algorithm, Plan, Quota, Shared, is_write, quota};
 
 /// A row with a past, and the time of its last request.
 fn after(quota: Quota, start_ms: i64, requests: &[(Gap, Units)]) -> (Shared, i64) {
@@ -128,7 +128,7 @@ fn times_to_try_again_and_resets_of_a_row_that_is_full() {
 
 #[test]
 fn what_never_fits_has_no_time_to_try_again() {
-    for algorithm in ALGORITHMS {
+    for algorithm in Algorithm::ALL {
         for (limit, units) in [(0, 1), (5, 6), (5, i64::MAX)] {
             let plan = quota(algorithm, limit, 1_000).debit(None, units, None, 1_300);
             assert_eq!(plan, Plan::Denied { retry_at_ms: None }, "{algorithm:?}");

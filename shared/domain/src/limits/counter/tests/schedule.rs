@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{ALGORITHMS, Algorithm, Quota};
+use super::{Algorithm, Quota};
 
 /// When a request comes, seen from the one before.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,7 @@ impl Units {
 }
 
 pub(super) fn algorithm() -> impl Strategy<Value = Algorithm> {
-    proptest::sample::select(ALGORITHMS.to_vec())
+    proptest::sample::select(Algorithm::ALL.to_vec())
 }
 
 pub(super) fn any_quota() -> impl Strategy<Value = Quota> {

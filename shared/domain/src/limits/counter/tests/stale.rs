@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::oracle::Oracle;
 use super::schedule::{Gap, Units, any_quota, gap, jump, start, units};
-use super::{ALGORITHMS, Algorithm, Plan, Row, Shared, Unspent, Write, is_write, quota};
+use super::{Algorithm, Plan, Row, Shared, Unspent, Write, is_write, quota};
 
 #[derive(Debug, Clone, Copy)]
 enum Act {
@@ -69,7 +69,7 @@ proptest! {
 
 #[test]
 fn of_two_first_writes_one_commits() {
-    for algorithm in ALGORITHMS {
+    for algorithm in Algorithm::ALL {
         let mut shared = Shared::new(quota(algorithm, 10, 1_000));
         let plan = shared.quota.debit(None, 6, None, 500);
         let Plan::Write(write) = plan else { panic!("{algorithm:?}: {plan:?}") };
@@ -80,7 +80,7 @@ fn of_two_first_writes_one_commits() {
 
 #[test]
 fn the_last_units_go_to_one_of_two_who_both_saw_them() {
-    for algorithm in ALGORITHMS {
+    for algorithm in Algorithm::ALL {
         let mut shared = Shared::new(quota(algorithm, 10, 1_000));
         assert!(shared.take(4, 500));
         let known = shared.row.clone();
@@ -110,7 +110,7 @@ fn a_row_that_has_moved_on_but_has_room_takes_a_stale_debit() {
 
 #[test]
 fn a_stale_debit_of_one_unit_too_many_does_not_commit() {
-    for algorithm in ALGORITHMS {
+    for algorithm in Algorithm::ALL {
         let mut shared = Shared::new(quota(algorithm, 10, 1_000));
         assert!(shared.take(4, 500));
         let plan = shared.quota.debit(shared.row.as_ref(), 6, None, 500);
