@@ -1,5 +1,5 @@
 //! A stub of `DynamoDB` behind TLS: finds any link and nothing else, accepts every write and message,
-//! counts the calls.
+//! shows an update what it set, counts the calls.
 //!
 //! TLS is most of a cold start, so it is real here: TLS 1.3 with a chain of three certificates, as
 //! AWS sends. They are ECDSA where AWS's are RSA, because RSA keys take too long to make; verifying
@@ -19,6 +19,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
+use serde_json::{Map, Value};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
@@ -79,7 +80,7 @@ async fn answer(
     };
     let asked = request.into_body().collect().await.map(Collected::to_bytes).unwrap_or_default();
     let is_link = asked.windows(LINK_KEY.len()).any(|window| window == LINK_KEY);
-    let item = if is_link { LINK } else { "" };
+    let item = if is_link { LINK.to_owned() } else { set(&asked).unwrap_or_default() };
     calls.set(calls.get() + 1);
     let body =
         format!(r#"{{{item}"ConsumedCapacity":{{"CapacityUnits":{units},"TableName":"table"}}}}"#);
@@ -91,6 +92,19 @@ async fn answer(
         response.headers_mut().insert(name, http::HeaderValue::from_static(value));
     }
     Ok(response)
+}
+
+/// What an update on a row that was not there leaves: what it sets to a value or adds.
+fn set(asked: &[u8]) -> Option<String> {
+    let asked: Value = serde_json::from_slice(asked).ok()?;
+    let (names, values) = (&asked["ExpressionAttributeNames"], &asked["ExpressionAttributeValues"]);
+    let words: Vec<&str> = asked["UpdateExpression"].as_str()?.split([' ', ',', '=']).collect();
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    let pairs = words.windows(2).filter(|pair| pair[1].starts_with(':'));
+    let attributes: Map<String, Value> = pairs
+        .filter_map(|pair| Some((names[pair[0]].as_str()?.to_owned(), values[pair[1]].clone())))
+        .collect();
+    Some(format!(r#""Attributes":{},"#, Value::Object(attributes)))
 }
 
 fn authority(name: &str) -> CertificateParams {
