@@ -1,11 +1,12 @@
 //! A stub of `DynamoDB` behind TLS: finds any link and nothing else, accepts every write and message,
-//! shows an update what it set, counts the calls.
+//! keeps what updates set and add, counts the calls.
 //!
 //! TLS is most of a cold start, so it is real here: TLS 1.3 with a chain of three certificates, as
 //! AWS sends. They are ECDSA where AWS's are RSA, because RSA keys take too long to make; verifying
 //! them costs the client more than RSA would, never less.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::error::Error;
 use std::rc::Rc;
@@ -19,7 +20,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
@@ -56,22 +57,33 @@ impl Store {
 
     /// Accepts connections until it is dropped, adding each call to `calls`.
     pub(crate) async fn serve(&self, listener: TcpListener, calls: Rc<Cell<u64>>) {
+        let rows = Rc::default();
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::task::spawn_local(connection(self.acceptor.clone(), stream, Rc::clone(&calls)));
+            let (calls, rows) = (Rc::clone(&calls), Rc::clone(&rows));
+            tokio::task::spawn_local(connection(self.acceptor.clone(), stream, calls, rows));
         }
     }
 }
 
-async fn connection(acceptor: TlsAcceptor, stream: TcpStream, calls: Rc<Cell<u64>>) {
+/// What updates have left, by key.
+type Rows = RefCell<HashMap<String, Map<String, Value>>>;
+
+async fn connection(
+    acceptor: TlsAcceptor,
+    stream: TcpStream,
+    calls: Rc<Cell<u64>>,
+    rows: Rc<Rows>,
+) {
     // A handshake that fails is the client's to report: its answer will not be a good one.
     let Ok(stream) = acceptor.accept(stream).await else { return };
-    let service = service_fn(|request| answer(request, &calls));
+    let service = service_fn(|request| answer(request, &calls, &rows));
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
 async fn answer(
     request: http::Request<Incoming>,
     calls: &Cell<u64>,
+    rows: &Rows,
 ) -> Result<http::Response<Full<Bytes>>, Infallible> {
     let target = request.headers().get("x-amz-target").and_then(|target| target.to_str().ok());
     let units = match target.and_then(|target| target.rsplit('.').next()) {
@@ -80,7 +92,7 @@ async fn answer(
     };
     let asked = request.into_body().collect().await.map(Collected::to_bytes).unwrap_or_default();
     let is_link = asked.windows(LINK_KEY.len()).any(|window| window == LINK_KEY);
-    let item = if is_link { LINK.to_owned() } else { set(&asked).unwrap_or_default() };
+    let item = if is_link { LINK.to_owned() } else { updated(&asked, rows).unwrap_or_default() };
     calls.set(calls.get() + 1);
     let body =
         format!(r#"{{{item}"ConsumedCapacity":{{"CapacityUnits":{units},"TableName":"table"}}}}"#);
@@ -94,17 +106,27 @@ async fn answer(
     Ok(response)
 }
 
-/// What an update on a row that was not there leaves: what it sets to a value or adds.
-fn set(asked: &[u8]) -> Option<String> {
+/// The row that an update leaves, as far as it sets or adds plain values.
+fn updated(asked: &[u8], rows: &Rows) -> Option<String> {
     let asked: Value = serde_json::from_slice(asked).ok()?;
     let (names, values) = (&asked["ExpressionAttributeNames"], &asked["ExpressionAttributeValues"]);
-    let words: Vec<&str> = asked["UpdateExpression"].as_str()?.split([' ', ',', '=']).collect();
-    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-    let pairs = words.windows(2).filter(|pair| pair[1].starts_with(':'));
-    let attributes: Map<String, Value> = pairs
-        .filter_map(|pair| Some((names[pair[0]].as_str()?.to_owned(), values[pair[1]].clone())))
-        .collect();
-    Some(format!(r#""Attributes":{},"#, Value::Object(attributes)))
+    let update = asked["UpdateExpression"].as_str()?;
+    let mut rows = rows.borrow_mut();
+    let row = rows.entry(asked["Key"]["pk"]["S"].as_str()?.to_owned()).or_default();
+    let (set, add) = update.split_once(" ADD ").unwrap_or((update, ""));
+    for (part, adds) in [(set.trim_start_matches("SET "), false), (add, true)] {
+        for change in part.split(", ") {
+            let mut words = change.split([' ', '=']).filter(|word| !word.is_empty());
+            let (Some(name), Some(value)) = (words.next(), words.next()) else { continue };
+            let name = names[name].as_str().unwrap_or(name).to_owned();
+            let number = |value: &Value| value["N"].as_str()?.parse::<i64>().ok();
+            let was = row.get(&name).and_then(number).filter(|_| adds).unwrap_or(0);
+            let value = &values[value];
+            let left = number(value).map(|more| json!({ "N": (was + more).to_string() }));
+            row.insert(name, left.unwrap_or_else(|| value.clone()));
+        }
+    }
+    Some(format!(r#""Attributes":{},"#, Value::Object(row.clone())))
 }
 
 fn authority(name: &str) -> CertificateParams {

@@ -9,8 +9,11 @@ mod dice;
 pub mod failure;
 mod hex;
 pub mod ids;
+pub mod jobs;
 pub mod limits;
 pub mod links;
+#[cfg(test)]
+mod search;
 
 pub use failure::Failure;
 pub use hex::hex;

@@ -2,10 +2,13 @@
 
 use jiff::Timestamp;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Rejected, Role, Roles};
 
 /// The caller's name in keys, logs and audit rows: chosen once, never reused.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct UserId(String);
 
 impl UserId {

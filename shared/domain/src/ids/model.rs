@@ -12,56 +12,12 @@ mod event;
 mod world;
 
 use event::{Break, Step, Violation};
-use std::collections::HashSet;
-use std::rc::Rc;
 use world::World;
 
-/// How the search ended.
-#[derive(Debug)]
-enum Outcome {
-    /// Every reachable state was visited and is fine.
-    Sound { states: usize },
-    /// This shortest sequence of steps ends in a violation.
-    Broken(Violation, Vec<Step>),
-}
+use crate::search::Outcome;
 
-/// Visits every state that can be reached, nearest first.
-fn search(start: World) -> Outcome {
-    let start = Rc::new(start);
-    let mut seen = HashSet::from([Rc::clone(&start)]);
-    let mut reached: Vec<(Rc<World>, usize, Option<Step>)> = vec![(start, 0, None)];
-    let mut visited = 0;
-    while let Some((world, ..)) = reached.get(visited) {
-        let world = Rc::clone(world);
-        for step in world.steps() {
-            match world.after(step) {
-                Ok(next) => {
-                    let next = Rc::new(next);
-                    if seen.insert(Rc::clone(&next)) {
-                        reached.push((next, visited, Some(step)));
-                    }
-                }
-                Err(violation) => {
-                    let steps = steps_to(&reached, visited).chain([step]).collect();
-                    return Outcome::Broken(violation, steps);
-                }
-            }
-        }
-        visited += 1;
-    }
-    Outcome::Sound { states: visited }
-}
-
-fn steps_to(
-    reached: &[(Rc<World>, usize, Option<Step>)],
-    mut state: usize,
-) -> impl Iterator<Item = Step> {
-    let mut steps = Vec::new();
-    while let Some(step) = reached[state].2 {
-        steps.push(step);
-        state = reached[state].1;
-    }
-    steps.into_iter().rev()
+fn search(world: World) -> Outcome<Step, Violation> {
+    crate::search::search(world, World::steps, |world, step| world.after(step).map(Some))
 }
 
 fn assert_sound(nodes: usize, lanes: usize, claims: u8, at_least: usize) {

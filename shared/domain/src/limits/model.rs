@@ -10,52 +10,19 @@
 
 mod world;
 
-use std::collections::HashSet;
-use std::rc::Rc;
-
 use world::{Break, Step, World};
 
-/// How the search ended.
+use crate::search::Outcome;
+
+/// More units were spent than there were.
 #[derive(Debug)]
-enum Outcome {
-    /// Every reachable state was visited and is fine.
-    Sound { states: usize },
-    /// This shortest sequence of steps ends with too many units spent.
-    Broken(Vec<Step>),
-}
+struct TooMany;
 
-/// Visits every state that can be reached, nearest first.
-fn search(start: World) -> Outcome {
-    let start = Rc::new(start);
-    let mut seen = HashSet::from([Rc::clone(&start)]);
-    let mut reached: Vec<(Rc<World>, usize, Option<Step>)> = vec![(start, 0, None)];
-    let mut visited = 0;
-    while let Some((world, ..)) = reached.get(visited) {
-        let world = Rc::clone(world);
-        for step in world.steps() {
-            let Some(next) = world.after(step) else { continue };
-            let sound = next.is_sound();
-            let next = Rc::new(next);
-            if seen.insert(Rc::clone(&next)) {
-                reached.push((next, visited, Some(step)));
-                if !sound {
-                    return Outcome::Broken(steps_to(&reached, reached.len() - 1));
-                }
-            }
-        }
-        visited += 1;
-    }
-    Outcome::Sound { states: visited }
-}
-
-fn steps_to(reached: &[(Rc<World>, usize, Option<Step>)], mut state: usize) -> Vec<Step> {
-    let mut steps = Vec::new();
-    while let Some(step) = reached[state].2 {
-        steps.push(step);
-        state = reached[state].1;
-    }
-    steps.reverse();
-    steps
+fn search(world: World) -> Outcome<Step, TooMany> {
+    crate::search::search(world, World::steps, |world, step| match world.after(step) {
+        Some(next) if !next.is_sound() => Err(TooMany),
+        next => Ok(next),
+    })
 }
 
 fn assert_sound(world: World, at_least: usize) {
@@ -64,7 +31,7 @@ fn assert_sound(world: World, at_least: usize) {
             println!("{states} states");
             assert!(states > at_least, "only {states} states: the model has become trivial");
         }
-        Outcome::Broken(steps) => panic!("too many units after {steps:#?}"),
+        Outcome::Broken(TooMany, steps) => panic!("too many units after {steps:#?}"),
     }
 }
 
@@ -100,7 +67,9 @@ fn dropping_any_one_rule_is_noticed() {
         (Break::CreditKeepsHolding, World::fixed(2, Some(Break::CreditKeepsHolding))),
     ] {
         match search(world) {
-            Outcome::Broken(steps) => println!("{broken:?}: noticed after {} steps", steps.len()),
+            Outcome::Broken(TooMany, steps) => {
+                println!("{broken:?}: noticed after {} steps", steps.len())
+            }
             Outcome::Sound { states } => panic!("{broken:?} went unnoticed in {states} states"),
         }
     }

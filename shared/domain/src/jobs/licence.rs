@@ -1,0 +1,87 @@
+//! Licences: how many jobs of a type may run at once.
+//!
+//! A type's limit is spread over the rows of its shards; each row counts its holders and may have so
+//! many: `in_use < max` is the whole condition of taking one. With one row `max` is the limit. With
+//! several, [`allot`] shares out what is free, so that the maxima add up to the limit and no shard
+//! admits while all of them together are at it. Absent: a moment at which two rows' maxima together
+//! exceed the limit, and a limit that was lowered and still lets anything in.
+
+/// One row of a type's licences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Licence {
+    /// Which row.
+    pub shard: u8,
+    /// Holders.
+    pub in_use: u32,
+    /// Holders at most.
+    pub max: u32,
+    /// Grows with each change.
+    pub version: u64,
+}
+
+impl Licence {
+    /// How many more it may have.
+    pub const fn room(self) -> u32 {
+        self.max.saturating_sub(self.in_use)
+    }
+}
+
+/// The maximum of each row: for rows whose holders are `in_use`, of which the first `shards` are to be
+/// used from now on.
+pub fn allot(limit: u32, shards: u8, in_use: &[u32]) -> Vec<u32> {
+    if in_use.len() <= 1 {
+        return vec![limit; in_use.len()];
+    }
+    let held: u32 = in_use.iter().fold(0, |sum, held| sum.saturating_add(*held));
+    let free = limit.saturating_sub(held);
+    if free == 0 {
+        return vec![0; in_use.len()];
+    }
+    let active = u32::from(shards.max(1)).min(u32::try_from(in_use.len()).unwrap_or(u32::MAX));
+    let share = |index: usize| match u32::try_from(index) {
+        Ok(index) if index < active => free / active + u32::from(index < free % active),
+        _ => 0,
+    };
+    in_use.iter().enumerate().map(|(index, held)| held + share(index)).collect()
+}
+
+/// Whether the rows are to be shared out anew: there is something free, and no row may have it; or a
+/// row has more than it should.
+pub fn is_stale(limit: u32, shards: u8, rows: &[Licence]) -> bool {
+    let held: u32 = rows.iter().map(|row| row.in_use).sum();
+    let granted: u32 = rows.iter().map(|row| row.max).sum();
+    let short_of_rows = rows.len() < usize::from(shards);
+    let room = rows.iter().any(|row| row.room() > 0);
+    short_of_rows || (rows.len() > 1 && granted > limit) || (held < limit && !room)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_allotted_never_exceeds_the_limit_and_leaves_nothing_unused(
+            limit in 0_u32..200,
+            shards in 1_u8..6,
+            in_use in proptest::collection::vec(0_u32..60, 1..8),
+        ) {
+            let max = allot(limit, shards, &in_use);
+            let held: u32 = in_use.iter().sum();
+            let room: u32 = max.iter().zip(&in_use).map(|(max, held)| max.saturating_sub(*held)).sum();
+            prop_assert_eq!(max.len(), in_use.len());
+            prop_assert_eq!(room, limit.saturating_sub(held));
+        }
+    }
+
+    #[test]
+    fn a_lowered_limit_admits_nothing_until_use_is_below_it() {
+        assert_eq!(allot(10, 1, &[100]), [10]);
+        assert_eq!(allot(10, 2, &[3, 20]), [0, 0]);
+        assert_eq!(allot(10, 2, &[3, 4]), [5, 5]);
+        // A shard that is given up keeps its holders and gets no new ones.
+        assert_eq!(allot(10, 1, &[3, 4]), [6, 4]);
+    }
+}

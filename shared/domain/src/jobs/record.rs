@@ -1,0 +1,70 @@
+//! The audit trail: a row for each change, which together lead to the job as it is.
+
+use serde::{Deserialize, Serialize};
+
+use super::transition::{Decision, Event, transition};
+use super::{Job, Worker};
+use crate::Timestamp;
+use crate::accounts::UserId;
+
+/// Who caused a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Actor {
+    /// Someone with a key.
+    User(UserId),
+    /// A worker.
+    Worker(Worker),
+    /// The product itself.
+    System,
+}
+
+/// One change: what happened, when, and who caused it. It never changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// The version that it made; 1 is the submission.
+    pub version: u64,
+    /// When.
+    pub at: Timestamp,
+    /// Who.
+    pub by: Actor,
+    /// What; a submission has the job instead.
+    pub event: Option<Event>,
+    /// The job as it was submitted.
+    pub submitted: Option<Box<Job>>,
+}
+
+impl Record {
+    /// The record of a submission.
+    pub fn submission(job: &Job) -> Self {
+        Self {
+            version: job.version,
+            at: job.created_at,
+            by: Actor::User(job.owner.clone()),
+            event: None,
+            submitted: Some(Box::new(job.clone())),
+        }
+    }
+
+    /// The record of a change that made `after`.
+    pub fn change(after: &Job, event: Event, by: Actor, at: Timestamp) -> Self {
+        Self { version: after.version, at, by, event: Some(event), submitted: None }
+    }
+}
+
+/// Walks a trail from its beginning: the job that it leads to, but for what heartbeats say. `None` if
+/// it is no whole trail.
+pub fn replay(trail: &[Record]) -> Option<Job> {
+    let (first, changes) = trail.split_first()?;
+    let mut job = *first.submitted.clone()?;
+    for record in changes {
+        let Decision::Become(next) = transition(&job, record.event.as_ref()?, record.at) else {
+            return None;
+        };
+        if next.version != record.version {
+            return None;
+        }
+        job = *next;
+    }
+    Some(job)
+}
