@@ -1,7 +1,7 @@
 //! What a function is given by the place it runs in.
 
 use outside::Network;
-use store::{Accounts, Limits, Links};
+use store::{Accounts, Jobs, Limits, Links};
 
 use crate::telemetry::Log;
 use crate::{Aws, Clock, Entropy, Misconfigured, Vars};
@@ -53,6 +53,12 @@ impl Host {
     pub fn limits(&self) -> Result<Limits, Misconfigured> {
         let table = self.vars.required(store::schema::LIMITS.variable)?;
         Ok(Limits::new(self.aws.dynamodb(), table))
+    }
+
+    /// The jobs table that `JOBS_TABLE` names.
+    pub fn jobs(&self) -> Result<Jobs, Misconfigured> {
+        let table = self.vars.required(store::schema::JOBS.variable)?;
+        Ok(Jobs::new(self.aws.dynamodb(), table))
     }
 
     /// Whether the content network in front says who visits: anyone else's word for it is ignored.

@@ -6,10 +6,12 @@
 pub mod accounts;
 pub mod clicks;
 pub mod dead_letters;
+pub mod jobs;
 
 pub use accounts::{AccountEvents, KeyUses};
 pub use clicks::Clicks;
 pub use dead_letters::DeadLetters;
+pub use jobs::{Doorbells, JobEvents};
 
 /// The message attribute that carries the trace.
 pub const TRACEPARENT: &str = "traceparent";

@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemOutput;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::types::{
-    ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
+    Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
 use domain::{Failure, Timestamp};
 
@@ -92,11 +92,7 @@ impl Idempotency {
     /// Claims the request for `request.claimant`.
     pub async fn claim(&self, request: &Request<'_>, now: Timestamp) -> Result<Claim, Failure> {
         const ACTION: &str = "claim an idempotency key";
-        let kept_until = Timestamp::from_second(now.as_second() + KEPT_SECONDS)
-            .map_err(|cause| Failure::new(ACTION, cause))?;
-        // The length keeps a caller whose name has a `#` apart from everyone else.
-        let Request { caller, operation, key, .. } = request;
-        let pk = format!("once#{}#{caller}#{operation}#{key}", caller.len());
+        let (pk, kept_until) = kept(request, now)?;
         let row = Builder::keyed(&pk, "once")
             .with("progress", text("running"))
             .with("claimant", text(request.claimant))
@@ -164,6 +160,45 @@ impl Idempotency {
         Ok(transaction::update(update))
     }
 
+    /// The item that, inside the effect's transaction, claims a request and keeps its answer at once:
+    /// for effects that are one transaction, so that there is nothing to be at it for.
+    pub(crate) fn answered(
+        &self,
+        request: &Request<'_>,
+        answer: &Answer,
+        now: Timestamp,
+    ) -> Result<TransactWriteItem, Failure> {
+        const ACTION: &str = "keep the answer";
+        let (pk, kept_until) = kept(request, now)?;
+        let row = Builder::keyed(&pk, "once")
+            .with("progress", text("done"))
+            .with("claimant", text(request.claimant))
+            .with("fingerprint", bytes(&request.fingerprint))
+            .with("answer_status", number(answer.status))
+            .with("answer_body", bytes(&answer.body))
+            .with_some("answer_location", answer.location.as_ref().map(text))
+            .with_some("answer_etag", answer.etag.as_ref().map(text))
+            .with("kept_until", instant(kept_until))
+            .with(EXPIRES, number(kept_until.as_second()));
+        Put::builder()
+            .table_name(&self.table)
+            .set_item(Some(row.build()))
+            .condition_expression(format!("{FREE} OR {FORGOTTEN} OR {ABANDONED}"))
+            .expression_attribute_values(":now", instant(now))
+            .expression_attribute_values(":running", text("running"))
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .build()
+            .map(transaction::put)
+            .map_err(|cause| Failure::new(ACTION, cause))
+    }
+
+    /// What a request met whose [`Idempotency::answered`] lost.
+    pub(crate) fn met(&self, item: &Item, request: &Request<'_>) -> Result<Claim, Failure> {
+        let (pk, kept_until) = kept(request, Timestamp::UNIX_EPOCH)?;
+        let ticket = Ticket { pk, claimant: request.claimant.to_owned(), kept_until };
+        read_claim(item, request, ticket)
+    }
+
     /// Turns the claim into an answer where there is no effect to write it with. Loses silently when
     /// the claim is no longer ours.
     pub async fn keep(&self, ticket: &Ticket, answer: &Answer, token: &str) -> Result<(), Failure> {
@@ -187,6 +222,15 @@ impl Idempotency {
             .await;
         settle("release an idempotency key", sent, DeleteItemOutput::consumed_capacity)
     }
+}
+
+/// The key of a request's row, and until when it is kept.
+fn kept(request: &Request<'_>, now: Timestamp) -> Result<(String, Timestamp), Failure> {
+    let kept_until = Timestamp::from_second(now.as_second() + KEPT_SECONDS)
+        .map_err(|cause| Failure::new("keep a request", cause))?;
+    // The length keeps a caller whose name has a `#` apart from everyone else.
+    let Request { caller, operation, key, .. } = request;
+    Ok((format!("once#{}#{caller}#{operation}#{key}", caller.len()), kept_until))
 }
 
 /// What a lost claim met. Our own claimant means that the SDK retried a put that had been

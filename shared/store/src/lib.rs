@@ -7,7 +7,9 @@
 
 pub mod accounts;
 mod archive;
+pub mod bucket;
 pub mod idempotency;
+pub mod jobs;
 pub mod leases;
 pub mod limits;
 pub mod links;
@@ -19,7 +21,9 @@ mod transaction;
 
 pub use accounts::Accounts;
 pub use archive::Archive;
+pub use bucket::Bucket;
 pub use idempotency::Idempotency;
+pub use jobs::Jobs;
 pub use leases::Leases;
 pub use limits::Limits;
 pub use links::Links;

@@ -16,8 +16,15 @@ pub const GSI2: &str = "gsi2";
 pub const GSI2_PK: &str = "gsi2pk";
 /// Its sort key.
 pub const GSI2_SK: &str = "gsi2sk";
+/// The third global index, where a table has one.
+pub const GSI3: &str = "gsi3";
+/// Its partition key.
+pub const GSI3_PK: &str = "gsi3pk";
+/// Its sort key.
+pub const GSI3_SK: &str = "gsi3sk";
 /// Every index with its keys, in the order in which tables have them.
-pub const INDEXES: [(&str, &str, &str); 2] = [(GSI1, GSI1_PK, GSI1_SK), (GSI2, GSI2_PK, GSI2_SK)];
+pub const INDEXES: [(&str, &str, &str); 3] =
+    [(GSI1, GSI1_PK, GSI1_SK), (GSI2, GSI2_PK, GSI2_SK), (GSI3, GSI3_PK, GSI3_SK)];
 /// Seconds since 1970 after which DynamoDB may delete the row, days late; never trusted as a clock.
 pub const EXPIRES: &str = "expires";
 
@@ -50,5 +57,9 @@ pub const LINKS: Table =
 pub const LIMITS: Table =
     Table { logical_id: "LimitsTable", variable: "LIMITS_TABLE", indexes: 0, expiring: true };
 
+/// Jobs, their types, licences and trails.
+pub const JOBS: Table =
+    Table { logical_id: "JobsTable", variable: "JOBS_TABLE", indexes: 3, expiring: true };
+
 /// Every table.
-pub const TABLES: &[Table] = &[IDS, ACCOUNTS, LINKS, LIMITS];
+pub const TABLES: &[Table] = &[IDS, ACCOUNTS, LINKS, LIMITS, JOBS];

@@ -2,7 +2,7 @@
 
 use domain::Failure;
 use domain::accounts::{Rejected, Role};
-use domain::{limits, links};
+use domain::{jobs, limits, links};
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 
@@ -318,6 +318,27 @@ impl From<limits::Rejected> for Problem {
     }
 }
 
+impl From<jobs::Rejected> for Problem {
+    fn from(rejected: jobs::Rejected) -> Self {
+        use jobs::Rejected;
+        match rejected {
+            Rejected::Field { field, rule } => Self::field(field, rule),
+            Rejected::UnknownJob => Self::unknown("job"),
+            Rejected::UnknownType(name) => Self::unfit(
+                "jobType",
+                format!(
+                    "There is no job type `{name}`; an admin makes it with `PUT /api/v1/job-types/{name}`."
+                ),
+            ),
+            Rejected::Refused(refusal) => {
+                let refused = refusal.to_string();
+                let (first, rest) = refused.split_at(1);
+                Self::conflict(format!("{}{rest}.", first.to_uppercase()))
+            }
+        }
+    }
+}
+
 /// Why a handler has no answer.
 #[derive(Debug)]
 pub enum Error {
@@ -371,6 +392,12 @@ impl From<Failure> for Error {
 
 impl From<links::Rejected> for Error {
     fn from(rejected: links::Rejected) -> Self {
+        Self::Problem(rejected.into())
+    }
+}
+
+impl From<jobs::Rejected> for Error {
+    fn from(rejected: jobs::Rejected) -> Self {
         Self::Problem(rejected.into())
     }
 }

@@ -284,33 +284,44 @@ pub struct Job {
     /// When it was submitted.
     pub created_at: Timestamp,
     /// Not to run before that, as submitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Timestamp>,
     /// From when on it may run: what its age in the queue is counted from.
     pub ready_at: Timestamp,
     /// When it got its licence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assigned_at: Option<Timestamp>,
     /// When the run began that is going on, or the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     /// When its worker was last heard of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beat_at: Option<Timestamp>,
     /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
     /// When someone asked its worker to stop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel_requested_at: Option<Timestamp>,
     /// Who works on it, or did last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<Worker>,
     /// Which part of its type's licences it holds one of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<u8>,
     /// How far it says it is: 0 to 100.
     pub progress: u8,
     /// Why the last run failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// What it left in the bucket.
     pub artifacts: Vec<Artifact>,
     /// What it answered: JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
     /// Whether everyone who has to was told that it ended.
     pub settled: bool,
-    /// Grows with every change but heartbeats.
+    /// Grows with every change but heartbeats and the note that all were told.
+    #[serde(rename = "v")]
     pub version: u64,
 }

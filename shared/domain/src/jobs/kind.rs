@@ -107,6 +107,8 @@ pub struct JobType {
     pub settings: Settings,
     /// When that was; never, for what comes with the product.
     pub updated_at: Option<Timestamp>,
+    /// Over how many rows its licences were ever spread: the rows that may have holders.
+    pub widest: u8,
     /// Grows with each change; 0 for what comes with the product.
     pub version: u64,
 }
@@ -122,6 +124,7 @@ pub fn builtin(name: &TypeName) -> Option<JobType> {
         name: name.clone(),
         settings: Settings::default(),
         updated_at: None,
+        widest: 1,
         version: 0,
     })
 }

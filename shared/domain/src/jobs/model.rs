@@ -103,6 +103,7 @@ impl World {
             name: TypeName::parse("demo").unwrap(),
             settings: Settings::default(),
             updated_at: None,
+            widest: 1,
             version: 1,
         };
         let submission = Submission {

@@ -20,7 +20,7 @@ pub enum Actor {
 }
 
 /// One change: what happened, when, and who caused it. It never changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// The version that it made; 1 is the submission.
     pub version: u64,
@@ -29,8 +29,10 @@ pub struct Record {
     /// Who.
     pub by: Actor,
     /// What; a submission has the job instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<Event>,
     /// The job as it was submitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submitted: Option<Box<Job>>,
 }
 
@@ -52,12 +54,14 @@ impl Record {
     }
 }
 
-/// Walks a trail from its beginning: the job that it leads to, but for what heartbeats say. `None` if
-/// it is no whole trail.
+/// Walks a trail from its beginning: the job that it leads to, but for what heartbeats say and whether
+/// everyone was told of its end. `None` if it is no whole trail.
 pub fn replay(trail: &[Record]) -> Option<Job> {
     let (first, changes) = trail.split_first()?;
     let mut job = *first.submitted.clone()?;
     for record in changes {
+        // Nothing follows an end before everyone was told of it.
+        job.settled = job.status.is_final();
         let Decision::Become(next) = transition(&job, record.event.as_ref()?, record.at) else {
             return None;
         };

@@ -77,8 +77,6 @@ pub enum Event {
     Cancelled,
     /// Its owner wants it again.
     Retried,
-    /// Everyone who has to was told that it ended.
-    Settled,
 }
 
 /// What is to be done.
@@ -156,10 +154,6 @@ pub fn transition(job: &Job, event: &Event, now: Timestamp) -> Decision {
         Event::Checked { jitter } => checked(job, *jitter, now),
         Event::Cancelled => cancelled(job, now),
         Event::Retried => retried(job, now),
-        Event::Settled => match job.status.is_final() && !job.settled {
-            true => become_with(job, |next| next.settled = true),
-            false => Decision::Stay,
-        },
     }
 }
 

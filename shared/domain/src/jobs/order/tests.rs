@@ -17,6 +17,7 @@ fn job(number: u32, priority: Priority, ready: i64) -> Job {
         name: TypeName::parse("demo").unwrap(),
         settings: Settings::default(),
         updated_at: None,
+        widest: 1,
         version: 1,
     };
     let submission = Submission {

@@ -1,0 +1,86 @@
+//! Handing jobs out: the first of the queue, as far as there are licences.
+
+use domain::jobs::licence::{Licence, is_stale};
+use domain::jobs::order::merge;
+use domain::jobs::{Actor, Decision, Event, Job, JobType, Priority, Record, Worker, transition};
+use domain::{Failure, Timestamp};
+
+use super::{Change, Committed, Jobs};
+
+/// What was handed out.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Assigned {
+    /// These jobs, in order, as they were and as they are.
+    pub jobs: Vec<(Job, Job)>,
+    /// Whether there may be more to hand out.
+    pub more: bool,
+}
+
+impl Jobs {
+    /// Assigns up to `most` jobs of a type, the first of its queue first; to `worker`, if one asked.
+    pub async fn assign(
+        &self,
+        kind: &JobType,
+        worker: Option<&Worker>,
+        most: usize,
+        now: Timestamp,
+        token: impl Fn() -> String,
+    ) -> Result<Assigned, Failure> {
+        let mut rows = self.rows_with_room(kind, &token).await?;
+        let room: usize = rows.iter().map(|row| row.room() as usize).sum();
+        let wanted = most.min(room);
+        if wanted == 0 {
+            return Ok(Assigned::default());
+        }
+        let limit = i32::try_from(wanted).unwrap_or(i32::MAX);
+        let mut lists = Vec::new();
+        for priority in Priority::ALL {
+            lists.push(self.ready(&kind.name, priority, now, limit).await?);
+        }
+        let by = worker.map_or(Actor::System, |worker| Actor::Worker(worker.clone()));
+        let first = merge(lists, now, kind.settings.aging_seconds, wanted);
+        let mut assigned = Assigned { jobs: Vec::new(), more: first.len() == wanted };
+        for before in first {
+            let Some(row) = rows.iter_mut().max_by_key(|row| row.room()) else { break };
+            if row.room() == 0 {
+                assigned.more = false;
+                break;
+            }
+            let event = Event::Assigned { shard: row.shard, worker: worker.cloned() };
+            let Decision::Become(after) = transition(&before, &event, now) else { continue };
+            let record = Record::change(&after, event, by.clone(), now);
+            let change = Change {
+                before: &before,
+                after: &after,
+                record: &record,
+                dependency: None,
+                limit: kind.settings.max_concurrent,
+            };
+            match self.commit(change, &token()).await? {
+                Committed::Done => {
+                    row.in_use += 1;
+                    assigned.jobs.push((before, *after));
+                }
+                // Others take licences too: this row has none any more.
+                Committed::NoLicence => row.in_use = row.max,
+                Committed::Moved | Committed::Counted => {}
+            }
+        }
+        Ok(assigned)
+    }
+
+    /// The rows of a type's licences, shared out anew if some are free that no row may give.
+    async fn rows_with_room(
+        &self,
+        kind: &JobType,
+        token: impl Fn() -> String,
+    ) -> Result<Vec<Licence>, Failure> {
+        let rows = self.licences(kind).await?;
+        let settings = kind.settings;
+        if rows.len() == 1 || !is_stale(settings.max_concurrent, settings.shards, &rows) {
+            return Ok(rows);
+        }
+        self.reallot(kind, &rows, &token()).await?;
+        self.licences(kind).await
+    }
+}
