@@ -10,14 +10,8 @@ use super::{listed, stack};
 
 #[test]
 fn crates_know_only_what_is_beneath_them() {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
-        .current_dir(root())
-        .output()
-        .unwrap();
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let packages = metadata["packages"].as_array().unwrap();
-    let ours: BTreeSet<&str> = packages.iter().map(|p| p["name"].as_str().unwrap()).collect();
+    let packages = packages();
+    let ours: BTreeSet<&str> = packages.iter().map(name).collect();
     let functions: BTreeSet<String> = listed(&root().join("functions")).into_iter().collect();
     let mut allowed: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::from([
         ("domain", BTreeSet::new()),
@@ -25,24 +19,57 @@ fn crates_know_only_what_is_beneath_them() {
         ("messaging", BTreeSet::from(["domain"])),
         ("outside", BTreeSet::from(["domain"])),
         ("boundary", BTreeSet::from(["domain", "messaging", "outside", "store"])),
+        ("worker", BTreeSet::new()),
         ("queues", BTreeSet::new()),
         ("template", BTreeSet::new()),
     ]);
     for function in &functions {
         allowed.insert(
             function,
-            BTreeSet::from(["boundary", "domain", "messaging", "outside", "store"]),
+            BTreeSet::from(["boundary", "domain", "messaging", "outside", "store", "worker"]),
         );
     }
-    for package in packages {
-        let name = package["name"].as_str().unwrap();
+    for package in &packages {
+        let name = name(package);
         let Some(allowed) = allowed.get(name) else { continue };
-        for dependency in package["dependencies"].as_array().unwrap() {
-            let dependency = dependency["name"].as_str().unwrap();
+        for dependency in dependencies(package) {
             let known = !ours.contains(dependency) || allowed.contains(dependency);
             assert!(known, "{name} must not know {dependency}");
         }
     }
+}
+
+/// It is for people's own workers; whoever tests the product speaks its API.
+#[test]
+fn only_functions_know_the_worker_library() {
+    let packages = packages();
+    assert!(packages.iter().any(|package| name(package) == "worker"));
+    let functions = listed(&root().join("functions"));
+    for package in &packages {
+        let name = name(package);
+        let is_free = !dependencies(package).any(|dependency| dependency == "worker");
+        assert!(is_free || functions.iter().any(|f| f == name), "{name} must not know worker");
+    }
+}
+
+/// The workspace's own crates, as cargo describes them.
+fn packages() -> Vec<Value> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let mut metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    serde_json::from_value(metadata["packages"].take()).unwrap()
+}
+
+fn name(package: &Value) -> &str {
+    package["name"].as_str().unwrap()
+}
+
+fn dependencies(package: &Value) -> impl Iterator<Item = &str> {
+    let dependencies = package["dependencies"].as_array().unwrap().iter();
+    dependencies.map(|dependency| dependency["name"].as_str().unwrap())
 }
 
 /// Two would make a plain `cargo run` ask which one is meant.

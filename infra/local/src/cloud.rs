@@ -50,6 +50,8 @@ pub struct Options {
     pub remote: Option<Remote>,
     /// The internet outside.
     pub network: Network,
+    /// Where [`Cloud::serve`] will listen, so that links to objects lead there.
+    pub url: Option<String>,
 }
 
 impl Options {
@@ -66,6 +68,7 @@ impl Options {
             log: Log::new(|_| {}),
             remote: None,
             network: internet::closed(),
+            url: None,
         }
     }
 }
@@ -113,7 +116,9 @@ impl Cloud {
                 network: options.network,
             })),
         };
-        let functions = Functions::new(&stack, runner, &base_vars(), Arc::clone(&now_ms))?;
+        let mut vars = base_vars();
+        vars.extend(options.url.map(|url| ("AWS_ENDPOINT_URL_S3".to_owned(), url)));
+        let functions = Functions::new(&stack, runner, &vars, Arc::clone(&now_ms))?;
         Ok(Self {
             gateway: Gateway::new(&stack, functions.clone())?,
             pump: Pump::new(
@@ -171,6 +176,9 @@ impl Cloud {
         let handler: server::Handler = Arc::new(move |request, source| {
             let (cloud, report) = (cloud.clone(), Arc::clone(&report));
             Box::pin(async move {
+                if is_presigned(&request) {
+                    return cloud.services.handle(request).await;
+                }
                 let started = tokio::time::Instant::now();
                 let (method, path) =
                     (request.method().as_str().to_owned(), request.uri().path().to_owned());
@@ -181,6 +189,11 @@ impl Cloud {
         });
         server::serve(listener, BODY_CAP, handler).await;
     }
+}
+
+/// A link to an object carries its permission with it.
+fn is_presigned<B>(request: &http::Request<B>) -> bool {
+    request.uri().query().is_some_and(|query| query.contains("X-Amz-Signature="))
 }
 
 /// What Lambda puts into every function's environment.

@@ -208,6 +208,7 @@ pub(crate) fn write_env(
     let mut vars = base_vars();
     if let Some(aws_url) = aws_url {
         vars.insert("AWS_ENDPOINT_URL".to_owned(), aws_url.to_owned());
+        vars.insert("AWS_ENDPOINT_URL_S3".to_owned(), aws_url.to_owned());
     }
     for function in &stack.functions {
         vars.extend(function.environment.clone());

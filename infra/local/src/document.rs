@@ -56,6 +56,7 @@ pub fn sections(template: &Path) -> Result<Vec<Section>, String> {
         Ok(sections!(host,
             "ids" => ids "Ids",
             "shorten" => shorten "Links",
+            "jobs" => jobs "Jobs",
             "limits" => limits "Limits",
             "accounts" => accounts "Accounts",
             "describe" => describe "Service",

@@ -86,13 +86,17 @@ registry! {
     "accounts" => accounts,
     "count-clicks" => count_clicks,
     "describe" => describe,
+    "dispatch" => dispatch,
     "ids" => ids,
+    "jobs" => jobs,
     "limits" => limits,
     "redirect" => redirect,
     "shorten" => shorten,
     "sweep-accounts" => sweep_accounts,
+    "sweep-jobs" => sweep_jobs,
     "sweep-links" => sweep_links,
     "tend-keys" => tend_keys,
+    "work" => work,
 }
 
 impl Functions {

@@ -66,9 +66,10 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into();
+    let (listener, url) = listen(arguments.port).await?;
+    options.url = Some(url.clone());
     let cloud = Cloud::start(options)?;
 
-    let (listener, url) = listen(arguments.port).await?;
     let mut aws_url = None;
     if let Some(port) = arguments.aws_port {
         let (listener, url) = listen(port).await?;

@@ -106,10 +106,18 @@ fn s3(request: &Request<Bytes>) -> Use {
 }
 
 fn dynamodb(operation: &str, body: &Value) -> Vec<Use> {
-    let table = |request: &Value| {
-        let name = request["TableName"].as_str().unwrap_or_default();
+    let arn = |name: &str| {
         format!("arn:aws:dynamodb:{}:{}:table/{name}", template::REGION, template::ACCOUNT)
     };
+    let table = |request: &Value| arn(request["TableName"].as_str().unwrap_or_default());
+    // Batches name their tables as keys.
+    if let Some(tables) = body["RequestItems"].as_object() {
+        let action = format!("dynamodb:{operation}");
+        return tables
+            .keys()
+            .map(|name| Use { action: action.clone(), resource: arn(name) })
+            .collect();
+    }
     let items = body["TransactItems"].as_array().map(Vec::as_slice).unwrap_or_default();
     if !items.is_empty() {
         return items

@@ -52,11 +52,18 @@ pub async fn begin_for(
     };
     match once.claim(&claim, request.now).await? {
         Claim::Won(ticket) => Ok(Turn::Run(Some(ticket))),
-        Claim::Answered(answer) => Ok(Turn::Repeat(repeated(answer))),
-        Claim::Running(until) => {
-            Err(Problem::in_progress(seconds_until(until, request.now)).into())
-        }
+        before => met(before, request.now).map(Turn::Repeat),
+    }
+}
+
+/// What a repeat is told: the first answer, or why there is none.
+pub fn met(claim: Claim, now: Timestamp) -> Result<Response, Error> {
+    match claim {
+        Claim::Answered(answer) => Ok(repeated(answer)),
+        Claim::Running(until) => Err(Problem::in_progress(seconds_until(until, now)).into()),
         Claim::Mismatch => Err(Problem::key_reused().into()),
+        // Our own claim, written and not heard of.
+        Claim::Won(_) => Err(Problem::in_progress(1).into()),
     }
 }
 
@@ -98,10 +105,15 @@ fn repeated(answer: Answer) -> Response {
 
 /// The path belongs to it: one key on two accounts' keys is two requests.
 fn fingerprint(request: &Request) -> [u8; 32] {
+    digest(&request.path, &request.body)
+}
+
+/// What tells one request from another under the same key.
+pub fn digest(path: &str, body: &[u8]) -> [u8; 32] {
     let mut digest = Sha256::new();
-    digest.update(request.path.as_bytes());
+    digest.update(path.as_bytes());
     digest.update([0]);
-    digest.update(&request.body);
+    digest.update(body);
     digest.finalize().into()
 }
 

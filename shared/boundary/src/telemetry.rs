@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use store::tally::Tally;
 
 use crate::Entropy;
-pub use measure::{Measure, Unit, measure, measured, measured_now};
+pub use measure::{Measure, Unit, measure, measure_of, measured, measured_now};
 pub use trace::Trace;
 
 /// Where lines go: standard output in Lambda, a file or a buffer elsewhere.
@@ -49,6 +49,9 @@ impl Log {
         let cold = self.cold.swap(false, Ordering::Relaxed);
         if let Ok(line) = serde_json::to_string(&report.line(cold)) {
             (self.write)(&line);
+        }
+        for measure in report.measures.iter().filter(|measure| !measure.dimensions.is_empty()) {
+            (self.write)(&report.metric(measure).to_string());
         }
     }
 
@@ -151,13 +154,36 @@ struct Metric {
 }
 
 impl Report<'_> {
+    /// A line for a metric with dimensions of its own.
+    fn metric(&self, measure: &Measure) -> Value {
+        let mut names = vec!["Stage"];
+        names.extend(measure.dimensions.iter().map(|(name, _)| *name));
+        let mut line = json!({
+            "timestamp": self.at, "level": "INFO", "message": measure.name, "Stage": self.stage,
+            "_aws": {
+                "Timestamp": self.at.as_millisecond(),
+                "CloudWatchMetrics": [{
+                    "Namespace": "Switchyard",
+                    "Dimensions": [names],
+                    "Metrics": [{ "Name": measure.name, "Unit": measure.unit.name() }],
+                }],
+            },
+        });
+        for (name, value) in &measure.dimensions {
+            line[*name] = json!(value);
+        }
+        line[measure.name] = json!(measure.value);
+        line
+    }
+
     fn line(&self, cold: bool) -> Line<'_> {
         let mut metrics = vec![
             Metric { name: "Latency", unit: "Milliseconds" },
             Metric { name: "Faults", unit: "Count" },
         ];
         let mut measures = Fields::new();
-        for Measure { name, unit, value } in &self.measures {
+        let plain = self.measures.iter().filter(|measure| measure.dimensions.is_empty());
+        for Measure { name, unit, value, .. } in plain {
             metrics.push(Metric { name, unit: unit.name() });
             measures.insert((*name).to_owned(), json!(value));
         }

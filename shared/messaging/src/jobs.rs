@@ -29,8 +29,9 @@ impl Doorbells {
     /// Rings. A bell that is lost is rung again by the sweep.
     pub async fn ring(&self, bell: &Bell, traceparent: &str) -> Result<(), Failure> {
         match bell {
-            Bell::Ready(job_type, delay) => {
-                let message = Message::JobsReady { v: 1, job_type: job_type.clone() };
+            Bell::Ready(job_type, job_id, delay) => {
+                let (job_type, job_id) = (job_type.clone(), job_id.clone());
+                let message = Message::JobsReady { v: 1, job_type, job_id };
                 self.send(&self.dispatch_url, &message, *delay, traceparent).await
             }
             Bell::Ended(job_id) => {

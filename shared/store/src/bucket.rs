@@ -29,18 +29,32 @@ impl Bucket {
         format!("payloads/{}", id.as_str())
     }
 
-    /// Keeps a payload; the same key again replaces it by the same bytes.
-    pub async fn keep(&self, key: &str, json: Vec<u8>) -> Result<(), Failure> {
+    /// Keeps an object; the same key again replaces it by the same bytes.
+    pub async fn keep(&self, key: &str, bytes: Vec<u8>) -> Result<(), Failure> {
         self.client
             .put_object()
             .bucket(&self.name)
             .key(key)
-            .content_type("application/json")
-            .body(ByteStream::from(json))
+            .body(ByteStream::from(bytes))
             .send()
             .await
-            .map_err(|cause| Failure::new("keep a payload", cause))?;
+            .map_err(|cause| Failure::new("keep an object", cause))?;
         Ok(())
+    }
+
+    /// Reads an object.
+    pub async fn read(&self, key: &str) -> Result<Vec<u8>, Failure> {
+        const ACTION: &str = "read an object";
+        let found = self
+            .client
+            .get_object()
+            .bucket(&self.name)
+            .key(key)
+            .send()
+            .await
+            .map_err(|cause| Failure::new(ACTION, cause))?;
+        let bytes = found.body.collect().await.map_err(|cause| Failure::new(ACTION, cause))?;
+        Ok(bytes.into_bytes().to_vec())
     }
 
     /// A link that lets anyone who has it upload to `key`.

@@ -193,7 +193,7 @@ impl Idempotency {
     }
 
     /// What a request met whose [`Idempotency::answered`] lost.
-    pub(crate) fn met(&self, item: &Item, request: &Request<'_>) -> Result<Claim, Failure> {
+    pub(crate) fn met(item: &Item, request: &Request<'_>) -> Result<Claim, Failure> {
         let (pk, kept_until) = kept(request, Timestamp::UNIX_EPOCH)?;
         let ticket = Ticket { pk, claimant: request.claimant.to_owned(), kept_until };
         read_claim(item, request, ticket)

@@ -50,6 +50,11 @@ impl Response {
         Self::typed(status, "application/problem+json", text)
     }
 
+    /// Whether it is what an earlier request was answered with.
+    pub fn is_replay(&self) -> bool {
+        self.headers.contains_key("idempotent-replayed")
+    }
+
     /// Adds or replaces a header.
     #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {

@@ -10,6 +10,10 @@ pub enum Unit {
     Count,
     /// Time.
     Milliseconds,
+    /// Longer times.
+    Seconds,
+    /// Parts of a hundred.
+    Percent,
 }
 
 impl Unit {
@@ -18,12 +22,14 @@ impl Unit {
         match self {
             Self::Count => "Count",
             Self::Milliseconds => "Milliseconds",
+            Self::Seconds => "Seconds",
+            Self::Percent => "Percent",
         }
     }
 }
 
 /// A number under its name.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
     /// The metric.
     pub name: &'static str,
@@ -31,6 +37,8 @@ pub struct Measure {
     pub unit: Unit,
     /// How much.
     pub value: f64,
+    /// Of what, beside stage and operation.
+    pub dimensions: Vec<(&'static str, String)>,
 }
 
 tokio::task_local! {
@@ -39,12 +47,24 @@ tokio::task_local! {
 
 /// Adds to a metric of the invocation that is running.
 pub fn measure(name: &'static str, unit: Unit, value: f64) {
+    measure_of(name, unit, value, Vec::new());
+}
+
+/// Adds to a metric that is kept apart by more than stage and operation, which takes a line of its own.
+pub fn measure_of(
+    name: &'static str,
+    unit: Unit,
+    value: f64,
+    dimensions: Vec<(&'static str, String)>,
+) {
     // Outside an invocation there is no line to write it on.
     let _ = CURRENT.try_with(|current| {
         let mut measures = current.borrow_mut();
-        match measures.iter_mut().find(|measure| measure.name == name) {
+        let same =
+            |measure: &&mut Measure| measure.name == name && measure.dimensions == dimensions;
+        match measures.iter_mut().find(same) {
             Some(measure) => measure.value += value,
-            None => measures.push(Measure { name, unit, value }),
+            None => measures.push(Measure { name, unit, value, dimensions }),
         }
     });
 }

@@ -248,7 +248,7 @@ impl Artifact {
     /// Where it lies in the bucket: by type and day, so that old ones are found together.
     pub fn key(&self, job: &Job) -> String {
         let day = job.created_at.strftime("%Y-%m-%d");
-        format!("{}/{day}/{}/{}", job.kind.as_str(), job.id.as_str(), self.name)
+        format!("artifacts/{}/{day}/{}/{}", job.kind.as_str(), job.id.as_str(), self.name)
     }
 }
 

@@ -16,6 +16,9 @@ pub enum Message {
         v: u8,
         /// Of which type.
         job_type: TypeName,
+        /// A job that an index may not show yet.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        job_id: Option<JobId>,
     },
     /// A job ended: tell who waits for it.
     JobEnded {
@@ -43,8 +46,8 @@ pub enum Message {
 /// A doorbell to ring once a change is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Bell {
-    /// There may be something to hand out, so many seconds from now.
-    Ready(TypeName, u32),
+    /// There may be something to hand out, maybe this job, so many seconds from now.
+    Ready(TypeName, Option<JobId>, u32),
     /// A job ended.
     Ended(JobId),
     /// A job waits for a worker to begin.
@@ -64,15 +67,24 @@ pub fn bells(before: Option<&Job>, after: &Job, now: Timestamp) -> Option<Bell> 
             if seconds > LONGEST_DELAY_SECONDS {
                 return None;
             }
-            Some(Bell::Ready(after.kind.clone(), u32::try_from(seconds).unwrap_or(0)))
+            let delay = u32::try_from(seconds).unwrap_or(0);
+            Some(Bell::Ready(after.kind.clone(), Some(after.id.clone()), delay))
         }
         Status::Assigned if was != Some(Status::Assigned) => {
             Some(Bell::Work(after.id.clone(), after.attempt))
         }
-        status if status.is_final() && !was.is_some_and(Status::is_final) => {
+        Status::Completed | Status::Failed | Status::Cancelled
+            if !was.is_some_and(Status::is_final) =>
+        {
             Some(Bell::Ended(after.id.clone()))
         }
-        _ => None,
+        Status::Waiting
+        | Status::Queued
+        | Status::Assigned
+        | Status::Running
+        | Status::Completed
+        | Status::Failed
+        | Status::Cancelled => None,
     }
 }
 

@@ -177,39 +177,42 @@ fn dependency_ended(job: &Job, dependency: &JobId, completed: bool, now: Timesta
 }
 
 fn assigned(job: &Job, shard: u8, worker: Option<&Worker>, now: Timestamp) -> Decision {
-    match job.status {
-        Status::Queued if job.ready_at > now => Decision::Refuse(Refusal::NotReady),
-        Status::Queued => become_with(job, |next| {
-            next.status = Status::Assigned;
-            next.assigned_at = Some(now);
-            next.shard = Some(shard);
-            next.worker = worker.cloned();
-            next.beat_at = None;
-        }),
-        status => Decision::Refuse(Refusal::Is(status)),
+    if job.status != Status::Queued {
+        return Decision::Refuse(Refusal::Is(job.status));
     }
+    if job.ready_at > now {
+        return Decision::Refuse(Refusal::NotReady);
+    }
+    become_with(job, |next| {
+        next.status = Status::Assigned;
+        next.assigned_at = Some(now);
+        next.shard = Some(shard);
+        next.worker = worker.cloned();
+        next.beat_at = None;
+    })
 }
 
 fn started(job: &Job, worker: &Worker, attempt: u32, now: Timestamp) -> Decision {
     if is_by(job, Status::Running, worker, attempt) {
         return Decision::Stay;
     }
-    match job.status {
-        Status::Assigned if job.attempt != attempt => stale(job, attempt),
-        Status::Assigned if job.worker.as_ref().is_some_and(|named| named != worker) => {
-            Decision::Refuse(Refusal::OtherWorker)
-        }
-        Status::Assigned => become_with(job, |next| {
-            next.status = Status::Running;
-            next.worker = Some(worker.clone());
-            next.started_at = Some(now);
-            next.beat_at = Some(now);
-            next.progress = 0;
-        }),
-        _ if job.attempt != attempt => stale(job, attempt),
-        Status::Running => Decision::Refuse(Refusal::OtherWorker),
-        status => Decision::Refuse(Refusal::Is(status)),
+    if job.attempt != attempt {
+        return Decision::Refuse(Refusal::StaleAttempt { sent: attempt, current: job.attempt });
     }
+    let others = job.worker.as_ref().is_some_and(|named| named != worker);
+    if job.status.holds() && others {
+        return Decision::Refuse(Refusal::OtherWorker);
+    }
+    if job.status != Status::Assigned {
+        return Decision::Refuse(Refusal::Is(job.status));
+    }
+    become_with(job, |next| {
+        next.status = Status::Running;
+        next.worker = Some(worker.clone());
+        next.started_at = Some(now);
+        next.beat_at = Some(now);
+        next.progress = 0;
+    })
 }
 
 fn beaten(
@@ -250,7 +253,13 @@ fn checked(job: &Job, jitter: u64, now: Timestamp) -> Decision {
                 run_failed(next, &error, true, after_ms(now, delay_ms), now);
             })
         }
-        _ => Decision::Stay,
+        Status::Waiting
+        | Status::Queued
+        | Status::Assigned
+        | Status::Running
+        | Status::Completed
+        | Status::Failed
+        | Status::Cancelled => Decision::Stay,
     }
 }
 
@@ -268,24 +277,26 @@ fn cancelled(job: &Job, now: Timestamp) -> Decision {
 }
 
 fn retried(job: &Job, now: Timestamp) -> Decision {
-    match job.status {
-        Status::Failed | Status::Cancelled if !job.settled => Decision::Refuse(Refusal::Unsettled),
-        Status::Failed | Status::Cancelled => become_with(job, |next| {
-            next.attempt = job.attempt + 1;
-            next.last_attempt = job.attempt + job.retry.max_attempts;
-            next.ended_at = None;
-            next.cancel_requested_at = None;
-            next.worker = None;
-            next.progress = 0;
-            next.settled = false;
-            if job.open_dependencies > 0 {
-                next.status = Status::Waiting;
-            } else {
-                queue(next, now);
-            }
-        }),
-        status => Decision::Refuse(Refusal::Is(status)),
+    if !matches!(job.status, Status::Failed | Status::Cancelled) {
+        return Decision::Refuse(Refusal::Is(job.status));
     }
+    if !job.settled {
+        return Decision::Refuse(Refusal::Unsettled);
+    }
+    become_with(job, |next| {
+        next.attempt = job.attempt + 1;
+        next.last_attempt = job.attempt + job.retry.max_attempts;
+        next.ended_at = None;
+        next.cancel_requested_at = None;
+        next.worker = None;
+        next.progress = 0;
+        next.settled = false;
+        if job.open_dependencies > 0 {
+            next.status = Status::Waiting;
+        } else {
+            queue(next, now);
+        }
+    })
 }
 
 /// A run that began has ended without success: again, if there may be another and it is wanted.
@@ -329,19 +340,14 @@ fn at_work(job: &Job, worker: &Worker, attempt: u32) -> Result<(), Refusal> {
     if job.attempt != attempt {
         return Err(Refusal::StaleAttempt { sent: attempt, current: job.attempt });
     }
-    match job.status {
-        Status::Running if job.worker.as_ref() == Some(worker) => Ok(()),
-        Status::Running => Err(Refusal::OtherWorker),
-        status => Err(Refusal::Is(status)),
+    if job.status != Status::Running {
+        return Err(Refusal::Is(job.status));
     }
+    if job.worker.as_ref() == Some(worker) { Ok(()) } else { Err(Refusal::OtherWorker) }
 }
 
 fn is_by(job: &Job, status: Status, worker: &Worker, attempt: u32) -> bool {
     job.status == status && job.attempt == attempt && job.worker.as_ref() == Some(worker)
-}
-
-fn stale(job: &Job, sent: u32) -> Decision {
-    Decision::Refuse(Refusal::StaleAttempt { sent, current: job.attempt })
 }
 
 #[cfg(test)]

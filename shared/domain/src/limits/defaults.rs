@@ -50,7 +50,11 @@ fn feeds() -> Vec<Rule> {
 fn accounts() -> Vec<Rule> {
     let ids = ["/api/v1/ids", "/api/v1/ids/{id}"];
     let accounts = ["/api/v1/me", "/api/v1/accounts", "/api/v1/accounts/{*rest}"];
+    let jobs =
+        ["/api/v1/jobs", "/api/v1/jobs/{*rest}", "/api/v1/job-types", "/api/v1/job-types/{*rest}"];
     vec![
+        // A thousand workers that speak every 20 seconds are 3,000 of them.
+        rule("jobs-minute", 60_000, MINUTE, "Requests a minute about jobs.").on(&[], &jobs),
         rule("ids-minute", 6_000, MINUTE, "Requests a minute for ids.").on(&[], &ids),
         rule("accounts-minute", 600, MINUTE, "Requests a minute about accounts.")
             .on(&[], &accounts),

@@ -68,7 +68,7 @@ fn dropping_any_one_rule_is_noticed() {
     ] {
         match search(world) {
             Outcome::Broken(TooMany, steps) => {
-                println!("{broken:?}: noticed after {} steps", steps.len())
+                println!("{broken:?}: noticed after {} steps", steps.len());
             }
             Outcome::Sound { states } => panic!("{broken:?} went unnoticed in {states} states"),
         }

@@ -2,7 +2,9 @@
 
 use domain::jobs::licence::{Licence, is_stale};
 use domain::jobs::order::merge;
-use domain::jobs::{Actor, Decision, Event, Job, JobType, Priority, Record, Worker, transition};
+use domain::jobs::{
+    Actor, Decision, Event, Job, JobId, JobType, Priority, Record, Status, Worker, transition,
+};
 use domain::{Failure, Timestamp};
 
 use super::{Change, Committed, Jobs};
@@ -18,10 +20,12 @@ pub struct Assigned {
 
 impl Jobs {
     /// Assigns up to `most` jobs of a type, the first of its queue first; to `worker`, if one asked.
+    /// `also` are jobs that the queue's index may not show yet.
     pub async fn assign(
         &self,
         kind: &JobType,
         worker: Option<&Worker>,
+        also: &[JobId],
         most: usize,
         now: Timestamp,
         token: impl Fn() -> String,
@@ -37,6 +41,7 @@ impl Jobs {
         for priority in Priority::ALL {
             lists.push(self.ready(&kind.name, priority, now, limit).await?);
         }
+        self.add_missing(&mut lists, kind, also, now).await?;
         let by = worker.map_or(Actor::System, |worker| Actor::Worker(worker.clone()));
         let first = merge(lists, now, kind.settings.aging_seconds, wanted);
         let mut assigned = Assigned { jobs: Vec::new(), more: first.len() == wanted };
@@ -67,6 +72,31 @@ impl Jobs {
             }
         }
         Ok(assigned)
+    }
+
+    /// Adds jobs that are ready and that the lists lack.
+    async fn add_missing(
+        &self,
+        lists: &mut [Vec<Job>],
+        kind: &JobType,
+        also: &[JobId],
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        let shown = |id: &JobId| lists.iter().flatten().any(|job| job.id == *id);
+        let missing: Vec<JobId> = also.iter().filter(|id| !shown(id)).cloned().collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let is_ready = |job: &Job| {
+            job.status == Status::Queued && job.kind == kind.name && job.ready_at <= now
+        };
+        for job in self.find_all(&missing).await?.into_iter().filter(is_ready) {
+            if let Some(list) = lists.get_mut(usize::from(job.priority.level())) {
+                list.push(job);
+                list.sort_by(|a, b| (a.ready_at, &a.id).cmp(&(b.ready_at, &b.id)));
+            }
+        }
+        Ok(())
     }
 
     /// The rows of a type's licences, shared out anew if some are free that no row may give.

@@ -71,10 +71,14 @@ pub(super) fn job(job: &Job) -> Result<Item, Failure> {
     let work = match job.status {
         Status::Queued => Some((queue_of(&job.kind, job.priority), job.ready_at)),
         Status::Waiting => Some((format!("waiting#{lot}"), job.created_at)),
-        _ if job.status.is_final() && !job.settled => {
+        Status::Completed | Status::Failed | Status::Cancelled if !job.settled => {
             Some((format!("ended#{lot}"), job.ended_at.unwrap_or(job.created_at)))
         }
-        _ => None,
+        Status::Assigned
+        | Status::Running
+        | Status::Completed
+        | Status::Failed
+        | Status::Cancelled => None,
     };
     if let Some((list, at)) = work {
         item.insert(GSI2_PK.to_owned(), text(list));

@@ -67,7 +67,7 @@ impl Jobs {
             return Ok(Submitted::Created);
         }
         if let (Some((request, _)), Some(met)) = (wanted.once, outcome.refused(once_at)) {
-            return Ok(Submitted::Before(once.met(met, request)?));
+            return Ok(Submitted::Before(Idempotency::met(met, request)?));
         }
         Ok(Submitted::DependencyMoved)
     }

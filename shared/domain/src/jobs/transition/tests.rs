@@ -77,7 +77,9 @@ fn failed(name: &str, attempt: u32, retryable: bool) -> Event {
 fn next(job: &Job, event: &Event, now: Timestamp) -> Job {
     match transition(job, event, now) {
         Decision::Become(job) => *job,
-        other => panic!("{event:?} on {:?}: {other:?}", job.status),
+        other @ (Decision::Stay | Decision::Refuse(_)) => {
+            panic!("{event:?} on {:?}: {other:?}", job.status)
+        }
     }
 }
 
@@ -182,7 +184,10 @@ fn any_event() -> impl Strategy<Value = Event> {
                 Event::Failed { worker, attempt: token, retryable, error, jitter: chance }
             }
             Event::Checked { .. } => Event::Checked { jitter: chance },
-            other => other,
+            Event::DependencyEnded { .. }
+            | Event::Assigned { .. }
+            | Event::Cancelled
+            | Event::Retried => event,
         }
     })
 }

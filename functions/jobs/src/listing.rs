@@ -1,0 +1,65 @@
+//! Jobs, newest first: the caller's own, or everyone's for those who may see them.
+
+use boundary::http::{Answer, Cursor, Problem, Request, Response};
+use domain::jobs::{JobId, Status, TypeName};
+use http::StatusCode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::jobs::{JobFilter, Whose};
+
+use crate::State;
+use crate::state::{looking, sees_all};
+use crate::view::JobView;
+
+/// Which jobs.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ListQuery {
+    /// Only those in this state.
+    status: Option<String>,
+    /// Only those of this type.
+    job_type: Option<String>,
+    /// `nextCursor` of the page before.
+    cursor: Option<String>,
+    /// How many at most, 1 to 100; 50 if left out.
+    #[schemars(range(min = 1, max = 100))]
+    limit: Option<usize>,
+}
+
+/// A page of jobs. A page may be short and still have a next one.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct JobsView {
+    items: Vec<JobView>,
+    /// Pass it as `cursor` for the next page; absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+pub(crate) async fn list(state: &State, request: Request) -> Answer {
+    const LIST: &str = "jobs";
+    let query: ListQuery = request.query()?;
+    let caller = looking(&request)?;
+    let limit = query.limit.unwrap_or(50);
+    if !(1..=100).contains(&limit) {
+        return Err(Problem::field("limit", "a number from 1 to 100").into());
+    }
+    let status = match query.status.as_deref() {
+        None => None,
+        Some(name) => Some(Status::named(name).ok_or_else(|| {
+            let names = Status::ALL.map(|status| format!("`{}`", status.name())).join(", ");
+            Problem::field("status", format!("one of {names}"))
+        })?),
+    };
+    let kind = query.job_type.as_deref().map(TypeName::parse).transpose()?;
+    let after = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
+    if after.as_ref().is_some_and(|position| JobId::parse(position).is_none()) {
+        return Err(Cursor::not_one().into());
+    }
+    let whose = if sees_all(caller) { Whose::Everyones } else { Whose::Of(&caller.user_id) };
+    let filter = JobFilter { status, kind };
+    let page = state.jobs.list(whose, &filter, limit, after.as_deref()).await?;
+    let next_cursor = page.next.map(|next| Cursor::new(LIST, &next).as_str().to_owned());
+    let items = page.items.iter().map(|job| JobView::of(job, request.now)).collect();
+    Ok(Response::json(StatusCode::OK, &JobsView { items, next_cursor }))
+}

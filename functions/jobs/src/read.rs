@@ -1,0 +1,188 @@
+//! Looking at one job: how it is, why it is not running, and how it got there.
+
+use boundary::http::{Answer, Cursor, Error, Problem, Request, Response};
+use domain::jobs::explain::{Facts, Reason, explain};
+use domain::jobs::{Job, Status, builtin};
+use http::StatusCode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::State;
+use crate::view::{EventView, JobView};
+
+/// Holders that an explanation names.
+const NAMED_HOLDERS: usize = 20;
+
+pub(crate) async fn one(state: &State, request: Request) -> Answer {
+    let job = state.visible(&request).await?;
+    let view = JobView::with_links(&job, state, request.now).await?;
+    Ok(Response::json(StatusCode::OK, &view))
+}
+
+/// Why a job is not running.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExplainView {
+    job_id: String,
+    status: &'static str,
+    /// One of `running`, `stopping`, `ended`, `dependencies`, `not-before`, `backoff`, `paused`,
+    /// `limit-reached`, `behind`, `waits-for-claim`, `next`, `assigned`.
+    reason: &'static str,
+    /// The same as a sentence.
+    explanation: String,
+    /// Where it stands among the jobs of its type, 1 is next; counted up to 1,000 a priority.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue_position: Option<u64>,
+    /// Dependencies that have not ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open_dependencies: Option<Vec<String>>,
+    /// When that changes by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<String>,
+    /// Licences of its type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_concurrent: Option<u32>,
+    /// Licences that are taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_use: Option<u32>,
+    /// Jobs that have them, at most 20.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_by: Option<Vec<String>>,
+}
+
+pub(crate) async fn explained(state: &State, request: Request) -> Answer {
+    let job = state.visible(&request).await?;
+    let found = state.jobs.kind(&job.kind).await?;
+    let kind = found.or_else(|| builtin(&job.kind)).ok_or_else(|| Problem::unknown("job type"))?;
+    let licences = state.jobs.licences(&kind).await?;
+    let open = match job.status {
+        Status::Waiting => {
+            let parents = state.jobs.find_all(&job.dependencies).await?;
+            let open = parents.into_iter().filter(|parent| !parent.status.is_final());
+            open.map(|parent| parent.id).collect()
+        }
+        _ => Vec::new(),
+    };
+    let queued = job.status == Status::Queued && job.ready_at <= request.now;
+    let ahead = match queued {
+        true => state.ahead(&kind, job.priority, job.ready_at, request.now).await?,
+        false => 0,
+    };
+    let facts =
+        Facts { job: &job, settings: kind.settings, licences: &licences, open: &open, ahead };
+    let reason = explain(&facts, request.now);
+    let mut view = ExplainView {
+        job_id: job.id.as_str().to_owned(),
+        status: job.status.name(),
+        queue_position: queued.then_some(ahead + 1),
+        ..ExplainView::default()
+    };
+    if let Reason::LimitReached { .. } = reason {
+        view.held_by = Some(holders(state, &job, kind.widest.max(kind.settings.shards)).await?);
+    }
+    view.tell(&reason, &job);
+    Ok(Response::json(StatusCode::OK, &view))
+}
+
+async fn holders(state: &State, job: &Job, shards: u8) -> Result<Vec<String>, Error> {
+    let mut held = Vec::new();
+    for shard in 0..shards {
+        let more = state.jobs.holders(&job.kind, shard, NAMED_HOLDERS).await?;
+        held.extend(more.into_iter().map(|holder| holder.job.as_str().to_owned()));
+    }
+    held.truncate(NAMED_HOLDERS);
+    Ok(held)
+}
+
+impl ExplainView {
+    fn tell(&mut self, reason: &Reason, job: &Job) {
+        let (name, sentence) = match reason {
+            Reason::Running => ("running", "It is running.".to_owned()),
+            Reason::Stopping => (
+                "stopping",
+                "It is running; its worker hears at its next heartbeat that it should stop."
+                    .to_owned(),
+            ),
+            Reason::Ended => ("ended", format!("It is {}.", job.status.name())),
+            Reason::Dependencies(open) => {
+                self.open_dependencies =
+                    Some(open.iter().map(|id| id.as_str().to_owned()).collect());
+                ("dependencies", format!("It waits for {} other jobs.", open.len()))
+            }
+            Reason::NotBefore { at, backoff } => {
+                self.until = Some(at.to_string());
+                match backoff {
+                    true => {
+                        let last = job.attempt.saturating_sub(1);
+                        ("backoff", format!("Attempt {last} failed; it runs again from {at} on."))
+                    }
+                    false => ("not-before", format!("It was submitted to run from {at} on.")),
+                }
+            }
+            Reason::Paused => {
+                self.max_concurrent = Some(0);
+                ("paused", "Its type has `maxConcurrent` 0, so nothing of it runs.".to_owned())
+            }
+            Reason::LimitReached { limit, in_use } => {
+                (self.max_concurrent, self.in_use) = (Some(*limit), Some(*in_use));
+                let sentence =
+                    format!("{in_use} jobs of its type hold licences; the limit is {limit}.");
+                ("limit-reached", sentence)
+            }
+            Reason::Behind { ahead } => {
+                ("behind", format!("There are licences, and {ahead} jobs of its type go first."))
+            }
+            Reason::WaitsForClaim => {
+                ("waits-for-claim", "It is next; a worker has to claim it.".to_owned())
+            }
+            Reason::Next => ("next", "It is next, and being handed out.".to_owned()),
+            Reason::Assigned { until } => {
+                self.until = Some(until.to_string());
+                let sentence = format!(
+                    "A worker was told to begin; if none does it is queued again at {until}."
+                );
+                ("assigned", sentence)
+            }
+        };
+        (self.reason, self.explanation) = (name, sentence);
+    }
+}
+
+/// Which page of a trail.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TrailQuery {
+    /// `nextCursor` of the page before.
+    cursor: Option<String>,
+    /// How many at most, 1 to 100; 50 if left out.
+    #[schemars(range(min = 1, max = 100))]
+    limit: Option<i32>,
+}
+
+/// A page of a trail.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TrailView {
+    items: Vec<EventView>,
+    /// Pass it as `cursor` for the next page; absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+pub(crate) async fn trail(state: &State, request: Request) -> Answer {
+    const LIST: &str = "job-events";
+    let query: TrailQuery = request.query()?;
+    let limit = query.limit.unwrap_or(50);
+    if !(1..=100).contains(&limit) {
+        return Err(Problem::field("limit", "a number from 1 to 100").into());
+    }
+    let after = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
+    if after.as_ref().is_some_and(|position| position.parse::<u64>().is_err()) {
+        return Err(Cursor::not_one().into());
+    }
+    let job = state.visible(&request).await?;
+    let page = state.jobs.trail(&job.id, limit, after.as_deref()).await?;
+    let next_cursor = page.next.map(|next| Cursor::new(LIST, &next).as_str().to_owned());
+    let items = page.items.iter().map(EventView::from).collect();
+    Ok(Response::json(StatusCode::OK, &TrailView { items, next_cursor }))
+}

@@ -1,0 +1,184 @@
+//! What the handlers share, and what all of them ask for.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use boundary::http::{Error, Problem, Request};
+use boundary::telemetry::Log;
+use boundary::{Entropy, Host, Misconfigured};
+use domain::Timestamp;
+use domain::accounts::{Principal, Role};
+use domain::jobs::order::ahead_until;
+use domain::jobs::{
+    Actor, Bell, Event, Job, JobId, JobType, Priority, Rejected, Status, TypeName, bells,
+};
+use messaging::Doorbells;
+use store::jobs::Applied;
+use store::{Bucket, Jobs};
+
+/// How long a node remembers a type's settings and how long its queue is.
+const REMEMBERED_MS: i64 = 5_000;
+
+/// Jobs ahead are counted up to this.
+pub(crate) const COUNTED: i32 = 1_000;
+
+/// What the handlers share.
+#[derive(Debug)]
+pub struct State {
+    pub(crate) jobs: Jobs,
+    pub(crate) bucket: Bucket,
+    pub(crate) entropy: Entropy,
+    bells: Doorbells,
+    log: Log,
+    kinds: Mutex<HashMap<TypeName, (Timestamp, JobType)>>,
+    depths: Mutex<HashMap<(TypeName, Priority), (Timestamp, u64)>>,
+}
+
+impl State {
+    pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
+        let queue = host.vars.required("DISPATCH_QUEUE")?;
+        let bucket = host.vars.required("ARTIFACTS_BUCKET")?;
+        Ok(Self {
+            jobs: host.jobs()?,
+            bucket: Bucket::new(host.aws.s3(), bucket),
+            entropy: host.entropy.clone(),
+            bells: Doorbells::new(host.aws.sqs(), queue, None),
+            log: host.log.clone(),
+            kinds: Mutex::default(),
+            depths: Mutex::default(),
+        })
+    }
+
+    /// Lets an event happen to the job that the path names, and rings for whoever has to know.
+    pub(crate) async fn happen(
+        &self,
+        request: &Request,
+        event: &Event,
+        by: &Actor,
+        may: impl Fn(&Job) -> bool,
+    ) -> Result<Job, Error> {
+        let id = named(request)?;
+        let token = || self.entropy.token();
+        match self.jobs.apply(&id, event, by, may, request.now, token).await? {
+            Applied::Changed { before, after } => {
+                self.ring(Some(&before), &after, request).await;
+                Ok(*after)
+            }
+            Applied::Stays(job) => Ok(*job),
+            Applied::Refused(refusal, _) => Err(Rejected::Refused(refusal).into()),
+            Applied::Unknown => Err(Rejected::UnknownJob.into()),
+        }
+    }
+
+    /// Rings for a change that is written. The sweep rings for what could not be rung here.
+    pub(crate) async fn ring(&self, before: Option<&Job>, after: &Job, request: &Request) {
+        // Whoever claims a job is told by the answer.
+        let Some(bell) = bells(before, after, request.now) else { return };
+        if after.status == Status::Assigned {
+            return;
+        }
+        if let Err(failure) = self.bells.ring(&bell, &request.trace.traceparent()).await {
+            self.log.warn(request.now, &request.trace, &failure.chain());
+        }
+    }
+
+    /// A limit that was raised may let jobs in.
+    pub(crate) async fn announce(&self, kind: &JobType, request: &Request) {
+        lock(&self.kinds).remove(&kind.name);
+        let bell = Bell::Ready(kind.name.clone(), None, 0);
+        if let Err(failure) = self.bells.ring(&bell, &request.trace.traceparent()).await {
+            self.log.warn(request.now, &request.trace, &failure.chain());
+        }
+    }
+
+    /// A type that jobs may be submitted for, as it was within the last few seconds.
+    pub(crate) async fn kind(&self, name: &TypeName, now: Timestamp) -> Result<JobType, Error> {
+        let known = lock(&self.kinds).get(name).filter(|(at, _)| is_fresh(*at, now)).cloned();
+        if let Some((_, kind)) = known {
+            return Ok(kind);
+        }
+        let found = self.jobs.kind(name).await?;
+        let kind = found.ok_or_else(|| Rejected::UnknownType(name.as_str().to_owned()))?;
+        lock(&self.kinds).insert(name.clone(), (now, kind.clone()));
+        Ok(kind)
+    }
+
+    /// How many jobs a new one would have before it, as it was within the last few seconds.
+    pub(crate) async fn depth(
+        &self,
+        kind: &JobType,
+        priority: Priority,
+        now: Timestamp,
+    ) -> Result<u64, Error> {
+        let key = (kind.name.clone(), priority);
+        let known = lock(&self.depths).get(&key).filter(|(at, _)| is_fresh(*at, now)).copied();
+        if let Some((_, depth)) = known {
+            return Ok(depth);
+        }
+        let depth = self.ahead(kind, priority, now, now).await?;
+        lock(&self.depths).insert(key, (now, depth));
+        Ok(depth)
+    }
+
+    /// How many jobs go before one that became ready at `ready_at`.
+    pub(crate) async fn ahead(
+        &self,
+        kind: &JobType,
+        priority: Priority,
+        ready_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<u64, Error> {
+        let aging = kind.settings.aging_seconds;
+        let mut ahead = 0;
+        for other in Priority::ALL {
+            let until = ahead_until((priority, ready_at), other, now, aging);
+            ahead += self.jobs.count_ready(&kind.name, other, until, COUNTED).await?;
+        }
+        Ok(ahead)
+    }
+
+    /// The job that the path names, if the caller may look at it.
+    pub(crate) async fn visible(&self, request: &Request) -> Result<Job, Error> {
+        let caller = looking(request)?;
+        let found = self.jobs.find(&named(request)?).await?;
+        found.filter(|job| sees(caller, job)).ok_or_else(|| Rejected::UnknownJob.into())
+    }
+}
+
+/// The job that the path names.
+pub(crate) fn named(request: &Request) -> Result<JobId, Error> {
+    JobId::parse(request.param("jobId")).ok_or_else(|| Rejected::UnknownJob.into())
+}
+
+/// A caller who may look at jobs at all.
+pub(crate) fn looking(request: &Request) -> Result<&Principal, Problem> {
+    let caller = request.caller()?;
+    let roles = [Role::JobSubmitter, Role::JobViewer, Role::JobWorker];
+    let may = caller.is_admin() || roles.into_iter().any(|role| caller.roles.contains(role));
+    if may { Ok(caller) } else { Err(Problem::role_missing(Role::JobViewer)) }
+}
+
+/// Whether a caller sees everyone's jobs.
+pub(crate) fn sees_all(caller: &Principal) -> bool {
+    let all = [Role::JobViewer, Role::JobWorker];
+    caller.is_admin() || all.into_iter().any(|role| caller.roles.contains(role))
+}
+
+/// Whether a caller may look at a job.
+pub(crate) fn sees(caller: &Principal, job: &Job) -> bool {
+    sees_all(caller) || job.owner == caller.user_id
+}
+
+/// Whether a caller may cancel a job or have it again.
+pub(crate) fn decides(caller: &Principal, job: &Job) -> bool {
+    caller.is_admin() || job.owner == caller.user_id
+}
+
+fn is_fresh(at: Timestamp, now: Timestamp) -> bool {
+    (0..REMEMBERED_MS).contains(&(now.as_millisecond() - at.as_millisecond()))
+}
+
+/// What a panicking thread left in a cache is as good as any.
+fn lock<T>(cache: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    cache.lock().unwrap_or_else(PoisonError::into_inner)
+}
