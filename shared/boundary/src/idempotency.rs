@@ -52,7 +52,9 @@ pub async fn begin_for(
     };
     match once.claim(&claim, request.now).await? {
         Claim::Won(ticket) => Ok(Turn::Run(Some(ticket))),
-        before => met(before, request.now).map(Turn::Repeat),
+        before @ (Claim::Answered(_) | Claim::Running(_) | Claim::Mismatch) => {
+            met(before, request.now).map(Turn::Repeat)
+        }
     }
 }
 
