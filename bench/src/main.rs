@@ -9,6 +9,7 @@
 
 mod cold;
 mod ids;
+mod jobs;
 mod limits;
 mod limits_sim;
 mod links;
@@ -27,6 +28,7 @@ Systems:
                   size, instructions and memory of a release binary (ids, 20 warm invocations)
   links [process|load|calls]
                   a redirect in process, under load, and what each operation calls and costs
+  jobs            what each operation calls and costs; submitting and looking with 100,000 stored
   limits [decision|path|memory|firewall|calls]
                   a decision beside other limiters, memory, the firewall, calls and costs
   limits-sim      how exact 300 simulated nodes are together; draws docs/limits-accuracy.svg";
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
             Some((function, invokes)) => cold::run(function, invokes),
             None => return usage(),
         },
+        ["jobs"] => jobs::run(),
         ["limits-sim"] => limits_sim::run(),
         ["links"] => links::run(&links::PARTS),
         ["links", "process"] => links::run(&[links::Part::Process]),

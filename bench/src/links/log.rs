@@ -62,6 +62,16 @@ impl Log {
         })
     }
 
+    /// Every line so far that is `wanted`.
+    pub(crate) fn rest(
+        &self,
+        wanted: impl Fn(&Value) -> bool,
+    ) -> Result<Vec<Value>, Box<dyn Error>> {
+        let text = fs::read_to_string(&self.path)?;
+        let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+        Ok(lines.filter(&wanted).collect())
+    }
+
     /// The next `count` lines that are `wanted`, waited for.
     pub(crate) async fn next(
         &self,

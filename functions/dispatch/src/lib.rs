@@ -67,18 +67,18 @@ async fn together(state: &State, messages: &[Message]) -> Result<(), Failure> {
     let mut rung: HashMap<TypeName, (Vec<JobId>, Vec<&Message>)> = HashMap::new();
     for message in messages {
         if let Ok(Said::JobsReady { job_type, job_id, .. }) = serde_json::from_str(&message.body) {
-            let (ids, rang) = rung.entry(job_type).or_default();
+            let (ids, heard) = rung.entry(job_type).or_default();
             ids.extend(job_id);
-            rang.push(message);
+            heard.push(message);
         }
     }
-    for (kind, (ids, rang)) in rung {
-        let [first, _, ..] = rang.as_slice() else { continue };
+    for (kind, (ids, heard)) in rung {
+        let [first, _, ..] = heard.as_slice() else { continue };
         let handed_out = hand_out::hand_out(state, &kind, &ids, &first.trace).await;
         // What fails here is tried again, message by message.
         if handed_out.is_ok() {
             let mut done = state.done.lock().unwrap_or_else(PoisonError::into_inner);
-            done.extend(rang.into_iter().map(|message| message.body.clone()));
+            done.extend(heard.into_iter().map(|message| message.body.clone()));
         }
     }
     Ok(())

@@ -1,10 +1,10 @@
 //! Silent workers, runs that take too long, and licences that nobody needs.
 
 use boundary::telemetry::{Trace, Unit, measure, measure_of};
-use domain::Failure;
 use domain::jobs::{
     Actor, Decision, Event, Job, JobId, JobType, SILENCE_SECONDS, Status, transition,
 };
+use domain::{Failure, Timestamp};
 use store::jobs::{Applied, Holder};
 
 use crate::State;
@@ -31,7 +31,7 @@ async fn watch_shard(
     let now = state.now();
     let holders = state.jobs.holders(&kind.name, shard, usize::MAX).await?;
     let is_old = |holder: &&Holder| {
-        let since = holder.since.map_or(0, |since| since.as_second());
+        let since = holder.since.map_or(0, Timestamp::as_second);
         since + SILENCE_SECONDS <= now.as_second()
     };
     let old: Vec<JobId> = holders.iter().filter(is_old).map(|holder| holder.job.clone()).collect();

@@ -55,19 +55,15 @@ pub(crate) async fn explained(state: &State, request: Request) -> Answer {
     let found = state.jobs.kind(&job.kind).await?;
     let kind = found.or_else(|| builtin(&job.kind)).ok_or_else(|| Problem::unknown("job type"))?;
     let licences = state.jobs.licences(&kind).await?;
-    let open = match job.status {
-        Status::Waiting => {
-            let parents = state.jobs.find_all(&job.dependencies).await?;
-            let open = parents.into_iter().filter(|parent| !parent.status.is_final());
-            open.map(|parent| parent.id).collect()
-        }
-        _ => Vec::new(),
-    };
+    let mut open = Vec::new();
+    if job.status == Status::Waiting {
+        let parents = state.jobs.find_all(&job.dependencies).await?;
+        let unfinished = parents.into_iter().filter(|parent| !parent.status.is_final());
+        open.extend(unfinished.map(|parent| parent.id));
+    }
     let queued = job.status == Status::Queued && job.ready_at <= request.now;
-    let ahead = match queued {
-        true => state.ahead(&kind, job.priority, job.ready_at, request.now).await?,
-        false => 0,
-    };
+    let ahead =
+        if queued { state.ahead(&kind, job.priority, job.ready_at, request.now).await? } else { 0 };
     let facts =
         Facts { job: &job, settings: kind.settings, licences: &licences, open: &open, ahead };
     let reason = explain(&facts, request.now);
@@ -111,12 +107,11 @@ impl ExplainView {
             }
             Reason::NotBefore { at, backoff } => {
                 self.until = Some(at.to_string());
-                match backoff {
-                    true => {
-                        let last = job.attempt.saturating_sub(1);
-                        ("backoff", format!("Attempt {last} failed; it runs again from {at} on."))
-                    }
-                    false => ("not-before", format!("It was submitted to run from {at} on.")),
+                if *backoff {
+                    let last = job.attempt.saturating_sub(1);
+                    ("backoff", format!("Attempt {last} failed; it runs again from {at} on."))
+                } else {
+                    ("not-before", format!("It was submitted to run from {at} on."))
                 }
             }
             Reason::Paused => {

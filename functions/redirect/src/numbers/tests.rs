@@ -55,7 +55,7 @@ fn what_the_gate_measures_is_a_metric_of_the_line_and_only_then() {
     numbers.arrived(1);
     let one =
         Measure { name: "FirewallRefused", unit: Unit::Count, value: 1.0, dimensions: Vec::new() };
-    numbers.measured(&[one]);
+    numbers.measured(std::slice::from_ref(&one));
     numbers.measured(&[one]);
     let line = line(&numbers).unwrap();
     assert_eq!(line["FirewallRefused"], 2.0);
