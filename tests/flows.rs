@@ -4,6 +4,7 @@ mod accounts;
 mod describe;
 mod edge;
 mod ids;
+mod jobs;
 mod keys;
 mod limits;
 mod links;

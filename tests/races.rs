@@ -1,5 +1,7 @@
 //! Many callers, one winner.
 
+mod jobs;
+
 use std::collections::BTreeSet;
 
 use futures::future::join_all;

@@ -1,6 +1,7 @@
 //! Each condition, won and lost, on fresh tables.
 mod accounts;
 mod idempotency;
+mod jobs;
 mod leases;
 mod limits;
 mod links;

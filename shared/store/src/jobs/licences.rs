@@ -125,7 +125,8 @@ impl Jobs {
         let idle = ConditionCheck::builder()
             .table_name(&self.table)
             .set_key(Some(rows::job_key(holder)))
-            .condition_expression("attribute_not_exists(shard) OR shard <> :shard")
+            .condition_expression("attribute_not_exists(#shard) OR #shard <> :shard")
+            .expression_attribute_names("#shard", "shard")
             .expression_attribute_values(":shard", number(shard))
             .build()
             .map_err(built)?;
