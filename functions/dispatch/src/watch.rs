@@ -1,15 +1,13 @@
 //! Silent workers, runs that take too long, and licences that nobody needs.
 
 use boundary::telemetry::{Trace, Unit, measure, measure_of};
-use domain::jobs::{
-    Actor, Decision, Event, Job, JobId, JobType, SILENCE_SECONDS, Status, transition,
-};
-use domain::{Failure, Timestamp};
+use domain::Failure;
+use domain::jobs::{Actor, Decision, Event, Job, JobId, JobType, Status, transition};
 use store::jobs::{Applied, Holder};
 
 use crate::State;
 
-/// Looks at everyone who has held a licence for long enough to have fallen silent.
+/// Looks at everyone who has held a licence for long enough to have fallen silent or to be too slow.
 pub(crate) async fn watch(state: &State, trace: &Trace) -> Result<(), Failure> {
     let mut running = 0_u32;
     for kind in state.jobs.kinds().await? {
@@ -30,10 +28,7 @@ async fn watch_shard(
 ) -> Result<u32, Failure> {
     let now = state.now();
     let holders = state.jobs.holders(&kind.name, shard, usize::MAX).await?;
-    let is_old = |holder: &&Holder| {
-        let since = holder.since.map_or(0, Timestamp::as_second);
-        since + SILENCE_SECONDS <= now.as_second()
-    };
+    let is_old = |holder: &&Holder| holder.due_at.is_none_or(|due_at| due_at <= now);
     let old: Vec<JobId> = holders.iter().filter(is_old).map(|holder| holder.job.clone()).collect();
     let young = u32::try_from(holders.len() - old.len()).unwrap_or(u32::MAX);
     let mut running = young;
@@ -56,7 +51,8 @@ async fn watch_shard(
 }
 
 async fn look_at(state: &State, job: &Job, trace: &Trace) -> Result<(), Failure> {
-    let event = Event::Checked { jitter: u64::from_be_bytes(state.entropy.bytes()) };
+    let jitter = u64::from_be_bytes(state.entropy.bytes());
+    let event = Event::Checked { heard_at: job.beat_at, jitter };
     let now = state.now();
     if !matches!(transition(job, &event, now), Decision::Become(_)) {
         return Ok(());

@@ -178,7 +178,7 @@ async fn a_licence_left_behind_is_taken_back_by_a_sweep() {
         put.item("pk", S("licence#outside#0".to_owned()))
             .item("sk", S(format!("holder#{id}")))
             .item("attempt", N("1".to_owned()))
-            .item("since", S(since))
+            .item("due", S(since))
             .send()
             .await
             .unwrap();

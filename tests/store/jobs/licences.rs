@@ -45,7 +45,7 @@ async fn the_last_licence_is_taken_and_no_further_one() {
     assert_eq!(jobs.find(&id(6)).await.unwrap(), Some(new_job(6, &[])));
     let holders = jobs.holders(&kind(5).name, 0, 100).await.unwrap();
     assert_eq!(holders.len(), 5);
-    assert!(holders.contains(&Holder { job: id(1), since: Some(at(1)) }));
+    assert!(holders.contains(&Holder { job: id(1), due_at: Some(at(61)) }));
 }
 
 #[tokio::test(start_paused = true)]

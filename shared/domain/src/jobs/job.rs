@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Rejected;
 use super::kind::TypeName;
+use super::{Rejected, SILENCE_SECONDS, after};
 use crate::accounts::UserId;
 use crate::{Timestamp, hex};
 
@@ -324,4 +324,12 @@ pub struct Job {
     /// Grows with every change but heartbeats and the note that all were told.
     #[serde(rename = "v")]
     pub version: u64,
+}
+
+impl Job {
+    /// When it is first worth looking whether whoever has it is silent or too slow.
+    pub fn due_at(&self) -> Option<Timestamp> {
+        let seconds = SILENCE_SECONDS.min(self.timeout_seconds.into());
+        self.assigned_at.map(|at| after(at, seconds))
+    }
 }

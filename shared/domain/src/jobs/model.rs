@@ -195,7 +195,10 @@ impl World {
                 return next.checked(job, &event);
             }
             Step::Cancel(job) => return next.checked(job, &Event::Cancelled),
-            Step::Check(job) => return next.checked(job, &Event::Checked { jitter: 0 }),
+            Step::Check(job) => {
+                let heard_at = self.jobs[job].beat_at;
+                return next.checked(job, &Event::Checked { heard_at, jitter: 0 });
+            }
             Step::Change(limit, shards) => {
                 next.changes_left -= 1;
                 next.change = Some((limit, shards, self.rows.clone()));

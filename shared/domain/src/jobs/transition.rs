@@ -70,6 +70,8 @@ pub enum Event {
     },
     /// Someone looks whether its worker is silent or too slow.
     Checked {
+        /// The last heartbeat they know of: a trail has no heartbeats, and must lead to the same.
+        heard_at: Option<Timestamp>,
         /// Decides how long to wait.
         jitter: u64,
     },
@@ -151,7 +153,7 @@ pub fn transition(job: &Job, event: &Event, now: Timestamp) -> Decision {
                 Err(refusal) => Decision::Refuse(refusal),
             }
         }
-        Event::Checked { jitter } => checked(job, *jitter, now),
+        Event::Checked { heard_at, jitter } => checked(job, *heard_at, *jitter, now),
         Event::Cancelled => cancelled(job, now),
         Event::Retried => retried(job, now),
     }
@@ -232,7 +234,10 @@ fn beaten(
     }
 }
 
-fn checked(job: &Job, jitter: u64, now: Timestamp) -> Decision {
+fn checked(job: &Job, heard_at: Option<Timestamp>, jitter: u64, now: Timestamp) -> Decision {
+    if job.beat_at > heard_at {
+        return Decision::Stay;
+    }
     let past = |since: Option<Timestamp>, seconds: i64| {
         since.is_some_and(|since| after(since, seconds) <= now)
     };
@@ -242,7 +247,7 @@ fn checked(job: &Job, jitter: u64, now: Timestamp) -> Decision {
             queue(next, job.ready_at);
             next.worker = None;
         }),
-        Status::Running if past(job.beat_at, SILENCE_SECONDS) => become_with(job, |next| {
+        Status::Running if past(heard_at, SILENCE_SECONDS) => become_with(job, |next| {
             let error = format!("its worker was silent for {SILENCE_SECONDS} s");
             run_failed(next, &error, true, now, now);
         }),

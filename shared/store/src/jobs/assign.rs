@@ -9,6 +9,9 @@ use domain::{Failure, Timestamp};
 
 use super::{Change, Committed, Jobs};
 
+/// Jobs looked at for one that is wanted.
+const SEEN_AT_LEAST: usize = 8;
+
 /// What was handed out.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Assigned {
@@ -36,19 +39,23 @@ impl Jobs {
         if wanted == 0 {
             return Ok(Assigned::default());
         }
-        let limit = i32::try_from(wanted).unwrap_or(i32::MAX);
+        // Others take from the same heads: who only looks at as many as are wanted goes away with fewer.
+        let looked_at = wanted.max(SEEN_AT_LEAST);
+        let limit = i32::try_from(looked_at).unwrap_or(i32::MAX);
         let mut lists = Vec::new();
         for priority in Priority::ALL {
             lists.push(self.ready(&kind.name, priority, now, limit).await?);
         }
         self.add_missing(&mut lists, kind, also, now).await?;
         let by = worker.map_or(Actor::System, |worker| Actor::Worker(worker.clone()));
-        let first = merge(lists, now, kind.settings.aging_seconds, wanted);
-        let mut assigned = Assigned { jobs: Vec::new(), more: first.len() == wanted };
+        let first = merge(lists, now, kind.settings.aging_seconds, looked_at);
+        let mut assigned = Assigned::default();
         for before in first {
+            if assigned.jobs.len() == wanted {
+                break;
+            }
             let Some(row) = rows.iter_mut().max_by_key(|row| row.room()) else { break };
             if row.room() == 0 {
-                assigned.more = false;
                 break;
             }
             let event = Event::Assigned { shard: row.shard, worker: worker.cloned() };
@@ -71,6 +78,7 @@ impl Jobs {
                 Committed::Moved | Committed::Counted => {}
             }
         }
+        assigned.more = assigned.jobs.len() == wanted;
         Ok(assigned)
     }
 

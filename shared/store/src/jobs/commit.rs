@@ -128,7 +128,7 @@ impl Jobs {
             .map_err(|cause| Failure::new(ACTION, cause))?;
         let mut row = Builder::keyed(&pk, &rows::holder_sk(&job.id))
             .with("attempt", number(job.attempt))
-            .with_some("since", job.assigned_at.map(|at| text(at.to_string())));
+            .with_some("due", job.due_at().map(|at| text(at.to_string())));
         row = row.with_some("worker", job.worker.as_ref().map(|worker| text(worker.as_str())));
         let holder = Put::builder()
             .table_name(&self.table)

@@ -17,8 +17,8 @@ use crate::transaction::{check, delete, transact, update};
 pub struct Holder {
     /// The job.
     pub job: JobId,
-    /// Since when.
-    pub since: Option<Timestamp>,
+    /// When it is worth looking whether its worker is silent or too slow.
+    pub due_at: Option<Timestamp>,
 }
 
 /// A row and who really holds a licence of it, at one and the same moment.
@@ -169,6 +169,6 @@ fn read_licence(item: &Item, shard: u8) -> Result<Licence, Failure> {
 
 fn read_holder(item: &Item) -> Option<Holder> {
     let job = rows::id_of(item, "sk", "holder#")?;
-    let since = Row(item).maybe_text("since").and_then(|at| at.parse().ok());
-    Some(Holder { job, since })
+    let due_at = Row(item).maybe_text("due").and_then(|at| at.parse().ok());
+    Some(Holder { job, due_at })
 }

@@ -59,7 +59,7 @@ fn events() -> Vec<(&'static str, Event)> {
         ("fail", failed("me", attempt, true)),
         ("fail-for-good", failed("me", attempt, false)),
         ("fail-other", failed("other", attempt, true)),
-        ("check", Event::Checked { jitter: 0 }),
+        ("check", Event::Checked { heard_at: Some(at(2)), jitter: 0 }),
         ("cancel", Event::Cancelled),
         ("retry", Event::Retried),
     ]
@@ -183,7 +183,7 @@ fn any_event() -> impl Strategy<Value = Event> {
             Event::Failed { worker, retryable, error, .. } => {
                 Event::Failed { worker, attempt: token, retryable, error, jitter: chance }
             }
-            Event::Checked { .. } => Event::Checked { jitter: chance },
+            Event::Checked { heard_at, .. } => Event::Checked { heard_at, jitter: chance },
             Event::DependencyEnded { .. }
             | Event::Assigned { .. }
             | Event::Cancelled
@@ -203,8 +203,11 @@ proptest! {
         let mut job = submitted(waits);
         let mut trail = vec![Record::submission(&job)];
         let mut seconds = 0;
-        for (event, later) in happenings {
+        for (mut event, later) in happenings {
             seconds += later;
+            if let Event::Checked { heard_at, .. } = &mut event {
+                *heard_at = job.beat_at;
+            }
             if let Decision::Become(next) = transition(&job, &event, at(seconds)) {
                 prop_assert_eq!(is_sound(&job, &next, &event), Ok(()));
                 if next.version > job.version {
@@ -228,14 +231,16 @@ proptest! {
 #[test]
 fn a_silent_worker_costs_an_attempt_and_no_delay() {
     let (_, running) = lives().remove(3);
-    let check = Event::Checked { jitter: u64::MAX };
-    assert_eq!(transition(&running, &check, at(61)), Decision::Stay);
-    let again = next(&running, &check, at(62));
+    let check = |heard| Event::Checked { heard_at: Some(heard), jitter: u64::MAX };
+    assert_eq!(transition(&running, &check(at(2)), at(61)), Decision::Stay);
+    let spoke = Job { beat_at: Some(at(50)), ..running.clone() };
+    assert_eq!(transition(&spoke, &check(at(2)), at(62)), Decision::Stay, "it spoke meanwhile");
+    let again = next(&running, &check(at(2)), at(62));
     assert_eq!((again.status, again.attempt, again.ready_at), (Status::Queued, 2, at(62)));
     let assigned = next(&again, &Event::Assigned { shard: 0, worker: None }, at(62));
     let start = Event::Started { worker: worker("you"), attempt: 2 };
     let running = next(&assigned, &start, at(63));
-    let ended = next(&running, &check, at(123));
+    let ended = next(&running, &check(at(63)), at(123));
     assert_eq!(ended.status, Status::Failed);
     assert!(ended.error.as_deref().unwrap().contains("silent"));
 }
@@ -243,7 +248,7 @@ fn a_silent_worker_costs_an_attempt_and_no_delay() {
 #[test]
 fn a_message_that_nobody_took_costs_nothing() {
     let (_, assigned) = lives().remove(2);
-    let check = Event::Checked { jitter: 0 };
+    let check = Event::Checked { heard_at: None, jitter: 0 };
     assert_eq!(transition(&assigned, &check, at(60)), Decision::Stay);
     let again = next(&assigned, &check, at(61));
     assert_eq!((again.status, again.attempt, again.ready_at), (Status::Queued, 1, at(0)));
@@ -253,7 +258,7 @@ fn a_message_that_nobody_took_costs_nothing() {
 fn a_run_that_takes_too_long_fails_though_its_worker_speaks() {
     let (_, mut running) = lives().remove(3);
     running.beat_at = Some(at(601));
-    let check = Event::Checked { jitter: 0 };
+    let check = Event::Checked { heard_at: running.beat_at, jitter: 0 };
     assert_eq!(transition(&running, &check, at(601)), Decision::Stay);
     let again = next(&running, &check, at(602));
     assert_eq!((again.status, again.attempt), (Status::Queued, 2));

@@ -71,6 +71,8 @@ fn a_fresh_deployment_is_held_to_its_rules() {
         (key, "POST", "/api/v1/notifications", "notifications-minute user-minute"),
         (user("ada"), "GET", "/api/v1/ids", "ids-minute"),
         (user("ada"), "GET", "/api/v1/ids/1", "ids-minute"),
+        (user("ada"), "POST", "/api/v1/jobs/1/heartbeat", "jobs-minute"),
+        (user("ada"), "GET", "/api/v1/job-types", "jobs-minute"),
         (user("ada"), "GET", "/api/v1/me", "accounts-minute"),
         (user("ada"), "PUT", "/api/v1/accounts/ada/keys/k1", "accounts-minute"),
         (user("ada"), "GET", "/health", ""),
@@ -83,7 +85,7 @@ fn a_fresh_deployment_is_held_to_its_rules() {
 #[test]
 fn every_default_could_have_been_sent_and_explains_itself() {
     let rules = RuleSet::defaults();
-    assert_eq!(rules.len(), 12);
+    assert_eq!(rules.len(), 13);
     for rule in &rules {
         let draft = RuleDraft {
             resources: rule.resources.clone(),

@@ -1,0 +1,155 @@
+//! Jobs, from one end to the other: handed out, worked on, waited for, taken back and had again.
+
+use e2e::{Answer, Target, target};
+use serde_json::{Value, json};
+
+/// How long a job may take that takes no time itself.
+const SOON: u64 = 30;
+
+fn submit(target: &Target, body: &Value) -> String {
+    let made = target.post("/api/v1/jobs", body);
+    assert_eq!(made.status, 201, "{}", made.body);
+    assert_eq!(made.location, format!("/api/v1/jobs/{}", made.text("jobId")));
+    made.text("jobId").to_owned()
+}
+
+fn job(target: &Target, id: &str) -> Answer {
+    target.get(&format!("/api/v1/jobs/{id}"))
+}
+
+fn ends_as(target: &Target, id: &str, status: &str) -> Answer {
+    let seen = target.within(SOON, || job(target, id), |job| job.text("status") == status);
+    assert_eq!(seen.text("status"), status, "{}", seen.body);
+    seen
+}
+
+/// A type of its own that workers poll.
+fn polled(target: &Target, most: u32) -> String {
+    let kind = target.fresh("type");
+    let body = json!({ "maxConcurrent": most, "delivery": "poll" });
+    let path = format!("/api/v1/job-types/{kind}");
+    let made = target.send("PUT", &path, &target.admin_key, &[], Some(&body));
+    assert_eq!(made.status, 201, "{}", made.body);
+    kind
+}
+
+fn say(target: &Target, id: &str, verb: &str, attempt: u32) -> Answer {
+    let body = match verb {
+        "fail" => json!({ "workerId": "w", "attempt": attempt, "retryable": false, "error": "no" }),
+        "artifacts" => json!({ "workerId": "w", "attempt": attempt, "name": "a.txt" }),
+        _ => json!({ "workerId": "w", "attempt": attempt }),
+    };
+    target.post(&format!("/api/v1/jobs/{id}/{verb}"), &body)
+}
+
+#[test]
+fn a_job_goes_all_the_way_and_its_trail_says_how() {
+    let target = target();
+    let key = target.fresh("once");
+    let body = json!({ "jobType": "echo", "payload": { "n": 1 }, "idempotencyKey": key });
+    let id = submit(target, &body);
+    assert_eq!(submit(target, &body), id);
+    let other = json!({ "jobType": "echo", "payload": { "n": 2 }, "idempotencyKey": key });
+    assert_eq!(target.post("/api/v1/jobs", &other).status, 422);
+    let done = ends_as(target, &id, "COMPLETED");
+    assert_eq!(done.body["result"], json!({ "n": 1 }));
+    let trail = target.get(&format!("/api/v1/jobs/{id}/events"));
+    let events = trail.body["items"].as_array().unwrap().iter();
+    let events: Vec<&str> = events.filter_map(|item| item["what"]["event"].as_str()).collect();
+    assert_eq!(events, ["submitted", "assigned", "started", "completed"]);
+}
+
+#[test]
+fn jobs_wait_for_others_and_a_cycle_is_refused() {
+    let target = target();
+    let sent = target.post(
+        "/api/v1/jobs/bulk",
+        &json!({ "jobs": [
+            { "name": "first", "jobType": "echo" },
+            { "name": "last", "jobType": "echo", "dependencies": ["@first", "@shaky"] },
+            { "name": "shaky", "jobType": "fail-n-times", "payload": { "times": 1 },
+              "retryPolicy": { "maxAttempts": 2, "backoffSeconds": 1 } },
+            { "name": "a", "jobType": "echo", "dependencies": ["@b"] },
+            { "name": "b", "jobType": "echo", "dependencies": ["@a"] },
+        ] }),
+    );
+    assert_eq!((&sent.body["created"], &sent.body["failed"]), (&json!(3), &json!(2)));
+    let refused = sent.body["results"][3]["problem"]["detail"].as_str().unwrap_or_default();
+    assert!(refused.contains("a → b → a"), "{refused}");
+    let last = sent.body["results"][1]["job"]["jobId"].as_str().unwrap();
+    ends_as(target, last, "COMPLETED");
+}
+
+#[test]
+fn a_worker_claims_speaks_and_is_held_to_its_attempt() {
+    let target = target();
+    let kind = polled(target, 1);
+    let id = submit(target, &json!({ "jobType": kind, "payload": [1, 2] }));
+    let next = submit(target, &json!({ "jobType": kind, "priority": "P3" }));
+    let claim = || {
+        let body = json!({ "workerId": "w", "max": 5 });
+        target.post(&format!("/api/v1/job-types/{kind}/claim"), &body)
+    };
+    let one = |answer: &Answer| answer.body["jobs"].as_array().is_some_and(|jobs| jobs.len() == 1);
+    let claimed = target.within(SOON, claim, one);
+    assert_eq!(claimed.body["jobs"][0]["jobId"], json!(id));
+    assert_eq!(claimed.body["jobs"][0]["payload"], json!([1, 2]));
+    let explained = target.get(&format!("/api/v1/jobs/{next}/explain"));
+    assert_eq!(explained.text("reason"), "limit-reached", "{}", explained.body);
+    assert_eq!(explained.body["heldBy"], json!([id]));
+    for verb in ["start", "heartbeat", "artifacts", "complete"] {
+        assert_eq!(say(target, &id, verb, 7).status, 409, "{verb}");
+        let said = say(target, &id, verb, 1);
+        assert_eq!(said.status, 200, "{verb}: {}", said.body);
+        let unknown = say(target, "000000000000ffffffffffffffff", verb, 1);
+        assert_eq!(unknown.status, 404, "{verb}");
+    }
+    assert_eq!(say(target, &id, "complete", 1).status, 200, "the same word again");
+    assert_eq!(say(target, &id, "fail", 1).status, 409);
+    assert_eq!(job(target, &id).text("status"), "COMPLETED");
+    let seen = target.get(&format!("/api/v1/job-types/{kind}"));
+    assert_eq!(seen.body["inUse"], 0, "{}", seen.body);
+}
+
+#[test]
+fn a_job_is_taken_back_and_had_again() {
+    let target = target();
+    let kind = polled(target, 0);
+    let id = submit(target, &json!({ "jobType": kind }));
+    let path = format!("/api/v1/jobs/{id}");
+    assert_eq!(target.get(&format!("{path}/explain")).text("reason"), "paused");
+    let gone = target.send("DELETE", &path, &target.admin_key, &[], None);
+    assert_eq!((gone.status, gone.text("status")), (200, "CANCELLED"));
+    let retry = || target.post(&format!("{path}/retry"), &Value::Null);
+    let again = target.within(SOON, retry, |answer| answer.status == 200);
+    assert_eq!((again.text("status"), &again.body["attempt"]), ("QUEUED", &json!(2)));
+    let listed = target.get(&format!("/api/v1/jobs?jobType={kind}&status=QUEUED"));
+    assert_eq!(listed.body["items"][0]["jobId"], json!(id), "{}", listed.body);
+}
+
+#[test]
+fn mistakes_name_the_field_and_strangers_stay_out() {
+    let target = target();
+    for (body, field) in [
+        (json!({ "jobType": "no-such-type" }), "jobType"),
+        (json!({ "jobType": "echo", "priority": "P9" }), "priority"),
+        (json!({ "jobType": "echo", "dependencies": ["x"] }), "dependencies"),
+        (json!({ "jobType": "echo", "timeoutSeconds": 0 }), "timeoutSeconds"),
+        (
+            json!({ "jobType": "echo", "retryPolicy": { "maxAttempts": 0 } }),
+            "retryPolicy.maxAttempts",
+        ),
+    ] {
+        let refused = target.post("/api/v1/jobs", &body);
+        assert_eq!(refused.status, 422, "{body}");
+        assert_eq!(refused.body["errors"][0]["field"], field, "{body}");
+    }
+    for (method, path) in [
+        ("POST", "/api/v1/jobs"),
+        ("GET", "/api/v1/jobs"),
+        ("PUT", "/api/v1/job-types/echo"),
+        ("POST", "/api/v1/job-types/echo/claim"),
+    ] {
+        assert_eq!(target.send(method, path, "", &[], Some(&json!({}))).status, 401, "{path}");
+    }
+}
