@@ -6,6 +6,7 @@
 mod accounts;
 mod crash_points;
 mod ids;
+mod jobs;
 mod limits;
 mod links;
 mod planted;
