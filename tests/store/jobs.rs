@@ -163,11 +163,18 @@ async fn whoever_was_heard_of_since_is_not_taken_for_silent() {
     let lab = Lab::new();
     let jobs = jobs(&lab);
     let seen = running(&jobs, 1).await;
-    let Decision::Become(after) = transition(&seen, &Event::Checked { jitter: 0 }, at(90)) else {
+    let Decision::Become(after) =
+        transition(&seen, &Event::Checked { heard_at: seen.beat_at, jitter: 0 }, at(90))
+    else {
         panic!("it is silent")
     };
     jobs.beat(&seen.id, &worker("w"), 1, None, at(89)).await.unwrap();
-    let record = Record::change(&after, Event::Checked { jitter: 0 }, Actor::System, at(90));
+    let record = Record::change(
+        &after,
+        Event::Checked { heard_at: seen.beat_at, jitter: 0 },
+        Actor::System,
+        at(90),
+    );
     let change =
         Change { before: &seen, after: &after, record: &record, dependency: None, limit: 5 };
     assert_eq!(jobs.commit(change, "silent").await.unwrap(), Committed::Moved);

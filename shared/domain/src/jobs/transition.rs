@@ -235,6 +235,8 @@ fn beaten(
 }
 
 fn checked(job: &Job, heard_at: Option<Timestamp>, jitter: u64, now: Timestamp) -> Decision {
+    // Clocks differ: a heartbeat may be noted with a time before the start, and is none the less heard.
+    let heard_at = heard_at.max(job.started_at);
     if job.beat_at > heard_at {
         return Decision::Stay;
     }
