@@ -61,9 +61,10 @@ async fn submit(jobs: &Jobs, job: &Job) -> Submitted {
 /// Decides and writes; what came of it and what was decided.
 async fn happen(jobs: &Jobs, before: &Job, event: Event, token: &str) -> (Committed, Job) {
     let Decision::Become(after) = transition(before, &event, at(1)) else { panic!("{event:?}") };
-    let dependency = match &event {
-        Event::DependencyEnded { dependency, .. } => Some(dependency.clone()),
-        _ => None,
+    let dependency = if let Event::DependencyEnded { dependency, .. } = &event {
+        Some(dependency.clone())
+    } else {
+        None
     };
     let record = Record::change(&after, event, Actor::System, at(1));
     let dependency = dependency.as_ref();
@@ -96,7 +97,7 @@ async fn a_submission_is_there_with_everything_or_not_at_all() {
     let jobs = jobs(&lab);
     let parent = new_job(1, &[]);
     assert_eq!(submit(&jobs, &parent).await, Submitted::Created);
-    let child = new_job(2, &[parent.id.clone()]);
+    let child = new_job(2, std::slice::from_ref(&parent.id));
     assert_eq!(submit(&jobs, &child).await, Submitted::Created);
     assert_eq!(jobs.find(&child.id).await.unwrap(), Some(child.clone()));
     assert_eq!(jobs.payload(&child.id).await.unwrap().as_deref(), Some("1"));
@@ -104,7 +105,7 @@ async fn a_submission_is_there_with_everything_or_not_at_all() {
     let (_, ended) = happen(&jobs, &parent, Event::Cancelled, "cancel").await;
     assert!(ended.status.is_final());
     for missing in [parent.id, id(9)] {
-        let late = new_job(3, &[missing.clone()]);
+        let late = new_job(3, std::slice::from_ref(&missing));
         assert_eq!(submit(&jobs, &late).await, Submitted::DependencyMoved);
         assert_eq!(jobs.find(&late.id).await.unwrap(), None);
         assert_eq!(jobs.payload(&late.id).await.unwrap(), None);

@@ -103,7 +103,7 @@ impl ExplainView {
             Reason::Dependencies(open) => {
                 self.open_dependencies =
                     Some(open.iter().map(|id| id.as_str().to_owned()).collect());
-                ("dependencies", format!("It waits for {} other jobs.", open.len()))
+                ("dependencies", format!("It waits for others to end: {}.", open.len()))
             }
             Reason::NotBefore { at, backoff } => {
                 self.until = Some(at.to_string());
@@ -120,12 +120,13 @@ impl ExplainView {
             }
             Reason::LimitReached { limit, in_use } => {
                 (self.max_concurrent, self.in_use) = (Some(*limit), Some(*in_use));
-                let sentence =
-                    format!("{in_use} jobs of its type hold licences; the limit is {limit}.");
+                let sentence = format!(
+                    "Every licence of its type is taken: {in_use} in use, {limit} allowed."
+                );
                 ("limit-reached", sentence)
             }
             Reason::Behind { ahead } => {
-                ("behind", format!("There are licences, and {ahead} jobs of its type go first."))
+                ("behind", format!("There are licences, but others of its type go first: {ahead}."))
             }
             Reason::WaitsForClaim => {
                 ("waits-for-claim", "It is next; a worker has to claim it.".to_owned())

@@ -97,8 +97,8 @@ async fn a_type_at_its_limit_keeps_no_other_type_waiting() {
     lab.cloud.settle().await;
     assert_eq!(status(&lab, &id).await, "COMPLETED");
     let kinds = lab.get("/api/v1/job-types").await;
-    let sleep = kinds.body["items"].as_array().unwrap().iter();
-    let sleep = sleep.filter(|kind| kind["jobType"] == "sleep").next_back().unwrap().clone();
+    let mut kinds = kinds.body["items"].as_array().unwrap().iter();
+    let sleep = kinds.find(|kind| kind["jobType"] == "sleep").unwrap();
     assert_eq!(sleep["queued"]["P0"], 25);
 }
 
