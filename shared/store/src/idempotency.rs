@@ -93,13 +93,9 @@ impl Idempotency {
     pub async fn claim(&self, request: &Request<'_>, now: Timestamp) -> Result<Claim, Failure> {
         const ACTION: &str = "claim an idempotency key";
         let (pk, kept_until) = kept(request, now)?;
-        let row = Builder::keyed(&pk, "once")
+        let row = named(request, &pk, kept_until)
             .with("progress", text("running"))
-            .with("claimant", text(request.claimant))
-            .with("fingerprint", bytes(&request.fingerprint))
-            .with("lock_until", instant(request.deadline))
-            .with("kept_until", instant(kept_until))
-            .with(EXPIRES, number(kept_until.as_second()));
+            .with("lock_until", instant(request.deadline));
         let sent = self
             .client
             .put_item()
@@ -170,16 +166,12 @@ impl Idempotency {
     ) -> Result<TransactWriteItem, Failure> {
         const ACTION: &str = "keep the answer";
         let (pk, kept_until) = kept(request, now)?;
-        let row = Builder::keyed(&pk, "once")
+        let row = named(request, &pk, kept_until)
             .with("progress", text("done"))
-            .with("claimant", text(request.claimant))
-            .with("fingerprint", bytes(&request.fingerprint))
             .with("answer_status", number(answer.status))
             .with("answer_body", bytes(&answer.body))
             .with_some("answer_location", answer.location.as_ref().map(text))
-            .with_some("answer_etag", answer.etag.as_ref().map(text))
-            .with("kept_until", instant(kept_until))
-            .with(EXPIRES, number(kept_until.as_second()));
+            .with_some("answer_etag", answer.etag.as_ref().map(text));
         Put::builder()
             .table_name(&self.table)
             .set_item(Some(row.build()))
@@ -222,6 +214,15 @@ impl Idempotency {
             .await;
         settle("release an idempotency key", sent, DeleteItemOutput::consumed_capacity)
     }
+}
+
+/// What a request's row says however far it has come.
+fn named(request: &Request<'_>, pk: &str, kept_until: Timestamp) -> Builder {
+    Builder::keyed(pk, "once")
+        .with("claimant", text(request.claimant))
+        .with("fingerprint", bytes(&request.fingerprint))
+        .with("kept_until", instant(kept_until))
+        .with(EXPIRES, number(kept_until.as_second()))
 }
 
 /// The key of a request's row, and until when it is kept.

@@ -29,6 +29,7 @@ use aws_sdk_dynamodb::types::{
 use domain::jobs::{Job, JobId, Record, Worker};
 use domain::{Failure, Timestamp};
 
+use crate::Idempotency;
 use crate::row::{Item, Row, number, text};
 use crate::schema::PK;
 use crate::settle::settle;
@@ -50,6 +51,7 @@ use crate::accounts::Page;
 pub struct Jobs {
     client: Client,
     table: String,
+    once: Idempotency,
 }
 
 /// What came of a heartbeat.
@@ -64,7 +66,9 @@ pub enum Beaten {
 impl Jobs {
     /// Works on `table`.
     pub fn new(client: Client, table: impl Into<String>) -> Self {
-        Self { client, table: table.into() }
+        let table = table.into();
+        let once = Idempotency::new(client.clone(), &table);
+        Self { client, table, once }
     }
 
     /// Reads a job, up to date.

@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::types::{
     Delete, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
 use domain::Failure;
-use domain::jobs::{Job, JobId, Record};
+use domain::jobs::{Job, JobId, Record, TypeName};
 
 use super::{Jobs, rows};
 use crate::row::{Builder, key, number, text};
@@ -48,7 +48,9 @@ impl Jobs {
         let licence = items.len();
         match (before.shard, after.shard) {
             (None, Some(shard)) => items.extend(self.take_licence(after, shard, change.limit)?),
-            (Some(shard), None) => items.extend(self.give_licence(before, shard)?),
+            (Some(shard), None) => {
+                items.extend(self.give_licence(&before.kind, shard, &before.id)?);
+            }
             _ => {}
         }
         let edge = items.len();
@@ -140,8 +142,13 @@ impl Jobs {
     }
 
     /// One holder less: this one, who must be there.
-    fn give_licence(&self, job: &Job, shard: u8) -> Result<[TransactWriteItem; 2], Failure> {
-        let pk = rows::licence_pk(&job.kind, shard);
+    pub(super) fn give_licence(
+        &self,
+        kind: &TypeName,
+        shard: u8,
+        holder: &JobId,
+    ) -> Result<[TransactWriteItem; 2], Failure> {
+        let pk = rows::licence_pk(kind, shard);
         let count = Update::builder()
             .table_name(&self.table)
             .set_key(Some(key(&pk, "licence")))
@@ -154,7 +161,7 @@ impl Jobs {
             .map_err(|cause| Failure::new(ACTION, cause))?;
         let holder = Delete::builder()
             .table_name(&self.table)
-            .set_key(Some(key(&pk, &rows::holder_sk(&job.id))))
+            .set_key(Some(key(&pk, &rows::holder_sk(holder))))
             .condition_expression("attribute_exists(pk)")
             .build()
             .map_err(|cause| Failure::new(ACTION, cause))?;

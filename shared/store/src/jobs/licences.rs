@@ -1,7 +1,7 @@
 //! Who holds a licence, and whether the rows count right.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemOutput;
-use aws_sdk_dynamodb::types::{ConditionCheck, Delete, ReturnConsumedCapacity, Update};
+use aws_sdk_dynamodb::types::{ConditionCheck, ReturnConsumedCapacity};
 use domain::jobs::licence::Licence;
 use domain::jobs::{JobId, JobType, TypeName};
 use domain::{Failure, Timestamp};
@@ -10,7 +10,7 @@ use super::{Jobs, rows};
 use crate::row::{Item, Row, key, number, text};
 use crate::settle::settle;
 use crate::tally;
-use crate::transaction::{check, delete, transact, update};
+use crate::transaction::{check, transact};
 
 /// One who holds a licence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,8 +120,6 @@ impl Jobs {
         token: &str,
     ) -> Result<(), Failure> {
         const ACTION: &str = "take a licence back";
-        let built = |cause| Failure::new(ACTION, cause);
-        let pk = rows::licence_pk(kind, shard);
         let idle = ConditionCheck::builder()
             .table_name(&self.table)
             .set_key(Some(rows::job_key(holder)))
@@ -129,24 +127,9 @@ impl Jobs {
             .expression_attribute_names("#shard", "shard")
             .expression_attribute_values(":shard", number(shard))
             .build()
-            .map_err(built)?;
-        let gone = Delete::builder()
-            .table_name(&self.table)
-            .set_key(Some(key(&pk, &rows::holder_sk(holder))))
-            .condition_expression("attribute_exists(pk)")
-            .build()
-            .map_err(built)?;
-        let count = Update::builder()
-            .table_name(&self.table)
-            .set_key(Some(key(&pk, "licence")))
-            .update_expression("ADD in_use :less, v :one")
-            .condition_expression("in_use > :zero")
-            .expression_attribute_values(":less", number(-1))
-            .expression_attribute_values(":one", number(1))
-            .expression_attribute_values(":zero", number(0))
-            .build()
-            .map_err(built)?;
-        let items = vec![check(idle), delete(gone), update(count)];
+            .map_err(|cause| Failure::new(ACTION, cause))?;
+        let mut items = vec![check(idle)];
+        items.extend(self.give_licence(kind, shard, holder)?);
         transact(&self.client, ACTION, items, token).await.map(|_| ())
     }
 

@@ -54,9 +54,8 @@ impl Jobs {
             items.push(self.new_row(rows::payload(job, payload))?);
         }
         let once_at = items.len();
-        let once = Idempotency::new(self.client.clone(), &self.table);
         if let Some((request, answer)) = wanted.once {
-            items.push(once.answered(request, answer, now)?);
+            items.push(self.once.answered(request, answer, now)?);
         }
         for parent in wanted.open {
             items.push(self.still_open(parent)?);
