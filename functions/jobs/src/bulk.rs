@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use boundary::http::{Answer, Error, Problem, Request, Response, parse_json};
+use boundary::http::{Answer, Error, Problem, Request, Response, parse_json, sentence};
 use boundary::idempotency;
 use domain::jobs::JobId;
 use domain::jobs::graph::{MARK, Node, sort};
@@ -160,11 +160,4 @@ fn result(answer: Answer, name: Option<String>, path: &str) -> BulkResult {
             BulkResult { status, name, job: None, problem: Some(problem) }
         }
     }
-}
-
-/// A flaw as a sentence.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}.", letters.as_str())
 }

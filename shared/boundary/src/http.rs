@@ -32,7 +32,7 @@ use domain::limits::headers::Fields;
 
 pub use builder::Builder;
 pub use cursor::Cursor;
-pub use problem::{Error, KINDS, Kind, Problem};
+pub use problem::{Error, KINDS, Kind, Problem, sentence};
 pub use request::{Request, parse_json, parse_query};
 pub use response::Response;
 

@@ -1,12 +1,11 @@
 //! What accounts and the gate in front of every function say.
 
-use aws_sdk_sns::types::MessageAttributeValue as TopicAttribute;
-use aws_sdk_sqs::types::MessageAttributeValue as QueueAttribute;
+use aws_sdk_sns::types::MessageAttributeValue;
 use domain::Failure;
 use domain::Timestamp;
 use domain::accounts::{AccountChanged, Audit, KeyId, KeyUsed, Message};
 
-use crate::TRACEPARENT;
+use crate::{TRACEPARENT, sending};
 
 /// The queue that hears of used keys.
 #[derive(Debug, Clone)]
@@ -28,23 +27,9 @@ impl KeyUses {
         at: Timestamp,
         traceparent: &str,
     ) -> Result<(), Failure> {
-        const ACTION: &str = "report a key's use";
-        let body = serde_json::to_string(&Message::KeyUsed(KeyUsed::new(key_id, at)))
-            .map_err(|cause| Failure::new(ACTION, cause))?;
-        let trace = QueueAttribute::builder()
-            .data_type("String")
-            .string_value(traceparent)
-            .build()
-            .map_err(|cause| Failure::new(ACTION, cause))?;
-        self.client
-            .send_message()
-            .queue_url(&self.queue_url)
-            .message_body(body)
-            .message_attributes(TRACEPARENT, trace)
-            .send()
-            .await
-            .map_err(|cause| Failure::new(ACTION, cause))?;
-        Ok(())
+        let body = serde_json::to_string(&Message::KeyUsed(KeyUsed::new(key_id, at)));
+        let (client, queue) = (&self.client, &self.queue_url);
+        sending::send(client, queue, body, 0, traceparent, "report a key's use").await
     }
 }
 
@@ -67,7 +52,7 @@ impl AccountEvents {
         let body = serde_json::to_string(&Message::AccountChanged(AccountChanged::new(audit)))
             .map_err(|cause| Failure::new(ACTION, cause))?;
         let attribute = |value: &str| {
-            TopicAttribute::builder()
+            MessageAttributeValue::builder()
                 .data_type("String")
                 .string_value(value)
                 .build()

@@ -1,11 +1,10 @@
 //! Doorbells between the functions of jobs, and the topic that tells how jobs ended.
 
-use aws_sdk_sns::types::MessageAttributeValue as TopicAttribute;
-use aws_sdk_sqs::types::MessageAttributeValue as QueueAttribute;
+use aws_sdk_sns::types::MessageAttributeValue;
 use domain::Failure;
 use domain::jobs::{Bell, Job, JobId, Message, Notice};
 
-use crate::TRACEPARENT;
+use crate::{TRACEPARENT, sending};
 
 /// The queues that are rung: of whoever hands out, and of whoever works.
 #[derive(Debug, Clone)]
@@ -63,23 +62,8 @@ impl Doorbells {
         delay: u32,
         traceparent: &str,
     ) -> Result<(), Failure> {
-        const ACTION: &str = "ring a doorbell";
-        let body = serde_json::to_string(message).map_err(|cause| Failure::new(ACTION, cause))?;
-        let trace = QueueAttribute::builder()
-            .data_type("String")
-            .string_value(traceparent)
-            .build()
-            .map_err(|cause| Failure::new(ACTION, cause))?;
-        self.client
-            .send_message()
-            .queue_url(queue)
-            .message_body(body)
-            .delay_seconds(i32::try_from(delay).unwrap_or(0))
-            .message_attributes(TRACEPARENT, trace)
-            .send()
-            .await
-            .map_err(|cause| Failure::new(ACTION, cause))?;
-        Ok(())
+        let (client, body) = (&self.client, serde_json::to_string(message));
+        sending::send(client, queue, body, delay, traceparent, "ring a doorbell").await
     }
 }
 
@@ -108,7 +92,7 @@ impl JobEvents {
             ("priority", job.priority.name()),
             (TRACEPARENT, traceparent),
         ] {
-            let attribute = TopicAttribute::builder()
+            let attribute = MessageAttributeValue::builder()
                 .data_type("String")
                 .string_value(value)
                 .build()

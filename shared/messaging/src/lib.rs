@@ -7,6 +7,7 @@ pub mod accounts;
 pub mod clicks;
 pub mod dead_letters;
 pub mod jobs;
+mod sending;
 
 pub use accounts::{AccountEvents, KeyUses};
 pub use clicks::Clicks;

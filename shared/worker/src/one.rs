@@ -67,7 +67,9 @@ impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Completed => f.write_str("completed"),
-            Self::Failed(error) if error.is_retryable() => write!(f, "failed for now: {error}"),
+            Self::Failed(error) if error.is_retryable() => {
+                write!(f, "failed, worth another run: {error}")
+            }
             Self::Failed(error) => write!(f, "failed: {error}"),
             Self::Gone => f.write_str("not this worker's any more"),
             Self::Silent => f.write_str("given up after a long silence"),

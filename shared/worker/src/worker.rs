@@ -228,7 +228,7 @@ impl fmt::Display for Note {
             Self::Ended(ticket, ending) => {
                 write!(f, "job {}, attempt {}: {ending}", ticket.job_id, ticket.attempt)
             }
-            Self::Trouble(trouble) => write!(f, "no jobs for now: {trouble}"),
+            Self::Trouble(trouble) => write!(f, "no jobs could be had: {trouble}"),
         }
     }
 }

@@ -330,13 +330,16 @@ impl From<jobs::Rejected> for Problem {
                     "There is no job type `{name}`; an admin makes it with `PUT /api/v1/job-types/{name}`."
                 ),
             ),
-            Rejected::Refused(refusal) => {
-                let refused = refusal.to_string();
-                let (first, rest) = refused.split_at(1);
-                Self::conflict(format!("{}{rest}.", first.to_uppercase()))
-            }
+            Rejected::Refused(refusal) => Self::conflict(sentence(&refusal.to_string())),
         }
     }
+}
+
+/// A reason as a sentence of its own.
+pub fn sentence(reason: &str) -> String {
+    let mut letters = reason.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
 }
 
 /// Why a handler has no answer.
