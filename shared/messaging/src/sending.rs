@@ -9,7 +9,7 @@ use crate::TRACEPARENT;
 pub(crate) async fn send(
     client: &aws_sdk_sqs::Client,
     queue_url: &str,
-    body: serde_json::Result<String>,
+    body: Result<String, impl Into<Box<dyn std::error::Error + Send + Sync>>>,
     delay: u32,
     traceparent: &str,
     action: &'static str,
