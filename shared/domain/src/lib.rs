@@ -12,6 +12,7 @@ pub mod ids;
 pub mod jobs;
 pub mod limits;
 pub mod links;
+pub mod notifications;
 #[cfg(test)]
 mod search;
 

@@ -1,0 +1,231 @@
+//! What is handed to a provider, and what the provider makes of it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Timestamp;
+
+/// A way to reach a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Channel {
+    /// By mail.
+    Email,
+    /// By text message.
+    Sms,
+    /// On a device, in a browser, or at a webhook.
+    Push,
+}
+
+impl Channel {
+    /// Each of them.
+    pub const ALL: [Self; 3] = [Self::Email, Self::Sms, Self::Push];
+
+    /// Its name on the wire and in the store.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Email => "email",
+            Self::Sms => "sms",
+            Self::Push => "push",
+        }
+    }
+}
+
+/// Where one person is reached on one channel.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Address {
+    /// A mailbox.
+    Email {
+        /// As in RFC 5321, without a display name.
+        address: String,
+    },
+    /// A telephone.
+    Phone {
+        /// E.164: `+` and up to 15 digits.
+        number: String,
+    },
+    /// A browser's subscription, as the Push API gives it.
+    WebPush {
+        /// Where its push service takes messages.
+        endpoint: String,
+        /// The browser's public key: base64url.
+        p256dh: String,
+        /// What both sides know: base64url.
+        auth: String,
+    },
+    /// A device that Firebase knows.
+    Fcm {
+        /// Its registration token.
+        token: String,
+    },
+    /// A device that Apple knows.
+    Apns {
+        /// Its device token: hexadecimal.
+        token: String,
+    },
+    /// A server of the customer's.
+    Webhook {
+        /// An `https` URL.
+        url: String,
+    },
+}
+
+impl Address {
+    /// The channel that leads there.
+    pub const fn channel(&self) -> Channel {
+        match self {
+            Self::Email { .. } => Channel::Email,
+            Self::Phone { .. } => Channel::Sms,
+            Self::WebPush { .. } | Self::Fcm { .. } | Self::Apns { .. } | Self::Webhook { .. } => {
+                Channel::Push
+            }
+        }
+    }
+}
+
+/// Says what kind of address it is and nothing more: addresses are in no log.
+impl std::fmt::Debug for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Email { .. } => "Email(..)",
+            Self::Phone { .. } => "Phone(..)",
+            Self::WebPush { .. } => "WebPush(..)",
+            Self::Fcm { .. } => "Fcm(..)",
+            Self::Apns { .. } => "Apns(..)",
+            Self::Webhook { .. } => "Webhook(..)",
+        })
+    }
+}
+
+/// What a person gets to read, rendered.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Content {
+    /// A mail.
+    Email {
+        /// One line.
+        subject: String,
+        /// For readers without HTML.
+        text: String,
+        /// For the others.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        html: Option<String>,
+    },
+    /// A text message.
+    Sms {
+        /// All of it.
+        text: String,
+    },
+    /// A notification on a device.
+    Push {
+        /// One line.
+        title: String,
+        /// The rest.
+        body: String,
+        /// What opens when it is touched.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        link: Option<String>,
+        /// For the app, not for the person.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        data: BTreeMap<String, String>,
+    },
+}
+
+/// Says of what kind it is: what a person reads is in no log.
+impl std::fmt::Debug for Content {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Email { .. } => "Email(..)",
+            Self::Sms { .. } => "Sms(..)",
+            Self::Push { .. } => "Push(..)",
+        })
+    }
+}
+
+/// Everything that a provider needs to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parcel {
+    /// The same for every attempt at one delivery, and no other: what a provider that can
+    /// recognises a repeat by.
+    pub key: String,
+    /// Whom it is for.
+    pub to: Address,
+    /// What they read.
+    pub content: Content,
+    /// A later one with the same key takes the place of this one, where the channel can do that.
+    pub collapse_key: Option<String>,
+    /// Whether a sleeping device should be woken for it.
+    pub urgent: bool,
+    /// Of no use to anybody after that.
+    pub expires_at: Option<Timestamp>,
+    /// Where one POST ends mails of this kind (RFC 8058).
+    pub unsubscribe: Option<String>,
+}
+
+/// What a provider made of a parcel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Handed {
+    /// It is theirs now.
+    Accepted {
+        /// Their name for it, which their callbacks mention.
+        reference: Option<String>,
+    },
+    /// It is certainly not theirs.
+    Refused {
+        /// What kind of no it was.
+        class: Class,
+        /// How long they want to be left alone.
+        retry_after_seconds: Option<u32>,
+        /// Their words, without anybody's address in them.
+        said: String,
+    },
+    /// It may be theirs: the line was cut, or time ran out, after it could have been accepted.
+    Unknown {
+        /// What happened.
+        said: String,
+    },
+}
+
+/// Kinds of no, by what can be done about them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// There is no such mailbox, number or device (any more).
+    InvalidRecipient,
+    /// The person does not want it, as the provider knows.
+    OptedOut,
+    /// This message can't be sent to anybody: too large, malformed, against their rules.
+    Content,
+    /// They want fewer of us.
+    RateLimited,
+    /// They, or the way to them, are broken; or they do not accept who we say we are.
+    Outage,
+    /// Something that we do not understand.
+    Unrecognised,
+}
+
+impl Class {
+    /// Each of them.
+    pub const ALL: [Self; 6] = [
+        Self::InvalidRecipient,
+        Self::OptedOut,
+        Self::Content,
+        Self::RateLimited,
+        Self::Outage,
+        Self::Unrecognised,
+    ];
+
+    /// Its name on the wire and in the store.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::InvalidRecipient => "invalid-recipient",
+            Self::OptedOut => "opted-out",
+            Self::Content => "content",
+            Self::RateLimited => "rate-limited",
+            Self::Outage => "outage",
+            Self::Unrecognised => "unrecognised",
+        }
+    }
+}
