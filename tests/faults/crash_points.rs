@@ -3,6 +3,7 @@
 //! The client repeats its request until it has an answer. Then the effect must be there exactly
 //! once, whichever call it was that went wrong.
 
+mod jobs;
 mod limits;
 mod links;
 
