@@ -23,16 +23,7 @@ const SEEDS: u64 = 1_000;
 /// Runs `scenario` with every seed, on as many threads as there are cores, and prints what was
 /// injected. A seed's run is deterministic; which thread it is on does not matter to it.
 fn sweep(name: &str, scenario: impl Fn(u64) -> Result<BTreeMap<Fault, u64>, String> + Sync) {
-    sweep_some(name, SEEDS, scenario);
-}
-
-/// The same with another number of seeds, for a scenario that takes longer.
-fn sweep_some(
-    name: &str,
-    usual: u64,
-    scenario: impl Fn(u64) -> Result<BTreeMap<Fault, u64>, String> + Sync,
-) {
-    let seeds = seeds(usual);
+    let seeds = seeds();
     let count = seeds.end - seeds.start;
     let next = AtomicU64::new(seeds.start);
     let injected: Mutex<BTreeMap<Fault, u64>> = Mutex::default();
@@ -62,11 +53,11 @@ fn sweep_some(
 }
 
 #[expect(clippy::disallowed_methods, reason = "the seeds are the test runner's to choose")]
-fn seeds(usual: u64) -> std::ops::Range<u64> {
+fn seeds() -> std::ops::Range<u64> {
     let number = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
     match number("SEED") {
         Some(seed) => seed..seed + 1,
-        None => 0..number("SEEDS").unwrap_or(usual),
+        None => 0..number("SEEDS").unwrap_or(SEEDS),
     }
 }
 

@@ -1,5 +1,7 @@
 //! DynamoDB: dynoxide behind the wire format that the SDK speaks.
 
+mod tokens;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,6 +10,8 @@ use dynoxide::Database;
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
 use template::{AttributeType, Projection, Table};
+
+pub(crate) use tokens::Tokens;
 
 /// Answers one request: the operation named in `X-Amz-Target`, and its JSON.
 ///
@@ -71,7 +75,11 @@ pub(crate) fn handle(db: &Database, operation: &str, body: &[u8]) -> Response<By
         Ok(body) => (StatusCode::OK, body),
         Err(refused) => refused,
     };
-    let mut response = Response::new(Bytes::from(body));
+    response(status, Bytes::from(body))
+}
+
+fn response(status: StatusCode, body: Bytes) -> Response<Bytes> {
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(
         http::header::CONTENT_TYPE,

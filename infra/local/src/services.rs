@@ -1,7 +1,7 @@
 //! DynamoDB, SQS, SNS and S3 behind one door: an HTTP request in, its answer out.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use dynoxide::Database;
@@ -11,7 +11,7 @@ use queues::Queues;
 use template::Stack;
 
 use crate::buckets::Buckets;
-use crate::dynamodb;
+use crate::dynamodb::{self, Tokens};
 
 /// The credentials that the local cloud accepts; S3 checks signatures with them.
 pub const ACCESS_KEY: &str = "local";
@@ -22,6 +22,8 @@ pub const SECRET_KEY: &str = "local-secret";
 #[derive(Clone)]
 pub struct Services {
     db: Database,
+    tokens: Arc<Mutex<Tokens>>,
+    clock_ms: Arc<dyn Fn() -> i64 + Send + Sync>,
     queues: Queues,
     s3: s3s::service::S3Service,
     buckets: Option<Buckets>,
@@ -69,6 +71,8 @@ impl Services {
         };
         let services = Self {
             db: dynamodb::open(folder, Arc::clone(clock_ms))?,
+            tokens: Arc::default(),
+            clock_ms: Arc::clone(clock_ms),
             queues: queues.map_err(|failure| failure.to_string())?,
             s3,
             buckets,
@@ -131,7 +135,11 @@ impl Services {
         match service_of(&request) {
             Service::DynamoDb => {
                 let operation = operation_of(&request).to_owned();
-                dynamodb::handle(&self.db, &operation, request.body())
+                if operation != "TransactWriteItems" {
+                    return dynamodb::handle(&self.db, &operation, request.body());
+                }
+                let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+                tokens.transact(&self.db, request.body(), (self.clock_ms)())
             }
             Service::Sqs | Service::Sns => self.queues.handle(request).await,
             Service::S3 => self.s3(request).await,
