@@ -12,10 +12,11 @@ use domain::Timestamp;
 use domain::notifications::{Address, Class, Content, Handed, Parcel};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use outside::{Answered, Limits, Lines, Network, Post};
+use outside::{Answered, Lines, Network, Post};
 use serde_json::{Value, json};
 
 use crate::Provider;
+use crate::budget::Budget;
 use crate::classified::{accepted, misdirected, not_posted, refused, refused_with};
 use crate::derived::{group, uuid};
 use crate::jwt::Signer;
@@ -43,7 +44,6 @@ pub struct Apns {
     topic: HeaderValue,
     signer: Signer,
     lines: Lines,
-    limits: Limits,
     token: Mutex<Option<(HeaderValue, Timestamp)>>,
 }
 
@@ -56,8 +56,7 @@ impl Apns {
             .map_err(|_| Misconfigured::new("apns.topic", "not a bundle id"))?;
         let lines = Lines::new(network, &settings.endpoint)
             .map_err(|_| Misconfigured::new("apns.endpoint", "not a URL"))?;
-        let limits = Limits { bytes: ANSWER, hops: 0, total: settings.timeout_ms.duration() };
-        Ok(Self { settings, topic, signer, lines, limits, token: Mutex::default() })
+        Ok(Self { settings, topic, signer, lines, token: Mutex::default() })
     }
 
     /// The token of the last 50 minutes, unless that is `stale`.
@@ -127,12 +126,13 @@ impl Provider for Apns {
             return refused(Class::Content, "not for a device, or more than Apple takes");
         };
         let path = format!("/3/device/{device}");
+        let budget = Budget::new(self.settings.timeout_ms.duration(), ANSWER);
         let mut stale = None;
         loop {
             let token = self.token(stale.as_ref(), now);
             let post = token.clone().and_then(|token| self.post(parcel, token, body.clone(), now));
             let Some(post) = post else { return refused(Class::Outage, "nothing can be signed") };
-            match self.lines.post(&path, post, self.limits, now).await {
+            match self.lines.post(&path, post, budget.limits(), now).await {
                 Ok(answer) if expired(&answer) && stale.is_none() => stale = token,
                 Ok(answer) => return handed(&answer, now),
                 Err(cause) => return not_posted(&cause),

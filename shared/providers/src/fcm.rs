@@ -13,9 +13,10 @@ use outside::{Answered, Limits, Lines, Network, NotPosted, Post};
 use serde_json::{Value, json};
 
 use crate::Provider;
+use crate::budget::Budget;
 use crate::classified::{accepted, misdirected, not_posted, refused, refused_with};
 use crate::derived::{group, label};
-use crate::settings::{FcmSettings, Misconfigured};
+use crate::settings::{FcmSettings, Misconfigured, Patience};
 
 mod classify;
 mod token;
@@ -33,7 +34,7 @@ pub struct Fcm {
     path: String,
     lines: Lines,
     tokens: Tokens,
-    limits: Limits,
+    patience: Patience,
 }
 
 impl Fcm {
@@ -46,12 +47,18 @@ impl Fcm {
         }
         let lines = Lines::new(network.clone(), &settings.endpoint)
             .map_err(|_| Misconfigured::new("fcm.endpoint", "not a URL"))?;
-        let limits = Limits { bytes: ANSWER, hops: 0, total: settings.timeout_ms.duration() };
-        let tokens = Tokens::new(&settings.service_account, network, limits)?;
-        Ok(Self { path: format!("/v1/projects/{project}/messages:send"), lines, tokens, limits })
+        let tokens = Tokens::new(&settings.service_account, network)?;
+        let path = format!("/v1/projects/{project}/messages:send");
+        Ok(Self { path, lines, tokens, patience: settings.timeout_ms })
     }
 
-    async fn send(&self, token: &str, body: Bytes, now: Timestamp) -> Result<Answered, NotPosted> {
+    async fn send(
+        &self,
+        token: &str,
+        body: Bytes,
+        limits: Limits,
+        now: Timestamp,
+    ) -> Result<Answered, NotPosted> {
         let bearer = HeaderValue::try_from(format!("Bearer {token}"));
         let mut bearer = bearer.unwrap_or(HeaderValue::from_static("Bearer"));
         bearer.set_sensitive(true);
@@ -59,7 +66,7 @@ impl Fcm {
             (AUTHORIZATION, bearer),
             (CONTENT_TYPE, HeaderValue::from_static("application/json")),
         ]);
-        self.lines.post(&self.path, Post { headers, body }, self.limits, now).await
+        self.lines.post(&self.path, Post { headers, body }, limits, now).await
     }
 }
 
@@ -86,13 +93,14 @@ impl Provider for Fcm {
         if body.len() > LARGEST {
             return refused(Class::Content, "more than Firebase takes");
         }
+        let budget = Budget::new(self.patience.duration(), ANSWER);
         let mut stale: Option<String> = None;
         loop {
-            let token = match self.tokens.current(stale.as_deref(), now).await {
+            let token = match self.tokens.current(stale.as_deref(), budget, now).await {
                 Ok(token) => token,
                 Err(said) => return refused(Class::Outage, said),
             };
-            match self.send(&token, body.clone(), now).await {
+            match self.send(&token, body.clone(), budget.limits(), now).await {
                 Ok(answer) if answer.status == 401 && stale.is_none() => stale = Some(token),
                 Ok(answer) => return handed(&answer, now),
                 Err(cause) => return not_posted(&cause),

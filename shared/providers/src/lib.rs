@@ -10,6 +10,7 @@
 
 mod apns;
 mod aws;
+mod budget;
 mod classified;
 mod derived;
 mod fcm;

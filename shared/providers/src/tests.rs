@@ -4,4 +4,5 @@ mod all;
 mod devices;
 mod hooks;
 mod mails;
+mod secured;
 mod stage;

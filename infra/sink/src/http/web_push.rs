@@ -38,7 +38,7 @@ pub(super) fn read(desk: &Desk, request: &Request<Bytes>) -> Result<Draft, Refus
     let value: Value = serde_json::from_slice(&plain).unwrap_or_default();
     let source = super::pretty(&plain);
     Ok(Draft {
-        to: format!("browser {}", request.uri().path().trim_start_matches("/push/")),
+        to: request.uri().path().trim_start_matches("/push/").to_owned(),
         title: text(&value["title"]),
         text: text(&value["body"]),
         headers: headers(request),

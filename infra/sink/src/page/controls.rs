@@ -25,7 +25,7 @@ pub(super) fn html(view: &View<'_>) -> String {
          <p>Everything sent from this machine ends here. Choose a message to read it, or have a \
          provider fail, to see what becomes of the next ones.</p>\n{rows}\
          <p class=\"hint\">The same from a terminal: <code>curl -d via=smtp -d kind=fail \
-         -d code=550 -d 'said=5.1.1 no such user' -d times=2 http://localhost:PORT{at}/behave</code>\
+         -d code=550 -d 'said=5.1.1 no such user' -d times=2 localhost:$PORT{at}/behave</code>\
          </p>\n</section>\n",
         at = escape(view.at),
     )

@@ -62,7 +62,7 @@ fn a_message_without_html_has_no_such_tab() {
 fn the_page_fetches_nothing() {
     let page = shown(evil(), None);
     for way in ["http:", "https:", "url(", "@import", "<link", "<script", " src="] {
-        let page = page.replace("http://localhost:PORT", "").replace(&escape(EVIL), "");
+        let page = page.replace(&escape(EVIL), "");
         assert!(!page.contains(way), "{way}");
     }
 }

@@ -24,9 +24,10 @@ pub(super) fn headline(message: &Message) -> &str {
     lines.map(str::trim).find(|line| !line.is_empty()).unwrap_or("(empty)")
 }
 
-/// How it goes on.
+/// How it goes on; all of a message without a title is its headline.
 pub(super) fn gist(message: &Message) -> String {
-    let words: Vec<&str> = message.text.split_whitespace().take(24).collect();
+    let rest = if message.title.trim().is_empty() { "" } else { message.text.as_str() };
+    let words: Vec<&str> = rest.split_whitespace().take(24).collect();
     words.join(" ")
 }
 

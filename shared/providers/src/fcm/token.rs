@@ -5,13 +5,15 @@ use bytes::Bytes;
 use domain::Timestamp;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
-use outside::{Limits, Lines, Network, Post};
+use outside::{Lines, Network, Post};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Mutex;
+use tokio::time::timeout_at;
 use url::Url;
 use url::form_urlencoded::Serializer;
 
+use crate::budget::Budget;
 use crate::jwt::Signer;
 use crate::settings::{Misconfigured, ServiceAccount};
 
@@ -27,7 +29,6 @@ pub(super) struct Tokens {
     account: String,
     uri: Url,
     lines: Lines,
-    limits: Limits,
     kept: Mutex<Option<Token>>,
 }
 
@@ -43,11 +44,7 @@ struct Granted {
 }
 
 impl Tokens {
-    pub(super) fn new(
-        account: &ServiceAccount,
-        network: Network,
-        limits: Limits,
-    ) -> Result<Self, Misconfigured> {
+    pub(super) fn new(account: &ServiceAccount, network: Network) -> Result<Self, Misconfigured> {
         let signer = Signer::rsa_pem(account.private_key.reveal()).ok_or_else(|| {
             Misconfigured::new("fcm.serviceAccount.private_key", "not an RSA key in PKCS#8")
         })?;
@@ -55,7 +52,7 @@ impl Tokens {
         let uri = Url::parse(&account.token_uri).map_err(|_| no_url())?;
         let lines = Lines::new(network, uri.as_str()).map_err(|_| no_url())?;
         let account = account.client_email.clone();
-        Ok(Self { signer, account, uri, lines, limits, kept: Mutex::default() })
+        Ok(Self { signer, account, uri, lines, kept: Mutex::default() })
     }
 
     /// A token that is good for another minute, and is not `stale`. Whoever needs one while it is
@@ -63,22 +60,24 @@ impl Tokens {
     pub(super) async fn current(
         &self,
         stale: Option<&str>,
+        budget: Budget,
         now: Timestamp,
     ) -> Result<String, String> {
-        let mut kept = self.kept.lock().await;
+        let kept = timeout_at(budget.ends(), self.kept.lock()).await;
+        let mut kept = kept.map_err(|_| "no token in time".to_owned())?;
         let fresh = |token: &&Token| {
             token.ends - MARGIN_SECONDS > now.as_second() && Some(token.text.as_str()) != stale
         };
         if let Some(token) = kept.as_ref().filter(fresh) {
             return Ok(token.text.clone());
         }
-        let token = self.fetch(now).await?;
+        let token = self.fetch(budget, now).await?;
         let text = token.text.clone();
         *kept = Some(token);
         Ok(text)
     }
 
-    async fn fetch(&self, now: Timestamp) -> Result<Token, String> {
+    async fn fetch(&self, budget: Budget, now: Timestamp) -> Result<Token, String> {
         let made = now.as_second();
         let claims = json!({
             "iss": self.account,
@@ -95,7 +94,7 @@ impl Tokens {
         let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, kind)]);
         let post = Post { headers, body: Bytes::from(form) };
-        let answer = self.lines.post(self.uri.path(), post, self.limits, now).await;
+        let answer = self.lines.post(self.uri.path(), post, budget.limits(), now).await;
         let answer = answer.map_err(|cause| format!("no token: {cause}"))?;
         if answer.status != 200 {
             return Err(format!("no token: Google answered with status {}", answer.status));
