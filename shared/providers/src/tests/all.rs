@@ -1,6 +1,7 @@
 //! What holds for every provider.
 
 use domain::notifications::{Address, Class, Content, Handed, Parcel};
+use futures::future::join_all;
 use sink::{Behaviour, Via};
 
 use super::stage::{DEVICE, MAILBOX, NUMBER, Stage, refusal, said};
@@ -51,18 +52,19 @@ async fn a_line_cut_after_it_was_accepted_leaves_it_unknown() {
 #[tokio::test]
 async fn an_answer_that_comes_too_late_leaves_it_unknown() {
     let stage = Stage::hasty().await;
-    for via in Via::ALL {
-        stage.sink.behave_next(via, 1, Behaviour::Slow { milliseconds: 3_000 });
+    let late = Via::ALL.map(async |via| {
+        stage.sink.behave_next(via, 1, Behaviour::Slow { milliseconds: 20_000 });
         let handed = stage.send(via).await;
         assert!(matches!(handed, Handed::Unknown { .. }), "{via:?}: {handed:?}");
         assert_eq!(stage.sink.sent(via).len(), 1, "{via:?}");
-    }
+    });
+    join_all(late).await;
 }
 
 #[tokio::test]
 async fn silence_is_unknown_unless_nothing_can_have_arrived() {
     let stage = Stage::hasty().await;
-    for via in Via::ALL {
+    let silent = Via::ALL.map(async |via| {
         stage.sink.behave_next(via, 1, Behaviour::Hang);
         let handed = stage.send(via).await;
         if via == Via::Smtp {
@@ -71,7 +73,8 @@ async fn silence_is_unknown_unless_nothing_can_have_arrived() {
             assert!(matches!(handed, Handed::Unknown { .. }), "{via:?}: {handed:?}");
         }
         assert!(stage.sink.sent(via).is_empty(), "{via:?}");
-    }
+    });
+    join_all(silent).await;
 }
 
 #[tokio::test]

@@ -1,12 +1,13 @@
 //! Mails and text messages: what arrives, and how a mail server is spoken to.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use domain::Timestamp;
 use domain::notifications::{Address, Class, Content, Handed, Parcel};
 use sink::{Behaviour, Message, Via};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 
 use super::stage::{Stage, alone, now, refusal};
 use crate::settings::{Settings, SmtpSettings};
@@ -120,6 +121,15 @@ async fn a_refused_mail_does_not_spoil_the_next_on_the_same_line() {
     assert_eq!(stage.sink.sent(Via::Smtp).len(), 4);
 }
 
+#[tokio::test]
+async fn what_never_left_for_aws_is_refused_and_not_unknown() {
+    let stage = Stage::without_aws().await;
+    for via in [Via::Ses, Via::Sms] {
+        let handed = stage.send(via).await;
+        assert_eq!(refusal(&handed).0, Class::Outage, "{via:?}: {handed:?}");
+    }
+}
+
 fn settings(port: u16, security: &str) -> SmtpSettings {
     let document = serde_json::json!({ "smtp": {
         "host": "127.0.0.1", "port": port, "security": security, "from": "a@example.org",
@@ -183,12 +193,20 @@ async fn a_line_cut_before_the_mail_is_an_outage_and_after_it_unknown() {
 }
 
 #[tokio::test]
-async fn a_line_that_rested_too_long_is_not_used_again() {
+async fn a_line_is_used_again_unless_it_rested_too_long() {
     let stage = Stage::new().await;
-    let later = |seconds: i64| Timestamp::from_second(now().as_second() + seconds).unwrap();
-    for wait in [0, 30, 200] {
-        let parcel = stage.parcel(Via::Smtp);
-        let handed = stage.provider(Via::Smtp).hand_over(&parcel, later(wait)).await;
+    let dialled = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&dialled);
+    let network = alone().with_connect(move |address| {
+        counter.fetch_add(1, Ordering::SeqCst);
+        Box::pin(TcpStream::connect(address))
+    });
+    let document = stage.sink.settings().to_string();
+    let smtp = Smtp::new(Settings::parse(&document).unwrap().smtp.unwrap(), network).unwrap();
+    for (seconds, connections) in [(0, 1), (59, 1), (119, 2), (118, 3)] {
+        let at = Timestamp::from_second(now().as_second() + seconds).unwrap();
+        let handed = smtp.hand_over(&stage.parcel(Via::Smtp), at).await;
         assert!(matches!(handed, Handed::Accepted { .. }), "{handed:?}");
+        assert_eq!(dialled.load(Ordering::SeqCst), connections, "after {seconds} s");
     }
 }

@@ -1,6 +1,7 @@
 //! A sink, and every provider wired to send there.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use aws_credential_types::Credentials;
@@ -43,7 +44,7 @@ impl Stage {
 
     /// Providers that soon lose patience.
     pub(super) async fn hasty() -> Self {
-        Self::with(600, |_| {}).await
+        Self::with(1_500, |_| {}).await
     }
 
     pub(super) async fn with(timeout_ms: u64, change: impl FnOnce(&mut Value)) -> Self {
@@ -53,8 +54,16 @@ impl Stage {
             provider["timeoutMs"] = json!(timeout_ms);
         }
         change(&mut settings);
-        let providers = wire(&sink, &settings);
+        let providers = wire(&sink, &settings, sink.http());
         Self { sink, providers }
+    }
+
+    /// Providers that find nobody where AWS should be.
+    pub(super) async fn without_aws() -> Self {
+        let stage = Self::new().await;
+        let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let providers = wire(&stage.sink, &stage.sink.settings(), nobody);
+        Self { providers, ..stage }
     }
 
     /// Whoever sends by `via`.
@@ -112,9 +121,9 @@ impl Stage {
     }
 }
 
-fn wire(sink: &Sink, settings: &Value) -> Vec<Arc<dyn Provider>> {
+fn wire(sink: &Sink, settings: &Value, aws: SocketAddr) -> Vec<Arc<dyn Provider>> {
     let http = aws_smithy_http_client::Builder::new().build_http();
-    let endpoint = format!("http://{}", sink.http());
+    let endpoint = format!("http://{aws}");
     macro_rules! client {
         ($sdk:ident) => {{
             let config = $sdk::Config::builder()
