@@ -8,29 +8,28 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use domain::links::address::is_public;
-use rustls::ClientConfig;
-use rustls::pki_types::CertificateDer;
 use tokio::time::timeout;
 use url::Url;
 
 use self::exchange::Exchange;
-use self::target::Target;
-use crate::Network;
+pub(crate) use self::target::Target;
+use crate::{Network, Trust};
 
 mod exchange;
+mod post;
 mod target;
-mod tls;
+
+pub(crate) use post::{AGENT, Sent};
+pub use post::{Answered, NotPosted, Post};
 
 /// Fetches pages; a clone shares what was built for TLS.
 #[derive(Clone)]
 pub struct Fetcher {
     network: Network,
-    roots: Arc<[CertificateDer<'static>]>,
-    tls: Arc<OnceLock<Option<Arc<ClientConfig>>>>,
+    trust: Trust,
 }
 
 /// How far a fetch may go.
@@ -114,16 +113,17 @@ pub enum Forbidden {
 }
 
 impl Fetcher {
-    /// Fetches through `network`, trusting the certificate authorities that browsers trust.
+    /// Fetches through `network`, trusting the certificate authorities that browsers trust, and those
+    /// of the network.
     pub fn new(network: Network) -> Self {
-        Self { network, roots: Arc::default(), tls: Arc::default() }
+        Self { trust: Trust::of(&network, &[b"http/1.1"]), network }
     }
 
     /// Trusts these DER-encoded authorities as well.
     #[must_use]
     pub fn trusting(self, roots: impl IntoIterator<Item = Vec<u8>>) -> Self {
-        let roots = roots.into_iter().map(CertificateDer::from).collect();
-        Self { roots, tls: Arc::default(), ..self }
+        let network = roots.into_iter().fold(self.network, Network::with_authority);
+        Self::new(network)
     }
 
     /// The page at `url`.
@@ -136,7 +136,7 @@ impl Fetcher {
     /// redirects nobody.
     pub(crate) async fn get_trusted(&self, url: Url, limits: Limits) -> Result<Page, NotFetched> {
         let ask = Box::pin(async {
-            let target = Target::trusted(url)?;
+            let target = Target::from_configuration(url).map_err(NotFetched::Forbidden)?;
             let addresses = self.addresses(&target).await?;
             match self.exchange(limits, "application/json").ask(&target, &addresses).await? {
                 exchange::Answer::Page(page) => Ok(page),
@@ -149,16 +149,22 @@ impl Fetcher {
     async fn follow(&self, url: &str, limits: Limits) -> Result<Page, NotFetched> {
         let mut target = Target::parse(url)?;
         for _ in 0..=limits.hops {
-            let addresses = self.addresses(&target).await?;
-            if !addresses.iter().all(|address| is_public(address.ip())) {
-                return Err(NotFetched::Forbidden(Forbidden::Address));
-            }
+            let addresses = self.public_addresses(&target).await?;
             match self.exchange(limits, "text/html").ask(&target, &addresses).await? {
                 exchange::Answer::Page(page) => return Ok(page),
                 exchange::Answer::Moved { location, .. } => target = target.join(&location)?,
             }
         }
         Err(NotFetched::TooManyHops)
+    }
+
+    /// Where the target is, asked once: none of it but on the public internet.
+    async fn public_addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, NotFetched> {
+        let addresses = self.addresses(target).await?;
+        if !addresses.iter().all(|address| is_public(address.ip())) {
+            return Err(NotFetched::Forbidden(Forbidden::Address));
+        }
+        Ok(addresses)
     }
 
     /// Where the target is, asked once; never empty.
@@ -178,17 +184,11 @@ impl Fetcher {
     fn exchange(&self, limits: Limits, accept: &'static str) -> Exchange<'_> {
         Exchange { fetcher: self, bytes: limits.bytes, accept }
     }
-
-    /// Built on first use: many functions that hold a fetcher meet no https URL while they live.
-    fn tls(&self) -> Result<Arc<ClientConfig>, NotFetched> {
-        let built = self.tls.get_or_init(|| tls::client(&self.roots));
-        built.clone().ok_or(NotFetched::Untrusted)
-    }
 }
 
 impl fmt::Debug for Fetcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fetcher").field("extra_roots", &self.roots.len()).finish_non_exhaustive()
+        f.debug_struct("Fetcher").field("trust", &self.trust).finish_non_exhaustive()
     }
 }
 

@@ -1,17 +1,24 @@
 //! What the crate asks of the network: addresses, TXT records and connections.
 //!
-//! Functions get the machine's own; the local cloud and tests hand in others. Absent: any judgement
-//! of what is asked for. The [`Fetcher`](crate::Fetcher) judges, whichever network it was given.
+//! Functions get the machine's own; the local cloud and tests hand in others, and with them the
+//! authorities that speak for the servers found there. Absent: any judgement of what is asked for.
+//! The [`Fetcher`](crate::Fetcher) judges, whichever network it was given.
 
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use crate::dns;
+
+/// A host with several addresses may have some that are down, or that this machine has no route to.
+const ADDRESSES: usize = 3;
+const CONNECT: Duration = Duration::from_millis(1_500);
 
 type Asked<A, T> = Arc<dyn Fn(A) -> BoxFuture<'static, T> + Send + Sync>;
 
@@ -21,6 +28,7 @@ pub struct Network {
     resolve: Asked<String, Result<Vec<IpAddr>, Unreachable>>,
     texts: Asked<String, Result<Vec<String>, Unreachable>>,
     connect: Asked<SocketAddr, io::Result<TcpStream>>,
+    authorities: Arc<[Vec<u8>]>,
 }
 
 /// Nobody answered who could have known.
@@ -47,6 +55,7 @@ impl Network {
                 Box::pin(async move { dns::texts(dns::nameserver(), &name).await })
             }),
             connect: Arc::new(|address| Box::pin(TcpStream::connect(address))),
+            authorities: Arc::default(),
         }
     }
 
@@ -92,6 +101,19 @@ impl Network {
         self
     }
 
+    /// Adds a DER-encoded authority to those that browsers trust.
+    #[must_use]
+    pub fn with_authority(mut self, authority: Vec<u8>) -> Self {
+        let known = self.authorities.iter().cloned();
+        self.authorities = known.chain([authority]).collect();
+        self
+    }
+
+    /// The authorities that were added.
+    pub fn authorities(&self) -> &[Vec<u8>] {
+        &self.authorities
+    }
+
     /// The addresses of `name`.
     pub async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, Unreachable> {
         (self.resolve)(name.to_owned()).await
@@ -105,6 +127,26 @@ impl Network {
     /// A connection to exactly `address`.
     pub async fn connect(&self, address: SocketAddr) -> io::Result<TcpStream> {
         (self.connect)(address).await
+    }
+
+    /// A connection to a host that comes from configuration, wherever that is: a name or an address.
+    pub async fn dial(&self, host: &str, port: u16) -> io::Result<TcpStream> {
+        let found = match host.parse::<IpAddr>() {
+            Ok(address) => vec![address],
+            Err(_) => self.resolve(host).await.map_err(io::Error::other)?,
+        };
+        let found: Vec<_> = found.into_iter().map(|ip| SocketAddr::new(ip, port)).collect();
+        self.connect_any(&found).await
+    }
+
+    /// A connection to the first of `addresses` that lets itself be connected to.
+    pub(crate) async fn connect_any(&self, addresses: &[SocketAddr]) -> io::Result<TcpStream> {
+        for address in addresses.iter().take(ADDRESSES) {
+            if let Ok(Ok(stream)) = timeout(CONNECT, self.connect(*address)).await {
+                return Ok(stream);
+            }
+        }
+        Err(io::ErrorKind::HostUnreachable.into())
     }
 }
 

@@ -6,7 +6,6 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{
@@ -19,9 +18,6 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
-use tokio::time::timeout;
-use tokio_rustls::TlsConnector;
 
 use super::target::Target;
 use super::{Fetcher, Forbidden, NotFetched, Page};
@@ -30,11 +26,7 @@ use super::{Fetcher, Forbidden, NotFetched, Page};
 const AGENT: &str = "Switchyard-Preview/1.0";
 
 /// The longest head of an answer, and what is read at once.
-const HEAD: usize = 64 * 1024;
-
-/// A host with several addresses may have some that are down, or that this machine has no route to.
-const ADDRESSES: usize = 3;
-const CONNECT: Duration = Duration::from_millis(1_500);
+pub(super) const HEAD: usize = 64 * 1024;
 
 /// How an answer is asked for.
 pub(super) struct Exchange<'a> {
@@ -56,22 +48,12 @@ impl Exchange<'_> {
         target: &Target,
         addresses: &[SocketAddr],
     ) -> Result<Answer, NotFetched> {
-        let stream = self.connect(addresses).await?;
+        let stream = self.fetcher.network.connect_any(addresses).await;
+        let stream = stream.map_err(|_| NotFetched::Unreachable)?;
         if !target.is_https() {
             return self.talk(target, stream).await;
         }
-        let connector = TlsConnector::from(self.fetcher.tls()?);
-        let stream = connector.connect(target.server_name()?, stream).await;
-        self.talk(target, stream.map_err(|_| NotFetched::Untrusted)?).await
-    }
-
-    async fn connect(&self, addresses: &[SocketAddr]) -> Result<TcpStream, NotFetched> {
-        for address in addresses.iter().take(ADDRESSES) {
-            if let Ok(Ok(stream)) = timeout(CONNECT, self.fetcher.network.connect(*address)).await {
-                return Ok(stream);
-            }
-        }
-        Err(NotFetched::Unreachable)
+        self.talk(target, self.fetcher.trust.secure(target.server_name()?, stream).await?).await
     }
 
     async fn talk<S>(&self, target: &Target, stream: S) -> Result<Answer, NotFetched>
@@ -129,21 +111,22 @@ impl Exchange<'_> {
             url: target.url().to_owned(),
             status: status.as_u16(),
             content_type: text(response.headers(), &CONTENT_TYPE),
-            body: self.read_body(response.into_body()).await?,
+            body: read_body(response.into_body(), self.bytes).await?,
         }))
     }
+}
 
-    async fn read_body(&self, mut body: Incoming) -> Result<Vec<u8>, NotFetched> {
-        let mut kept = Vec::new();
-        while kept.len() < self.bytes
-            && let Some(frame) = body.frame().await
-        {
-            if let Ok(data) = frame.map_err(|_| NotFetched::NotHttp)?.into_data() {
-                kept.extend_from_slice(&data[..data.len().min(self.bytes - kept.len())]);
-            }
+/// The first `bytes` of a body.
+pub(super) async fn read_body(mut body: Incoming, bytes: usize) -> Result<Vec<u8>, NotFetched> {
+    let mut kept = Vec::new();
+    while kept.len() < bytes
+        && let Some(frame) = body.frame().await
+    {
+        if let Ok(data) = frame.map_err(|_| NotFetched::NotHttp)?.into_data() {
+            kept.extend_from_slice(&data[..data.len().min(bytes - kept.len())]);
         }
-        Ok(kept)
     }
+    Ok(kept)
 }
 
 /// The redirects a GET follows; 300 and 304 send nobody anywhere.

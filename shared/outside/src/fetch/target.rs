@@ -14,7 +14,7 @@ use super::{Forbidden, NotFetched};
 
 /// Where a request goes.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(crate) struct Target {
     url: Url,
     /// As it is resolved: an IPv6 address without its brackets.
     host: String,
@@ -24,20 +24,20 @@ pub(super) struct Target {
 
 impl Target {
     /// Judges a URL that anybody may have written.
-    pub(super) fn parse(url: &str) -> Result<Self, NotFetched> {
+    pub(crate) fn parse(url: &str) -> Result<Self, NotFetched> {
         let url = Url::parse(url).map_err(|_| NotFetched::Forbidden(Forbidden::NotAUrl))?;
         Self::judged(url)
     }
 
     /// Judges where a redirect leads, relative or not.
-    pub(super) fn join(&self, location: &str) -> Result<Self, NotFetched> {
+    pub(crate) fn join(&self, location: &str) -> Result<Self, NotFetched> {
         let url = self.url.join(location).map_err(|_| NotFetched::Forbidden(Forbidden::NotAUrl))?;
         Self::judged(url)
     }
 
     /// Takes a URL from configuration, on whichever port.
-    pub(super) fn trusted(url: Url) -> Result<Self, NotFetched> {
-        Self::new(url).map_err(NotFetched::Forbidden)
+    pub(crate) fn from_configuration(url: Url) -> Result<Self, Forbidden> {
+        Self::new(url)
     }
 
     fn judged(url: Url) -> Result<Self, NotFetched> {
@@ -65,28 +65,28 @@ impl Target {
         Ok(Self { url, host, literal, port })
     }
 
-    pub(super) fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         &self.host
     }
 
-    pub(super) fn literal(&self) -> Option<IpAddr> {
+    pub(crate) fn literal(&self) -> Option<IpAddr> {
         self.literal
     }
 
-    pub(super) fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
-    pub(super) fn url(&self) -> &str {
+    pub(crate) fn url(&self) -> &str {
         self.url.as_str()
     }
 
-    pub(super) fn is_https(&self) -> bool {
+    pub(crate) fn is_https(&self) -> bool {
         self.url.scheme() == "https"
     }
 
     /// The name or address that the server's certificate must be for.
-    pub(super) fn server_name(&self) -> Result<ServerName<'static>, NotFetched> {
+    pub(crate) fn server_name(&self) -> Result<ServerName<'static>, NotFetched> {
         match self.literal {
             Some(address) => Ok(ServerName::IpAddress(address.into())),
             None => ServerName::try_from(self.host.clone()).map_err(|_| NotFetched::Untrusted),
@@ -94,13 +94,13 @@ impl Target {
     }
 
     /// What the `Host` header says: the port only where it is not the scheme's own.
-    pub(super) fn authority(&self) -> String {
+    pub(crate) fn authority(&self) -> String {
         let host = self.url.host_str().unwrap_or_default();
         self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
     /// What the request line says.
-    pub(super) fn path_and_query(&self) -> &str {
+    pub(crate) fn path_and_query(&self) -> &str {
         &self.url[url::Position::BeforePath..url::Position::AfterQuery]
     }
 }

@@ -3,4 +3,5 @@
 mod attacks;
 mod hostile;
 mod pages;
+mod posts;
 mod trust;

@@ -9,7 +9,7 @@ const PRIVATE: NotFetched = NotFetched::Forbidden(Forbidden::Address);
 const SCHEME: NotFetched = NotFetched::Forbidden(Forbidden::Scheme);
 
 /// Names of the stage below and the addresses they have.
-const NAMES: [(&str, &[&str]); 13] = [
+pub(super) const NAMES: [(&str, &[&str]); 13] = [
     ("loopback.test", &["127.0.0.1"]),
     ("localhost", &["127.0.0.1"]),
     ("localhost.", &["127.0.0.1"]),
@@ -25,7 +25,7 @@ const NAMES: [(&str, &[&str]); 13] = [
     ("both-families.test", &[PUBLIC, "::1"]),
 ];
 
-fn stage() -> Stage {
+pub(super) fn stage() -> Stage {
     NAMES.iter().fold(Stage::default(), |stage, (name, found)| stage.name(name, found))
 }
 
@@ -54,7 +54,7 @@ async fn a_name_with_any_address_that_is_not_public_is_refused() {
 }
 
 /// Every way to write an address that leads to this machine or its network, and other schemes.
-const ADDRESSES: [(&str, NotFetched); 27] = [
+pub(super) const ADDRESSES: [(&str, NotFetched); 27] = [
     ("http://127.0.0.1:PORT/", PRIVATE),
     ("http://127.1:PORT/", PRIVATE),
     ("http://2130706433:PORT/", PRIVATE),

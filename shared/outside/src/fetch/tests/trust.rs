@@ -13,14 +13,14 @@ use tokio_rustls::TlsAcceptor;
 use crate::fetch::{Limits, NotFetched};
 use crate::testing::{PUBLIC, Stage, answering, head, moved, ok, serve, soon};
 
-fn authority() -> CertifiedIssuer<'static, KeyPair> {
+pub(super) fn authority() -> CertifiedIssuer<'static, KeyPair> {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
 /// A certificate for `name`, by `issuer` or by itself.
-fn certificate(
+pub(super) fn certificate(
     name: &str,
     issuer: Option<&CertifiedIssuer<'static, KeyPair>>,
 ) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
@@ -36,16 +36,22 @@ fn certificate(
 /// What a TLS server saw: the name asked for, and the request's head.
 type Seen = Arc<Mutex<Vec<(Option<String>, String)>>>;
 
-async fn secure(
+pub(super) fn acceptor(
     (certificate, key): (CertificateDer<'static>, PrivateKeyDer<'static>),
-) -> (SocketAddr, Seen) {
+) -> TlsAcceptor {
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()
         .with_single_cert(vec![certificate], key)
         .unwrap();
-    let acceptor = TlsAcceptor::from(Arc::new(config));
+    TlsAcceptor::from(Arc::new(config))
+}
+
+async fn secure(
+    certificate: (CertificateDer<'static>, PrivateKeyDer<'static>),
+) -> (SocketAddr, Seen) {
+    let acceptor = acceptor(certificate);
     let seen = Seen::default();
     let log = Arc::clone(&seen);
     let address = serve(move |stream| {
@@ -68,7 +74,7 @@ async fn secure(
     (address, seen)
 }
 
-fn stage(server: SocketAddr) -> Stage {
+pub(super) fn stage(server: SocketAddr) -> Stage {
     Stage::default().name("secure.test", &[PUBLIC]).route("93.184.216.34:443", server)
 }
 

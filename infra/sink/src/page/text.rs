@@ -1,0 +1,37 @@
+//! Text on its way into HTML: nothing that was sent reaches the page without passing here.
+
+use crate::Message;
+
+/// Makes text safe between tags and inside quoted attributes.
+pub(super) fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+/// What a message is called: its title, or else how it begins.
+pub(super) fn headline(message: &Message) -> &str {
+    let lines = message.title.lines().chain(message.text.lines());
+    lines.map(str::trim).find(|line| !line.is_empty()).unwrap_or("(empty)")
+}
+
+/// How it goes on; all of a message without a title is its headline.
+pub(super) fn gist(message: &Message) -> String {
+    let rest = if message.title.trim().is_empty() { "" } else { message.text.as_str() };
+    let words: Vec<&str> = rest.split_whitespace().take(24).collect();
+    words.join(" ")
+}
+
+/// Hours, minutes and seconds of the day, in UTC.
+pub(super) fn time(message: &Message) -> String {
+    message.at.strftime("%H:%M:%S").to_string()
+}

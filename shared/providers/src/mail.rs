@@ -1,0 +1,30 @@
+//! What mails have in common, whoever carries them.
+//!
+//! Guarantee: nothing in a parcel begins a header of its own.
+
+use domain::notifications::{Class, Parcel};
+
+/// A line of a mail has at most 998 characters.
+const LONGEST_LINK: usize = 900;
+
+/// Why no mail can be made of a parcel.
+pub(crate) type Unfit = (Class, &'static str);
+
+/// The headers by which a mail reader offers one click to end mails like this one (RFC 8058).
+pub(crate) fn unsubscribe(parcel: &Parcel) -> Result<Vec<(&'static str, String)>, Unfit> {
+    let Some(link) = &parcel.unsubscribe else { return Ok(Vec::new()) };
+    let proper = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>');
+    if !link.starts_with("https://") || link.len() > LONGEST_LINK || !link.bytes().all(proper) {
+        return Err((Class::Content, "a link to unsubscribe that is no https URL"));
+    }
+    Ok(vec![
+        ("List-Unsubscribe", format!("<{link}>")),
+        ("List-Unsubscribe-Post", "List-Unsubscribe=One-Click".to_owned()),
+    ])
+}
+
+/// One line of a text that should have only one.
+pub(crate) fn one_line(text: &str) -> String {
+    let words = text.split(|char: char| char.is_control() || char.is_whitespace());
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,172 @@
+//! Mail by SES (API version 2).
+//!
+//! Guarantee: a mail is sent once or not at all: SES names mails itself and recognises no repeat, so
+//! that whatever may have arrived is left unknown. Headers are SES's, but for those that offer to
+//! unsubscribe.
+
+use async_trait::async_trait;
+use aws_sdk_sesv2::Client;
+use aws_sdk_sesv2::error::BuildError;
+use aws_sdk_sesv2::types::{
+    Body, Content as Text, Destination, EmailContent, Message, MessageHeader, MessageTag,
+};
+use domain::Timestamp;
+use domain::notifications::{Address, Class, Content, Handed, Parcel};
+use lettre::message::Mailbox;
+
+use crate::Provider;
+use crate::aws::{self, Answer};
+use crate::classified::{accepted, misdirected, refused};
+use crate::derived::label;
+use crate::mail::{one_line, unsubscribe};
+use crate::settings::{Misconfigured, SesSettings};
+
+/// SES.
+#[derive(Debug)]
+pub struct Ses {
+    settings: SesSettings,
+    client: Client,
+}
+
+impl Ses {
+    /// Sends with `client`.
+    pub fn new(settings: SesSettings, client: Client) -> Result<Self, Misconfigured> {
+        let reply_to = settings.reply_to.as_deref().unwrap_or(&settings.from);
+        for (setting, mailbox) in [("ses.from", settings.from.as_str()), ("ses.replyTo", reply_to)]
+        {
+            if mailbox.parse::<Mailbox>().is_err() {
+                return Err(Misconfigured::new(setting, "not a mailbox"));
+            }
+        }
+        Ok(Self { settings, client })
+    }
+
+    async fn send(&self, parcel: &Parcel, to: &str, message: Message) -> Handed {
+        let tag = MessageTag::builder().name("parcel").value(label(&parcel.key)).build();
+        let config = aws_sdk_sesv2::config::Builder::new()
+            .retry_config(aws::once())
+            .timeout_config(aws::within(self.settings.timeout_ms));
+        let sent = self
+            .client
+            .send_email()
+            .from_email_address(&self.settings.from)
+            .set_reply_to_addresses(self.settings.reply_to.clone().map(|mailbox| vec![mailbox]))
+            .set_configuration_set_name(self.settings.configuration_set.clone())
+            .destination(Destination::builder().to_addresses(to).build())
+            .content(EmailContent::builder().simple(message).build())
+            .set_email_tags(tag.ok().map(|tag| vec![tag]))
+            .customize()
+            .config_override(config)
+            .send()
+            .await;
+        match sent {
+            Ok(sent) => accepted(sent.message_id),
+            Err(error) => aws::handed(&error, &parcel.to, classify),
+        }
+    }
+}
+
+#[async_trait]
+impl Provider for Ses {
+    fn name(&self) -> &'static str {
+        "ses"
+    }
+
+    fn takes(&self, address: &Address) -> bool {
+        matches!(address, Address::Email { .. })
+    }
+
+    fn recognises_repeats(&self) -> bool {
+        false
+    }
+
+    async fn hand_over(&self, parcel: &Parcel, _: Timestamp) -> Handed {
+        let Address::Email { address } = &parcel.to else { return misdirected() };
+        if address.parse::<lettre::Address>().is_err() {
+            return refused(Class::InvalidRecipient, "not a mailbox");
+        }
+        let headers = match unsubscribe(parcel) {
+            Ok(headers) => headers,
+            Err((class, said)) => return refused(class, said),
+        };
+        match message(&parcel.content, &headers) {
+            Some(Ok(message)) => self.send(parcel, address, message).await,
+            _ => refused(Class::Content, "not a mail"),
+        }
+    }
+}
+
+fn message(
+    content: &Content,
+    headers: &[(&'static str, String)],
+) -> Option<Result<Message, BuildError>> {
+    let Content::Email { subject, text, html } = content else { return None };
+    let build = || {
+        let utf8 = |data: &str| Text::builder().data(data).charset("UTF-8").build();
+        let headers = headers
+            .iter()
+            .map(|(name, value)| MessageHeader::builder().name(*name).value(value).build())
+            .collect::<Result<Vec<_>, _>>()?;
+        let html = html.as_deref().map(utf8).transpose()?;
+        let body = Body::builder().text(utf8(text)?).set_html(html).build();
+        let headers = (!headers.is_empty()).then_some(headers);
+        let subject = utf8(&one_line(subject))?;
+        Ok(Message::builder().subject(subject).body(body).set_headers(headers).build())
+    };
+    Some(build())
+}
+
+fn classify(answer: &Answer<'_>) -> Class {
+    if let Some(class) = aws::common(answer) {
+        return class;
+    }
+    let message = answer.message.to_ascii_lowercase();
+    let code = answer.code.trim_end_matches("Exception");
+    match code {
+        "LimitExceeded" => Class::RateLimited,
+        _ if message.contains("suppress") => Class::OptedOut,
+        // An address of ours that is not verified yet, or any address while SES does not trust us.
+        _ if message.contains("not verified") => Class::Outage,
+        "MessageRejected" => Class::Content,
+        "AccountSuspended" | "SendingPaused" | "MailFromDomainNotVerified" | "NotFound" => {
+            Class::Outage
+        }
+        "BadRequest" | "ValidationError" | "InvalidParameterValue" => {
+            let whom = ["address", "domain", "recipient", "local part"];
+            let about_them = whom.iter().any(|word| message.contains(word));
+            if about_them { Class::InvalidRecipient } else { Class::Content }
+        }
+        _ => Class::Unrecognised,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_answer_has_a_class() {
+        for (status, code, message, class) in [
+            (429, "TooManyRequestsException", "", Class::RateLimited),
+            (400, "ThrottlingException", "", Class::RateLimited),
+            (400, "LimitExceededException", "", Class::RateLimited),
+            (400, "MessageRejected", "spam", Class::Content),
+            (400, "MessageRejected", "Email address is not verified.", Class::Outage),
+            (400, "MessageRejected", "Address is on the suppression list", Class::OptedOut),
+            (400, "AccountSuspendedException", "", Class::Outage),
+            (400, "SendingPausedException", "", Class::Outage),
+            (400, "MailFromDomainNotVerifiedException", "", Class::Outage),
+            (404, "NotFoundException", "no configuration set", Class::Outage),
+            (400, "BadRequestException", "Illegal address", Class::InvalidRecipient),
+            (400, "BadRequestException", "Missing final '@domain'", Class::InvalidRecipient),
+            (400, "BadRequestException", "Header is too long", Class::Content),
+            (403, "AccessDeniedException", "", Class::Outage),
+            (403, "ExpiredTokenException", "", Class::Outage),
+            (500, "InternalFailure", "", Class::Outage),
+            (503, "ServiceUnavailableException", "", Class::Outage),
+            (400, "SomethingNew", "", Class::Unrecognised),
+        ] {
+            assert_eq!(classify(&Answer { code, message, status }), class, "{code}: {message}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! A sink, and every provider wired to send there.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use aws_credential_types::Credentials;
+use aws_smithy_async::rt::sleep::{SharedAsyncSleep, TokioSleep};
+use domain::Timestamp;
+use domain::notifications::{Address, Channel, Class, Content, Handed, Parcel};
+use outside::{Network, Unreachable};
+use serde_json::{Value, json};
+use sink::{Options, Sink, Via};
+
+use crate::{Provider, Settings, Ways, wired};
+
+/// A device token of Apple's.
+pub(super) const DEVICE: &str = "ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12";
+
+pub(super) const MAILBOX: &str = "bob.private@example.com";
+pub(super) const NUMBER: &str = "+15551234567";
+
+pub(super) struct Stage {
+    pub(super) sink: Sink,
+    providers: Vec<Arc<dyn Provider>>,
+}
+
+pub(super) fn now() -> Timestamp {
+    "2026-08-01T12:00:00Z".parse().unwrap()
+}
+
+/// Where nothing else can be reached, by name at least.
+pub(super) fn alone() -> Network {
+    Network::system().with_resolver(|_| {
+        Box::pin(async { Err(Unreachable::new("resolve a name", "nobody is there")) })
+    })
+}
+
+impl Stage {
+    /// Providers that have all the time they need.
+    pub(super) async fn new() -> Self {
+        Self::with(20_000, |_| {}).await
+    }
+
+    /// Providers that soon lose patience.
+    pub(super) async fn hasty() -> Self {
+        Self::with(1_500, |_| {}).await
+    }
+
+    pub(super) async fn with(timeout_ms: u64, change: impl FnOnce(&mut Value)) -> Self {
+        let sink = Sink::start(Options { now: Arc::new(now), ..Options::default() }).await.unwrap();
+        let mut settings = sink.settings();
+        for provider in settings.as_object_mut().unwrap().values_mut() {
+            provider["timeoutMs"] = json!(timeout_ms);
+        }
+        change(&mut settings);
+        let providers = wire(&sink, &settings, sink.http());
+        Self { sink, providers }
+    }
+
+    /// Providers that find nobody where AWS should be.
+    pub(super) async fn without_aws() -> Self {
+        let stage = Self::new().await;
+        let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let providers = wire(&stage.sink, &stage.sink.settings(), nobody);
+        Self { providers, ..stage }
+    }
+
+    /// Whoever sends by `via`.
+    pub(super) fn provider(&self, via: Via) -> &dyn Provider {
+        let name = if via == Via::Sms { "sns" } else { via.name() };
+        &**self.providers.iter().find(|provider| provider.name() == name).unwrap()
+    }
+
+    /// Sends something by `via`.
+    pub(super) async fn send(&self, via: Via) -> Handed {
+        self.hand_over(via, &self.parcel(via)).await
+    }
+
+    pub(super) async fn hand_over(&self, via: Via, parcel: &Parcel) -> Handed {
+        self.provider(via).hand_over(parcel, now()).await
+    }
+
+    /// Something for `via`.
+    pub(super) fn parcel(&self, via: Via) -> Parcel {
+        let to = match via {
+            Via::Smtp | Via::Ses => Address::Email { address: MAILBOX.to_owned() },
+            Via::Sms => Address::Phone { number: NUMBER.to_owned() },
+            Via::WebPush => {
+                let browser = self.sink.subscription();
+                let (endpoint, p256dh, auth) = (browser.endpoint, browser.p256dh, browser.auth);
+                Address::WebPush { endpoint, p256dh, auth }
+            }
+            Via::Fcm => Address::Fcm { token: "device-token-of-bob".to_owned() },
+            Via::Apns => Address::Apns { token: DEVICE.to_owned() },
+            Via::Webhook => Address::Webhook { url: "https://bob.sink.localhost/hook".to_owned() },
+        };
+        let content = match to.channel() {
+            Channel::Email => Content::Email {
+                subject: "Your order".to_owned(),
+                text: "It is on its way.\n.\nBye".to_owned(),
+                html: Some("<p>It is on its <b>way</b>.</p>".to_owned()),
+            },
+            Channel::Sms => Content::Sms { text: "It is on its way.".to_owned() },
+            Channel::Push => Content::Push {
+                title: "Your order".to_owned(),
+                body: "It is on its way.".to_owned(),
+                link: Some("https://shop.example/orders/7".to_owned()),
+                data: BTreeMap::from([("order".to_owned(), "7".to_owned())]),
+            },
+        };
+        Parcel {
+            key: "n1.a1".to_owned(),
+            to,
+            content,
+            collapse_key: Some("order 7".to_owned()),
+            urgent: true,
+            expires_at: Some("2026-08-01T13:00:00Z".parse().unwrap()),
+            unsubscribe: Some("https://api.example/unsubscribe?token=t".to_owned()),
+        }
+    }
+}
+
+fn wire(sink: &Sink, settings: &Value, aws: SocketAddr) -> Vec<Arc<dyn Provider>> {
+    let http = aws_smithy_http_client::Builder::new().build_http();
+    let endpoint = format!("http://{aws}");
+    macro_rules! client {
+        ($sdk:ident) => {{
+            let config = $sdk::Config::builder()
+                .behavior_version($sdk::config::BehaviorVersion::latest())
+                .region($sdk::config::Region::new("eu-west-1"))
+                .credentials_provider(Credentials::for_tests())
+                .http_client(http.clone())
+                .sleep_impl(SharedAsyncSleep::new(TokioSleep::new()))
+                .endpoint_url(&endpoint);
+            $sdk::Client::from_conf(config.build())
+        }};
+    }
+    let (ses, sns) = (client!(aws_sdk_sesv2), client!(aws_sdk_sns));
+    let ways = Ways { network: sink.network(alone()), ses, sns };
+    wired(Settings::parse(&settings.to_string()).unwrap(), ways).unwrap()
+}
+
+/// The class and the wait of a refusal; fails otherwise.
+pub(super) fn refusal(handed: &Handed) -> (Class, Option<u32>) {
+    let Handed::Refused { class, retry_after_seconds, .. } = handed else {
+        panic!("{handed:?} is no refusal")
+    };
+    (*class, *retry_after_seconds)
+}
+
+/// What was said about it.
+pub(super) fn said(handed: &Handed) -> &str {
+    match handed {
+        Handed::Refused { said, .. } | Handed::Unknown { said } => said,
+        Handed::Accepted { .. } => panic!("nothing was said"),
+    }
+}
