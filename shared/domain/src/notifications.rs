@@ -48,6 +48,7 @@ mod retry;
 mod template;
 mod transition;
 mod why;
+mod words;
 
 pub use breaker::{Breaker, Count, Gate, Seen};
 pub use callback::{Callback, Fate};
@@ -60,9 +61,13 @@ pub use notification::{Body, Category, Notification, Priority};
 pub use parcel::{Address, Channel, Class, Content, Handed, Parcel};
 pub use preferences::{By, Clock, Day, Preferences, Quiet, Switched, Zone, quiet_until};
 pub use retry::{MOST_ATTEMPTS, repeat_is_harmless, retry_ms};
-pub use template::{Rendering, TemplateId};
+pub use template::{
+    Draft, Rendered, Rendering, SYSTEM_VARIABLES, Template, TemplateId, TemplateVersion, Test,
+    Unfit, Variant,
+};
 pub use transition::{CLAIM_SECONDS, Event, Refusal, Step, transition};
 pub use why::{Because, OptOut, UserLimit, Why};
+pub use words::{EmailWords, PushWords, SmsWords, Words};
 
 use crate::jobs::{after, after_ms};
 

@@ -1,11 +1,9 @@
 //! A notification: what one person is to be told, as it was asked for.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::id::{NAME_RULE, is_name};
-use super::{Channel, Content, NotificationId, Rejected, TemplateId};
+use super::{NotificationId, Rejected, TemplateId, Words};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
@@ -85,7 +83,7 @@ pub enum Body {
     /// The caller's own words, ready to send.
     Inline {
         /// By channel.
-        contents: BTreeMap<Channel, Content>,
+        words: Words,
     },
 }
 

@@ -43,7 +43,7 @@ impl World {
             user: UserId::outside("ada"),
             category: category(),
             priority,
-            body: Body::Inline { contents: std::collections::BTreeMap::new() },
+            body: Body::Inline { words: crate::notifications::Words::default() },
             send_at: None,
             expires_at: None,
             collapse_key: None,

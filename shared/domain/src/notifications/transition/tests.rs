@@ -20,7 +20,7 @@ pub(super) fn notification() -> Notification {
         user: UserId::outside("ada"),
         category: Category::parse("orders").unwrap(),
         priority: Priority::Normal,
-        body: Body::Inline { contents: std::collections::BTreeMap::new() },
+        body: Body::Inline { words: crate::notifications::Words::default() },
         send_at: None,
         expires_at: None,
         collapse_key: None,
