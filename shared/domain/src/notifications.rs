@@ -39,13 +39,19 @@ mod callback;
 mod contacts;
 mod decide;
 mod delivery;
+pub mod due;
+pub mod engagement;
 mod id;
+mod letter;
 mod locale;
+mod message;
 mod notification;
 mod parcel;
 mod preferences;
 mod retry;
+mod submission;
 mod template;
+pub mod token;
 mod transition;
 mod why;
 mod words;
@@ -56,11 +62,14 @@ pub use contacts::{Contacts, Standing, Suppression};
 pub use decide::{Decision, Facts, ProviderState, Slot, Verdict, decide, stopped};
 pub use delivery::{Attempt, Delivery, Outcome, ProviderName, Status};
 pub use id::{DeliveryId, DeviceId, NotificationId, Way};
+pub use letter::{DeadLetter, LetterFilter, Remedy};
 pub use locale::Locale;
+pub use message::{Message, bell};
 pub use notification::{Body, Category, Notification, Priority};
 pub use parcel::{Address, Channel, Class, Content, Handed, Parcel};
 pub use preferences::{By, Clock, Day, Preferences, Quiet, Switched, Zone, quiet_until};
 pub use retry::{MOST_ATTEMPTS, repeat_is_harmless, retry_ms};
+pub use submission::{Asked, MOST_USERS, Request, Submission, TemplateRequest};
 pub use template::{
     Draft, Rendered, Rendering, SYSTEM_VARIABLES, Template, TemplateId, TemplateVersion, Test,
     Unfit, Variant,

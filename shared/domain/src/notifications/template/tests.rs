@@ -128,14 +128,14 @@ fn people_keep_their_variant_and_weights_hold() {
     };
     let version = version(draft(&json(&[variant("a", 70), variant("b", 30)])).unwrap());
     let mut counts = BTreeMap::new();
-    for n in 0..10_000 {
+    for n in 0..2_000 {
         let user = UserId::outside(&format!("user-{n}"));
         let get = || version.render(Channel::Sms, None, &user, "{}", &BTreeMap::new()).unwrap();
         let first = get();
         assert_eq!(first, get(), "the same person, the same variant");
         *counts.entry(first.rendering.variant.unwrap()).or_insert(0) += 1;
     }
-    assert!((6_850..7_150).contains(&counts["a"]), "{counts:?}");
+    assert!((1_330..1_470).contains(&counts["a"]), "{counts:?}");
     for wrong in [
         json(&[variant("a", 1)]),
         json(&[variant("a", 1), variant("a", 1)]),

@@ -193,7 +193,7 @@ impl Life {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3_000))]
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
     fn whatever_happens_deliveries_stay_sound_and_the_accounts_balance(
