@@ -1,5 +1,122 @@
 //! Notifications: a person is told once, by the ways they want, when they want it.
+//!
+//! A notification is for one person; it has a delivery for each of the addresses that it goes to.
+//!
+//! ```text
+//!               ┌────────── refused, or lost and harmless to repeat ─────────┐
+//!               ▼                                                            │
+//!  accept ─▶ PENDING ───────────────────── claim ──────────────────────▶ SENDING
+//!             │ ▲ └ deferred ┐                                             │ │ └─▶ UNKNOWN ─ callback ─▶ DELIVERED
+//!             │ └────────────┘   FAILED ◀─ permanent, or the fifth no ─────┘ └───▶ DELIVERED
+//!             │                   │  ▲                                               │
+//!             ├─▶ SUPPRESSED      │  └────────────────── bounce ─────────────────────┘
+//!             ├─▶ CANCELLED       └─ replay ─▶ PENDING
+//!             └─▶ FAILED (no text, no provider)
+//! ```
+//!
+//! [`decide`] says what to do about a pending delivery; [`transition`] is all that can happen to one.
+//! The store does no more than write that down if the row is still what it was. The accounts always
+//! balance: accepted = delivered + suppressed + cancelled + failed + unknown, once nothing is on its way.
+//! One that bounced counts as failed, because the person did not get it, and can be replayed; one that
+//! was complained about counts as delivered, because they did. The invariants, as absences:
+//!
+//! - No provider is spoken to without a claim: [`Delivery::attempt`] is the fencing token, and grows
+//!   with each.
+//! - No claim after an opt-out: it is one transaction with a check that the preferences and contacts
+//!   which it was decided by are still those. An opt-out that comes later withdraws what was claimed, and
+//!   no attempt follows.
+//! - No second hand-over, except after one whose outcome is not known, and only where it does no harm.
+//!   Each such is counted in [`Delivery::uncertain`].
+//! - No delivery that may have gone out ends as if it had not: it ends as unknown, unless its provider
+//!   says what became of it.
+//! - No sixth attempt, and none used up by waiting: limits, breakers and rates come before the claim, and
+//!   what a queue counts is not looked at.
+//! - No opt-out that urgency passes; no rate of a provider either.
+//! - No address or text in anything that is printed for debugging.
 
+mod breaker;
+mod callback;
+mod contacts;
+mod decide;
+mod delivery;
+pub mod due;
+pub mod engagement;
+mod id;
+mod letter;
+mod locale;
+mod message;
+mod notification;
 mod parcel;
+mod preferences;
+pub mod rate;
+mod retry;
+pub mod simulation;
+mod submission;
+mod template;
+pub mod token;
+mod transition;
+mod why;
+mod words;
 
+pub use breaker::{Breaker, Count, Gate, Seen};
+pub use callback::{Callback, Fate};
+pub use contacts::{Contacts, Standing, Suppression};
+pub use decide::{Decision, Facts, ProviderState, Slot, Verdict, decide, stopped};
+pub use delivery::{Attempt, Delivery, Outcome, ProviderName, Status};
+pub use id::{DeliveryId, DeviceId, NotificationId, Way};
+pub use letter::{DeadLetter, LetterFilter, Remedy};
+pub use locale::Locale;
+pub use message::{Message, bell};
+pub use notification::{Body, Category, Notification, Priority};
 pub use parcel::{Address, Channel, Class, Content, Handed, Parcel};
+pub use preferences::{By, Clock, Day, Preferences, Quiet, Switched, Zone, quiet_until};
+pub use retry::{MOST_ATTEMPTS, repeat_is_harmless, retry_ms};
+pub use submission::{Asked, MOST_USERS, Request, Submission, TemplateRequest};
+pub use template::{
+    Draft, Rendered, Rendering, SYSTEM_VARIABLES, Template, TemplateId, TemplateVersion, Test,
+    Unfit, Variant,
+};
+pub use transition::{CLAIM_SECONDS, Event, Refusal, Step, transition};
+pub use why::{Because, OptOut, UserLimit, Why};
+pub use words::{EmailWords, PushWords, SmsWords, Words};
+
+use crate::jobs::{after, after_ms};
+
+/// The caller's mistake, in the domain's words; the boundary knows what HTTP calls it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Rejected {
+    /// A field breaks its rule.
+    #[error("{field}: {rule}")]
+    Field {
+        /// The field, as the caller wrote it.
+        field: String,
+        /// What the field must be.
+        rule: String,
+    },
+    /// No such notification, or none that the caller may know of.
+    #[error("there is no such notification")]
+    UnknownNotification,
+    /// No such template, or no such version of it.
+    #[error("there is no template `{0}`")]
+    UnknownTemplate(String),
+    /// A template's text is not one.
+    #[error("{field}: {problem}")]
+    Template {
+        /// Which text.
+        field: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// It changed since it was read.
+    #[error("it has changed since it was read")]
+    Moved,
+    /// The delivery is not in a state in which that can be done.
+    #[error("{0}")]
+    Refused(Refusal),
+}
+
+impl Rejected {
+    pub(crate) fn field(field: impl Into<String>, rule: impl Into<String>) -> Self {
+        Self::Field { field: field.into(), rule: rule.into() }
+    }
+}

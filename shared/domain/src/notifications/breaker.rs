@@ -1,0 +1,184 @@
+//! A circuit breaker for each provider: one small row, to which many nodes add what they saw.
+//!
+//! ```text
+//!  CLOSED ─ more than half of at least ten calls in a minute failed ─▶ OPEN
+//!    ▲                                                                  │ its time is over
+//!    └──── as many successes as trials ── TRIAL ◀────────────────────────┘
+//!                                           └─ a failure ─▶ OPEN, for twice as long
+//! ```
+//!
+//! Nodes write under a version condition and try again from the row as it is, so no count is lost.
+//! Absent: anything that an open breaker costs a message; it waits, and no attempt is used up.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Class, Handed, after};
+use crate::Timestamp;
+
+/// Whether a provider may be spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gate {
+    /// It may.
+    Closed,
+    /// It may by whoever wins a trial: see [`Breaker::begin_trial`].
+    Trial,
+    /// It may not.
+    Open {
+        /// Until then.
+        until: Timestamp,
+    },
+}
+
+/// What nodes have seen of a provider.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Breaker {
+    /// Counts of the last minute, oldest first.
+    pub counts: Vec<Count>,
+    /// Since it is not closed: when trials begin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_until: Option<Timestamp>,
+    /// How often it opened without having closed.
+    pub opened: u32,
+    /// Trials that were begun, and when the first of them was.
+    pub trials: u32,
+    /// Since when trials go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trials_since: Option<Timestamp>,
+    /// Trials that succeeded.
+    pub succeeded: u32,
+    /// Grows with every change.
+    #[serde(rename = "v")]
+    pub version: u64,
+}
+
+/// Calls of one ten-second span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Count {
+    /// Which: seconds since 1970 ÷ 10.
+    pub span: i64,
+    /// Calls that were answered, with yes or no.
+    pub fine: u32,
+    /// Calls that were not.
+    pub failed: u32,
+}
+
+/// What a node saw since it last said so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Calls that were answered.
+    pub fine: u32,
+    /// Calls that were not.
+    pub failed: u32,
+}
+
+impl Seen {
+    /// Adds a call. A provider that refuses a recipient or a text works; one that wants fewer of us is
+    /// not broken either, and has its own remedy.
+    pub fn add(&mut self, handed: &Handed) {
+        match handed {
+            Handed::Accepted { .. } => self.fine += 1,
+            Handed::Refused { class, .. } => match class {
+                Class::InvalidRecipient | Class::OptedOut | Class::Content | Class::RateLimited => {
+                    self.fine += 1;
+                }
+                Class::Outage | Class::Unrecognised => self.failed += 1,
+            },
+            Handed::Unknown { .. } => self.failed += 1,
+        }
+    }
+}
+
+const SPAN_SECONDS: i64 = 10;
+const SPANS: i64 = 6;
+const FEWEST_CALLS: u32 = 10;
+const FIRST_OPEN_SECONDS: i64 = 10;
+const LONGEST_OPEN_SECONDS: i64 = 300;
+const TRIALS: u32 = 3;
+/// Trials whose end nobody told are begun anew after so long.
+const TRIAL_SECONDS: i64 = 60;
+
+impl Breaker {
+    /// Whether the provider may be spoken to at `now`.
+    pub fn gate(&self, now: Timestamp) -> Gate {
+        match self.open_until {
+            None => Gate::Closed,
+            Some(until) if until > now => Gate::Open { until },
+            Some(_) if self.trials < TRIALS => Gate::Trial,
+            Some(_) => {
+                let until = after(self.trials_since.unwrap_or(now), TRIAL_SECONDS);
+                if until > now { Gate::Open { until } } else { Gate::Trial }
+            }
+        }
+    }
+
+    /// The row with one more trial begun: whoever writes it may speak to the provider once.
+    pub fn begin_trial(&self, now: Timestamp) -> Option<Self> {
+        (self.gate(now) == Gate::Trial).then(|| {
+            let anew = self.trials >= TRIALS || self.trials == 0;
+            Self {
+                trials: if anew { 1 } else { self.trials + 1 },
+                succeeded: if anew { 0 } else { self.succeeded },
+                trials_since: if anew { Some(now) } else { self.trials_since },
+                version: self.version + 1,
+                ..self.clone()
+            }
+        })
+    }
+
+    /// The row with what a node saw.
+    #[must_use]
+    pub fn observed(&self, seen: Seen, now: Timestamp) -> Self {
+        let mut next = Self { version: self.version + 1, ..self.clone() };
+        match self.open_until {
+            None => {
+                next.count(seen, now);
+                if next.fails() {
+                    next.open(now);
+                }
+            }
+            // What was on its way when it opened says nothing new.
+            Some(until) if until > now => {}
+            Some(_) if seen.failed > 0 => next.open(now),
+            Some(_) => {
+                next.succeeded += seen.fine;
+                if next.succeeded >= TRIALS {
+                    next = Self { version: next.version, ..Self::default() };
+                }
+            }
+        }
+        next
+    }
+
+    fn count(&mut self, seen: Seen, now: Timestamp) {
+        // A clock that is behind adds to the latest span.
+        let latest = self.counts.last().map_or(i64::MIN, |count| count.span);
+        let span = now.as_second().div_euclid(SPAN_SECONDS).max(latest);
+        self.counts.retain(|count| count.span > span - SPANS);
+        if latest != span {
+            self.counts.push(Count { span, fine: 0, failed: 0 });
+        }
+        if let Some(count) = self.counts.last_mut() {
+            count.fine = count.fine.saturating_add(seen.fine);
+            count.failed = count.failed.saturating_add(seen.failed);
+        }
+    }
+
+    fn fails(&self) -> bool {
+        let failed: u32 = self.counts.iter().map(|count| count.failed).sum();
+        let fine: u32 = self.counts.iter().map(|count| count.fine).sum();
+        failed + fine >= FEWEST_CALLS && failed > fine
+    }
+
+    fn open(&mut self, now: Timestamp) {
+        let seconds = (FIRST_OPEN_SECONDS << self.opened.min(10)).min(LONGEST_OPEN_SECONDS);
+        self.open_until = Some(after(now, seconds));
+        self.opened += 1;
+        self.counts.clear();
+        self.trials = 0;
+        self.trials_since = None;
+        self.succeeded = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,43 @@
+//! What a provider says later about what it had accepted.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Timestamp;
+
+/// A provider's word about a parcel, whatever format it came in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Callback {
+    /// Their name for the parcel, or our key if they carry that.
+    pub reference: String,
+    /// What became of it.
+    #[serde(flatten)]
+    pub fate: Fate,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What became of a parcel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Fate {
+    /// It arrived.
+    Delivered,
+    /// It came back.
+    Bounced {
+        /// Whether because nobody is there.
+        hard: bool,
+    },
+    /// It arrived, and the person called it spam.
+    Complained,
+}
+
+impl Fate {
+    /// Whether nothing more may go to that address.
+    pub const fn suppresses(self) -> Option<super::Because> {
+        match self {
+            Self::Bounced { hard: true } => Some(super::Because::Bounced),
+            Self::Complained => Some(super::Because::Complained),
+            Self::Delivered | Self::Bounced { hard: false } => None,
+        }
+    }
+}

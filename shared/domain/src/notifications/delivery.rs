@@ -1,0 +1,231 @@
+//! A delivery: one notification on its way to one address, and everything that was tried.
+
+use serde::{Deserialize, Serialize};
+
+use super::id::{NAME_RULE, is_name};
+use super::{Channel, Class, DeliveryId, Notification, Priority, Rejected, Rendering, Way, Why};
+use crate::Timestamp;
+use crate::accounts::UserId;
+
+/// Where a delivery is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It waits for its time.
+    Pending,
+    /// An attempt was claimed, and nobody has said how it ended.
+    Sending,
+    /// A provider has it; a bounce may still override that.
+    Delivered,
+    /// A rule stopped it.
+    Suppressed,
+    /// It was taken back.
+    Cancelled,
+    /// It is a dead letter, or came back.
+    Failed,
+    /// It may have gone out.
+    Unknown,
+}
+
+impl Status {
+    /// Each of them, in the order of a life.
+    pub const ALL: [Self; 7] = [
+        Self::Pending,
+        Self::Sending,
+        Self::Delivered,
+        Self::Suppressed,
+        Self::Cancelled,
+        Self::Failed,
+        Self::Unknown,
+    ];
+
+    /// Its name on the wire and in the store.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Sending => "sending",
+            Self::Delivered => "delivered",
+            Self::Suppressed => "suppressed",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The status of that name, if there is one.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+
+    /// Whether nothing more happens by itself.
+    pub const fn is_final(self) -> bool {
+        !matches!(self, Self::Pending | Self::Sending)
+    }
+}
+
+/// Names a provider, as the stack's configuration does.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ProviderName(String);
+
+impl ProviderName {
+    /// Accepts 1 to 64 of `a-z 0-9 . _ -`, starting with a letter or digit.
+    pub fn parse(text: &str) -> Result<Self, Rejected> {
+        if !is_name(text) {
+            return Err(Rejected::field("provider", NAME_RULE));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// It has not.
+    Open,
+    /// The provider has it.
+    Accepted,
+    /// The provider said no.
+    Refused,
+    /// The provider may have it.
+    Unknown,
+    /// Whoever claimed it was not heard of again.
+    Lost,
+    /// Whoever claimed it gave it back before speaking to anybody.
+    Released,
+}
+
+/// One attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Attempt {
+    /// Which: they are never counted anew.
+    pub number: u32,
+    /// With whom.
+    pub provider: ProviderName,
+    /// When it was claimed.
+    pub at: Timestamp,
+    /// When its outcome was written down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What kind of no it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
+    /// The provider's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
+}
+
+/// A delivery.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Delivery {
+    /// Which.
+    pub id: DeliveryId,
+    /// Whom it is for.
+    pub user: UserId,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// Where it is in its life.
+    pub status: Status,
+    /// From when on it may be sent.
+    pub ready_at: Timestamp,
+    /// What it waits for, or why it ended as it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Why>,
+    /// The attempt that was claimed last, 0 at first: the fencing token. It only grows.
+    pub attempt: u32,
+    /// Real attempts since it was accepted, or since it was replayed.
+    pub tries: u32,
+    /// Attempts that may have reached the person without our knowing.
+    pub uncertain: u32,
+    /// Who has the attempt, while it is `sending`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed_by: Option<String>,
+    /// Since when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed_at: Option<Timestamp>,
+    /// Why there must be no other attempt, if it was taken back while one was going on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withdrawn: Option<Why>,
+    /// What kind of no the last refusal was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
+    /// The provider's name for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// What it was made from, the last time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rendering: Option<Rendering>,
+    /// When it came back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounced_at: Option<Timestamp>,
+    /// When the person called it spam.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complained_at: Option<Timestamp>,
+    /// The replay that it was last sent again by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<String>,
+    /// The latest attempts, oldest first.
+    pub trail: Vec<Attempt>,
+    /// When it was accepted.
+    pub created_at: Timestamp,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+    /// Grows with every change.
+    #[serde(rename = "v")]
+    pub version: u64,
+}
+
+impl Delivery {
+    /// Attempts that are kept; older ones are forgotten.
+    pub const LONGEST_TRAIL: usize = 20;
+
+    /// The delivery of a notification that was just accepted.
+    pub fn accepted(notification: &Notification, way: Way) -> Self {
+        let created_at = notification.created_at;
+        let ready_at = notification.send_at.map_or(created_at, |at| at.max(created_at));
+        Self {
+            id: DeliveryId { notification_id: notification.id.clone(), way },
+            user: notification.user.clone(),
+            priority: notification.priority,
+            status: Status::Pending,
+            ready_at,
+            why: (ready_at > created_at).then_some(Why::Scheduled),
+            attempt: 0,
+            tries: 0,
+            uncertain: 0,
+            claimed_by: None,
+            claimed_at: None,
+            withdrawn: None,
+            class: None,
+            reference: None,
+            rendering: None,
+            bounced_at: None,
+            complained_at: None,
+            replay: None,
+            trail: Vec::new(),
+            created_at,
+            ended_at: None,
+            version: 1,
+        }
+    }
+
+    /// The channel it goes by.
+    pub const fn channel(&self) -> Channel {
+        self.id.way.channel()
+    }
+
+    /// When it is first worth looking whether whoever claimed it is still there.
+    pub fn overdue_at(&self) -> Option<Timestamp> {
+        let claimed_at = (self.status == Status::Sending).then_some(self.claimed_at)?;
+        claimed_at.map(|at| super::after(at, super::CLAIM_SECONDS))
+    }
+}

@@ -1,0 +1,145 @@
+//! Where a delivery waits: on its queue for up to 15 minutes, beyond that in a due-bucket.
+//!
+//! A bucket is a minute and a shard: a key that the sweep can name without looking for it. What many
+//! people wait for at once is spread, so that 07:00 is not a stampede.
+
+use super::{DeliveryId, Priority};
+use crate::Timestamp;
+
+/// Queues keep a message back no longer than this.
+const LONGEST_DELAY_SECONDS: i64 = 900;
+
+/// Rows of one minute are spread over so many keys.
+pub const SHARDS: u8 = 8;
+
+/// Where a delivery waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// On its queue.
+    Queue {
+        /// For so long, rounded up.
+        delay_seconds: u32,
+    },
+    /// In a bucket.
+    Bucket,
+}
+
+/// Where what is due at `ready_at` waits.
+pub fn place(ready_at: Timestamp, now: Timestamp) -> Place {
+    let wait_ms = ready_at.as_millisecond().saturating_sub(now.as_millisecond()).max(0);
+    let seconds = wait_ms.saturating_add(999) / 1_000;
+    if seconds > LONGEST_DELAY_SECONDS {
+        return Place::Bucket;
+    }
+    Place::Queue { delay_seconds: u32::try_from(seconds).unwrap_or(0) }
+}
+
+/// A minute's deliveries, or a part of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bucket {
+    /// Minutes since 1970.
+    pub minute: i64,
+    /// Which part.
+    pub shard: u8,
+}
+
+impl Bucket {
+    /// The bucket for what is due at `ready_at`. Released at the minute's start it would come early, so
+    /// its row says when.
+    pub fn of(ready_at: Timestamp, id: &DeliveryId) -> Self {
+        let shard = u8::try_from(id.lot() % u64::from(SHARDS)).unwrap_or(0);
+        Self { minute: minute(ready_at), shard }
+    }
+
+    /// Every bucket that is due at `now` and was not at `since`, and the one of `since` again: the
+    /// last look may have come before the last row. Deliveries are looked for a queue's longest delay
+    /// ahead, which is kept there to the second.
+    pub fn between(since: Timestamp, now: Timestamp) -> impl Iterator<Item = Self> {
+        (minute(since)..=minute(now) + LONGEST_DELAY_SECONDS / 60)
+            .flat_map(|minute| (0..SHARDS).map(move |shard| Self { minute, shard }))
+    }
+
+    /// Its name in the store.
+    pub fn name(&self) -> String {
+        let start =
+            Timestamp::from_second(self.minute.saturating_mul(60)).unwrap_or(Timestamp::MAX);
+        format!("{}#{}", start.strftime("%Y-%m-%dT%H:%M"), self.shard)
+    }
+}
+
+fn minute(at: Timestamp) -> i64 {
+    at.as_second().div_euclid(60)
+}
+
+/// `at`, or a little later: always the same for a delivery. Critical is never late, normal by up to a
+/// minute, low by up to ten.
+pub fn spread(at: Timestamp, priority: Priority, id: &DeliveryId) -> Timestamp {
+    let most_ms: u64 = match priority {
+        Priority::Critical => 1,
+        Priority::Normal => 60_000,
+        Priority::Low => 600_000,
+    };
+    let late = i64::try_from(id.lot() % most_ms).unwrap_or(0);
+    super::after_ms(at, late)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::notifications::{NotificationId, Way};
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_772_323_200 + seconds).unwrap()
+    }
+
+    fn id(n: u64) -> DeliveryId {
+        let notification_id = NotificationId::made_from(at(0), n.to_be_bytes());
+        DeliveryId { notification_id, way: Way::Email }
+    }
+
+    #[test]
+    fn a_quarter_of_an_hour_waits_on_the_queue_and_more_in_a_bucket() {
+        assert_eq!(place(at(-5), at(0)), Place::Queue { delay_seconds: 0 });
+        assert_eq!(
+            place(super::super::after_ms(at(0), 1), at(0)),
+            Place::Queue { delay_seconds: 1 }
+        );
+        assert_eq!(place(at(900), at(0)), Place::Queue { delay_seconds: 900 });
+        assert_eq!(place(at(901), at(0)), Place::Bucket);
+        assert_eq!(place(Timestamp::MAX, Timestamp::MIN), Place::Bucket);
+    }
+
+    #[test]
+    fn every_bucket_is_looked_at_before_its_time_and_by_the_next_sweep_again() {
+        for n in 0..200 {
+            let ready_at = at(i64::try_from(n).unwrap() * 37 + 1_000);
+            let bucket = Bucket::of(ready_at, &id(n));
+            let mut looks = (0..300).filter(|sweep| {
+                let (since, now) = (at(sweep * 60 - 60), at(sweep * 60));
+                Bucket::between(since, now).any(|seen| seen == bucket)
+            });
+            let first = looks.next().unwrap();
+            assert!(at(first * 60) <= ready_at, "{n}");
+            assert!(looks.count() > 10, "{n}");
+        }
+        assert_eq!(Bucket { minute: minute(at(61)), shard: 3 }.name(), "2026-03-01T00:01#3");
+    }
+
+    #[test]
+    fn seven_o_clock_is_no_stampede() {
+        for (priority, most) in
+            [(Priority::Critical, 10_000), (Priority::Normal, 250), (Priority::Low, 50)]
+        {
+            let mut seconds = BTreeMap::new();
+            for n in 0..10_000 {
+                let late = spread(at(0), priority, &id(n));
+                assert_eq!(late, spread(at(0), priority, &id(n)));
+                assert!(late >= at(0));
+                *seconds.entry(late.as_second()).or_insert(0) += 1;
+            }
+            assert!(seconds.values().all(|count| *count <= most), "{priority:?} {seconds:?}");
+        }
+    }
+}

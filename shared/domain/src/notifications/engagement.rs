@@ -1,0 +1,101 @@
+//! Opens and clicks: by a person or by a machine, where that can be told.
+//!
+//! Mail servers follow links to see what is behind them, and mail programs load images before anybody
+//! looks. What says that it is a program, asks without wanting to read, or comes faster than anybody
+//! could is labelled a machine's; everything else a person's. Absent: certainty.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Timestamp;
+use crate::links::agent::{self, Kind};
+
+/// Who it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// Somebody.
+    Person,
+    /// A program.
+    Machine,
+}
+
+/// What is known of a request for an image or a link.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Asked<'a> {
+    /// Its `User-Agent`.
+    pub user_agent: Option<&'a str>,
+    /// Its `Sec-Purpose`, `Purpose` or `X-Moz`.
+    pub purpose: Option<&'a str>,
+    /// Whether it only wanted the headers.
+    pub head: bool,
+    /// When the mail was delivered, if that is known.
+    pub delivered_at: Option<Timestamp>,
+}
+
+/// Nobody reads a mail and follows a link in it within so long.
+const TOO_FAST_MS: i64 = 2_000;
+
+/// Loads images for people who have just opened a mail, so that senders do not see who they are.
+const PROXY_FOR_PEOPLE: &str = "GoogleImageProxy";
+
+/// Who asked, as far as that can be told.
+pub fn label(asked: &Asked<'_>, now: Timestamp) -> By {
+    let prefetch = asked.purpose.is_some_and(|purpose| {
+        let purpose = purpose.to_ascii_lowercase();
+        purpose.contains("prefetch") || purpose.contains("preview")
+    });
+    let too_fast = asked
+        .delivered_at
+        .is_some_and(|at| now.as_millisecond() - at.as_millisecond() < TOO_FAST_MS);
+    if asked.head || prefetch || too_fast {
+        return By::Machine;
+    }
+    if asked.user_agent.is_some_and(|agent| agent.contains(PROXY_FOR_PEOPLE)) {
+        return By::Person;
+    }
+    match agent::read(asked.user_agent).kind {
+        Kind::Person => By::Person,
+        Kind::Bot | Kind::Preview => By::Machine,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHROME: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like \
+                          Gecko) Chrome/126.0.0.0 Safari/537.36";
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_millisecond(1_772_323_200_000 + ms).unwrap()
+    }
+
+    #[test]
+    fn machines_are_told_by_name_by_purpose_and_by_haste() {
+        let person =
+            Asked { user_agent: Some(CHROME), delivered_at: Some(at(0)), ..Asked::default() };
+        let gmail = "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com \
+                     GoogleImageProxy)";
+        for (asked, ms, by) in [
+            (person, 60_000, By::Person),
+            (person, 2_000, By::Person),
+            (person, 1_999, By::Machine),
+            (person, -5_000, By::Machine),
+            (Asked { delivered_at: None, ..person }, 0, By::Person),
+            (Asked { head: true, ..person }, 60_000, By::Machine),
+            (Asked { purpose: Some("prefetch;prerender"), ..person }, 60_000, By::Machine),
+            (Asked { purpose: Some("Preview"), ..person }, 60_000, By::Machine),
+            (Asked { user_agent: None, ..person }, 60_000, By::Machine),
+            (Asked { user_agent: Some("Mozilla/5.0"), ..person }, 60_000, By::Machine),
+            (Asked { user_agent: Some("python-requests/2.32"), ..person }, 60_000, By::Machine),
+            (
+                Asked { user_agent: Some("Slackbot-LinkExpanding 1.0"), ..person },
+                60_000,
+                By::Machine,
+            ),
+            (Asked { user_agent: Some(gmail), ..person }, 60_000, By::Person),
+        ] {
+            assert_eq!(label(&asked, at(ms)), by, "{asked:?} after {ms} ms");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What a person switched off and on again, and where.
+
+use serde::{Deserialize, Serialize};
+
+use super::Preferences;
+use crate::Timestamp;
+use crate::notifications::{Channel, OptOut};
+
+/// Where a switch was touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    /// In their preferences.
+    Preferences,
+    /// By the link or the header in a mail.
+    Unsubscribe,
+    /// By calling a mail spam.
+    Complaint,
+}
+
+/// A switch that was touched.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Switched {
+    /// When.
+    pub at: Timestamp,
+    /// Which.
+    #[serde(flatten)]
+    pub switch: OptOut,
+    /// Whether it was switched on again.
+    pub on: bool,
+    /// Where.
+    pub by: By,
+}
+
+impl Preferences {
+    /// Switches touched that are kept; older ones are forgotten.
+    pub const LONGEST_HISTORY: usize = 100;
+
+    /// What `wanted` makes of these: the history goes on, and the version grows. Nothing that
+    /// `wanted` says about either counts.
+    #[must_use]
+    pub fn changed(&self, wanted: Self, by: By, at: Timestamp) -> Self {
+        let mut history = self.history.clone();
+        for switch in touchable(self, &wanted) {
+            let (was, is) = (self.is_on(&switch), wanted.is_on(&switch));
+            if was != is {
+                history.push(Switched { at, switch, on: is, by });
+            }
+        }
+        history.drain(..history.len().saturating_sub(Self::LONGEST_HISTORY));
+        Self { history, version: self.version + 1, ..wanted }
+    }
+
+    /// Whether anything that was wanted is not wanted any more, so that what waits has to be looked at.
+    pub fn narrows(&self, before: &Self) -> bool {
+        touchable(before, self).iter().any(|switch| before.is_on(switch) && !self.is_on(switch))
+    }
+
+    fn is_on(&self, switch: &OptOut) -> bool {
+        match switch {
+            OptOut::Everything => self.enabled,
+            OptOut::Channel { channel } => self.channels.get(channel) != Some(&false),
+            OptOut::Category { category, channel } => {
+                self.categories.get(category).and_then(|by| by.get(channel)) != Some(&false)
+            }
+        }
+    }
+}
+
+fn touchable(before: &Preferences, after: &Preferences) -> Vec<OptOut> {
+    let mut switches = vec![OptOut::Everything];
+    switches.extend(Channel::ALL.map(|channel| OptOut::Channel { channel }));
+    let mut categories: Vec<_> = before.categories.keys().chain(after.categories.keys()).collect();
+    categories.sort();
+    categories.dedup();
+    for category in categories {
+        switches.extend(
+            Channel::ALL.map(|channel| OptOut::Category { category: category.clone(), channel }),
+        );
+    }
+    switches
+}

@@ -1,0 +1,112 @@
+//! The row of a provider, and the only writes that may change it.
+
+use serde::{Deserialize, Serialize};
+
+use super::GRACE_MS;
+use crate::Timestamp;
+
+/// What the row of a provider says. A new provider's row is all zeros.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Lanes {
+    /// When the next slot is that nobody has: microseconds since 1970. It only grows.
+    pub next_us: i64,
+    /// Until when each class has used what it is entitled to, the most urgent first: microseconds
+    /// since 1970. They only grow.
+    pub used_us: [i64; 3],
+}
+
+/// How a number of the row is changed, and when it may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Move {
+    /// It grows, if it lies within bounds, both included.
+    On {
+        /// By so much.
+        by_us: i64,
+        /// The lower bound.
+        from_us: i64,
+        /// The upper bound.
+        to_us: i64,
+    },
+    /// It is set, if there is none yet or it lies below a bound: nothing before that counts any more.
+    Anew {
+        /// The bound.
+        below_us: i64,
+        /// What it becomes.
+        be_us: i64,
+    },
+}
+
+impl Move {
+    /// The move of a number that is `known` by `by_us` from `from_us` at least, up to `to_us`.
+    pub(super) const fn on(known: i64, by_us: i64, from_us: i64, to_us: i64) -> Self {
+        if known < from_us {
+            return Self::Anew { below_us: from_us, be_us: from_us + by_us };
+        }
+        Self::On { by_us, from_us, to_us }
+    }
+
+    const fn apply(self, number: i64) -> Option<i64> {
+        match self {
+            Self::On { by_us, from_us, to_us } if from_us <= number && number <= to_us => {
+                Some(number + by_us)
+            }
+            Self::Anew { below_us, be_us } if number < below_us => Some(be_us),
+            Self::On { .. } | Self::Anew { .. } => None,
+        }
+    }
+}
+
+/// A conditional write of the row: whoever gets it written has the slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease {
+    /// What happens to [`Lanes::next_us`].
+    pub next: Move,
+    /// What happens to one of [`Lanes::used_us`], if something does.
+    pub used: Option<(usize, Move)>,
+    pub(super) apart_us: i64,
+    pub(super) count: u32,
+}
+
+impl Lease {
+    /// What the store does: the row after the write, or `None` if it may not happen.
+    pub fn apply(&self, row: &Lanes) -> Option<Lanes> {
+        let mut after = Lanes { next_us: self.next.apply(row.next_us)?, ..*row };
+        if let Some((level, used)) = self.used {
+            let number = after.used_us.get_mut(level)?;
+            *number = used.apply(*number)?;
+        }
+        Some(after)
+    }
+
+    /// The slots of whoever got it written, given the row as it was right after that.
+    pub fn slots(&self, after: &Lanes) -> Slots {
+        let first_us = after.next_us - self.apart_us * i64::from(self.count);
+        Slots { first_us, apart_us: self.apart_us, count: self.count }
+    }
+}
+
+/// Slots that a node has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slots {
+    first_us: i64,
+    apart_us: i64,
+    count: u32,
+}
+
+impl Slots {
+    /// How many.
+    pub const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// When the `index`-th may be used: microseconds since 1970.
+    pub fn at_us(&self, index: u32) -> i64 {
+        self.first_us.saturating_add(self.apart_us.saturating_mul(i64::from(index)))
+    }
+
+    /// How long to wait for the `index`-th; `None` if its time is over.
+    pub fn wait_us(&self, index: u32, now: Timestamp) -> Option<i64> {
+        let wait = self.at_us(index).saturating_sub(now.as_microsecond());
+        (index < self.count && wait >= -GRACE_MS * 1_000).then_some(wait.max(0))
+    }
+}

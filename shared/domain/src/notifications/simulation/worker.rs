@@ -1,0 +1,38 @@
+//! A worker: what it holds, and what it is at.
+
+use std::collections::VecDeque;
+
+use crate::notifications::Priority;
+use crate::notifications::rate::{Lanes, Lease, Slots};
+
+/// What a worker is at.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Stage {
+    /// It looks for messages.
+    Idle,
+    /// Its question for the row arrives.
+    Reads,
+    /// It knows the row.
+    Decides(Lanes),
+    /// Its write arrives.
+    Writes(Lease),
+    /// It has slots.
+    Sends(Slots),
+}
+
+/// A worker.
+#[derive(Debug)]
+pub(super) struct Worker {
+    pub(super) class: Priority,
+    pub(super) stage: Stage,
+    /// When each message that it holds came.
+    pub(super) messages: VecDeque<i64>,
+    /// How often in a row it got no slot.
+    pub(super) misses: u32,
+}
+
+impl Worker {
+    pub(super) const fn new(class: Priority) -> Self {
+        Self { class, stage: Stage::Idle, messages: VecDeque::new(), misses: 0 }
+    }
+}

@@ -1,0 +1,220 @@
+//! What a caller asks for, checked.
+
+mod request;
+
+pub use request::{Request, TemplateRequest};
+
+use serde_json::Value;
+
+use super::words::fault;
+use super::{
+    Body, Category, Channel, Notification, NotificationId, Priority, Rejected, TemplateId, Words,
+};
+use crate::Timestamp;
+use crate::accounts::UserId;
+
+/// People that one call tells, at most.
+pub const MOST_USERS: usize = 1_000;
+
+/// The most that a template is filled in with: bytes of JSON.
+const LARGEST_DATA: usize = 64 * 1024;
+
+/// A year ahead at most: a mistyped time should not look like a lost notification.
+const FURTHEST_SECONDS: i64 = 366 * 86_400;
+
+/// What is to be said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// A template.
+    Template {
+        /// Which.
+        id: TemplateId,
+        /// Which version; the active one if none.
+        version: Option<u32>,
+        /// A JSON object.
+        data: String,
+    },
+    /// The caller's own words.
+    Inline(Words),
+}
+
+/// What a caller asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submission {
+    /// Whom to tell, each once.
+    pub users: Vec<UserId>,
+    /// What it is about.
+    pub category: Category,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// How to tell them; as they prefer if empty.
+    pub channels: Vec<Channel>,
+    /// What to say.
+    pub asked: Asked,
+    /// Not before that.
+    pub send_at: Option<Timestamp>,
+    /// Of no use after that.
+    pub expires_at: Option<Timestamp>,
+    /// A later one with the same key takes its place on a device.
+    pub collapse_key: Option<String>,
+}
+
+impl Request {
+    /// Checks what does not depend on anything stored.
+    pub fn checked(self, now: Timestamp) -> Result<Submission, Rejected> {
+        let channels = channels(self.channels.as_deref())?;
+        let users = users(self.user_id, self.user_ids)?;
+        let category = Category::parse(&self.category)?;
+        let priority = match self.priority {
+            None => Priority::Normal,
+            Some(name) => Priority::named(&name)
+                .ok_or_else(|| Rejected::field("priority", "critical, normal or low"))?,
+        };
+        let asked = match (self.template, self.content) {
+            (Some(template), None) => template.checked(self.data.as_ref())?,
+            (None, Some(words)) if self.data.is_none() => inline(words, &channels)?,
+            (None, Some(_)) => return Err(Rejected::field("data", "only with a template")),
+            _ => return Err(Rejected::field("template", "either a template or content")),
+        };
+        check_times(self.send_at, self.expires_at, now)?;
+        let collapse_key = self.collapse_key;
+        let is_key = |key: &String| {
+            (1..=64).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_graphic())
+        };
+        if !collapse_key.as_ref().is_none_or(is_key) {
+            let rule = "1 to 64 printable ASCII characters without spaces";
+            return Err(Rejected::field("collapseKey", rule));
+        }
+        let (send_at, expires_at) = (self.send_at, self.expires_at);
+        Ok(Submission {
+            users,
+            category,
+            priority,
+            channels,
+            asked,
+            send_at,
+            expires_at,
+            collapse_key,
+        })
+    }
+}
+
+impl Submission {
+    /// The notification for one of the people. `active` is the version of the template that is used
+    /// if the caller named none.
+    pub fn notification(
+        &self,
+        id: NotificationId,
+        user: &UserId,
+        active: u32,
+        by: &UserId,
+        now: Timestamp,
+    ) -> Notification {
+        let body = match &self.asked {
+            Asked::Template { id, version, data } => Body::Template {
+                id: id.clone(),
+                version: version.unwrap_or(active),
+                data: data.clone(),
+            },
+            Asked::Inline(words) => Body::Inline { words: words.clone() },
+        };
+        Notification {
+            id,
+            user: user.clone(),
+            category: self.category.clone(),
+            priority: self.priority,
+            body,
+            send_at: self.send_at,
+            expires_at: self.expires_at,
+            collapse_key: self.collapse_key.clone(),
+            created_by: by.clone(),
+            created_at: now,
+        }
+    }
+}
+
+impl TemplateRequest {
+    fn checked(self, data: Option<&Value>) -> Result<Asked, Rejected> {
+        if self.version == Some(0) {
+            return Err(Rejected::field("template.version", "1 or more"));
+        }
+        let data = match data {
+            None => "{}".to_owned(),
+            Some(Value::Object(object)) => serde_json::to_string(object).unwrap_or_default(),
+            Some(_) => return Err(Rejected::field("data", "an object")),
+        };
+        if data.len() > LARGEST_DATA {
+            return Err(Rejected::field("data", format!("at most {LARGEST_DATA} bytes of JSON")));
+        }
+        Ok(Asked::Template { id: TemplateId::parse(&self.id)?, version: self.version, data })
+    }
+}
+
+fn users(one: Option<String>, several: Option<Vec<String>>) -> Result<Vec<UserId>, Rejected> {
+    let (field, names) = match (one, several) {
+        (Some(one), None) => ("userId", vec![one]),
+        (None, Some(several)) => ("userIds", several),
+        _ => return Err(Rejected::field("userId", "either `userId` or `userIds`")),
+    };
+    if !(1..=MOST_USERS).contains(&names.len()) {
+        return Err(Rejected::field(field, format!("1 to {MOST_USERS} people")));
+    }
+    let mut seen = std::collections::HashSet::new();
+    let mut users = Vec::with_capacity(names.len());
+    for name in &names {
+        let user = UserId::parse(name).map_err(|_| Rejected::field(field, super::id::NAME_RULE))?;
+        if seen.insert(user.clone()) {
+            users.push(user);
+        }
+    }
+    Ok(users)
+}
+
+fn channels(names: Option<&[String]>) -> Result<Vec<Channel>, Rejected> {
+    let Some(names) = names else { return Ok(Vec::new()) };
+    let rule = || Rejected::field("channels", "some of email, sms and push");
+    let known = |name: &String| Channel::ALL.into_iter().find(|channel| channel.name() == name);
+    let mut channels =
+        names.iter().map(|name| known(name).ok_or_else(rule)).collect::<Result<Vec<_>, _>>()?;
+    if channels.is_empty() {
+        return Err(rule());
+    }
+    channels.sort();
+    channels.dedup();
+    Ok(channels)
+}
+
+fn inline(words: Words, channels: &[Channel]) -> Result<Asked, Rejected> {
+    let written: Vec<Channel> = words.channels().collect();
+    if written.is_empty() {
+        return Err(Rejected::field("content", "words for at least one channel"));
+    }
+    if let Some(channel) = channels.iter().find(|channel| !written.contains(channel)) {
+        return Err(Rejected::field("content", format!("words for `{}` too", channel.name())));
+    }
+    for content in written.into_iter().filter_map(|channel| words.on(channel)) {
+        if let Some((field, rule)) = fault(&content) {
+            return Err(Rejected::field(format!("content.{field}"), rule));
+        }
+    }
+    Ok(Asked::Inline(words))
+}
+
+fn check_times(
+    send_at: Option<Timestamp>,
+    expires_at: Option<Timestamp>,
+    now: Timestamp,
+) -> Result<(), Rejected> {
+    let latest = now.as_second().saturating_add(FURTHEST_SECONDS);
+    if send_at.is_some_and(|at| at.as_second() > latest) {
+        return Err(Rejected::field("sendAt", "within a year from now"));
+    }
+    let earliest = send_at.map_or(now, |at| at.max(now));
+    if expires_at.is_some_and(|at| at <= earliest) {
+        return Err(Rejected::field("expiresAt", "after now and after `sendAt`"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+//! What a caller asks for, as they write it.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::Timestamp;
+use crate::notifications::Words;
+
+/// What a caller asks for, as they write it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Request {
+    /// Whom to tell; this or `user_ids`.
+    pub user_id: Option<String>,
+    /// Whom to tell, if several.
+    pub user_ids: Option<Vec<String>>,
+    /// What it is about.
+    pub category: String,
+    /// How urgent it is; normal if left out.
+    pub priority: Option<String>,
+    /// How to tell them; as they prefer if left out.
+    pub channels: Option<Vec<String>>,
+    /// What to say; this or `content`.
+    pub template: Option<TemplateRequest>,
+    /// What to fill the template in with.
+    pub data: Option<Value>,
+    /// What to say, ready to send.
+    pub content: Option<Words>,
+    /// Not before that.
+    pub send_at: Option<Timestamp>,
+    /// Of no use after that.
+    pub expires_at: Option<Timestamp>,
+    /// A later one with the same key takes its place on a device.
+    pub collapse_key: Option<String>,
+}
+
+/// A template, as a caller names it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TemplateRequest {
+    /// Which.
+    pub id: String,
+    /// Which version; the active one if left out.
+    pub version: Option<u32>,
+}

@@ -1,0 +1,209 @@
+//! Publishing: what a version must be before it becomes one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::{SYSTEM_VARIABLES, TemplateId, language};
+use crate::Timestamp;
+use crate::accounts::UserId;
+use crate::notifications::id::{NAME_RULE, is_name, lot};
+use crate::notifications::words::{Form, try_map};
+use crate::notifications::{Channel, Locale, Rejected, Words};
+
+/// A version as its author writes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Draft {
+    /// What stands in for every other locale.
+    pub default_locale: Locale,
+    /// What has to be passed in.
+    #[serde(default)]
+    pub required: BTreeSet<String>,
+    /// What may be passed in.
+    #[serde(default)]
+    pub optional: BTreeSet<String>,
+    /// What is said, by locale; unless there is a test.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub texts: BTreeMap<Locale, Words>,
+    /// Several ways to say it, to be compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<Test>,
+}
+
+/// Several ways to say it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Test {
+    /// What the comparison is called: with the same name, a person gets the same variant.
+    pub name: String,
+    /// The ways.
+    pub variants: Vec<Variant>,
+}
+
+/// One of several ways to say it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// What its results are counted under.
+    pub name: String,
+    /// How many people get it, in proportion to the other variants' weights.
+    pub weight: u32,
+    /// What is said, by locale.
+    pub texts: BTreeMap<Locale, Words>,
+}
+
+/// A version of a template. It never changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TemplateVersion {
+    /// Of which template.
+    pub template: TemplateId,
+    /// Which.
+    pub number: u32,
+    /// What it says.
+    pub draft: Draft,
+    /// Who published it.
+    pub created_by: UserId,
+    /// When.
+    pub created_at: Timestamp,
+}
+
+/// All texts of a version together: a row has its limits.
+const LARGEST: usize = 300_000;
+const MOST_VARIANTS: usize = 10;
+const HEAVIEST: u32 = 10_000;
+
+impl Draft {
+    /// Checks that it can become a version: its texts are of the language, they use what it declares
+    /// and nothing else, and wherever there are words for a channel, the default locale has some too.
+    pub fn checked(self) -> Result<Self, Rejected> {
+        let size = serde_json::to_string(&self).map_or(usize::MAX, |json| json.len());
+        if size > LARGEST {
+            return Err(Rejected::field("texts", format!("at most {LARGEST} bytes in all")));
+        }
+        if let Some(test) = &self.test {
+            check_test(test, self.texts.is_empty())?;
+        }
+        let mut used = BTreeSet::new();
+        for (_, texts) in self.variants() {
+            self.check_channels(texts)?;
+            for (locale, words) in texts {
+                used.extend(used_by(locale, words)?);
+            }
+        }
+        for name in SYSTEM_VARIABLES {
+            used.remove(name);
+        }
+        self.check_variables(&used)?;
+        Ok(self)
+    }
+
+    /// Each variant's name, if it has one, and what it says.
+    fn variants(&self) -> Vec<(Option<&str>, &BTreeMap<Locale, Words>)> {
+        match &self.test {
+            Some(test) => test
+                .variants
+                .iter()
+                .map(|variant| (Some(variant.name.as_str()), &variant.texts))
+                .collect(),
+            None => vec![(None, &self.texts)],
+        }
+    }
+
+    /// The variant that a person gets, always the same one.
+    pub(super) fn variant_for(&self, user: &UserId) -> (Option<&str>, &BTreeMap<Locale, Words>) {
+        let Some(test) = &self.test else { return (None, &self.texts) };
+        let total: u64 = test.variants.iter().map(|variant| u64::from(variant.weight)).sum();
+        let mut drawn = lot(&[&test.name, user.as_str()]) % total.max(1);
+        for variant in &test.variants {
+            match drawn.checked_sub(variant.weight.into()) {
+                Some(rest) => drawn = rest,
+                None => return (Some(&variant.name), &variant.texts),
+            }
+        }
+        (None, &self.texts)
+    }
+
+    /// The channels that there are words for.
+    pub fn channels(&self) -> Vec<Channel> {
+        let all = self.variants();
+        let first = all.first().and_then(|(_, texts)| texts.get(&self.default_locale));
+        first.map(|words| words.channels().collect()).unwrap_or_default()
+    }
+
+    fn check_channels(&self, texts: &BTreeMap<Locale, Words>) -> Result<(), Rejected> {
+        let default = texts.get(&self.default_locale).filter(|words| words.channels().count() > 0);
+        let Some(default) = default else {
+            return Err(Rejected::field("texts", "words in the default locale"));
+        };
+        let has: Vec<Channel> = default.channels().collect();
+        for (locale, words) in texts {
+            if let Some(channel) = words.channels().find(|channel| !has.contains(channel)) {
+                let rule = format!("`{}` also in the default locale", channel.name());
+                return Err(Rejected::field(format!("texts.{}", locale.as_str()), rule));
+            }
+        }
+        if has != self.channels() {
+            return Err(Rejected::field("test.variants", "words for the same channels in each"));
+        }
+        Ok(())
+    }
+
+    fn check_variables(&self, used: &BTreeSet<String>) -> Result<(), Rejected> {
+        let declared: BTreeSet<String> = self.required.union(&self.optional).cloned().collect();
+        let listed = |names: Vec<&String>| {
+            names.into_iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+        };
+        let undeclared: Vec<&String> = used.difference(&declared).collect();
+        if !undeclared.is_empty() {
+            let rule = format!("must name what the texts use: {}", listed(undeclared));
+            return Err(Rejected::field("required", rule));
+        }
+        let unused: Vec<&String> = declared.difference(used).collect();
+        if !unused.is_empty() {
+            let rule = format!("must name nothing that no text uses: {}", listed(unused));
+            return Err(Rejected::field("required", rule));
+        }
+        if self.required.intersection(&self.optional).next().is_some() {
+            return Err(Rejected::field("optional", "nothing that is required"));
+        }
+        Ok(())
+    }
+}
+
+fn check_test(test: &Test, alone: bool) -> Result<(), Rejected> {
+    if !alone {
+        return Err(Rejected::field("texts", "nothing where there is a test"));
+    }
+    if !is_name(&test.name) {
+        return Err(Rejected::field("test.name", NAME_RULE));
+    }
+    let names: BTreeSet<&str> = test.variants.iter().map(|variant| variant.name.as_str()).collect();
+    let fits = (2..=MOST_VARIANTS).contains(&test.variants.len())
+        && names.len() == test.variants.len()
+        && names.iter().all(|name| is_name(name))
+        && test.variants.iter().all(|variant| (1..=HEAVIEST).contains(&variant.weight));
+    if !fits {
+        let rule = "2 to 10, each with a name of its own and a weight of 1 to 10000";
+        return Err(Rejected::field("test.variants", rule));
+    }
+    Ok(())
+}
+
+/// What some words use, or which of them is not of the language.
+fn used_by(locale: &Locale, words: &Words) -> Result<BTreeSet<String>, Rejected> {
+    let mut used = BTreeSet::new();
+    for content in words.channels().filter_map(|channel| words.on(channel)) {
+        try_map(&content, |field, form, source| {
+            let at = || format!("texts.{}.{field}", locale.as_str());
+            if form == Form::Line && source.contains(['\r', '\n']) {
+                return Err(Rejected::field(at(), "one line"));
+            }
+            let variables = language::variables(form, source)
+                .map_err(|problem| Rejected::Template { field: at(), problem })?;
+            used.extend(variables);
+            Ok(String::new())
+        })?;
+    }
+    Ok(used)
+}

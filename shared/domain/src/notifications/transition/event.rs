@@ -1,0 +1,116 @@
+//! What happens to deliveries, and what can come of it.
+
+use crate::Timestamp;
+use crate::notifications::{Class, Delivery, Fate, Handed, ProviderName, Rendering, Status, Why};
+
+/// Something that happens to a delivery. What chance decides comes in with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// Someone is about to speak to a provider. Nobody may without this being written.
+    Claimed {
+        /// Who: a name that nobody else has, so that whoever does not hear of their own success
+        /// recognises it.
+        by: String,
+        /// The attempt: one more than the last.
+        attempt: u32,
+        /// With whom.
+        provider: ProviderName,
+        /// What its text was made from, if it was made.
+        rendering: Option<Rendering>,
+    },
+    /// Whoever claimed it has not spoken to anybody, and will not.
+    Released {
+        /// Their attempt.
+        attempt: u32,
+        /// When another may be made.
+        until: Timestamp,
+        /// Why not now.
+        why: Why,
+    },
+    /// The provider has answered, or not.
+    Handed {
+        /// In which attempt.
+        attempt: u32,
+        /// What they said.
+        handed: Handed,
+        /// Decides how long to wait.
+        jitter: u64,
+    },
+    /// Someone looks whether whoever claimed it is still there.
+    Checked {
+        /// Decides how long to wait.
+        jitter: u64,
+    },
+    /// It has to wait.
+    Deferred {
+        /// Until then.
+        until: Timestamp,
+        /// Why.
+        why: Why,
+    },
+    /// A rule stops it.
+    Suppressed {
+        /// Which.
+        why: Why,
+    },
+    /// It can't be sent at all.
+    DeadLettered {
+        /// What kind of no that is.
+        class: Class,
+        /// Why.
+        why: Why,
+    },
+    /// The caller took it back, or the person opted out.
+    Withdrawn {
+        /// Which of them.
+        why: Why,
+    },
+    /// The provider said what became of it.
+    CalledBack {
+        /// That.
+        fate: Fate,
+        /// When it happened.
+        at: Timestamp,
+    },
+    /// Someone wants a dead letter sent after all.
+    Replayed {
+        /// Names the replay: each moves a letter once.
+        replay: String,
+    },
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// It becomes this.
+    Become(Box<Delivery>),
+    /// There is nothing to do: it has happened already, or does not matter any more.
+    Stay,
+    /// That can't be.
+    Refuse(Refusal),
+}
+
+/// Why something can't be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It names an attempt that is not the one at hand.
+    #[error("attempt {sent} is not at hand; the delivery is at attempt {current}")]
+    StaleAttempt {
+        /// The attempt it names.
+        sent: u32,
+        /// The attempt the delivery is at.
+        current: u32,
+    },
+    /// It is in no state for that.
+    #[error("the delivery is {}", .0.name())]
+    Is(Status),
+    /// Its time has not come.
+    #[error("the delivery may not be sent yet")]
+    NotYet,
+    /// It was taken back, which is for good.
+    #[error("the delivery was taken back")]
+    Withdrawn,
+    /// It has had all its attempts.
+    #[error("the delivery has had all its attempts")]
+    Spent,
+}

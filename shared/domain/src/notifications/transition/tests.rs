@@ -1,0 +1,173 @@
+//! Every state meets every event, and whole lives stay sound.
+
+mod lives;
+mod words;
+
+use super::*;
+use crate::accounts::UserId;
+use crate::notifications::{
+    Body, Category, Channel, Class, Fate, Handed, Notification, NotificationId, Priority,
+    UserLimit, Way,
+};
+
+pub(super) fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_772_323_200 + seconds).unwrap()
+}
+
+pub(super) fn notification() -> Notification {
+    Notification {
+        id: NotificationId::made_from(at(0), [1; 8]),
+        user: UserId::outside("ada"),
+        category: Category::parse("orders").unwrap(),
+        priority: Priority::Normal,
+        body: Body::Inline { words: crate::notifications::Words::default() },
+        send_at: None,
+        expires_at: None,
+        collapse_key: None,
+        created_by: UserId::outside("shop"),
+        created_at: at(0),
+    }
+}
+
+pub(super) fn accepted(channel: Channel) -> Delivery {
+    let way = match channel {
+        Channel::Email => Way::Email,
+        Channel::Sms => Way::Sms,
+        Channel::Push => Way::parse("push-phone").unwrap(),
+    };
+    Delivery::accepted(&notification(), way)
+}
+
+fn provider() -> ProviderName {
+    ProviderName::parse("ses").unwrap()
+}
+
+pub(super) fn claim(attempt: u32) -> Event {
+    Event::Claimed { by: "me".to_owned(), attempt, provider: provider(), rendering: None }
+}
+
+pub(super) fn accept(attempt: u32) -> Event {
+    let handed = Handed::Accepted { reference: Some(format!("ref-{attempt}")) };
+    Event::Handed { attempt, handed, jitter: 0 }
+}
+
+pub(super) fn refuse(attempt: u32, class: Class) -> Event {
+    let handed = Handed::Refused { class, retry_after_seconds: None, said: "no".to_owned() };
+    Event::Handed { attempt, handed, jitter: 0 }
+}
+
+pub(super) fn unsure(attempt: u32) -> Event {
+    let handed = Handed::Unknown { said: "the line was cut".to_owned() };
+    Event::Handed { attempt, handed, jitter: 0 }
+}
+
+fn called(fate: Fate) -> Event {
+    Event::CalledBack { fate, at: at(9) }
+}
+
+pub(super) fn next(delivery: &Delivery, event: &Event, now: Timestamp) -> Delivery {
+    match transition(delivery, event, now) {
+        Step::Become(next) => *next,
+        other @ (Step::Stay | Step::Refuse(_)) => {
+            panic!("{event:?} on {:?}: {other:?}", delivery.status)
+        }
+    }
+}
+
+fn events() -> Vec<(&'static str, Event)> {
+    let limited = Why::Limited { limit: UserLimit::Daily };
+    let gone = Why::AddressGone;
+    let released = Event::Released { attempt: 1, until: at(20), why: Why::Quiet };
+    vec![
+        ("claim 1", claim(1)),
+        ("claim 2", claim(2)),
+        ("release", released),
+        ("accept", accept(1)),
+        ("outage", refuse(1, Class::Outage)),
+        ("no such", refuse(1, Class::InvalidRecipient)),
+        ("unsure", unsure(1)),
+        ("stale", accept(7)),
+        ("check", Event::Checked { jitter: 0 }),
+        ("defer", Event::Deferred { until: at(60), why: limited }),
+        ("suppress", Event::Suppressed { why: gone.clone() }),
+        ("dead", Event::DeadLettered { class: Class::Content, why: Why::NoProvider }),
+        ("withdraw", Event::Withdrawn { why: Why::Cancelled }),
+        ("delivered", called(Fate::Delivered)),
+        ("hard", called(Fate::Bounced { hard: true })),
+        ("soft", called(Fate::Bounced { hard: false })),
+        ("spam", called(Fate::Complained)),
+        ("replay", Event::Replayed { replay: "r1".to_owned() }),
+    ]
+}
+
+/// A delivery in each state, as it gets there within ten seconds; by SMS unless it says otherwise.
+fn lives() -> Vec<(&'static str, Delivery)> {
+    let pending = accepted(Channel::Sms);
+    let sending = next(&pending, &claim(1), at(1));
+    let withdrawn = next(&sending, &Event::Withdrawn { why: Why::Cancelled }, at(2));
+    let delivered = next(&sending, &accept(1), at(2));
+    let bounced = next(&delivered, &called(Fate::Bounced { hard: true }), at(3));
+    let suppressed = next(&pending, &Event::Suppressed { why: Why::AddressGone }, at(1));
+    let cancelled = next(&pending, &Event::Withdrawn { why: Why::Cancelled }, at(1));
+    let failed = next(&sending, &refuse(1, Class::InvalidRecipient), at(2));
+    let unknown = next(&sending, &unsure(1), at(2));
+    let mail = next(&accepted(Channel::Email), &claim(1), at(1));
+    let again = next(&mail, &unsure(1), at(2));
+    vec![
+        ("pending", pending),
+        ("sending", sending),
+        ("sending, withdrawn", withdrawn),
+        ("delivered", delivered),
+        ("bounced", bounced),
+        ("suppressed", suppressed),
+        ("cancelled", cancelled),
+        ("failed", failed),
+        ("unknown", unknown),
+        ("pending mail after unknown", again),
+    ]
+}
+
+/// What comes of it: the first letters of a status, `=` for nothing to do, `x` for refused.
+const TABLE: [(&str, &str); 10] = [
+    //           c1 c2 rel acc out nos uns stl chk def sup dea wit del hrd sft spm rep
+    ("pending", "sen x x x x x x x = pen sup fai can = = = = x"),
+    ("sending", "= x pen del pen fai unk x = x x x sen del fai = del x"),
+    ("sending, withdrawn", "= x can del can can unk x = x x x = del fai = del x"),
+    ("delivered", "x x = = = = = x = x x x x = fai fai del x"),
+    ("bounced", "x x = = = = = x = x x = x = = = = pen"),
+    ("suppressed", "x x x x x x x x = x = x x = = = = x"),
+    ("cancelled", "x x x x x x x x = x x x = = = = = x"),
+    ("failed", "x x = = = = = x = x x = x = = = = pen"),
+    ("unknown", "x x = = = = = x = x x x x del fai fai del x"),
+    ("pending mail after unknown", "x sen = = = = = x = pen unk unk unk del fai = del x"),
+];
+
+#[test]
+fn every_state_meets_every_event() {
+    for ((name, delivery), (row, cells)) in lives().into_iter().zip(TABLE) {
+        assert_eq!(name, row);
+        let cells: Vec<&str> = cells.split_whitespace().collect();
+        assert_eq!(cells.len(), events().len(), "{name}");
+        for ((event_name, event), expected) in events().into_iter().zip(cells) {
+            let step = transition(&delivery, &event, at(10));
+            let found = match &step {
+                Step::Become(next) => &next.status.name()[..3],
+                Step::Stay => "=",
+                Step::Refuse(_) => "x",
+            };
+            assert_eq!(found, expected, "{event_name} on {name}: {step:?}");
+        }
+    }
+}
+
+#[test]
+fn what_happened_already_changes_nothing() {
+    for (name, delivery) in lives() {
+        for (event_name, event) in events() {
+            let Step::Become(after) = transition(&delivery, &event, at(10)) else { continue };
+            let again = transition(&after, &event, at(10));
+            let settled = matches!(&again, Step::Stay | Step::Refuse(_));
+            assert!(settled, "{event_name} twice on {name}: {again:?}");
+        }
+    }
+}
