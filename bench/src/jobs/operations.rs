@@ -74,7 +74,8 @@ impl Run {
         }
         let claim = self.row("claimJobs", JOBS, "claim one", "", |_| true).await?;
         let (start, beat, complete) = (
-            self.say(&jobs, "start", "startJob", "1 read + 1 transaction", 2.0).await?,
+            // Whoever starts is given the payload.
+            self.say(&jobs, "start", "startJob", "2 reads + 1 transaction", 3.0).await?,
             self.say(&jobs, "heartbeat", "beatJob", "1 write", 1.0).await?,
             self.say(&jobs, "complete", "completeJob", "1 read + 1 transaction", 2.0).await?,
         );
