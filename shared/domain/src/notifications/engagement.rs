@@ -38,7 +38,7 @@ const TOO_FAST_MS: i64 = 2_000;
 /// Loads images for people who have just opened a mail, so that senders do not see who they are.
 const PROXY_FOR_PEOPLE: &str = "GoogleImageProxy";
 
-/// Who visit, as far as that can be told.
+/// Who asked, as far as that can be told.
 pub fn label(visit: &Visit<'_>, now: Timestamp) -> Who {
     let prefetch = visit.purpose.is_some_and(|purpose| {
         let purpose = purpose.to_ascii_lowercase();
