@@ -45,11 +45,15 @@ mod id;
 mod letter;
 mod locale;
 mod message;
+#[cfg(test)]
+mod model;
 mod notification;
 mod parcel;
 mod preferences;
 pub mod rate;
 mod retry;
+#[cfg(test)]
+mod samples;
 pub mod simulation;
 mod submission;
 mod template;

@@ -223,6 +223,12 @@ impl Delivery {
         self.id.way.channel()
     }
 
+    /// How often the person got it again, as far as that is known: each of these went through a doubt.
+    pub fn duplicates(&self) -> usize {
+        let accepted = self.trail.iter().filter(|entry| entry.outcome == Outcome::Accepted).count();
+        accepted.saturating_sub(1)
+    }
+
     /// When it is first worth looking whether whoever claimed it is still there.
     pub fn overdue_at(&self) -> Option<Timestamp> {
         let claimed_at = (self.status == Status::Sending).then_some(self.claimed_at)?;

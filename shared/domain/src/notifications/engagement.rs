@@ -12,7 +12,7 @@ use crate::links::agent::{self, Kind};
 /// Who it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum By {
+pub enum Who {
     /// Somebody.
     Person,
     /// A program.
@@ -21,7 +21,7 @@ pub enum By {
 
 /// What is known of a request for an image or a link.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Asked<'a> {
+pub struct Visit<'a> {
     /// Its `User-Agent`.
     pub user_agent: Option<&'a str>,
     /// Its `Sec-Purpose`, `Purpose` or `X-Moz`.
@@ -39,23 +39,23 @@ const TOO_FAST_MS: i64 = 2_000;
 const PROXY_FOR_PEOPLE: &str = "GoogleImageProxy";
 
 /// Who asked, as far as that can be told.
-pub fn label(asked: &Asked<'_>, now: Timestamp) -> By {
-    let prefetch = asked.purpose.is_some_and(|purpose| {
+pub fn label(visit: &Visit<'_>, now: Timestamp) -> Who {
+    let prefetch = visit.purpose.is_some_and(|purpose| {
         let purpose = purpose.to_ascii_lowercase();
         purpose.contains("prefetch") || purpose.contains("preview")
     });
-    let too_fast = asked
+    let too_fast = visit
         .delivered_at
         .is_some_and(|at| now.as_millisecond() - at.as_millisecond() < TOO_FAST_MS);
-    if asked.head || prefetch || too_fast {
-        return By::Machine;
+    if visit.head || prefetch || too_fast {
+        return Who::Machine;
     }
-    if asked.user_agent.is_some_and(|agent| agent.contains(PROXY_FOR_PEOPLE)) {
-        return By::Person;
+    if visit.user_agent.is_some_and(|agent| agent.contains(PROXY_FOR_PEOPLE)) {
+        return Who::Person;
     }
-    match agent::read(asked.user_agent).kind {
-        Kind::Person => By::Person,
-        Kind::Bot | Kind::Preview => By::Machine,
+    match agent::read(visit.user_agent).kind {
+        Kind::Person => Who::Person,
+        Kind::Bot | Kind::Preview => Who::Machine,
     }
 }
 
@@ -73,29 +73,29 @@ mod tests {
     #[test]
     fn machines_are_told_by_name_by_purpose_and_by_haste() {
         let person =
-            Asked { user_agent: Some(CHROME), delivered_at: Some(at(0)), ..Asked::default() };
+            Visit { user_agent: Some(CHROME), delivered_at: Some(at(0)), ..Visit::default() };
         let gmail = "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com \
                      GoogleImageProxy)";
-        for (asked, ms, by) in [
-            (person, 60_000, By::Person),
-            (person, 2_000, By::Person),
-            (person, 1_999, By::Machine),
-            (person, -5_000, By::Machine),
-            (Asked { delivered_at: None, ..person }, 0, By::Person),
-            (Asked { head: true, ..person }, 60_000, By::Machine),
-            (Asked { purpose: Some("prefetch;prerender"), ..person }, 60_000, By::Machine),
-            (Asked { purpose: Some("Preview"), ..person }, 60_000, By::Machine),
-            (Asked { user_agent: None, ..person }, 60_000, By::Machine),
-            (Asked { user_agent: Some("Mozilla/5.0"), ..person }, 60_000, By::Machine),
-            (Asked { user_agent: Some("python-requests/2.32"), ..person }, 60_000, By::Machine),
+        for (visit, ms, by) in [
+            (person, 60_000, Who::Person),
+            (person, 2_000, Who::Person),
+            (person, 1_999, Who::Machine),
+            (person, -5_000, Who::Machine),
+            (Visit { delivered_at: None, ..person }, 0, Who::Person),
+            (Visit { head: true, ..person }, 60_000, Who::Machine),
+            (Visit { purpose: Some("prefetch;prerender"), ..person }, 60_000, Who::Machine),
+            (Visit { purpose: Some("Preview"), ..person }, 60_000, Who::Machine),
+            (Visit { user_agent: None, ..person }, 60_000, Who::Machine),
+            (Visit { user_agent: Some("Mozilla/5.0"), ..person }, 60_000, Who::Machine),
+            (Visit { user_agent: Some("python-requests/2.32"), ..person }, 60_000, Who::Machine),
             (
-                Asked { user_agent: Some("Slackbot-LinkExpanding 1.0"), ..person },
+                Visit { user_agent: Some("Slackbot-LinkExpanding 1.0"), ..person },
                 60_000,
-                By::Machine,
+                Who::Machine,
             ),
-            (Asked { user_agent: Some(gmail), ..person }, 60_000, By::Person),
+            (Visit { user_agent: Some(gmail), ..person }, 60_000, Who::Person),
         ] {
-            assert_eq!(label(&asked, at(ms)), by, "{asked:?} after {ms} ms");
+            assert_eq!(label(&visit, at(ms)), by, "{visit:?} after {ms} ms");
         }
     }
 }

@@ -3,15 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::accounts::UserId;
-use crate::notifications::{
-    Because, Body, Category, Channel, Clock, Day, NotificationId, OptOut, Quiet, Way,
-};
-
-fn at(seconds: i64) -> Timestamp {
-    // Midnight, UTC, of a Sunday.
-    Timestamp::from_second(1_772_323_200 + seconds).unwrap()
-}
+use crate::notifications::samples::{at, notification};
+use crate::notifications::{Because, Category, Channel, Clock, Day, OptOut, Quiet, Way};
 
 fn name(text: &str) -> ProviderName {
     ProviderName::parse(text).unwrap()
@@ -38,18 +31,7 @@ struct World {
 
 impl World {
     fn new(priority: Priority) -> Self {
-        let notification = Notification {
-            id: NotificationId::made_from(at(0), [1; 8]),
-            user: UserId::outside("ada"),
-            category: category(),
-            priority,
-            body: Body::Inline { words: crate::notifications::Words::default() },
-            send_at: None,
-            expires_at: None,
-            collapse_key: None,
-            created_by: UserId::outside("shop"),
-            created_at: at(0),
-        };
+        let notification = notification(priority);
         Self {
             delivery: Delivery::accepted(&notification, Way::Email),
             notification,

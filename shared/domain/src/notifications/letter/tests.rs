@@ -1,38 +1,17 @@
 //! Letters and their remedies.
 
 use super::*;
-use crate::notifications::{
-    Body, Event, Fate, Handed, NotificationId, ProviderName, Step, Words, transition,
-};
-
-fn at(seconds: i64) -> Timestamp {
-    Timestamp::from_second(1_772_323_200 + seconds).unwrap()
-}
-
-fn notification() -> Notification {
-    Notification {
-        id: NotificationId::made_from(at(0), [1; 8]),
-        user: UserId::outside("ada"),
-        category: Category::parse("orders").unwrap(),
-        priority: Priority::Low,
-        body: Body::Inline { words: Words::default() },
-        send_at: None,
-        expires_at: None,
-        collapse_key: None,
-        created_by: UserId::outside("shop"),
-        created_at: at(0),
-    }
-}
+use crate::notifications::samples::{at, notification};
+use crate::notifications::{Event, Fate, Handed, ProviderName, Step, transition};
 
 fn after(way: &str, events: &[Event]) -> Delivery {
     let way = Way::parse(way).unwrap();
-    events.iter().fold(
-        Delivery::accepted(&notification(), way),
-        |delivery, event| match transition(&delivery, event, at(1)) {
+    events.iter().fold(Delivery::accepted(&notification(Priority::Low), way), |delivery, event| {
+        match transition(&delivery, event, at(1)) {
             Step::Become(next) => *next,
             other @ (Step::Stay | Step::Refuse(_)) => panic!("{event:?}: {other:?}"),
-        },
-    )
+        }
+    })
 }
 
 fn claim() -> Event {
@@ -57,7 +36,7 @@ fn a_letter_says_what_was_tried_and_what_can_be_done() {
         ("email", Class::Content, Remedy::FixContent),
     ] {
         let failed = after(way, &[claim(), refused(class)]);
-        let letter = DeadLetter::of(&notification(), &failed).unwrap();
+        let letter = DeadLetter::of(&notification(Priority::Low), &failed).unwrap();
         assert_eq!((letter.class, letter.remedy), (class, remedy), "{way}");
         assert_eq!(letter.attempts[0].said.as_deref(), Some("550 no"));
         let json = serde_json::to_string(&letter).unwrap();
@@ -73,17 +52,17 @@ fn what_came_back_is_a_letter_and_what_has_not_failed_is_none() {
     let accepted = handed(Handed::Accepted { reference: None });
     let bounce = Event::CalledBack { fate: Fate::Bounced { hard: true }, at: at(1) };
     let bounced = after("email", &[claim(), accepted.clone(), bounce]);
-    let letter = DeadLetter::of(&notification(), &bounced).unwrap();
+    let letter = DeadLetter::of(&notification(Priority::Low), &bounced).unwrap();
     assert_eq!(letter.remedy, Remedy::SuppressAddress(Because::Bounced));
     for events in [vec![], vec![claim()], vec![claim(), accepted]] {
-        assert_eq!(DeadLetter::of(&notification(), &after("email", &events)), None);
+        assert_eq!(DeadLetter::of(&notification(Priority::Low), &after("email", &events)), None);
     }
 }
 
 #[test]
 fn letters_are_found_by_channel_and_class() {
     let failed = after("sms", &[claim(), refused(Class::Content)]);
-    let letter = DeadLetter::of(&notification(), &failed).unwrap();
+    let letter = DeadLetter::of(&notification(Priority::Low), &failed).unwrap();
     let filter = |channel, class| LetterFilter { channel, class };
     assert!(LetterFilter::default().takes(&letter));
     assert!(filter(Some(Channel::Sms), Some(Class::Content)).takes(&letter));

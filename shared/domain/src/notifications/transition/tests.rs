@@ -4,30 +4,8 @@ mod lives;
 mod words;
 
 use super::*;
-use crate::accounts::UserId;
-use crate::notifications::{
-    Body, Category, Channel, Class, Fate, Handed, Notification, NotificationId, Priority,
-    UserLimit, Way,
-};
-
-pub(super) fn at(seconds: i64) -> Timestamp {
-    Timestamp::from_second(1_772_323_200 + seconds).unwrap()
-}
-
-pub(super) fn notification() -> Notification {
-    Notification {
-        id: NotificationId::made_from(at(0), [1; 8]),
-        user: UserId::outside("ada"),
-        category: Category::parse("orders").unwrap(),
-        priority: Priority::Normal,
-        body: Body::Inline { words: crate::notifications::Words::default() },
-        send_at: None,
-        expires_at: None,
-        collapse_key: None,
-        created_by: UserId::outside("shop"),
-        created_at: at(0),
-    }
-}
+use crate::notifications::samples::{at, notification};
+use crate::notifications::{Channel, Class, Fate, Handed, Priority, UserLimit, Way};
 
 pub(super) fn accepted(channel: Channel) -> Delivery {
     let way = match channel {
@@ -35,7 +13,7 @@ pub(super) fn accepted(channel: Channel) -> Delivery {
         Channel::Sms => Way::Sms,
         Channel::Push => Way::parse("push-phone").unwrap(),
     };
-    Delivery::accepted(&notification(), way)
+    Delivery::accepted(&notification(Priority::Normal), way)
 }
 
 fn provider() -> ProviderName {
