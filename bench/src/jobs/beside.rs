@@ -47,7 +47,7 @@ pub(crate) fn rows(table: &mut Table) {
             table.row("BullMQ on Redis: echo jobs to their end", measured, "", Verdict::Note);
         }
         None => {
-            table.row("BullMQ on Redis", "not there, or it failed".to_owned(), "", Verdict::Note)
+            table.row("BullMQ on Redis", "not there, or it failed".to_owned(), "", Verdict::Note);
         }
     }
 }
