@@ -1,5 +1,7 @@
 //! Jobs, from one end to the other: handed out, worked on, waited for, taken back and had again.
 
+mod calls;
+
 use e2e::{Answer, Target, target};
 use serde_json::{Value, json};
 

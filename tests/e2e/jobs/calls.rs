@@ -1,0 +1,88 @@
+//! Every call of jobs, made by whoever may not, with what is wrong, and about what there is not.
+
+use e2e::target;
+use serde_json::{Value, json};
+
+use super::submit;
+use crate::links::member;
+
+const NOBODY: &str = "000000000000ffffffffffffffff";
+
+/// A call: its method, its path (with `JOB` for a job's id), and a body that is wrong, if it takes one.
+fn calls() -> Vec<(&'static str, &'static str, Value)> {
+    let word = |more: Value| {
+        let mut body = json!({ "workerId": "w", "attempt": 1 });
+        for (name, value) in more.as_object().into_iter().flatten() {
+            body[name] = value.clone();
+        }
+        body
+    };
+    vec![
+        ("POST", "/api/v1/jobs", json!({ "jobType": "echo", "priority": "P7" })),
+        ("POST", "/api/v1/jobs/bulk", json!({ "jobs": [] })),
+        ("GET", "/api/v1/jobs?status=LATE", Value::Null),
+        ("GET", "/api/v1/jobs/JOB", Value::Null),
+        ("GET", "/api/v1/jobs/JOB/explain", Value::Null),
+        ("GET", "/api/v1/jobs/JOB/events", Value::Null),
+        ("DELETE", "/api/v1/jobs/JOB", Value::Null),
+        ("POST", "/api/v1/jobs/JOB/retry", Value::Null),
+        ("PUT", "/api/v1/job-types/echo", json!({ "maxConcurrent": 1_000_000 })),
+        ("GET", "/api/v1/job-types", Value::Null),
+        ("GET", "/api/v1/job-types/echo", Value::Null),
+        ("POST", "/api/v1/job-types/echo/claim", json!({ "workerId": "w", "max": 21 })),
+        ("POST", "/api/v1/jobs/JOB/start", json!({ "workerId": "", "attempt": 1 })),
+        ("POST", "/api/v1/jobs/JOB/heartbeat", word(json!({ "progress": 101 }))),
+        ("POST", "/api/v1/jobs/JOB/complete", word(json!({ "artifacts": [{ "name": "../a" }] }))),
+        ("POST", "/api/v1/jobs/JOB/fail", word(json!({ "error": "no" }))),
+        ("POST", "/api/v1/jobs/JOB/artifacts", word(json!({ "name": "../a" }))),
+    ]
+}
+
+#[test]
+fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
+    let target = target();
+    let stranger = member(target);
+    let id = submit(target, &json!({ "jobType": "sleep", "payload": { "seconds": 1 } }));
+    for (method, path, wrong) in calls() {
+        let body = (!wrong.is_null()).then_some(&wrong);
+        let own = path.replace("JOB", &id);
+        let nameless = target.send(method, &own, "", &[], body);
+        assert_eq!(nameless.status, 401, "{method} {path}: {}", nameless.body);
+        let other = target.send(method, &own, &stranger, &[], body);
+        let may_ask = path.starts_with("/api/v1/job-types") && method == "GET";
+        let expected: &[u16] = match method {
+            "GET" if may_ask => &[200],
+            "GET" if path.contains("JOB") => &[404],
+            "GET" => &[422],
+            _ => &[403],
+        };
+        assert!(
+            expected.contains(&other.status),
+            "{method} {path}: {} {}",
+            other.status,
+            other.body
+        );
+        if body.is_some() || path.contains('?') {
+            let refused = target.send(method, &own, &target.admin_key, &[], body);
+            assert!([400, 422].contains(&refused.status), "{method} {path}: {}", refused.body);
+            assert_eq!(refused.media_type, "application/problem+json", "{method} {path}");
+        }
+        if path.contains("JOB") {
+            let mut right = json!({ "workerId": "w", "attempt": 1 });
+            if path.ends_with("fail") {
+                right["retryable"] = json!(true);
+            }
+            if path.ends_with("artifacts") {
+                right["name"] = json!("a.txt");
+            }
+            let right = body.map(|_| &right);
+            let path = path.replace("JOB", NOBODY);
+            let unknown = target.send(method, &path, &target.admin_key, &[], right);
+            assert_eq!(unknown.status, 404, "{method} {path}: {}", unknown.body);
+        }
+    }
+    let kind = format!("/api/v1/job-types/{}", target.fresh("none"));
+    assert_eq!(target.get(&kind).status, 404);
+    let claim = target.post(&format!("{kind}/claim"), &json!({ "workerId": "w" }));
+    assert_eq!(claim.status, 404, "{}", claim.body);
+}
