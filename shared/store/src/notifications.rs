@@ -23,6 +23,7 @@
 //! | [`claim`](Notifications::claim) | 1 transaction | 6, and 2 in the index |
 //! | [`record`](Notifications::record) | 1 transaction | 2, 2 for the reference, and 1 or 2 in the indexes |
 //! | [`apply`](Notifications::apply) | 1 read, 1 transaction | 1 + 2, and what changes in the indexes |
+//! | [`apply_from`](Notifications::apply_from), after a look | 1 transaction | 2, and the same |
 //! | [`lease`](Notifications::lease), for many parcels | 1 write | 1 |
 //! | [`count`](Notifications::count) | 1 transaction | 4 |
 //!
@@ -111,8 +112,12 @@ impl Notifications {
 
     /// Reads a notification with its deliveries, up to date.
     pub async fn find(&self, id: &NotificationId) -> Result<Option<Told>, Failure> {
-        let condition = "pk = :pk AND sk >= :delivery";
-        let values = [(":pk", rows::notification_pk(id)), (":delivery", rows::DELIVERY.to_owned())];
+        let condition = "pk = :pk AND sk BETWEEN :delivery AND :notification";
+        let values = [
+            (":pk", rows::notification_pk(id)),
+            (":delivery", rows::DELIVERY.to_owned()),
+            (":notification", rows::NOTIFICATION.to_owned()),
+        ];
         let items = self.query_all("read the notification", condition, values).await?;
         told(&items)
     }

@@ -46,7 +46,8 @@ pub enum Accepted {
 pub struct Part {
     /// These are there now.
     pub created: Vec<NotificationId>,
-    /// These were there already.
+    /// These were there already. If the call that wrote them was cut off before it told anybody, the
+    /// sweep finds them among the pending.
     pub there: Vec<NotificationId>,
 }
 

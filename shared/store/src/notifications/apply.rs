@@ -52,12 +52,23 @@ impl Notifications {
         now: Timestamp,
         token: impl Fn() -> String,
     ) -> Result<Applied, Failure> {
-        self.apply_to(None, id, event, now, token).await
+        self.change(None, id, event, now, token).await
+    }
+
+    /// The same, starting from the delivery as it was just read: no read, unless it has changed since.
+    pub async fn apply_from(
+        &self,
+        known: &Delivery,
+        event: &Event,
+        now: Timestamp,
+        token: impl Fn() -> String,
+    ) -> Result<Applied, Failure> {
+        self.change(Some(known.clone()), &known.id, event, now, token).await
     }
 
     /// Writes down what a provider made of an attempt, starting from the delivery as its claim left
-    /// it: no read, unless something has happened since. Where the provider has a name for the parcel,
-    /// that leads to the delivery from the same moment on.
+    /// it. Where the provider has a name for the parcel, that leads to the delivery from the same
+    /// moment on.
     pub async fn record(
         &self,
         claimed: &Delivery,
@@ -67,10 +78,10 @@ impl Notifications {
         token: impl Fn() -> String,
     ) -> Result<Applied, Failure> {
         let event = Event::Handed { attempt: claimed.attempt, handed: handed.clone(), jitter };
-        self.apply_to(Some(claimed.clone()), &claimed.id, &event, now, token).await
+        self.apply_from(claimed, &event, now, token).await
     }
 
-    async fn apply_to(
+    async fn change(
         &self,
         known: Option<Delivery>,
         id: &DeliveryId,

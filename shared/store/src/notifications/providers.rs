@@ -7,6 +7,7 @@ use domain::{Failure, Timestamp};
 
 use super::{Notifications, rows};
 use crate::row::{Row, number, text};
+use crate::schema::PK;
 use crate::tally;
 
 const BREAKER: &str = "breaker";
@@ -35,6 +36,18 @@ impl Notifications {
     pub async fn breaker(&self, provider: &ProviderName) -> Result<Breaker, Failure> {
         let found = self.get(rows::provider_key(provider, BREAKER), "read the breaker").await?;
         Ok(found.as_ref().map(rows::read).transpose()?.unwrap_or_default())
+    }
+
+    /// Reads what is known of several providers, up to date and in their order.
+    pub async fn breakers(&self, providers: &[ProviderName]) -> Result<Vec<Breaker>, Failure> {
+        let keys = providers.iter().map(|provider| rows::provider_key(provider, BREAKER));
+        let found = self.get_all(keys.collect(), "read the breakers").await?;
+        let read = |provider: &ProviderName| {
+            let key = rows::provider_key(provider, BREAKER);
+            let its = found.iter().find(|item| item.get(PK) == key.get(PK));
+            its.map_or_else(|| Ok(Breaker::default()), rows::read)
+        };
+        providers.iter().map(read).collect()
     }
 
     /// Adds what a node has seen, and returns the row with it. Nothing that others add is lost.
