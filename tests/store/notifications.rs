@@ -148,10 +148,9 @@ async fn claim(store: &Notifications, delivery: &Delivery, person: &Person, by: 
 async fn sending(store: &Notifications, n: u64) -> Delivery {
     let delivery = pending(store, n).await;
     let person = store.person(&user("ada")).await.unwrap();
-    match claim(store, &delivery, &person, "me").await {
-        Claimed::Claimed(delivery) => *delivery,
-        other => panic!("{other:?}"),
-    }
+    let came = claim(store, &delivery, &person, "me").await;
+    let Claimed::Claimed(delivery) = came else { panic!("{came:?}") };
+    *delivery
 }
 
 fn accepted_as(reference: &str) -> Handed {
@@ -164,10 +163,9 @@ fn refused(class: Class) -> Handed {
 
 /// The delivery after an event that must change it.
 async fn happen(store: &Notifications, id: &DeliveryId, event: Event, now: Timestamp) -> Delivery {
-    match store.apply(id, &event, now, token).await.unwrap() {
-        Applied::Changed { after, .. } => *after,
-        other => panic!("{event:?}: {other:?}"),
-    }
+    let came = store.apply(id, &event, now, token).await.unwrap();
+    let Applied::Changed { after, .. } = came else { panic!("{event:?}: {came:?}") };
+    *after
 }
 
 /// A dead letter of that class.

@@ -12,6 +12,11 @@ use super::{
     save_contacts, token, user,
 };
 
+/// What some work costs. Its state is large, and there is a lot of it in one test.
+async fn cost<T>(work: impl Future<Output = T>) -> (T, Tally) {
+    Box::pin(counted(work)).await
+}
+
 #[tokio::test(start_paused = true)]
 async fn each_step_is_one_call() {
     let lab = Lab::new();
@@ -30,10 +35,10 @@ async fn each_step_is_one_call() {
     let answer = Answer { status: 202, location: None, etag: None, body: b"{}".to_vec() };
     let wanted = Accept { notification: &new, deliveries: &all };
     let once = Some((&request, &answer));
-    let (done, accepting) = counted(store.accept(wanted, once, at(0), &token())).await;
+    let (done, accepting) = cost(store.accept(wanted, once, at(0), &token())).await;
     done.unwrap();
     let ada = user("ada");
-    let (look, looking) = counted(store.look(&all[0].id, Some(&ada))).await;
+    let (look, looking) = cost(store.look(&all[0].id, Some(&ada))).await;
     let look = look.unwrap().unwrap();
     let claim = Claim {
         delivery: &look.delivery,
@@ -43,20 +48,19 @@ async fn each_step_is_one_call() {
         provider: &provider(),
         rendering: None,
     };
-    let (claimed, claiming) = counted(store.claim(claim, at(1), &token())).await;
+    let (claimed, claiming) = cost(store.claim(claim, at(1), &token())).await;
     let Claimed::Claimed(claimed) = claimed.unwrap() else { panic!("nobody else is there") };
-    let (done, recording) =
-        counted(store.record(&claimed, &accepted_as("m"), 0, at(2), token)).await;
+    let (done, recording) = cost(store.record(&claimed, &accepted_as("m"), 0, at(2), token)).await;
     done.unwrap();
     let lease = match grant(&Lanes::default(), 100, Priority::Low, 10, at(2)) {
         Grant::Lease(lease) => lease,
         Grant::Later { at } => panic!("{at}"),
     };
-    let (done, leasing) = counted(store.lease(&provider(), &lease)).await;
+    let (done, leasing) = cost(store.lease(&provider(), &lease)).await;
     done.unwrap();
     let rendering = rendering(None);
     let (done, counting) =
-        counted(store.count(&claimed.id, &rendering, What::Sent, at(2), &token())).await;
+        cost(store.count(&claimed.id, &rendering, What::Sent, at(2), &token())).await;
     done.unwrap();
     for (step, tally, units) in [
         ("accept", accepting, 2 + 3 + 4 + 4),
@@ -69,6 +73,6 @@ async fn each_step_is_one_call() {
         assert_eq!(tally, Tally { calls: 1, units: f64::from(units) }, "{step}");
     }
     let event = Event::Withdrawn { why: Why::Cancelled };
-    let (_, applying) = counted(store.apply(&all[1].id, &event, at(3), token)).await;
+    let (_, applying) = cost(store.apply(&all[1].id, &event, at(3), token)).await;
     assert_eq!(applying, Tally { calls: 2, units: 5.0 });
 }

@@ -152,12 +152,16 @@ fn weight(item: &Item) -> usize {
 }
 
 fn value_weight(value: &AttributeValue) -> usize {
-    match value {
-        AttributeValue::S(text) => text.len() + 3,
-        AttributeValue::Ss(texts) => texts.iter().map(|text| text.len() + 3).sum(),
-        AttributeValue::L(values) => values.iter().map(|value| value_weight(value) + 1).sum(),
-        AttributeValue::M(entries) => weight(entries) + 3 * entries.len(),
+    if let Ok(text) = value.as_s() {
+        text.len() + 3
+    } else if let Ok(texts) = value.as_ss() {
+        texts.iter().map(|text| text.len() + 3).sum()
+    } else if let Ok(values) = value.as_l() {
+        values.iter().map(|value| value_weight(value) + 1).sum()
+    } else if let Ok(entries) = value.as_m() {
+        weight(entries) + 3 * entries.len()
+    } else {
         // Numbers and switches.
-        _ => 24,
+        24
     }
 }

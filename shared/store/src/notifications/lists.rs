@@ -97,8 +97,8 @@ impl Notifications {
     ) -> Result<Page<Listed>, Failure> {
         // A space comes before everything that a place could go on with, `~` after it.
         let first = after.map_or_else(|| "0".to_owned(), |after| format!("{after} "));
-        let last = before.map_or_else(|| "~".to_owned(), rows::moment);
-        if last < first {
+        let end = before.map_or_else(|| "~".to_owned(), rows::moment);
+        if end < first {
             return Ok(Page { items: Vec::new(), next: None });
         }
         let found = self
@@ -106,10 +106,10 @@ impl Notifications {
             .query()
             .table_name(&self.table)
             .index_name(GSI2)
-            .key_condition_expression("gsi2pk = :list AND gsi2sk BETWEEN :first AND :last")
+            .key_condition_expression("gsi2pk = :list AND gsi2sk BETWEEN :first AND :end")
             .expression_attribute_values(":list", text(list))
             .expression_attribute_values(":first", text(first))
-            .expression_attribute_values(":last", text(last))
+            .expression_attribute_values(":end", text(end))
             .limit(limit)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
