@@ -1,7 +1,7 @@
 //! Counts: each thing once for each delivery, by variant.
 
 use domain::notifications::TemplateId;
-use domain::notifications::engagement::By;
+use domain::notifications::engagement::Who;
 use futures::future::join_all;
 use local::faults::Fault;
 use store::notifications::{Counted, Results, What};
@@ -12,10 +12,10 @@ use super::{at, delivery_id, notifications, rendering, token};
 const EACH: [What; 6] = [
     What::Sent,
     What::Delivered,
-    What::Opened(By::Person),
-    What::Opened(By::Machine),
-    What::Clicked(By::Person),
-    What::Clicked(By::Machine),
+    What::Opened(Who::Person),
+    What::Opened(Who::Machine),
+    What::Clicked(Who::Person),
+    What::Clicked(Who::Machine),
 ];
 
 #[tokio::test(start_paused = true)]
@@ -72,14 +72,14 @@ async fn variants_are_counted_apart() {
 async fn many_who_count_the_same_count_it_once() {
     let lab = Lab::new();
     let store = notifications(&lab);
-    let opened = What::Opened(By::Person);
+    let opened = What::Opened(Who::Person);
     let (id, rendering) = (delivery_id(1, "email"), rendering(None));
     let tokens: Vec<String> = (0..20).map(|_| token()).collect();
     let counts = tokens.iter().map(|token| store.count(&id, &rendering, opened, at(0), token));
     let came = join_all(counts).await;
     assert_eq!(came.iter().filter(|came| matches!(came, Ok(Counted::Counted))).count(), 1);
     lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
-    let clicked = What::Clicked(By::Person);
+    let clicked = What::Clicked(Who::Person);
     let came = store.count(&id, &rendering, clicked, at(0), &token()).await.unwrap();
     assert_eq!(came, Counted::Counted);
     let found = store.results(&rendering.template, 3, &[None]).await.unwrap();

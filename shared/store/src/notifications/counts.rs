@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::types::Update;
-use domain::notifications::engagement::By;
+use domain::notifications::engagement::Who;
 use domain::notifications::{DeliveryId, Rendering, TemplateId};
 use domain::{Failure, Timestamp};
 
@@ -29,9 +29,9 @@ pub enum What {
     /// It arrived, as far as that can be told.
     Delivered,
     /// It was opened.
-    Opened(By),
+    Opened(Who),
     /// A link in it was followed.
-    Clicked(By),
+    Clicked(Who),
 }
 
 /// What came of it.
@@ -65,10 +65,10 @@ impl What {
         match self {
             Self::Sent => "sent",
             Self::Delivered => "delivered",
-            Self::Opened(By::Person) => "opened",
-            Self::Opened(By::Machine) => "opened_by_machine",
-            Self::Clicked(By::Person) => "clicked",
-            Self::Clicked(By::Machine) => "clicked_by_machine",
+            Self::Opened(Who::Person) => "opened",
+            Self::Opened(Who::Machine) => "opened_by_machine",
+            Self::Clicked(Who::Person) => "clicked",
+            Self::Clicked(Who::Machine) => "clicked_by_machine",
         }
     }
 }
@@ -136,10 +136,10 @@ impl Notifications {
             let of = |what: What| row.maybe_number::<u64>(what.name()).unwrap_or(0);
             result.sent += of(What::Sent);
             result.delivered += of(What::Delivered);
-            result.opened += of(What::Opened(By::Person));
-            result.opened_by_machine += of(What::Opened(By::Machine));
-            result.clicked += of(What::Clicked(By::Person));
-            result.clicked_by_machine += of(What::Clicked(By::Machine));
+            result.opened += of(What::Opened(Who::Person));
+            result.opened_by_machine += of(What::Opened(Who::Machine));
+            result.clicked += of(What::Clicked(Who::Person));
+            result.clicked_by_machine += of(What::Clicked(Who::Machine));
         }
         Ok(results)
     }
