@@ -1,10 +1,14 @@
 //! A private local cloud for each test, with a clock that moves and, if wanted, a plan of faults.
 
+pub mod post;
+
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use boundary::Aws;
 use boundary::telemetry::Log;
 use bytes::Bytes;
@@ -15,7 +19,9 @@ use local::connector::Connector;
 use local::faults::Faults;
 use local::{Cloud, Movable, Options, internet};
 use outside::Network;
+use post::Post;
 use serde_json::Value;
+use sink::Sink;
 
 /// The secret of the bootstrap admin in every test; sample events use it too.
 pub const ROOT_SECRET: &str = "LocalSampleSecret00000000000000000000000000";
@@ -72,11 +78,22 @@ pub struct Setup {
     pub skew_ms: u64,
     /// The internet outside; none unless told.
     pub network: Network,
+    /// Whoever carries notifications; nobody unless told.
+    pub post: Option<Post>,
+    /// Where real providers send to: over sockets, but for mails by SES and text messages.
+    pub sink: Option<Sink>,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { seed: 1, faults: Faults::none(), skew_ms: 0, network: internet::closed() }
+        Self {
+            seed: 1,
+            faults: Faults::none(),
+            skew_ms: 0,
+            network: internet::closed(),
+            post: None,
+            sink: None,
+        }
     }
 }
 
@@ -113,6 +130,10 @@ impl Lab {
         options.skew_ms = setup.skew_ms;
         options.faults = setup.faults;
         options.network = setup.network;
+        options.carriers = setup.post.as_ref().map(Post::carriers);
+        if let Some(sink) = setup.sink {
+            options.send_to(sink);
+        }
         options.log = Log::new(move |line| {
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
         });
@@ -300,6 +321,8 @@ pub fn parameters() -> BTreeMap<String, String> {
     [
         ("Stage", "test".to_owned()),
         ("AdminKeyHash", SecretHash::of(ROOT_SECRET).to_hex()),
+        ("PublicUrl", "https://sy.test".to_owned()),
+        ("TokenKeys", format!("test:{}", STANDARD.encode([7; 32]))),
         // Unoptimised and with all the other tests, the store takes longer than the deployed one may.
         ("LimitsDeadlineMs", "5000".to_owned()),
     ]
