@@ -5,3 +5,4 @@ mod jobs;
 mod leases;
 mod limits;
 mod links;
+mod notifications;

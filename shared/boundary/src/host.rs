@@ -1,7 +1,7 @@
 //! What a function is given by the place it runs in.
 
 use outside::Network;
-use store::{Accounts, Jobs, Limits, Links};
+use store::{Accounts, Jobs, Limits, Links, Notifications};
 
 use crate::telemetry::Log;
 use crate::{Aws, Carriers, Clock, Entropy, Misconfigured, Vars};
@@ -63,6 +63,12 @@ impl Host {
     pub fn jobs(&self) -> Result<Jobs, Misconfigured> {
         let table = self.vars.required(store::schema::JOBS.variable)?;
         Ok(Jobs::new(self.aws.dynamodb(), table))
+    }
+
+    /// The notifications table that `NOTIFICATIONS_TABLE` names.
+    pub fn notifications(&self) -> Result<Notifications, Misconfigured> {
+        let table = self.vars.required(store::schema::NOTIFICATIONS.variable)?;
+        Ok(Notifications::new(self.aws.dynamodb(), table))
     }
 
     /// Whether the content network in front says who visits: anyone else's word for it is ignored.

@@ -61,5 +61,13 @@ pub const LIMITS: Table =
 pub const JOBS: Table =
     Table { logical_id: "JobsTable", variable: "JOBS_TABLE", indexes: 3, expiring: true };
 
+/// Notifications, their deliveries, people, templates and providers.
+pub const NOTIFICATIONS: Table = Table {
+    logical_id: "NotificationsTable",
+    variable: "NOTIFICATIONS_TABLE",
+    indexes: 2,
+    expiring: true,
+};
+
 /// Every table.
-pub const TABLES: &[Table] = &[IDS, ACCOUNTS, LINKS, LIMITS, JOBS];
+pub const TABLES: &[Table] = &[IDS, ACCOUNTS, LINKS, LIMITS, JOBS, NOTIFICATIONS];
