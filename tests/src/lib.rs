@@ -122,18 +122,18 @@ impl Lab {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&lines);
         let mut options = Options::new(&root().join("template.yaml"));
+        options.network = setup.network;
         options.parameters = parameters();
+        if let Some(sink) = setup.sink {
+            options.send_to(sink);
+        }
         let others = others.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
         options.parameters.extend(others);
         options.clock = Some(clock.clone());
         options.seed = Some(setup.seed);
         options.skew_ms = setup.skew_ms;
         options.faults = setup.faults;
-        options.network = setup.network;
         options.carriers = setup.post.as_ref().map(Post::carriers);
-        if let Some(sink) = setup.sink {
-            options.send_to(sink);
-        }
         options.log = Log::new(move |line| {
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
         });

@@ -69,6 +69,7 @@ struct Desk {
     next: BTreeMap<&'static str, VecDeque<Act>>,
     always: BTreeMap<&'static str, Act>,
     seeded: Option<(Dice, u64)>,
+    rates: BTreeMap<&'static str, u32>,
     handed: Vec<HandedOver>,
 }
 
@@ -99,12 +100,19 @@ impl Post {
         let one = |name, channel| -> Arc<dyn Provider> {
             Arc::new(Scripted { name, channel, post: self.clone() })
         };
-        Carriers::new(vec![
+        let all = Carriers::new(vec![
             one("mail", Channel::Email),
             one("mail-2", Channel::Email),
             one("text", Channel::Sms),
             one("push", Channel::Push),
-        ])
+        ]);
+        let rates = self.lock().rates.clone();
+        rates.into_iter().fold(all, |all, (name, rate)| all.with_rate(name, rate))
+    }
+
+    /// `provider` takes only so many a second, in clouds that are started after this.
+    pub fn rate(&self, provider: &'static str, per_second: u32) {
+        self.lock().rates.insert(provider, per_second);
     }
 
     /// The next parcels for `provider` are treated like this, one after the other.

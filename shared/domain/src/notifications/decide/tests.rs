@@ -47,6 +47,7 @@ impl World {
             send_at: None,
             expires_at: None,
             collapse_key: None,
+            tracked: false,
             created_by: UserId::outside("shop"),
             created_at: at(0),
         };

@@ -19,6 +19,7 @@ fn notification() -> Notification {
         send_at: None,
         expires_at: None,
         collapse_key: None,
+        tracked: false,
         created_by: UserId::outside("shop"),
         created_at: at(0),
     }

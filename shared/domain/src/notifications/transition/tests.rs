@@ -24,6 +24,7 @@ pub(super) fn notification() -> Notification {
         send_at: None,
         expires_at: None,
         collapse_key: None,
+        tracked: false,
         created_by: UserId::outside("shop"),
         created_at: at(0),
     }
