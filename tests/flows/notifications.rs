@@ -139,12 +139,16 @@ impl World {
     async fn settle(&self) {
         let queues = self.lab.cloud.services.queues();
         for mapping in self.lab.cloud.pump.mappings() {
-            for message in queues.receive(&mapping.queue, 1000, Some(0)).unwrap() {
+            for message in queues.receive(&mapping.queue, 1000, None).unwrap() {
                 let copy = ::queues::NewMessage {
                     attributes: message.message_attributes.clone(),
+                    group: message.attributes.get("MessageGroupId").cloned(),
                     ..::queues::NewMessage::text(message.body)
                 };
-                queues.send(&mapping.queue, &copy).unwrap();
+                for _ in 0..2 {
+                    queues.send(&mapping.queue, &copy).unwrap();
+                }
+                queues.delete(&mapping.queue, &message.receipt_handle).unwrap();
             }
         }
         self.lab.cloud.settle().await;

@@ -151,10 +151,7 @@ impl Post {
         let mut desk = self.lock();
         let told = desk.next.get_mut(provider).and_then(VecDeque::pop_front);
         let told = told.or_else(|| desk.always.get(provider).cloned());
-        let act = told.unwrap_or_else(|| match &mut desk.seeded {
-            Some((dice, per_mille)) if dice.below(1000) < *per_mille => drawn(dice),
-            _ => Act::Accept,
-        });
+        let act = told.unwrap_or_else(|| desk.seeded.as_mut().map_or(Act::Accept, drawn));
         desk.handed.push(HandedOver { provider, parcel: parcel.clone(), act: act.clone(), at });
         act
     }
@@ -164,7 +161,10 @@ impl Post {
     }
 }
 
-fn drawn(dice: &mut Dice) -> Act {
+fn drawn((dice, per_mille): &mut (Dice, u64)) -> Act {
+    if dice.below(1000) >= *per_mille {
+        return Act::Accept;
+    }
     match dice.below(8) {
         0 => Act::Hang,
         1 | 2 => Act::AcceptUnheard,

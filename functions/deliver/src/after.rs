@@ -44,18 +44,30 @@ pub(crate) async fn follow(
         measures::became(&after);
     }
     match after.status {
-        Status::Pending => ring(state, &after, trace).await,
+        Status::Pending if changed || is_alone(state, &after) => ring(state, &after, trace).await,
         Status::Failed => keep_letter(state, notification, &after).await,
         Status::Delivered if changed => {
             count_sent(state, &after, trace).await;
             Ok(())
         }
-        Status::Sending
+        Status::Pending
+        | Status::Sending
         | Status::Delivered
         | Status::Suppressed
         | Status::Cancelled
         | Status::Unknown => Ok(()),
     }
+}
+
+/// Clocks are apart by no more than this.
+const APART_MS: i64 = 10_000;
+
+/// Whether the message which led here may be the only one about a delivery that waits as it did
+/// before: the one of its acceptance, which comes at once, or one that came early by our clock. Any
+/// other is a copy, and copies end here.
+fn is_alone(state: &State, delivery: &Delivery) -> bool {
+    let wait_ms = delivery.ready_at.as_millisecond() - state.now().as_millisecond();
+    delivery.version == 1 || wait_ms <= APART_MS
 }
 
 /// Says that a delivery will be due. The message that led here is used up, so there has to be another,

@@ -105,9 +105,12 @@ pub(crate) async fn write(
     after::apply(state, look, &event, trace).await
 }
 
-/// A deferral's end, a little apart from everybody else's.
+/// A deferral's end, a little apart from everybody else's; one that was decided before stays as it is.
 fn apart(look: &Look, until: Timestamp, why: &Why) -> Timestamp {
     let id = &look.delivery.id;
+    if until == look.delivery.ready_at {
+        return until;
+    }
     let later = if matches!(why, Why::Quiet | Why::Limited { .. }) {
         spread(until, look.notification.priority, id)
     } else if matches!(why, Why::ProviderDown { .. }) {
