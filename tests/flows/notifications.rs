@@ -7,6 +7,7 @@ mod outcomes;
 mod people;
 mod providers;
 mod queues;
+mod sink;
 mod sweep;
 mod texts;
 
@@ -42,6 +43,11 @@ impl World {
 
     fn with(post: Post, setup: Setup) -> Self {
         let lab = Lab::with(Setup { post: Some(post.clone()), ..setup });
+        Self::of(lab, post)
+    }
+
+    /// The same with other providers, or none.
+    fn of(lab: Lab, post: Post) -> Self {
         let store = Notifications::new(lab.aws().dynamodb(), lab.table("NotificationsTable"));
         Self { lab, post, store, next: AtomicU64::new(1) }
     }

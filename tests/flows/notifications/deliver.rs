@@ -1,6 +1,8 @@
 //! What is due goes out once, in the channel and by the queue that it belongs to.
 
 use domain::notifications::{Outcome, Priority, Status};
+use tests::Lab;
+use tests::post::Post;
 
 use super::{World, device};
 
@@ -76,13 +78,7 @@ async fn what_has_expired_or_has_nobody_to_carry_it_ends_with_the_reason() {
     assert_eq!(world.status(&expired).await, Status::Suppressed);
     assert!(world.post.handed().is_empty());
 
-    let nobody = tests::Lab::new();
-    let lonely = World { lab: nobody, ..World::new() };
-    let store = store::Notifications::new(
-        lonely.lab.aws().dynamodb(),
-        lonely.lab.table("NotificationsTable"),
-    );
-    let lonely = World { store, ..lonely };
+    let lonely = World::of(Lab::new(), Post::new());
     let bob = lonely.person("bob").await;
     let id = lonely.tell_one(&bob, "sms").await;
     lonely.settle().await;
