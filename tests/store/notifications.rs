@@ -69,6 +69,7 @@ fn notification(n: u64, to: &str) -> Notification {
         send_at: None,
         expires_at: None,
         collapse_key: None,
+        tracked: false,
         created_by: user("shop"),
         created_at: at(0),
     }

@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use boundary::telemetry::Log;
-use boundary::{Aws, Clock, Entropy, Host, Vars};
+use boundary::{Aws, Carriers, Clock, Entropy, Host, Vars};
 use bytes::Bytes;
 use domain::Timestamp;
 use http::{Request, Response};
 use outside::Network;
+use sink::Sink;
 use template::Stack;
 use tokio::net::TcpListener;
 
@@ -52,6 +53,11 @@ pub struct Options {
     pub network: Network,
     /// Where [`Cloud::serve`] will listen, so that links to objects lead there.
     pub url: Option<String>,
+    /// Where mails, text messages and whatever else is sent end up; [`Options::send_to`] sets all
+    /// that this takes.
+    pub sink: Option<Sink>,
+    /// Whoever carries notifications instead of those that the template's settings name.
+    pub carriers: Option<Carriers>,
 }
 
 impl Options {
@@ -69,7 +75,17 @@ impl Options {
             remote: None,
             network: internet::closed(),
             url: None,
+            sink: None,
+            carriers: None,
         }
+    }
+
+    /// Lets everything that is sent end up in `sink`: by the settings of providers, by the names that
+    /// their servers have, and by what plays SES and SNS here.
+    pub fn send_to(&mut self, sink: Sink) {
+        self.parameters.insert("ProviderSettings".to_owned(), sink.settings().to_string());
+        self.network = sink.network(self.network.clone());
+        self.sink = Some(sink);
     }
 }
 
@@ -93,6 +109,8 @@ pub struct Cloud {
     pub schedules: Schedules,
     /// What goes wrong.
     pub faults: Arc<Faults>,
+    /// What was sent, if that is kept.
+    pub sink: Option<Sink>,
     clock: Clock,
 }
 
@@ -103,7 +121,8 @@ impl Cloud {
             .map_err(|error| error.to_string())?;
         let clock = options.clock.as_ref().map_or_else(Clock::system, Movable::clock);
         let now_ms = milliseconds(&clock);
-        let services = Services::open(&stack, options.folder.as_deref(), &now_ms, options.seed)?;
+        let services = Services::open(&stack, options.folder.as_deref(), &now_ms, options.seed)?
+            .sending_to(options.sink.clone());
         let runner = match options.remote {
             Some(remote) => Runner::There(remote),
             None => Runner::Here(hosts(HostParts {
@@ -114,6 +133,7 @@ impl Cloud {
                 skew_ms: options.skew_ms,
                 log: options.log,
                 network: options.network,
+                carriers: options.carriers,
             })),
         };
         let mut vars = base_vars();
@@ -132,6 +152,7 @@ impl Cloud {
             functions,
             services,
             faults: options.faults,
+            sink: options.sink,
             clock,
             stack: Arc::new(stack),
         })
@@ -179,6 +200,11 @@ impl Cloud {
                 if is_presigned(&request) {
                     return cloud.services.handle(request).await;
                 }
+                if let Some(sink) = &cloud.sink
+                    && is_under(sink::page::AT, request.uri().path())
+                {
+                    return sink::page::respond(sink, sink::page::AT, &request);
+                }
                 let started = tokio::time::Instant::now();
                 let (method, path) =
                     (request.method().as_str().to_owned(), request.uri().path().to_owned());
@@ -194,6 +220,11 @@ impl Cloud {
 /// A link to an object carries its permission with it.
 fn is_presigned<B>(request: &http::Request<B>) -> bool {
     request.uri().query().is_some_and(|query| query.contains("X-Amz-Signature="))
+}
+
+/// Whether a path is `at` or beneath it.
+fn is_under(at: &str, path: &str) -> bool {
+    path.strip_prefix(at).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// What Lambda puts into every function's environment.
@@ -218,6 +249,7 @@ struct HostParts {
     skew_ms: u64,
     log: Log,
     network: Network,
+    carriers: Option<Carriers>,
 }
 
 /// Makes the host of each new instance.
@@ -241,6 +273,7 @@ fn hosts(parts: HostParts) -> Hosts {
             entropy: entropy.clone(),
             log: parts.log.for_instance(),
             network: parts.network.clone(),
+            carriers: parts.carriers.clone(),
         }
     })
 }

@@ -18,7 +18,7 @@ use http_body_util::BodyExt;
 
 use crate::faults::{Call, Faults};
 use crate::policy::{Policy, Use};
-use crate::services::{Services, operation_of, service_of};
+use crate::services::{Cut, Services, operation_of, service_of};
 
 /// What the SDK calls instead of the network.
 #[derive(Debug, Clone)]
@@ -57,7 +57,11 @@ impl Connector {
         let services = &self.services;
         let answered =
             self.faults.around(&call, || async move { services.handle(request).await }).await;
-        let response = answered?.map(SdkBody::from);
+        let answered = answered?;
+        if answered.extensions().get::<Cut>().is_some() {
+            return Err(ConnectorError::io("the line was cut".into()));
+        }
+        let response = answered.map(SdkBody::from);
         HttpResponse::try_from(response).map_err(user)
     }
 }

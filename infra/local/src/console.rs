@@ -71,6 +71,12 @@ impl Console {
         row("Docs", &format!("{url}/docs"));
         row("Admin key", admin_key);
         row("Data", &kept);
+        if let Some(sink) = &cloud.sink {
+            row(
+                "Sent",
+                &format!("{url}/_sink  (SMTP at {}, HTTP at {})", sink.smtp(), sink.http()),
+            );
+        }
         if let Some(aws_url) = aws_url {
             row("AWS", &format!("{aws_url}  (DynamoDB, SQS, SNS, S3)"));
         }

@@ -50,6 +50,7 @@ pub fn sections(template: &Path) -> Result<Vec<Section>, String> {
             entropy: Entropy::new(|_| {}),
             log: boundary::telemetry::Log::new(|_| {}),
             network: crate::internet::closed(),
+            carriers: None,
         })
     };
     let sections = || -> Result<Vec<Section>, Misconfigured> {

@@ -85,6 +85,7 @@ macro_rules! registry {
 registry! {
     "accounts" => accounts,
     "count-clicks" => count_clicks,
+    "deliver" => deliver,
     "describe" => describe,
     "dispatch" => dispatch,
     "ids" => ids,
@@ -95,6 +96,7 @@ registry! {
     "sweep-accounts" => sweep_accounts,
     "sweep-jobs" => sweep_jobs,
     "sweep-links" => sweep_links,
+    "sweep-notifications" => sweep_notifications,
     "tend-keys" => tend_keys,
     "work" => work,
 }

@@ -5,8 +5,9 @@
 //! - [`gateway`]: the HTTP API; a request becomes the event that API Gateway would send.
 //! - [`functions`]: warm instances of each function, one invocation at a time each, as in Lambda.
 //! - [`pump`]: event source mappings; [`schedule`]: what runs by the clock.
-//! - [`services`]: DynamoDB (dynoxide), SQS and SNS ([`queues`]), S3 (s3s); [`connector`] puts them
-//!   under the real SDK clients without a socket, [`aws_port`] on a port for outside tools.
+//! - [`services`]: DynamoDB (dynoxide), SQS and SNS ([`queues`]), S3 (s3s), SES ([`sink`], which keeps
+//!   whatever is sent anywhere); [`connector`] puts them under the real SDK clients without a socket,
+//!   [`aws_port`] on a port for outside tools.
 //! - [`policy`]: what each function may call. [`faults`]: what a seeded test lets go wrong, and where.
 //!
 //! Nothing in the product knows that it runs here.

@@ -10,9 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arguments::{Arguments, Command};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use console::Console;
-use domain::accounts::{ApiKey, SecretHash};
+use domain::accounts::SecretHash;
 use local::{Cloud, Options, aws_port, document, internet, pump, schedule};
+use sink::Sink;
 use tokio::net::TcpListener;
 
 fn main() -> ExitCode {
@@ -45,7 +48,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     let _lock = folder.map(lock).transpose()?;
     let admin_key = match &arguments.admin_secret {
         Some(secret) => format!("root.{secret}"),
-        None => admin_key(folder)?,
+        None => kept_secret(folder, "admin-key", admin_key)?,
     };
     let secret = admin_key.split_once('.').map_or("", |(_, secret)| secret);
     let mut options = Options::new(&arguments.template);
@@ -56,8 +59,11 @@ async fn run(arguments: Arguments) -> Result<(), String> {
         Some(folder) => internet::with_records(&folder.join("dns.txt")),
         None => outside::Network::system(),
     };
+    let (listener, url) = listen(arguments.port).await?;
     options.parameters = [
         ("Stage", "local".to_owned()),
+        ("PublicUrl", url.clone()),
+        ("TokenKeys", kept_secret(folder, "token-keys", token_keys)?),
         ("AdminKeyHash", SecretHash::of(secret).to_hex()),
         // There is no CDN here, but whoever plays one with curl is believed.
         ("ViewerHeaders", "cloudfront".to_owned()),
@@ -66,8 +72,8 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into();
-    let (listener, url) = listen(arguments.port).await?;
     options.url = Some(url.clone());
+    options.send_to(start_sink(folder).await?);
     let cloud = Cloud::start(options)?;
 
     let mut aws_url = None;
@@ -175,21 +181,51 @@ fn lock(folder: &Path) -> Result<File, String> {
     }
 }
 
-/// The bootstrap admin's key: made once and kept with the data.
-fn admin_key(folder: Option<&Path>) -> Result<String, String> {
-    let file = folder.map(|folder| folder.join("admin-key"));
-    if let Some(text) = file.as_ref().and_then(|file| std::fs::read_to_string(file).ok())
-        && ApiKey::parse(text.trim()).is_some()
-    {
+/// A secret that is made once from random bytes and kept with the data.
+fn kept_secret(
+    folder: Option<&Path>,
+    name: &str,
+    make: fn(&[u8; 32]) -> String,
+) -> Result<String, String> {
+    let file = folder.map(|folder| folder.join(name));
+    let kept = file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+    if let Some(text) = kept.filter(|text| !text.trim().is_empty()) {
         return Ok(text.trim().to_owned());
     }
-    let mut secret = [0; 32];
-    getrandom::fill(&mut secret).map_err(|error| error.to_string())?;
-    let key = format!("root.{}", domain::base62::encode(&secret));
+    let mut random = [0; 32];
+    getrandom::fill(&mut random).map_err(|error| error.to_string())?;
+    let secret = make(&random);
     if let Some(file) = file {
-        console::write_private(&file, &key)?;
+        console::write_private(&file, &secret)?;
     }
-    Ok(key)
+    Ok(secret)
+}
+
+/// The bootstrap admin's key.
+fn admin_key(random: &[u8; 32]) -> String {
+    format!("root.{}", domain::base62::encode(random))
+}
+
+/// The key that links in mails are signed with.
+fn token_keys(random: &[u8; 32]) -> String {
+    format!("local:{}", STANDARD.encode(random))
+}
+
+/// Where the sink takes mails and everything else, unless somebody else is there.
+const SINK_PORTS: (u16, u16) = (2525, 8025);
+
+/// Keeps what is sent: on the usual ports, or on whichever are free.
+async fn start_sink(folder: Option<&Path>) -> Result<Sink, String> {
+    let options = |(smtp_port, http_port)| sink::Options {
+        file: folder.map(|folder| folder.join("sent.jsonl")),
+        smtp_port,
+        http_port,
+        ..sink::Options::default()
+    };
+    match Sink::start(options(SINK_PORTS)).await {
+        Ok(sink) => Ok(sink),
+        Err(_) => Sink::start(options((0, 0))).await.map_err(|error| format!("the sink: {error}")),
+    }
 }
 
 /// Generates what `functions/describe` serves.

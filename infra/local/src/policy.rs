@@ -11,7 +11,7 @@ use http::{Method, Request};
 use serde_json::Value;
 use template::{Effect, Statement};
 
-use crate::services::{Service, operation_of, service_of};
+use crate::services::{Service, operation_of, phone_number, service_of};
 
 /// An action on a resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,6 +43,9 @@ impl Policy {
     /// The first thing about a request that is not allowed, if there is one.
     pub(crate) fn denies(&self, request: &Request<Bytes>) -> Option<Use> {
         for wanted in uses_of(request) {
+            if self.forbids(&wanted) {
+                return Some(wanted);
+            }
             let allowing = self.statements.iter().filter(|statement| {
                 statement.effect == Effect::Allow && statement.actions.contains(&wanted.action)
             });
@@ -54,6 +57,14 @@ impl Policy {
             self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(used);
         }
         None
+    }
+
+    /// Whether a statement forbids it, whatever others allow.
+    fn forbids(&self, wanted: &Use) -> bool {
+        let mut denying = self.statements.iter().filter(|statement| {
+            statement.effect == Effect::Deny && statement.actions.contains(&wanted.action)
+        });
+        denying.any(|statement| statement.resources.iter().any(|it| covers(it, &wanted.resource)))
     }
 }
 
@@ -77,21 +88,44 @@ fn uses_of(request: &Request<Bytes>) -> Vec<Use> {
         Service::Sns => {
             let form = form_urlencoded::parse(request.body());
             let topic = form.into_iter().find(|(name, _)| name == "TopicArn");
+            // A telephone has no ARN; IAM knows it by its number.
+            let resource = topic.map(|(_, arn)| arn.into_owned()).or_else(|| phone_number(request));
             vec![Use {
                 action: format!("sns:{}", operation.trim_end_matches("Batch")),
-                resource: topic.map_or_else(String::new, |(_, arn)| arn.into_owned()),
+                resource: resource.unwrap_or_default(),
             }]
         }
+        Service::Ses => ses(operation, request),
         Service::S3 => vec![s3(request)],
     }
 }
 
-/// A resource as a statement names it; objects of a bucket end in a `*`.
+/// A resource as a statement names it: a `*` in it stands for anything.
 fn covers(stated: &str, wanted: &str) -> bool {
-    match stated.strip_suffix('*') {
-        Some(start) => wanted.starts_with(start),
-        None => stated == wanted,
+    let mut parts = stated.split('*');
+    let Some(rest) = parts.next().and_then(|start| wanted.strip_prefix(start)) else {
+        return false;
+    };
+    let Some(end) = parts.next_back() else { return rest.is_empty() };
+    let mut rest = rest;
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
     }
+    rest.ends_with(end)
+}
+
+/// What sending a mail needs: the right to send as somebody, and to use a configuration set.
+fn ses(operation: &str, request: &Request<Bytes>) -> Vec<Use> {
+    let body: Value = serde_json::from_slice(request.body()).unwrap_or_default();
+    let from = body["FromEmailAddress"].as_str().unwrap_or_default();
+    let domain = from.rsplit('@').next().unwrap_or_default().trim_end_matches('>');
+    let named = |kind: &str, name: &str| Use {
+        action: format!("ses:{operation}"),
+        resource: format!("arn:aws:ses:{}:{}:{kind}/{name}", template::REGION, template::ACCOUNT),
+    };
+    let set = body["ConfigurationSetName"].as_str().map(|set| named("configuration-set", set));
+    [named("identity", domain)].into_iter().chain(set).collect()
 }
 
 /// What a request for an object needs; the path is the bucket and the key.
@@ -137,4 +171,26 @@ fn dynamodb(operation: &str, body: &Value) -> Vec<Use> {
         action: format!("dynamodb:{operation}"),
         resource: table(body) + &index.unwrap_or_default(),
     }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything_and_nothing_else_does() {
+        for (stated, wanted, does) in [
+            ("arn:aws:sqs:r:1:q", "arn:aws:sqs:r:1:q", true),
+            ("arn:aws:sqs:r:1:q", "arn:aws:sqs:r:1:q2", false),
+            ("arn:aws:s3:::b/clicks/*", "arn:aws:s3:::b/clicks/1", true),
+            ("arn:aws:s3:::b/clicks/*", "arn:aws:s3:::b/other/1", false),
+            ("*", "+15551234567", true),
+            ("arn:aws:sns:*:*:*", "arn:aws:sns:us-east-1:1:topic", true),
+            ("arn:aws:sns:*:*:*", "+15551234567", false),
+            ("a*b", "ab", true),
+            ("ab*ba", "aba", false),
+        ] {
+            assert_eq!(covers(stated, wanted), does, "{stated} {wanted}");
+        }
+    }
 }

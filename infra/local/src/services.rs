@@ -1,4 +1,5 @@
-//! DynamoDB, SQS, SNS and S3 behind one door: an HTTP request in, its answer out.
+//! DynamoDB, SQS, SNS, S3 and, where there is a sink, SES and text messages behind one door: an HTTP
+//! request in, its answer out.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,6 +9,7 @@ use dynoxide::Database;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use queues::Queues;
+use sink::Sink;
 use template::Stack;
 
 use crate::buckets::Buckets;
@@ -28,6 +30,7 @@ pub struct Services {
     s3: s3s::service::S3Service,
     buckets: Option<Buckets>,
     s3_writes: Arc<tokio::sync::Mutex<()>>,
+    sink: Option<Sink>,
 }
 
 impl std::fmt::Debug for Services {
@@ -45,6 +48,8 @@ pub enum Service {
     Sqs,
     /// A form with `Action=…`.
     Sns,
+    /// JSON under `/v2/email`.
+    Ses,
     /// Everything else.
     S3,
 }
@@ -77,9 +82,17 @@ impl Services {
             s3,
             buckets,
             s3_writes: Arc::default(),
+            sink: None,
         };
         services.create(stack)?;
         Ok(services)
+    }
+
+    /// The same, where mails for SES and text messages for SNS are kept by `sink`.
+    #[must_use]
+    pub fn sending_to(mut self, sink: Option<Sink>) -> Self {
+        self.sink = sink;
+        self
     }
 
     /// The queues, for the pump and for tests.
@@ -141,9 +154,26 @@ impl Services {
                 let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
                 tokens.transact(&self.db, request.body(), (self.clock_ms)())
             }
+            Service::Sns if phone_number(&request).is_some() => self.sink(request).await,
+            Service::Ses => self.sink(request).await,
             Service::Sqs | Service::Sns => self.queues.handle(request).await,
             Service::S3 => self.s3(request).await,
         }
+    }
+
+    async fn sink(&self, request: Request<Bytes>) -> Response<Bytes> {
+        let Some(sink) = &self.sink else {
+            let mut response =
+                Response::new(Bytes::from_static(b"{\"message\":\"nobody sends here\"}"));
+            *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+            return response;
+        };
+        sink.answer(request).await.unwrap_or_else(|| {
+            let mut response = Response::default();
+            *response.status_mut() = StatusCode::BAD_GATEWAY;
+            response.extensions_mut().insert(Cut);
+            response
+        })
     }
 
     async fn s3(&self, request: Request<Bytes>) -> Response<Bytes> {
@@ -183,6 +213,16 @@ fn served(s3: impl s3s::S3) -> s3s::service::S3Service {
     builder.build()
 }
 
+/// Marks an answer that does not arrive: whoever carries it cuts the line instead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut;
+
+/// The telephone that a request to SNS is for, if it is for one.
+pub(crate) fn phone_number(request: &Request<Bytes>) -> Option<String> {
+    let mut form = form_urlencoded::parse(request.body());
+    form.find(|(name, _)| name == "PhoneNumber").map(|(_, number)| number.into_owned())
+}
+
 /// Which service a request is for.
 pub fn service_of(request: &Request<Bytes>) -> Service {
     let target = request.headers().get("x-amz-target").and_then(|value| value.to_str().ok());
@@ -194,7 +234,11 @@ pub fn service_of(request: &Request<Bytes>) -> Service {
                 kind.to_str()
                     .is_ok_and(|kind| kind.starts_with("application/x-www-form-urlencoded"))
             });
-            if form { Service::Sns } else { Service::S3 }
+            match request.uri().path() {
+                _ if form => Service::Sns,
+                path if path.starts_with("/v2/email/") => Service::Ses,
+                _ => Service::S3,
+            }
         }
     }
 }
@@ -204,6 +248,9 @@ pub fn operation_of(request: &Request<Bytes>) -> &str {
     let target = request.headers().get("x-amz-target").and_then(|value| value.to_str().ok());
     if let Some((_, operation)) = target.and_then(|target| target.rsplit_once('.')) {
         return operation;
+    }
+    if request.uri().path() == "/v2/email/outbound-emails" {
+        return "SendEmail";
     }
     let form = std::str::from_utf8(request.body()).unwrap_or_default();
     form.split('&').find_map(|pair| pair.strip_prefix("Action=")).unwrap_or("Object")

@@ -70,7 +70,7 @@ where
 
 /// Ends the connection without an answer.
 #[derive(Debug)]
-struct Cut;
+pub(crate) struct Cut;
 
 impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -85,7 +85,11 @@ async fn answer(request: Request<Incoming>, desk: &Desk) -> Result<Response<Byte
     let Ok(body) = Limited::new(body, BODY).collect().await else {
         return Ok(plain(413, "too large"));
     };
-    let request = Request::from_parts(parts, body.to_bytes());
+    respond(Request::from_parts(parts, body.to_bytes()), desk).await
+}
+
+/// Answers a request that was read.
+pub(crate) async fn respond(request: Request<Bytes>, desk: &Desk) -> Result<Response<Bytes>, Cut> {
     if request.method() != Method::POST || request.uri().path().starts_with(page::AT) {
         return Ok(page::respond_at(desk, &request));
     }

@@ -26,4 +26,4 @@ mod smtp;
 pub use behaviour::{Behaviour, Plan};
 pub use credentials::Subscription;
 pub use message::{Message, Via};
-pub use sink::{Options, Sink, Sms};
+pub use sink::{Options, Sink};

@@ -5,6 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ::http::{Request, Response};
+use bytes::Bytes;
 use domain::Timestamp;
 use outside::Network;
 use tokio::net::{TcpListener, TcpStream};
@@ -69,15 +71,6 @@ pub(crate) struct Desk {
     pub(crate) smtp: SocketAddr,
     pub(crate) http: SocketAddr,
     now: Now,
-}
-
-/// What SNS is to make of a text message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sms {
-    /// It went out, under this id.
-    Accepted(String),
-    /// This happens instead.
-    Otherwise(Behaviour),
 }
 
 #[derive(Debug)]
@@ -153,18 +146,10 @@ impl Sink {
         self.desk.plans.get(via)
     }
 
-    /// Takes a text message from whoever plays SNS.
-    pub fn keep_sms(&self, number: &str, text: &str) -> Sms {
-        match self.desk.plans.next(Via::Sms) {
-            Behaviour::Accept => Sms::Accepted(self.desk.keep_sms(number, text)),
-            otherwise @ (Behaviour::Slow { .. } | Behaviour::AcceptThenCut) => {
-                self.desk.keep_sms(number, text);
-                Sms::Otherwise(otherwise)
-            }
-            otherwise @ (Behaviour::Fail { .. } | Behaviour::Throttle { .. } | Behaviour::Hang) => {
-                Sms::Otherwise(otherwise)
-            }
-        }
+    /// Answers a request as its own server would, without a socket, for whoever plays SES and SNS;
+    /// `None` if the line is to be cut.
+    pub async fn answer(&self, request: Request<Bytes>) -> Option<Response<Bytes>> {
+        http::respond(request, &self.desk).await.ok()
     }
 
     /// A browser that reads what is pushed to it.
@@ -209,12 +194,6 @@ impl Desk {
 
     pub(crate) fn keep(&self, via: Via, draft: Draft) -> u64 {
         self.kept.keep(draft, self.now(), via)
-    }
-
-    fn keep_sms(&self, number: &str, text: &str) -> String {
-        let (to, text) = (number.to_owned(), text.to_owned());
-        let draft = Draft { to, source: text.clone(), text, ..Draft::default() };
-        format!("sink-{}", self.keep(Via::Sms, draft))
     }
 
     fn is_ours(&self, name: &str) -> bool {

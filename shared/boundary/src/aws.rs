@@ -32,9 +32,10 @@ struct Endpoints {
     sqs: Option<String>,
     s3: Option<String>,
     sns: Option<String>,
+    sesv2: Option<String>,
 }
 
-/// Builds one service's client; the three SDK crates share names but no trait.
+/// Builds one service's client; the SDK's crates share names but no trait.
 macro_rules! client {
     ($self:ident, $sdk:ident, $endpoint:expr) => {{
         let mut config = $sdk::Config::builder()
@@ -88,6 +89,7 @@ impl Aws {
                 sqs: endpoint("SQS"),
                 s3: endpoint("S3"),
                 sns: endpoint("SNS"),
+                sesv2: endpoint("SESV2"),
             },
         })
     }
@@ -114,6 +116,11 @@ impl Aws {
     /// An SNS client.
     pub fn sns(&self) -> aws_sdk_sns::Client {
         client!(self, aws_sdk_sns, self.endpoints.sns)
+    }
+
+    /// An SES client.
+    pub fn sesv2(&self) -> aws_sdk_sesv2::Client {
+        client!(self, aws_sdk_sesv2, self.endpoints.sesv2)
     }
 }
 

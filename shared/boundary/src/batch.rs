@@ -2,7 +2,8 @@
 //!
 //! A message is acknowledged only if its handler said `Ok`, or if it could never be read and now
 //! lies in the dead letters with the reason. Whatever else happens, a panic included, that message
-//! and no other comes back.
+//! and no other comes back. Where a consumer takes several at once, those of one group (on fair queues:
+//! of one person) still follow one another.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -10,8 +11,8 @@ use std::sync::Arc;
 
 use aws_lambda_events::event::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};
 use domain::{Failure, Timestamp};
-use futures::FutureExt;
 use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, stream};
 use messaging::{DeadLetters, TRACEPARENT};
 use serde_json::json;
 use store::tally;
@@ -19,8 +20,11 @@ use store::tally;
 use crate::telemetry::{Fields, Log, Report, Stopwatch, Trace, measured, trace_of};
 use crate::{Clock, Entropy, Host, Misconfigured};
 
-/// Time that is kept for answering.
+/// Time that is kept for a message and for answering, unless a consumer says how much it needs.
 const MARGIN_MS: u64 = 2_000;
+
+/// The attribute that fair queues name a message's group with.
+const GROUP: &str = "MessageGroupId";
 
 /// One message, as its handler sees it.
 #[derive(Debug)]
@@ -29,6 +33,10 @@ pub struct Message {
     pub body: String,
     /// How often it was delivered, this time included.
     pub receive_count: u32,
+    /// The group it belongs to, if it has one.
+    pub group: Option<String>,
+    /// When it was sent, if the queue says so.
+    pub sent_at: Option<Timestamp>,
     /// When this delivery began.
     pub now: Timestamp,
     /// The trace it belongs to.
@@ -65,6 +73,10 @@ struct Shared<S> {
     handler: Handler<S>,
     first: Option<First<S>>,
     dead_letters: DeadLetters,
+    /// Those of some queues, by the end of the queue's ARN.
+    letters: Vec<(String, DeadLetters)>,
+    at_once: usize,
+    margin_ms: u64,
     clock: Clock,
     entropy: Entropy,
     log: Log,
@@ -101,6 +113,9 @@ impl<S: Send + Sync + 'static> Consumer<S> {
                 handler,
                 first: None,
                 dead_letters,
+                letters: Vec::new(),
+                at_once: 1,
+                margin_ms: MARGIN_MS,
                 clock: host.clock.clone(),
                 entropy: host.entropy.clone(),
                 log: host.log.clone(),
@@ -119,31 +134,85 @@ impl<S: Send + Sync + 'static> Consumer<S> {
         self
     }
 
+    /// Takes up to so many messages at once, and begins none that has less than `margin_ms` left.
+    #[must_use]
+    pub fn at_once(mut self, at_once: usize, margin_ms: u64) -> Self {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            (shared.at_once, shared.margin_ms) = (at_once.max(1), margin_ms);
+        }
+        self
+    }
+
+    /// Unreadable messages of some queues, which are named with their dead letters, go there.
+    #[must_use]
+    pub fn with_letters(mut self, letters: Vec<(String, DeadLetters)>) -> Self {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.letters = letters;
+        }
+        self
+    }
+
     /// Handles a batch and names the messages that must come back: those that failed, and those
     /// that there was no time for before `deadline_ms` (0 for none).
     pub async fn handle(&self, event: SqsEvent, deadline_ms: u64) -> SqsBatchResponse {
-        let mut failed = Vec::new();
         let ready = self.shared.prepare(&event.records).await;
-        for message in event.records {
-            let id = message.message_id.clone().unwrap_or_default();
-            let late = !ready || self.shared.is_late(deadline_ms);
-            if late || !self.shared.take(message).await {
-                let mut failure = BatchItemFailure::default();
-                failure.item_identifier = id;
-                failed.push(failure);
-            }
-        }
+        let groups = grouped(event.records);
+        let handled = stream::iter(groups)
+            .map(|group| self.shared.take_all(group, ready, deadline_ms))
+            .buffered(self.shared.at_once);
+        let failed: Vec<Vec<String>> = handled.collect().await;
         let mut response = SqsBatchResponse::default();
-        response.batch_item_failures = failed;
+        response.batch_item_failures = failed.into_iter().flatten().map(failure).collect();
         response
     }
 }
 
+/// Messages that follow one another: those of a group, or one that has none. In the order of their
+/// first.
+fn grouped(records: Vec<SqsMessage>) -> Vec<Vec<SqsMessage>> {
+    let mut groups: Vec<Vec<SqsMessage>> = Vec::new();
+    for record in records {
+        let name = record.attributes.get(GROUP);
+        let same = |group: &&mut Vec<SqsMessage>| {
+            name.is_some() && group.first().and_then(|first| first.attributes.get(GROUP)) == name
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(record),
+            None => groups.push(vec![record]),
+        }
+    }
+    groups
+}
+
+fn failure(id: String) -> BatchItemFailure {
+    let mut failure = BatchItemFailure::default();
+    failure.item_identifier = id;
+    failure
+}
+
 impl<S> Shared<S> {
+    /// Handles messages one after the other; the ids of those that must come back.
+    async fn take_all(
+        &self,
+        records: Vec<SqsMessage>,
+        ready: bool,
+        deadline_ms: u64,
+    ) -> Vec<String> {
+        let mut failed = Vec::new();
+        for record in records {
+            let id = record.message_id.clone().unwrap_or_default();
+            let late = !ready || self.is_late(deadline_ms);
+            if late || !self.take(record).await {
+                failed.push(id);
+            }
+        }
+        failed
+    }
+
     /// A message begun now might be cut off, and everything before it would come back with it.
     fn is_late(&self, deadline_ms: u64) -> bool {
         let now = u64::try_from(self.clock.now().as_millisecond()).unwrap_or(0);
-        deadline_ms > 0 && now + MARGIN_MS > deadline_ms
+        deadline_ms > 0 && now + self.margin_ms > deadline_ms
     }
 
     /// True when the messages may be handled.
@@ -209,6 +278,11 @@ impl<S> Shared<S> {
         Message {
             body: record.body.clone().unwrap_or_default(),
             receive_count,
+            group: record.attributes.get(GROUP).cloned(),
+            sent_at: record
+                .attributes
+                .get("SentTimestamp")
+                .and_then(|ms| Timestamp::from_millisecond(ms.parse().ok()?).ok()),
             now: self.clock.now(),
             trace: trace_of(handed, &self.entropy),
         }
@@ -218,6 +292,8 @@ impl<S> Shared<S> {
         let body = record.body.as_deref().filter(|body| !body.is_empty()).unwrap_or("(empty)");
         let id = record.message_id.as_deref().unwrap_or_default();
         let source = record.event_source_arn.as_deref().unwrap_or_default();
-        self.dead_letters.keep(body, reason, id, source).await
+        let named = self.letters.iter().find(|(queue, _)| source.ends_with(queue.as_str()));
+        let letters = named.map_or(&self.dead_letters, |(_, letters)| letters);
+        letters.keep(body, reason, id, source).await
     }
 }

@@ -4,7 +4,7 @@ use outside::Network;
 use store::{Accounts, Jobs, Limits, Links, Notifications};
 
 use crate::telemetry::Log;
-use crate::{Aws, Clock, Entropy, Misconfigured, Vars};
+use crate::{Aws, Carriers, Clock, Entropy, Misconfigured, Vars};
 
 /// Everything a function needs from outside: handed in once, when it is built.
 #[derive(Debug, Clone)]
@@ -21,6 +21,9 @@ pub struct Host {
     pub log: Log,
     /// The internet outside AWS.
     pub network: Network,
+    /// Whoever carries notifications, where the place itself brings them; otherwise they are made from
+    /// the settings.
+    pub carriers: Option<Carriers>,
 }
 
 impl Host {
@@ -34,6 +37,7 @@ impl Host {
             entropy: Entropy::system(),
             log: Log::stdout(),
             network: Network::system(),
+            carriers: None,
         })
     }
 

@@ -7,6 +7,7 @@
 
 mod aws;
 pub mod batch;
+mod carriers;
 mod clock;
 mod config;
 pub mod edge;
@@ -23,6 +24,7 @@ pub mod schedule;
 pub mod telemetry;
 
 pub use aws::Aws;
+pub use carriers::Carriers;
 pub use clock::Clock;
 pub use config::{Misconfigured, Vars};
 pub use entropy::Entropy;

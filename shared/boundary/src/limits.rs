@@ -120,6 +120,14 @@ impl Limiter {
         self.admission(&claims, units, denial, now)
     }
 
+    /// May one more of what is no request pass, under rules that a function brings itself? What it
+    /// refuses has consumed nothing.
+    pub async fn take(&self, claims: &[Claim<'_>]) -> Result<(), Denial> {
+        let taken = self.decide(claims, 1, self.clock.now()).await;
+        measure_all(lock(&self.ledger).counts());
+        taken
+    }
+
     /// Whether any rule applies to a request.
     pub fn applies(&self, caller: &Caller, path: &str, method: &str) -> bool {
         lock(&self.known).configuration.rules.applies(&caller.subject(), path, method)

@@ -58,6 +58,7 @@ pub mod simulation;
 mod submission;
 mod template;
 pub mod token;
+pub mod tracking;
 mod transition;
 mod why;
 mod words;

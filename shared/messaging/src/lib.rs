@@ -7,12 +7,14 @@ pub mod accounts;
 pub mod clicks;
 pub mod dead_letters;
 pub mod jobs;
+pub mod notifications;
 mod sending;
 
 pub use accounts::{AccountEvents, KeyUses};
 pub use clicks::Clicks;
 pub use dead_letters::DeadLetters;
 pub use jobs::{Doorbells, JobEvents};
+pub use notifications::{DeliveryLetters, DeliveryQueues, DueTopic};
 
 /// The message attribute that carries the trace.
 pub const TRACEPARENT: &str = "traceparent";

@@ -1,6 +1,7 @@
 //! What a stack says about its providers, in one JSON document; a provider without an entry is not
 //! used. Guarantee: no secret shows in `Debug` or in what is said about a mistake.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -31,6 +32,8 @@ pub struct Settings {
     pub apns: Option<ApnsSettings>,
     /// Push to customers' servers.
     pub webhook: Option<WebhookSettings>,
+    /// How many parcels a second a provider takes, by its name; as many as there are, without an entry.
+    pub rates: BTreeMap<String, u32>,
 }
 
 /// What cannot be used.

@@ -37,6 +37,7 @@ async fn what_was_accepted_is_found_with_all_its_deliveries() {
         send_at: Some(at(5_000)),
         expires_at: Some(at(9_000)),
         collapse_key: Some("k".to_owned()),
+        tracked: true,
         ..notification(1, "ada")
     };
     accept(&store, &full, &["sms", "email", "push-phone"]).await;

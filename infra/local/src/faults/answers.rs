@@ -21,7 +21,7 @@ pub(super) fn refusal(service: Service, refusal: &Refusal) -> Response<Bytes> {
         Service::DynamoDb | Service::Sqs => {
             format!(r#"{{"__type":"com.amazonaws#{0}","message":"{0}"}}"#, refusal.code)
         }
-        Service::Sns | Service::S3 => format!(
+        Service::Sns | Service::Ses | Service::S3 => format!(
             "<ErrorResponse><Error><Type>Receiver</Type><Code>{0}</Code><Message>{0}</Message>\
              </Error><RequestId>0</RequestId></ErrorResponse>",
             refusal.code

@@ -30,6 +30,11 @@ fn shown(message: Message, open: Option<(u64, Tab)>) -> String {
     render(&View { at: "/_sink", messages: &messages, plans: &plans, via: None, open })
 }
 
+fn keep(sink: &Sink, text: &str) {
+    let draft = Draft { to: "+15551234567".to_owned(), text: text.to_owned(), ..Draft::default() };
+    sink.desk.keep(Via::Sms, draft);
+}
+
 #[test]
 fn whatever_was_sent_is_escaped() {
     for open in [None].into_iter().chain(Tab::ALL.map(|tab| Some((7, tab)))) {
@@ -114,7 +119,7 @@ async fn a_form_tells_a_provider_how_to_behave() {
 #[tokio::test]
 async fn another_site_changes_nothing_and_reads_nothing() {
     let sink = Sink::start(Options::default()).await.unwrap();
-    sink.keep_sms("+15551234567", "hello");
+    keep(&sink, "hello");
     for site in ["cross-site", "same-site"] {
         let from = [("sec-fetch-site", site)];
         for path in ["/_sink/clear", "/_sink/behave"] {
@@ -139,7 +144,7 @@ async fn another_site_changes_nothing_and_reads_nothing() {
 #[tokio::test]
 async fn everything_is_there_as_json_too() {
     let sink = Sink::start(Options::default()).await.unwrap();
-    sink.keep_sms("+15551234567", "hello");
+    keep(&sink, "hello");
     for (path, pointer) in [("/_sink/messages.json", "/0/text"), ("/_sink/1.json", "/text")] {
         let answer = ask(&sink, Method::GET, path, &[], "");
         let value: serde_json::Value = serde_json::from_slice(answer.body()).unwrap();

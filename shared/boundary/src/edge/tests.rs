@@ -26,6 +26,7 @@ pub(crate) fn host(lines: Arc<Mutex<Vec<String>>>) -> Host {
         entropy: Entropy::new(|bytes| bytes.fill(7)),
         log: Log::new(move |line| lines.lock().unwrap().push(line.to_owned())),
         network: outside::Network::system(),
+        carriers: None,
     }
 }
 

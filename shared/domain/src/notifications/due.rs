@@ -51,12 +51,16 @@ impl Bucket {
         Self { minute: minute(ready_at), shard }
     }
 
-    /// Every bucket that is due at `now` and was not at `since`, and the one of `since` again: the
-    /// last look may have come before the last row. Deliveries are looked for a queue's longest delay
-    /// ahead, which is kept there to the second.
-    pub fn between(since: Timestamp, now: Timestamp) -> impl Iterator<Item = Self> {
-        (minute(since)..=minute(now) + LONGEST_DELAY_SECONDS / 60)
-            .flat_map(|minute| (0..SHARDS).map(move |shard| Self { minute, shard }))
+    /// The buckets to be looked at by a sweep at `now`, the last one before which was at `since`.
+    /// Those that have closed since then: a bucket gets no more rows a queue's longest delay before its
+    /// end, and what is in it then waits on its queue to the second. And those whose time has come
+    /// since then, once more: somebody's clock may have been behind.
+    pub fn closing(since: Timestamp, now: Timestamp) -> impl Iterator<Item = Self> {
+        const AHEAD: i64 = LONGEST_DELAY_SECONDS / 60 - 2;
+        let (since, now) = (minute(since), minute(now));
+        let come = since..=now;
+        let closed = (since + AHEAD + 1).max(now + 1)..=now + AHEAD;
+        come.chain(closed).flat_map(|minute| (0..SHARDS).map(move |shard| Self { minute, shard }))
     }
 
     /// Its name in the store.
@@ -112,18 +116,27 @@ mod tests {
     }
 
     #[test]
-    fn every_bucket_is_looked_at_before_its_time_and_by_the_next_sweep_again() {
-        for n in 0..200 {
-            let ready_at = at(i64::try_from(n).unwrap() * 37 + 1_000);
+    fn every_bucket_is_looked_at_once_it_is_closed_and_again_when_its_time_has_come() {
+        for (n, every) in (0..200).flat_map(|n| [(n, 60), (n, 61), (n, 200), (n, 5_000)]) {
+            let ready_at = at(i64::try_from(n).unwrap() * 37 + 10_000);
             let bucket = Bucket::of(ready_at, &id(n));
-            let mut looks = (0..300).filter(|sweep| {
-                let (since, now) = (at(sweep * 60 - 60), at(sweep * 60));
-                Bucket::between(since, now).any(|seen| seen == bucket)
-            });
-            let first = looks.next().unwrap();
-            assert!(at(first * 60) <= ready_at, "{n}");
-            assert!(looks.count() > 10, "{n}");
+            let sweeps =
+                (0..20_000 / every).map(|sweep| (at(sweep * every), at((sweep + 1) * every)));
+            let looks: Vec<Timestamp> = sweeps
+                .filter(|&(since, now)| Bucket::closing(since, now).any(|seen| seen == bucket))
+                .map(|(_, now)| now)
+                .collect();
+            // No row that is put there by a clock up to a minute behind comes after that.
+            let closed = |now: &Timestamp| now.as_second() >= ready_at.as_second() - 900 + 60;
+            assert!(looks.iter().any(|now| closed(now) && *now > ready_at), "{n} {every}");
+            if every < 700 {
+                let first = looks.iter().find(|now| closed(now)).unwrap();
+                assert!(*first <= ready_at, "{n} {every}");
+                assert!(matches!(place(ready_at, *first), Place::Queue { .. }), "{n} {every}");
+            }
         }
+        let all = Bucket::closing(at(0), at(60)).count();
+        assert_eq!(all, 3 * usize::from(SHARDS), "a run reads little");
         assert_eq!(Bucket { minute: minute(at(61)), shard: 3 }.name(), "2026-03-01T00:01#3");
     }
 

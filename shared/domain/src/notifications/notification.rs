@@ -119,6 +119,9 @@ pub struct Notification {
     /// A later one with the same key takes its place on a device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collapse_key: Option<String>,
+    /// Whether it is noted when a mail is opened, and which links in it are followed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tracked: bool,
     /// Who asked for it.
     pub created_by: UserId,
     /// When.

@@ -20,6 +20,7 @@ pub(super) fn notification(priority: Priority) -> Notification {
         send_at: None,
         expires_at: None,
         collapse_key: None,
+        tracked: false,
         created_by: UserId::outside("shop"),
         created_at: at(0),
     }

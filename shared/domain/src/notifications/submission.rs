@@ -57,6 +57,8 @@ pub struct Submission {
     pub expires_at: Option<Timestamp>,
     /// A later one with the same key takes its place on a device.
     pub collapse_key: Option<String>,
+    /// Whether opened mails and followed links are noted.
+    pub tracked: bool,
 }
 
 impl Request {
@@ -95,6 +97,7 @@ impl Request {
             send_at,
             expires_at,
             collapse_key,
+            tracked: self.track,
         })
     }
 }
@@ -127,6 +130,7 @@ impl Submission {
             send_at: self.send_at,
             expires_at: self.expires_at,
             collapse_key: self.collapse_key.clone(),
+            tracked: self.tracked,
             created_by: by.clone(),
             created_at: now,
         }

@@ -32,6 +32,9 @@ pub struct Request {
     pub expires_at: Option<Timestamp>,
     /// A later one with the same key takes its place on a device.
     pub collapse_key: Option<String>,
+    /// Whether opened mails and followed links are noted; not if left out.
+    #[serde(default)]
+    pub track: bool,
 }
 
 /// A template, as a caller names it.

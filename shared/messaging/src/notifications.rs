@@ -1,0 +1,295 @@
+//! What notifications says to itself: through a topic that leads to nine queues, or straight to one of
+//! them, later.
+//!
+//! A message names its person as its group, so that whoever gets many at once does not hold up others
+//! (fair queues). Absent: anything that a receiver trusts; a message says "look".
+
+use std::collections::BTreeMap;
+
+use aws_sdk_sns::types::{
+    BatchResultErrorEntry as Unpublished, MessageAttributeValue as TopicValue,
+    PublishBatchRequestEntry,
+};
+use aws_sdk_sqs::types::{
+    BatchResultErrorEntry as Unsent, MessageAttributeValue as QueueValue,
+    SendMessageBatchRequestEntry,
+};
+use domain::Failure;
+use domain::accounts::UserId;
+use domain::notifications::{Channel, Delivery, Message, Priority};
+
+use crate::{DeadLetters, TRACEPARENT};
+
+/// Messages in one call.
+const BATCH: usize = 10;
+
+/// Queues, one for each channel and priority.
+const QUEUES: usize = Channel::ALL.len() * Priority::ALL.len();
+
+/// The topic that leads what may be due to the queue of its channel and priority.
+#[derive(Debug, Clone)]
+pub struct DueTopic {
+    client: aws_sdk_sns::Client,
+    topic_arn: String,
+}
+
+impl DueTopic {
+    /// Publishes to `topic_arn`.
+    pub fn new(client: aws_sdk_sns::Client, topic_arn: impl Into<String>) -> Self {
+        Self { client, topic_arn: topic_arn.into() }
+    }
+
+    /// Says that deliveries may be due now: ten in a call. The sweep says it again for those whose
+    /// message was lost.
+    pub async fn due(
+        &self,
+        deliveries: impl IntoIterator<Item = &Delivery>,
+        traceparent: &str,
+    ) -> Result<(), Failure> {
+        let said = deliveries.into_iter().map(|delivery| Said {
+            message: Message::due(delivery),
+            user: &delivery.user,
+            channel: delivery.channel(),
+            priority: delivery.priority,
+        });
+        let said: Vec<Said<'_>> = said.collect();
+        for batch in said.chunks(BATCH) {
+            self.publish(batch, traceparent, "say that deliveries are due").await?;
+        }
+        Ok(())
+    }
+
+    /// Says that a person wants less than before. It takes the way of what is urgent.
+    pub async fn narrowed(&self, user: &UserId, traceparent: &str) -> Result<(), Failure> {
+        let said = Said {
+            message: Message::narrowed(user.clone()),
+            user,
+            channel: Channel::Push,
+            priority: Priority::Critical,
+        };
+        self.publish(&[said], traceparent, "say that somebody wants less").await
+    }
+
+    async fn publish(
+        &self,
+        said: &[Said<'_>],
+        traceparent: &str,
+        action: &'static str,
+    ) -> Result<(), Failure> {
+        let entries = (0..).zip(said).map(|(n, said)| said.entry(n, traceparent));
+        let entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(|e| e.within(action))?;
+        let published = self
+            .client
+            .publish_batch()
+            .topic_arn(&self.topic_arn)
+            .set_publish_batch_request_entries(Some(entries))
+            .send()
+            .await
+            .map_err(|cause| Failure::new(action, cause))?;
+        all_taken(published.failed().iter().map(Unpublished::code), action)
+    }
+}
+
+/// A message, and what leads it to its queue.
+struct Said<'a> {
+    message: Message,
+    user: &'a UserId,
+    channel: Channel,
+    priority: Priority,
+}
+
+impl Said<'_> {
+    fn entry(&self, n: u32, traceparent: &str) -> Result<PublishBatchRequestEntry, Unbuilt> {
+        let mut entry = PublishBatchRequestEntry::builder()
+            .id(n.to_string())
+            .message(serde_json::to_string(&self.message).map_err(Unbuilt::new)?)
+            .set_message_group_id(group(self.user));
+        for (name, value) in [
+            ("channel", self.channel.name()),
+            ("priority", self.priority.name()),
+            (TRACEPARENT, traceparent),
+        ] {
+            let value = TopicValue::builder().data_type("String").string_value(value).build();
+            entry = entry.message_attributes(name, value.map_err(Unbuilt::new)?);
+        }
+        entry.build().map_err(Unbuilt::new)
+    }
+}
+
+/// The queues of each channel and priority, for what is due a little later.
+#[derive(Debug, Clone)]
+pub struct DeliveryQueues {
+    client: aws_sdk_sqs::Client,
+    urls: Vec<String>,
+}
+
+impl DeliveryQueues {
+    /// Sends to `urls`, separated by commas: by channel, and for each by priority, in the order of
+    /// [`Channel::ALL`] and [`Priority::ALL`]; `None` if they are not as many.
+    pub fn new(client: aws_sdk_sqs::Client, urls: &str) -> Option<Self> {
+        Some(Self { client, urls: listed(urls)? })
+    }
+
+    /// Says that deliveries may be due, each after so many seconds, at most 900: ten in a call.
+    pub async fn due<'a>(
+        &self,
+        deliveries: impl IntoIterator<Item = (&'a Delivery, u32)>,
+        traceparent: &str,
+    ) -> Result<(), Failure> {
+        let mut by_queue: BTreeMap<usize, Vec<(&Delivery, u32)>> = BTreeMap::new();
+        for (delivery, delay) in deliveries {
+            let index = position(delivery.channel(), delivery.priority);
+            by_queue.entry(index).or_default().push((delivery, delay));
+        }
+        for (index, due) in by_queue {
+            for batch in due.chunks(BATCH) {
+                self.send(&self.urls[index], batch, traceparent).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn send(
+        &self,
+        queue: &str,
+        batch: &[(&Delivery, u32)],
+        traceparent: &str,
+    ) -> Result<(), Failure> {
+        const ACTION: &str = "say that deliveries are due later";
+        let entries =
+            (0..).zip(batch).map(|(n, (delivery, delay))| entry(n, delivery, *delay, traceparent));
+        let entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(|e| e.within(ACTION))?;
+        let sent = self
+            .client
+            .send_message_batch()
+            .queue_url(queue)
+            .set_entries(Some(entries))
+            .send()
+            .await
+            .map_err(|cause| Failure::new(ACTION, cause))?;
+        all_taken(sent.failed().iter().map(Unsent::code), ACTION)
+    }
+}
+
+fn entry(
+    n: u32,
+    delivery: &Delivery,
+    delay: u32,
+    traceparent: &str,
+) -> Result<SendMessageBatchRequestEntry, Unbuilt> {
+    let body = serde_json::to_string(&Message::due(delivery)).map_err(Unbuilt::new)?;
+    let trace = QueueValue::builder().data_type("String").string_value(traceparent).build();
+    SendMessageBatchRequestEntry::builder()
+        .id(n.to_string())
+        .message_body(body)
+        .set_delay_seconds((delay > 0).then(|| i32::try_from(delay).unwrap_or(i32::MAX)))
+        .set_message_group_id(group(&delivery.user))
+        .message_attributes(TRACEPARENT, trace.map_err(Unbuilt::new)?)
+        .build()
+        .map_err(Unbuilt::new)
+}
+
+/// The dead letters of each of the queues.
+#[derive(Debug, Clone)]
+pub struct DeliveryLetters {
+    letters: Vec<DeadLetters>,
+}
+
+impl DeliveryLetters {
+    /// Sends to `urls`, in the order that [`DeliveryQueues::new`] wants too.
+    pub fn new(client: &aws_sdk_sqs::Client, urls: &str) -> Option<Self> {
+        let urls = listed(urls)?.into_iter();
+        Some(Self { letters: urls.map(|url| DeadLetters::new(client.clone(), url)).collect() })
+    }
+
+    /// Those of a channel and a priority.
+    pub fn of(&self, channel: Channel, priority: Priority) -> &DeadLetters {
+        &self.letters[position(channel, priority)]
+    }
+
+    /// Each of them, in their order.
+    pub fn all(&self) -> impl Iterator<Item = &DeadLetters> {
+        self.letters.iter()
+    }
+}
+
+fn listed(urls: &str) -> Option<Vec<String>> {
+    let urls: Vec<String> = urls.split(',').map(|url| url.trim().to_owned()).collect();
+    (urls.len() == QUEUES && urls.iter().all(|url| !url.is_empty())).then_some(urls)
+}
+
+const fn position(channel: Channel, priority: Priority) -> usize {
+    let channel = match channel {
+        Channel::Email => 0,
+        Channel::Sms => 1,
+        Channel::Push => 2,
+    };
+    channel * Priority::ALL.len() + priority.level()
+}
+
+/// What fair queues tell people apart by. A name that can't be a group's shares a queue like anybody
+/// without one.
+fn group(user: &UserId) -> Option<String> {
+    let name = user.as_str();
+    let fits = (1..=128).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_graphic());
+    fits.then(|| name.to_owned())
+}
+
+/// A batch is taken or refused message by message; one that is refused fails the call.
+fn all_taken<'a>(
+    mut failed: impl Iterator<Item = &'a str>,
+    action: &'static str,
+) -> Result<(), Failure> {
+    match failed.next() {
+        None => Ok(()),
+        Some(code) => Err(Failure::new(action, format!("a message was refused: {code}"))),
+    }
+}
+
+/// What kept a message from being written.
+struct Unbuilt(Box<dyn std::error::Error + Send + Sync>);
+
+impl Unbuilt {
+    fn new(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self(cause.into())
+    }
+
+    fn within(self, action: &'static str) -> Failure {
+        Failure::new(action, self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_channel_and_priority_has_a_place_of_its_own() {
+        let places = Channel::ALL.into_iter().flat_map(|channel| {
+            Priority::ALL.into_iter().map(move |priority| position(channel, priority))
+        });
+        assert!(places.eq(0..QUEUES));
+    }
+
+    #[test]
+    fn fewer_or_empty_addresses_are_no_nine_queues() {
+        assert_eq!(listed("a,b,c,d,e,f,g,h, i ").unwrap()[8], "i");
+        for urls in ["", "a,b", "a,b,c,d,e,f,g,h,", "a,b,c,d,e,f,g,h,i,j"] {
+            assert_eq!(listed(urls), None, "{urls}");
+        }
+    }
+
+    #[test]
+    fn names_that_can_be_no_group_have_none() {
+        for (name, fits) in [
+            ("ada", true),
+            ("auth0|42", true),
+            ("ada lovelace", false),
+            ("zoë", false),
+            ("", false),
+        ] {
+            assert_eq!(group(&UserId::outside(name)).is_some(), fits, "{name}");
+        }
+        assert_eq!(group(&UserId::outside(&"x".repeat(129))), None);
+    }
+}

@@ -1,0 +1,106 @@
+//! Each thing that a provider can say, and what becomes of the delivery.
+
+use domain::notifications::{Because, Class, DeadLetter, Remedy, Status, Why};
+use tests::post::Act;
+
+use super::World;
+
+/// Lets time pass until nothing is on its way any more.
+async fn end(world: &World) {
+    for _ in 0..12 {
+        world.pass(60).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_kind_of_no_has_its_number_of_attempts_and_leaves_a_letter() {
+    for (class, attempts) in [
+        (Class::InvalidRecipient, 1),
+        (Class::OptedOut, 1),
+        (Class::Content, 1),
+        (Class::Unrecognised, 2),
+        (Class::RateLimited, 5),
+        (Class::Outage, 5),
+    ] {
+        let world = World::new();
+        let ada = world.person("ada").await;
+        world.post.always("text", Act::refuse(class));
+        let id = world.tell_one(&ada, "sms").await;
+        world.settle().await;
+        end(&world).await;
+        assert_eq!(world.post.handed().len(), attempts, "{class:?}");
+        let delivery = world.delivery(&id).await;
+        assert_eq!((delivery.status, delivery.class), (Status::Failed, Some(class)));
+        let letters = world.letters("SmsNormalDeadLetters");
+        let letter: DeadLetter = serde_json::from_str(&letters[0].body).unwrap();
+        assert_eq!((letters.len(), letter.class, letter.id), (1, class, id), "{class:?}");
+        assert!(!letters[0].body.contains("+1555"), "a letter names no address");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_asks_for_time_gets_it() {
+    let world = World::new();
+    let ada = world.person("ada").await;
+    let later = Act::Refuse { class: Class::RateLimited, retry_after_seconds: Some(120) };
+    world.post.next("text", [later]);
+    let id = world.tell_one(&ada, "sms").await;
+    world.settle().await;
+    world.pass(119).await;
+    assert_eq!(world.post.handed().len(), 1);
+    let delivery = world.delivery(&id).await;
+    assert_eq!(delivery.why, Some(Why::Backoff { attempt: 1, class: Class::RateLimited }));
+    world.pass(4).await;
+    assert_eq!(world.status(&id).await, Status::Delivered);
+    let handed = world.post.handed();
+    assert!(handed[1].at.as_second() - handed[0].at.as_second() >= 120);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dead_device_is_dropped_and_a_dead_address_gets_nothing_more() {
+    let world = World::new();
+    let ada = world.person("ada").await;
+    world.post.always("push", Act::refuse(Class::InvalidRecipient));
+    world.post.next("mail", [Act::refuse(Class::InvalidRecipient)]);
+    let ids = world.tell(&world.draft(&ada), &["push-phone", "email"]).await;
+    world.settle().await;
+    let person = world.store.person(&ada).await.unwrap();
+    assert!(person.contacts.devices.is_empty());
+    let mailbox = person.contacts.address(&ids[1].way).unwrap();
+    let suppression = world.store.suppression(&mailbox).await.unwrap().unwrap();
+    assert_eq!(suppression.because, Because::Refused);
+    let letters = world.letters("PushNormalDeadLetters");
+    let letter: DeadLetter = serde_json::from_str(&letters[0].body).unwrap();
+    assert_eq!(letter.remedy, Remedy::DropDevice);
+
+    let again = world.tell(&world.draft(&ada), &["push-phone", "email"]).await;
+    world.settle().await;
+    assert_eq!(world.post.handed().len(), 2);
+    for (id, why) in
+        again.iter().zip([Why::AddressGone, Why::AddressSuppressed { because: Because::Refused }])
+    {
+        let delivery = world.delivery(id).await;
+        assert_eq!((delivery.status, delivery.why), (Status::Suppressed, Some(why)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_may_have_arrived_is_repeated_only_where_that_does_no_harm() {
+    for act in [Act::Hang, Act::AcceptUnheard] {
+        let world = World::new();
+        let ada = world.person("ada").await;
+        for provider in ["mail", "text", "push"] {
+            world.post.next(provider, [act.clone()]);
+        }
+        let ids = world.tell(&world.draft(&ada), &["email", "push-phone", "sms"]).await;
+        world.settle().await;
+        end(&world).await;
+        for id in &ids[..2] {
+            let delivery = world.delivery(id).await;
+            assert_eq!((delivery.status, delivery.uncertain), (Status::Delivered, 1), "{act:?}");
+        }
+        let text = world.delivery(&ids[2]).await;
+        assert_eq!((text.status, text.tries), (Status::Unknown, 1), "{act:?}");
+        assert_eq!(world.post.handed().len(), 5, "{act:?}");
+    }
+}
