@@ -41,7 +41,10 @@ async fn a_result_is_written_with_what_leads_back_to_it() {
     assert_eq!(expires(&lab, "ref#ses#m-1", "delivery").await, Some(2 + 30 * DAY));
     let pk = format!("n#{}", id(1).as_str());
     assert_eq!(expires(&lab, &pk, "delivery#email").await, Some(2 + 90 * DAY));
-    // Saying it again changes nothing.
+    // Saying it again changes nothing, whatever it is said from.
+    let word = Event::Handed { attempt: 1, handed: accepted_as("m-1"), jitter: 0 };
+    let again = store.apply(&claimed.id, &word, at(3), token).await.unwrap();
+    assert_eq!(again, Applied::Stays(after.clone()));
     let again = store.record(&claimed, &accepted_as("m-1"), 0, at(3), token).await.unwrap();
     assert_eq!(again, Applied::Stays(after));
 }

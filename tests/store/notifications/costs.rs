@@ -1,14 +1,15 @@
-//! What the path of a notification costs at the store, in calls.
+//! What the path of a notification costs at the store: what the table in its documentation says.
 
-use domain::notifications::Event;
+use domain::notifications::rate::{Grant, Lanes, grant};
+use domain::notifications::{Event, Priority, Why};
 use store::idempotency::{Answer, Request};
-use store::notifications::{Accept, Claim, Claimed};
-use store::tally::counted;
+use store::notifications::{Accept, Claim, Claimed, What};
+use store::tally::{Tally, counted};
 use tests::Lab;
 
 use super::{
-    accepted_as, at, deliveries, mailbox, notification, notifications, provider, save_contacts,
-    token, user,
+    accepted_as, at, deliveries, mailbox, notification, notifications, provider, rendering,
+    save_contacts, token, user,
 };
 
 #[tokio::test(start_paused = true)]
@@ -47,14 +48,27 @@ async fn each_step_is_one_call() {
     let (done, recording) =
         counted(store.record(&claimed, &accepted_as("m"), 0, at(2), token)).await;
     done.unwrap();
-    for (step, tally) in
-        [("accept", accepting), ("look", looking), ("claim", claiming), ("record", recording)]
-    {
-        println!("{step}: {} units", tally.units);
-        assert_eq!(tally.calls, 1, "{step}");
+    let lease = match grant(&Lanes::default(), 100, Priority::Low, 10, at(2)) {
+        Grant::Lease(lease) => lease,
+        Grant::Later { at } => panic!("{at}"),
+    };
+    let (done, leasing) = counted(store.lease(&provider(), &lease)).await;
+    done.unwrap();
+    let rendering = rendering(None);
+    let (done, counting) =
+        counted(store.count(&claimed.id, &rendering, What::Sent, at(2), &token())).await;
+    done.unwrap();
+    for (step, tally, units) in [
+        ("accept", accepting, 2 + 3 + 4 + 4),
+        ("look", looking, 4),
+        ("claim", claiming, 6 + 2),
+        ("record", recording, 2 + 2 + 2),
+        ("lease", leasing, 1),
+        ("count", counting, 4),
+    ] {
+        assert_eq!(tally, Tally { calls: 1, units: f64::from(units) }, "{step}");
     }
-    let event = Event::Withdrawn { why: domain::notifications::Why::Cancelled };
+    let event = Event::Withdrawn { why: Why::Cancelled };
     let (_, applying) = counted(store.apply(&all[1].id, &event, at(3), token)).await;
-    println!("apply: {} units", applying.units);
-    assert_eq!(applying.calls, 2);
+    assert_eq!(applying, Tally { calls: 2, units: 5.0 });
 }

@@ -85,11 +85,15 @@ async fn what_has_moved_meanwhile_is_not_released() {
     let later = Notification { send_at: Some(at(3_600)), ..notification(1, "ada") };
     let delivery = accept(&store, &later, &["email"]).await;
     let seen = in_bucket(&store, &delivery).await.remove(0);
-    let event = Event::Deferred { until: at(7_200), why: Why::Quiet };
-    let moved = happen(&store, &delivery.id, event, at(10)).await;
-    store.released(&seen).await.unwrap();
+    // Another time of the same minute, and one of another.
+    for until in [3_630, 7_200] {
+        let event = Event::Deferred { until: at(until), why: Why::Quiet };
+        let moved = happen(&store, &delivery.id, event, at(10)).await;
+        store.released(&seen).await.unwrap();
+        let found = in_bucket(&store, &moved).await;
+        assert_eq!((found.len(), found[0].at), (1, at(until)));
+    }
     assert!(in_bucket(&store, &delivery).await.is_empty());
-    assert_eq!(in_bucket(&store, &moved).await.len(), 1);
     let gone = happen(&store, &delivery.id, Event::Withdrawn { why: Why::Cancelled }, at(11)).await;
     assert!(in_bucket(&store, &gone).await.is_empty());
     store.released(&seen).await.unwrap();

@@ -2,7 +2,7 @@
 
 use domain::Timestamp;
 use domain::notifications::rate::{Grant, Lanes, Lease, grant};
-use domain::notifications::{Breaker, Gate, Priority, Seen};
+use domain::notifications::{Breaker, Gate, Priority, ProviderName, Seen};
 use futures::future::join_all;
 use local::faults::{Dice, Fault};
 use store::notifications::{Leased, Trial};
@@ -28,6 +28,9 @@ async fn what_many_see_at_once_adds_up() {
     assert_eq!(breaker.version, 20);
     let count = breaker.counts[0];
     assert_eq!((count.fine, count.failed, breaker.counts.len()), (40, 20, 1));
+    let smtp = ProviderName::parse("smtp").unwrap();
+    let both = store.breakers(&[smtp, ses]).await.unwrap();
+    assert_eq!(both, [Breaker::default(), breaker]);
 }
 
 #[tokio::test(start_paused = true)]
