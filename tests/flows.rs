@@ -11,4 +11,5 @@ mod links;
 mod links_clicks;
 mod links_once;
 mod messages;
+mod notifications;
 mod redirect;
