@@ -194,7 +194,7 @@ fn within(count: usize, field: &str) -> Result<usize, Problem> {
     if fits { Ok(count) } else { Err(Problem::field(field, "a number from 1 to 100")) }
 }
 
-fn filter(named: Option<&str>, class: Option<&str>) -> Result<LetterFilter, Problem> {
+fn filter(way: Option<&str>, class: Option<&str>) -> Result<LetterFilter, Problem> {
     let known = |name: &str| {
         Class::ALL.into_iter().find(|class| class.name() == name).ok_or_else(|| {
             let names = Class::ALL.map(|class| format!("`{}`", class.name())).join(", ");
@@ -202,7 +202,7 @@ fn filter(named: Option<&str>, class: Option<&str>) -> Result<LetterFilter, Prob
         })
     };
     Ok(LetterFilter {
-        channel: named.map(channel).transpose()?,
+        channel: way.map(channel).transpose()?,
         class: class.map(known).transpose()?,
     })
 }

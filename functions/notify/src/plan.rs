@@ -3,7 +3,7 @@
 use boundary::http::{Error, Problem};
 use domain::Timestamp;
 use domain::notifications::{
-    Asked, Channel, Delivery, Event, Facts, Notification, Rejected, Standing, Step, Submission,
+    Asked, Channel, Delivery, Event, Facts, Notification, Standing, Step, Submission,
     TemplateVersion, Unfit, Verdict, Way, stopped, transition,
 };
 use store::notifications::{Accept, Person};
@@ -142,13 +142,5 @@ fn checked(notification: &Notification, way: Way, person: &Person, now: Timestam
     match transition(&delivery, &Event::Suppressed { why }, now) {
         Step::Become(after) => *after,
         Step::Stay | Step::Refuse(_) => delivery,
-    }
-}
-
-/// A template that the path names and that is none.
-pub(crate) fn no_template(error: Rejected) -> Error {
-    match error {
-        Rejected::Field { .. } => Problem::unknown("template").into(),
-        other => other.into(),
     }
 }

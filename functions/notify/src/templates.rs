@@ -1,7 +1,7 @@
 //! Templates: published in versions that never change, looked at, tried out, and activated.
 
 use boundary::http::{Answer, Error, Problem, Request, Response};
-use domain::notifications::{Draft, Rejected, Template, TemplateId, TemplateVersion};
+use domain::notifications::{Channel, Draft, Rejected, Template, TemplateId, TemplateVersion};
 use http::{StatusCode, header};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -191,7 +191,7 @@ async fn version_view(
     Ok(VersionView {
         version: version.number,
         active: version.number == template.active,
-        channels: version.draft.channels().into_iter().map(|channel| channel.name()).collect(),
+        channels: version.draft.channels().into_iter().map(Channel::name).collect(),
         created_at: version.created_at.to_string(),
         created_by: version.created_by.as_str().to_owned(),
         results: results.collect(),

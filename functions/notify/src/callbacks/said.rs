@@ -59,16 +59,16 @@ struct SesTime {
 
 /// Each thing that is said; `None` for what says nothing about a parcel.
 pub(super) fn read(request: &Request) -> Result<Vec<Option<Callback>>, Problem> {
-    match request.json::<Value>()? {
-        Value::Array(events) if (1..=MOST).contains(&events.len()) => {
-            events.into_iter().map(|event| parse_json(event).map(Some)).collect()
-        }
-        wrapped @ Value::Object(_) => {
-            let Wrapped { message } = parse_json(wrapped)?;
-            Ok(vec![message.as_deref().and_then(from_ses)])
-        }
-        _ => Err(Problem::unfit("", "The body must be a list of 1 to 500 events.")),
+    let body: Value = request.json()?;
+    if body.is_object() {
+        let Wrapped { message } = parse_json(body)?;
+        return Ok(vec![message.as_deref().and_then(from_ses)]);
     }
+    let events: Vec<Callback> = parse_json(body)?;
+    if !(1..=MOST).contains(&events.len()) {
+        return Err(Problem::unfit("", "The body must be a list of 1 to 500 events."));
+    }
+    Ok(events.into_iter().map(Some).collect())
 }
 
 /// SES speaks of more than we listen to.
