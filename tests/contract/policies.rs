@@ -78,6 +78,7 @@ async fn exercise(lab: &Lab) {
     created.json(&json!({ "name": "Eve", "roles": ["admin"] })).send().await;
     exercise_links(lab, &key).await;
     exercise_jobs(lab).await;
+    exercise_notifications(lab).await;
     exercise_limits(lab).await;
     // Whichever call it is: the account is disabled and nobody is told, which is left to the sweep.
     for nth in 2..20 {
@@ -173,6 +174,45 @@ async fn exercise_jobs(lab: &Lab) {
     lab.cloud.settle().await;
 }
 
+/// Somebody who is told everything, now and a little later, and who then wants less.
+async fn exercise_notifications(lab: &Lab) {
+    let key = lab.user("shop", &["notifier"]).await;
+    let send = |method: Method, path: &str, body: serde_json::Value| {
+        lab.call(method, path).by(&key).json(&body).send()
+    };
+    let device = json!({ "kind": "fcm", "token": "t" });
+    let contacts = json!({
+        "email": "ann@example.org", "phone": "+34600123456", "devices": { "d": device },
+    });
+    let saved = send(Method::PUT, "/api/v1/users/ann/contacts", contacts).await;
+    assert_eq!(saved.status, 200, "{}", saved.body);
+    let content = json!({
+        "email": { "subject": "Hello", "text": "Hello" },
+        "sms": { "text": "Hello" },
+        "push": { "title": "Hello", "body": "Hello" },
+    });
+    for priority in ["critical", "normal", "low"] {
+        for at in ["2026-03-01T11:00:00Z", "2026-03-01T12:12:00Z"] {
+            let body = json!({
+                "userId": "ann", "category": "orders", "priority": priority, "sendAt": at,
+                "content": content,
+            });
+            let sent = send(Method::POST, "/api/v1/notifications", body).await;
+            assert_eq!(sent.status, 202, "{}", sent.body);
+        }
+    }
+    let wrong = json!({ "userIds": ["ann", "bob"], "category": "", "idempotencyKey": "wrong" });
+    assert_eq!(send(Method::POST, "/api/v1/notifications", wrong).await.status, 422);
+    for path in ["/api/v1/users/ann/notifications", "/api/v1/dead-letters"] {
+        assert_eq!(lab.call(Method::GET, path).by(&key).send().await.status, 200, "{path}");
+    }
+    let read = send(Method::POST, "/api/v1/users/ann/notifications/read", json!({})).await;
+    assert_eq!(read.status, 200, "{}", read.body);
+    let nothing = json!({ "enabled": false });
+    let saved = send(Method::PUT, "/api/v1/users/ann/preferences", nothing).await;
+    assert_eq!(saved.status, 200, "{}", saved.body);
+}
+
 /// Every function that answers requests reads rules that have changed, counts, and blocks an address.
 async fn exercise_limits(lab: &Lab) {
     let put = |path: &str, body: serde_json::Value| {
@@ -180,7 +220,15 @@ async fn exercise_limits(lab: &Lab) {
     };
     let settings = json!({ "autoBlock": { "denials": 1 } });
     assert_eq!(put("/admin/ratelimits/settings", settings).await.status, 200);
-    let paths = ["/docs", "/api/v1/ids/1", "/api/v1/me", "/api/v1/urls", "/api/v1/jobs", "/spent"];
+    let paths = [
+        "/docs",
+        "/api/v1/ids/1",
+        "/api/v1/me",
+        "/api/v1/urls",
+        "/api/v1/jobs",
+        "/unsubscribe",
+        "/spent",
+    ];
     let rule = json!({ "resources": paths, "dimension": "ip", "limit": 0, "windowSeconds": 60 });
     assert_eq!(put("/admin/ratelimits/nothing", rule).await.status, 201);
     lab.advance_seconds(6);
