@@ -1,21 +1,14 @@
 //! One role a function, as narrow as its job.
 
+mod notifications;
+
 use std::collections::BTreeSet;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use domain::Timestamp;
-use domain::accounts::UserId;
-use domain::notifications::{
-    Address, Body, Category, Contacts, Delivery, DeliveryId, DeviceId, Message, Notification,
-    NotificationId, Preferences, Priority, ProviderName, Way,
-};
 use http::Method;
 use local::policy::Use;
-use messaging::DueTopic;
 use serde_json::json;
 use sink::Sink;
-use store::Notifications;
-use store::notifications::{Accept, Claim};
 use template::{Effect, Statement, Tracing};
 use tests::{Lab, Setup, root_key};
 
@@ -112,8 +105,9 @@ async fn exercise(lab: &Lab) {
     created.json(&json!({ "name": "Eve", "roles": ["admin"] })).send().await;
     exercise_links(lab, &key).await;
     exercise_jobs(lab).await;
+    notifications::notify(lab).await;
     exercise_limits(lab).await;
-    exercise_notifications(lab).await;
+    notifications::deliver(lab).await;
     // Whichever call it is: the account is disabled and nobody is told, which is left to the sweep.
     for nth in 2..20 {
         lab.cloud.faults.strike(nth, local::faults::Fault::CrashBefore);
@@ -215,7 +209,15 @@ async fn exercise_limits(lab: &Lab) {
     };
     let settings = json!({ "autoBlock": { "denials": 1 } });
     assert_eq!(put("/admin/ratelimits/settings", settings).await.status, 200);
-    let paths = ["/docs", "/api/v1/ids/1", "/api/v1/me", "/api/v1/urls", "/api/v1/jobs", "/spent"];
+    let paths = [
+        "/docs",
+        "/api/v1/ids/1",
+        "/api/v1/me",
+        "/api/v1/urls",
+        "/api/v1/jobs",
+        "/unsubscribe",
+        "/spent",
+    ];
     let rule = json!({ "resources": paths, "dimension": "ip", "limit": 0, "windowSeconds": 60 });
     assert_eq!(put("/admin/ratelimits/nothing", rule).await.status, 201);
     lab.advance_seconds(6);
@@ -228,96 +230,6 @@ async fn exercise_limits(lab: &Lab) {
     let gone = lab.call(Method::DELETE, "/admin/ratelimits/nothing").by(&root_key()).send().await;
     assert_eq!(gone.status, 204);
     lab.advance_seconds(6);
-}
-
-/// Notifications of every channel and priority: some that come too early, some that nobody tells of, one
-/// whose sender is lost; a person who changes their mind, and messages that nobody can read.
-async fn exercise_notifications(lab: &Lab) {
-    let store = Notifications::new(lab.aws().dynamodb(), lab.table("NotificationsTable"));
-    let user = UserId::outside("ada");
-    let device = (DeviceId::parse("phone").unwrap(), Address::Fcm { token: "token".to_owned() });
-    let contacts = Contacts {
-        email: Some("ada@example.com".to_owned()),
-        phone: Some("+15551234567".to_owned()),
-        devices: [device].into(),
-        version: 1,
-    };
-    store.save_contacts(&user, &contacts, "contacts").await.unwrap();
-    let topic = stack().topics.iter().find(|it| it.logical_id == "NotificationsTopic").unwrap();
-    let topic = DueTopic::new(lab.aws().sns(), &topic.arn);
-    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    let now = || Timestamp::from_millisecond(lab.cloud.now_ms()).unwrap();
-    let mut n = 0;
-    for told in [true, false] {
-        for priority in Priority::ALL {
-            n += 1;
-            let mut new = notification(n, priority, &user, now());
-            new.send_at = Some(now() + std::time::Duration::from_secs(60));
-            let ways = ["email", "sms", "push-phone"].map(|way| Way::parse(way).unwrap());
-            let deliveries = ways.map(|way| Delivery::accepted(&new, way));
-            let accept = Accept { notification: &new, deliveries: &deliveries };
-            store.accept(accept, None, now(), &format!("accept-{n}")).await.unwrap();
-            if told {
-                topic.due(&deliveries, trace).await.unwrap();
-            }
-        }
-    }
-    lab.cloud.settle().await;
-    lab.advance_seconds(700);
-    // A message that does not say whose it is.
-    let anybody = Message::DeliveryDue { v: 1, notification_id: id(4), delivery: Way::Email };
-    let anybody = queues::NewMessage::text(serde_json::to_string(&anybody).unwrap());
-    let queue = stack().queues.iter().find(|it| it.logical_id == "EmailCriticalQueue").unwrap();
-    lab.cloud.services.queues().send(&queue.name, &anybody).unwrap();
-    let lost = store.delivery(&DeliveryId { notification_id: id(1), way: Way::Sms }).await.unwrap();
-    let (lost, person) = (lost.unwrap(), store.person(&user).await.unwrap());
-    let claim = Claim {
-        delivery: &lost,
-        person: &person,
-        address: &contacts.address(&Way::Sms).unwrap(),
-        by: "nobody",
-        provider: &ProviderName::parse("sns").unwrap(),
-        rendering: None,
-    };
-    store.claim(claim, now(), "claim").await.unwrap();
-    lab.advance_seconds(61);
-    lab.sweep().await;
-    let off = Preferences { enabled: false, version: 1, ..Preferences::default() };
-    lab.cloud.settle().await;
-    store.save_preferences(&user, &off, "off").await.unwrap();
-    topic.narrowed(&user, trace).await.unwrap();
-    for function in stack().functions.iter().filter(|it| it.logical_id == "Deliver") {
-        for event in &function.queue_events {
-            let queue = stack().queue_by_arn(&event.queue_arn).unwrap();
-            let poison = queues::NewMessage::text("not json");
-            lab.cloud.services.queues().send(&queue.name, &poison).unwrap();
-        }
-    }
-    lab.cloud.settle().await;
-}
-
-fn id(n: u64) -> NotificationId {
-    NotificationId::made_from(Timestamp::UNIX_EPOCH, n.to_be_bytes())
-}
-
-fn notification(n: u64, priority: Priority, user: &UserId, now: Timestamp) -> Notification {
-    let words = json!({
-        "email": { "subject": "Hi", "text": "Hi" }, "sms": { "text": "Hi" },
-        "push": { "title": "Hi", "body": "Hi" },
-    });
-    Notification {
-        id: id(n),
-        user: user.clone(),
-        category: Category::parse("orders").unwrap(),
-        priority,
-        body: Body::Inline { words: serde_json::from_value(words).unwrap() },
-        send_at: None,
-        expires_at: None,
-        collapse_key: None,
-        tracked: false,
-        created_by: user.clone(),
-        created_at: now,
-    }
 }
 
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";

@@ -32,6 +32,7 @@ fn the_template_routes_exactly_what_each_function_answers() {
     let binary = |tag: &str| match tag {
         "Service" => "describe".to_owned(),
         "Links" => "shorten".to_owned(),
+        "Notifications" => "notify".to_owned(),
         other => other.to_lowercase(),
     };
     let answered: BTreeSet<(String, String)> = sections

@@ -1,6 +1,7 @@
 //! Notifications, from the row that accepts one to the hand of whoever carries it. Every message is
 //! delivered twice.
 
+mod api;
 mod crashes;
 mod deliver;
 mod outcomes;

@@ -115,7 +115,7 @@ async fn begin(state: &State, messages: &[Message]) -> Result<(), Failure> {
 }
 
 async fn handle(state: &State, message: &Message) -> Result<(), Unhandled> {
-    let outcome = tell(state, message).await;
+    let outcome = Box::pin(tell(state, message)).await;
     // Whoever is last tells what the batch has seen of providers: a write for many parcels.
     if state.left.fetch_sub(1, Ordering::SeqCst) == 1 {
         state.gates.tell(state, &message.trace).await;

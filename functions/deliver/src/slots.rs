@@ -81,13 +81,13 @@ impl Pool {
             let wanted = u32::try_from(wanted).unwrap_or(1);
             let at = match grant(&lanes, per_second, class, wanted, state.now()) {
                 Grant::Lease(lease) => {
-                    let shelf = match state.notifications.lease(provider, &lease).await? {
+                    let brought = match state.notifications.lease(provider, &lease).await? {
                         Leased::Ours { slots, lanes } => {
                             Shelf { slots: Some(slots), next: 0, lanes: Some(lanes) }
                         }
                         Leased::Refused(lanes) => Shelf { lanes: Some(lanes), ..Shelf::default() },
                     };
-                    self.put(&key, shelf);
+                    self.put(&key, brought);
                     state.now()
                 }
                 Grant::Later { at } => {
@@ -114,9 +114,9 @@ impl Pool {
         shelves.get(key).copied().unwrap_or_default()
     }
 
-    fn put(&self, key: &(ProviderName, Priority), shelf: Shelf) {
+    fn put(&self, key: &(ProviderName, Priority), after: Shelf) {
         let mut shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
-        shelves.insert(key.clone(), shelf);
+        shelves.insert(key.clone(), after);
     }
 }
 

@@ -58,6 +58,7 @@ pub fn sections(template: &Path) -> Result<Vec<Section>, String> {
             "ids" => ids "Ids",
             "shorten" => shorten "Links",
             "jobs" => jobs "Jobs",
+            "notify" => notify "Notifications",
             "limits" => limits "Limits",
             "accounts" => accounts "Accounts",
             "describe" => describe "Service",

@@ -91,6 +91,7 @@ registry! {
     "ids" => ids,
     "jobs" => jobs,
     "limits" => limits,
+    "notify" => notify,
     "redirect" => redirect,
     "shorten" => shorten,
     "sweep-accounts" => sweep_accounts,

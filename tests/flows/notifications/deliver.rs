@@ -57,7 +57,7 @@ async fn a_message_before_its_time_waits_for_it() {
     let world = World::new();
     let ada = world.person("ada").await;
     let mut draft = world.draft(&ada);
-    draft.send_at = Some(world.now() + std::time::Duration::from_secs(120));
+    draft.send_at = Some(world.now() + std::time::Duration::from_mins(2));
     let id = world.tell(&draft, &["email"]).await.remove(0);
     world.settle().await;
     world.pass(110).await;

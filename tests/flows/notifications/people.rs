@@ -25,7 +25,7 @@ async fn what_waits_is_taken_back_when_its_person_wants_less() {
     let world = World::new();
     let ada = world.person("ada").await;
     let mut draft = world.draft(&ada);
-    draft.send_at = Some(world.now() + std::time::Duration::from_secs(7_200));
+    draft.send_at = Some(world.now() + std::time::Duration::from_hours(2));
     let ids = world.tell(&draft, &["email", "sms"]).await;
     world.settle().await;
     world.prefer(&ada, |it| it.switch_off(&OptOut::Channel { channel: Channel::Sms })).await;

@@ -2,7 +2,7 @@
 
 use domain::Failure;
 use domain::accounts::{Rejected, Role};
-use domain::{jobs, limits, links};
+use domain::{jobs, limits, links, notifications};
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 
@@ -335,6 +335,23 @@ impl From<jobs::Rejected> for Problem {
     }
 }
 
+impl From<notifications::Rejected> for Problem {
+    fn from(rejected: notifications::Rejected) -> Self {
+        use notifications::Rejected;
+        match rejected {
+            Rejected::Field { field, rule } => Self::field(field, rule),
+            Rejected::UnknownNotification => Self::unknown("notification"),
+            Rejected::UnknownTemplate(name) => Self::unknown(&format!("template: `{name}`")),
+            Rejected::Template { field, problem } => {
+                let detail = format!("`{field}`: {problem}.");
+                Self::unfit(field, detail)
+            }
+            Rejected::Moved => Self::moved(),
+            Rejected::Refused(refusal) => Self::conflict(sentence(&refusal.to_string())),
+        }
+    }
+}
+
 /// A reason as a sentence of its own.
 pub fn sentence(reason: &str) -> String {
     let mut letters = reason.chars();
@@ -401,6 +418,12 @@ impl From<links::Rejected> for Error {
 
 impl From<jobs::Rejected> for Error {
     fn from(rejected: jobs::Rejected) -> Self {
+        Self::Problem(rejected.into())
+    }
+}
+
+impl From<notifications::Rejected> for Error {
+    fn from(rejected: notifications::Rejected) -> Self {
         Self::Problem(rejected.into())
     }
 }

@@ -1,0 +1,208 @@
+//! What a person wants, and where they are reached: read and replaced, by themselves or by who sends.
+
+use std::collections::BTreeMap;
+
+use boundary::http::{Answer, Problem, Request, Response};
+use domain::accounts::UserId;
+use domain::notifications::{
+    Address, By, Category, Channel, Contacts, DeviceId, Locale, Preferences, Quiet, Zone,
+};
+use http::{StatusCode, header};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::notifications::Saved;
+
+use crate::State;
+use crate::narrow;
+use crate::shapes::{DeviceShape, QuietShape};
+use crate::state::person_named;
+
+/// They may change under our hands so often.
+const TRIES: usize = 5;
+
+/// What a person wants. What is left out is as it is for whoever has said nothing.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct PreferencesBody {
+    /// `false`: nothing at all. `true` if left out.
+    #[serde(default = "on")]
+    enabled: bool,
+    /// Where they are: `Europe/Madrid`; `UTC` if left out.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    time_zone: Zone,
+    /// What they read: `es_MX`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    language: Option<Locale>,
+    /// When they are left alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<QuietShape>")]
+    do_not_disturb: Option<Quiet>,
+    /// `email`, `sms` and `push`; what is not here is on.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, bool>")]
+    channels: BTreeMap<Channel, bool>,
+    /// By category, and for each by channel; what is not here is on. At most 200 categories.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, BTreeMap<String, bool>>")]
+    categories: BTreeMap<Category, BTreeMap<Channel, bool>>,
+    /// At most so many a day by channel, if fewer than anybody gets.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, u32>")]
+    daily_caps: BTreeMap<Channel, u32>,
+}
+
+/// What a person wants, and what they switched.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PreferencesView {
+    #[serde(flatten)]
+    wanted: PreferencesBody,
+    /// What was switched off or on: `what`, `channel`, `category`, `on`, `by` and `at`, oldest first.
+    history: Vec<Value>,
+    /// Grows with every change.
+    version: u64,
+}
+
+/// Where a person is reached.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ContactsBody {
+    /// Their mailbox.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    email: Option<String>,
+    /// Their telephone: `+34600123456`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phone: Option<String>,
+    /// Their devices, by the names that their apps give them; at most 10.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, DeviceShape>")]
+    devices: BTreeMap<DeviceId, Address>,
+}
+
+/// Where a person is reached.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ContactsView {
+    #[serde(flatten)]
+    contacts: ContactsBody,
+    /// Grows with every change.
+    version: u64,
+}
+
+const fn on() -> bool {
+    true
+}
+
+pub(crate) async fn preferences(state: &State, request: Request) -> Answer {
+    let user = person_named(&request)?;
+    let found = state.notifications.person(&user).await?.preferences;
+    Ok(shown(&found))
+}
+
+pub(crate) async fn save_preferences(state: &State, request: Request) -> Answer {
+    let user = person_named(&request)?;
+    let body: PreferencesBody = request.json()?;
+    let wanted = body.wanted().checked()?;
+    for _ in 0..TRIES {
+        let before = state.notifications.person(&user).await?.preferences;
+        check_version(&request, before.version)?;
+        let after = before.changed(wanted.clone(), By::Preferences, request.now);
+        let token = state.entropy.token();
+        if state.notifications.save_preferences(&user, &after, &token).await? == Saved::Saved {
+            if after.narrows(&before) {
+                narrow::follow(state, &user, &request).await;
+            }
+            return Ok(shown(&after));
+        }
+    }
+    Err(Problem::unavailable("The preferences keep changing.", 1).into())
+}
+
+pub(crate) async fn contacts(state: &State, request: Request) -> Answer {
+    let user = person_named(&request)?;
+    let found = state.notifications.person(&user).await?.contacts;
+    Ok(listed(&found))
+}
+
+pub(crate) async fn save_contacts(state: &State, request: Request) -> Answer {
+    let user = person_named(&request)?;
+    let ContactsBody { email, phone, devices } = request.json()?;
+    let wanted = Contacts { email, phone, devices, version: 0 }.checked()?;
+    for _ in 0..TRIES {
+        let before = state.notifications.person(&user).await?.contacts;
+        check_version(&request, before.version)?;
+        let after = Contacts { version: before.version + 1, ..wanted.clone() };
+        let token = state.entropy.token();
+        if state.notifications.save_contacts(&user, &after, &token).await? == Saved::Saved {
+            follow_gone(state, &user, &before, &after, &request).await;
+            return Ok(listed(&after));
+        }
+    }
+    Err(Problem::unavailable("The contacts keep changing.", 1).into())
+}
+
+/// What waits for an address that is gone waits for nothing.
+async fn follow_gone(
+    state: &State,
+    user: &UserId,
+    before: &Contacts,
+    after: &Contacts,
+    request: &Request,
+) {
+    let mut ways = Channel::ALL.into_iter().flat_map(|channel| before.ways(channel));
+    if ways.any(|way| after.address(&way).is_none()) {
+        narrow::follow(state, user, request).await;
+    }
+}
+
+/// `If-Match`, where it is sent, names the version that is replaced.
+fn check_version(request: &Request, stands: u64) -> Result<(), Problem> {
+    if request.headers.contains_key(header::IF_MATCH) && request.if_match()? != stands {
+        return Err(Problem::moved());
+    }
+    Ok(())
+}
+
+fn shown(preferences: &Preferences) -> Response {
+    let history = preferences.history.iter();
+    let view = PreferencesView {
+        wanted: PreferencesBody::of(preferences),
+        history: history.filter_map(|switched| serde_json::to_value(switched).ok()).collect(),
+        version: preferences.version,
+    };
+    Response::json(StatusCode::OK, &view).with_version(preferences.version)
+}
+
+fn listed(contacts: &Contacts) -> Response {
+    let Contacts { email, phone, devices, version } = contacts.clone();
+    let view = ContactsView { contacts: ContactsBody { email, phone, devices }, version };
+    Response::json(StatusCode::OK, &view).with_version(version)
+}
+
+impl PreferencesBody {
+    fn wanted(self) -> Preferences {
+        Preferences {
+            enabled: self.enabled,
+            time_zone: self.time_zone,
+            language: self.language,
+            do_not_disturb: self.do_not_disturb,
+            channels: self.channels,
+            categories: self.categories,
+            daily_caps: self.daily_caps,
+            ..Preferences::default()
+        }
+    }
+
+    fn of(preferences: &Preferences) -> Self {
+        Self {
+            enabled: preferences.enabled,
+            time_zone: preferences.time_zone.clone(),
+            language: preferences.language.clone(),
+            do_not_disturb: preferences.do_not_disturb.clone(),
+            channels: preferences.channels.clone(),
+            categories: preferences.categories.clone(),
+            daily_caps: preferences.daily_caps.clone(),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Trying a template out: what somebody would read, without sending anything.
+
+use std::collections::BTreeMap;
+
+use boundary::http::{Answer, Problem, Request, Response};
+use domain::accounts::UserId;
+use domain::notifications::{Channel, Locale, SYSTEM_VARIABLES};
+use http::StatusCode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::State;
+use crate::plan::wrong_data;
+use crate::templates::find;
+
+/// For whom, and with what.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct PreviewBody {
+    /// Which version; the active one if left out.
+    version: Option<u32>,
+    /// `email`, `sms` or `push`; each that it has words for if left out.
+    channel: Option<String>,
+    /// The locale it is wanted in; the default one if left out.
+    #[schemars(with = "Option<String>")]
+    locale: Option<Locale>,
+    /// Whose variant; anybody's if left out.
+    user_id: Option<String>,
+    /// What it is filled in with.
+    data: Option<Value>,
+}
+
+/// What somebody would read.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PreviewView {
+    version: u32,
+    /// One for each channel.
+    previews: Vec<ChannelPreview>,
+}
+
+/// What somebody would read on a channel.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ChannelPreview {
+    channel: &'static str,
+    /// The locale it was made in.
+    locale: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<String>,
+    /// Its texts.
+    content: Value,
+}
+
+pub(crate) async fn preview(state: &State, request: Request) -> Answer {
+    let body: PreviewBody = request.json_or_default()?;
+    let template = find(state, &request).await?;
+    let version = state.version(&template.id, body.version.unwrap_or(template.active)).await?;
+    let channels = match &body.channel {
+        None => version.draft.channels(),
+        Some(name) => vec![channel(name)?],
+    };
+    let user = match &body.user_id {
+        None => UserId::outside("preview"),
+        Some(name) => UserId::parse(name)?,
+    };
+    let data = body.data.map_or_else(|| "{}".to_owned(), |data| data.to_string());
+    // A link that looks like the real one and ends nothing.
+    let link = format!("{}/unsubscribe?token=preview", state.public_url);
+    let system: BTreeMap<&str, String> =
+        SYSTEM_VARIABLES.into_iter().map(|name| (name, link.clone())).collect();
+    let mut previews = Vec::new();
+    for channel in channels {
+        let rendered = version
+            .render(channel, body.locale.as_ref(), &user, &data, &system)
+            .map_err(|unfit| wrong_data(&unfit))?;
+        previews.push(ChannelPreview {
+            channel: channel.name(),
+            locale: rendered.rendering.locale.as_str().to_owned(),
+            variant: rendered.rendering.variant,
+            content: serde_json::to_value(&rendered.content).unwrap_or_default(),
+        });
+    }
+    let view = PreviewView { version: version.number, previews };
+    Ok(Response::json(StatusCode::OK, &view))
+}
+
+/// The channel of that name.
+pub(crate) fn channel(name: &str) -> Result<Channel, Problem> {
+    let found = Channel::ALL.into_iter().find(|channel| channel.name() == name);
+    found.ok_or_else(|| Problem::field("channel", "`email`, `sms` or `push`"))
+}

@@ -1,0 +1,73 @@
+//! Who may do what with whose notifications.
+
+use http::Method;
+use serde_json::{Value, json};
+use tests::Lab;
+
+use super::{ALL, NOBODY, accepted, reachable, send, tomorrow};
+
+#[tokio::test(start_paused = true)]
+async fn who_does_not_send_may_not_do_what_senders_do() {
+    let lab = Lab::new();
+    let member = lab.user("mia", &["member"]).await;
+    let body = tomorrow("mia");
+    let template = "/api/v1/templates/t";
+    for (method, path, body) in [
+        (Method::POST, ALL.to_owned(), &body),
+        (Method::DELETE, format!("{ALL}/{NOBODY}"), &Value::Null),
+        (Method::PUT, template.to_owned(), &json!({})),
+        (Method::GET, template.to_owned(), &Value::Null),
+        (Method::POST, format!("{template}/preview"), &json!({})),
+        (Method::POST, format!("{template}/versions/1/activate"), &Value::Null),
+        (Method::GET, "/api/v1/dead-letters".to_owned(), &Value::Null),
+        (Method::POST, "/api/v1/dead-letters/replay".to_owned(), &json!({ "name": "r" })),
+    ] {
+        let unknown = send(&lab, method.clone(), &path, "", body).await;
+        assert_eq!(unknown.status, 401, "{method} {path}");
+        let other = send(&lab, method.clone(), &path, &member, body).await;
+        assert_eq!(other.status, 403, "{method} {path}: {}", other.body);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn people_see_their_own_and_nobody_else_s() {
+    let lab = Lab::new();
+    let ada = lab.user("ada", &["member"]).await;
+    let eve = lab.user("eve", &["member"]).await;
+    let notifier = lab.user("shop", &["notifier"]).await;
+    reachable(&lab, "ada").await;
+    let id = accepted(&lab, &tomorrow("ada")).await;
+    for (method, path) in [
+        (Method::GET, format!("{ALL}/{id}")),
+        (Method::GET, "/api/v1/users/ada/notifications".to_owned()),
+        (Method::POST, "/api/v1/users/ada/notifications/read".to_owned()),
+        (Method::GET, "/api/v1/users/ada/preferences".to_owned()),
+        (Method::GET, "/api/v1/users/ada/contacts".to_owned()),
+    ] {
+        for (key, status) in [(&eve, 404), (&ada, 200), (&notifier, 200)] {
+            let answer = send(&lab, method.clone(), &path, key, &Value::Null).await;
+            assert_eq!(answer.status, status, "{method} {path}: {}", answer.body);
+        }
+    }
+    for what in ["preferences", "contacts"] {
+        let path = format!("/api/v1/users/ada/{what}");
+        assert_eq!(send(&lab, Method::PUT, &path, &eve, &json!({})).await.status, 404);
+        assert_eq!(send(&lab, Method::PUT, &path, &ada, &json!({})).await.status, 200);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_there_is_not_is_not_found() {
+    let lab = Lab::new();
+    for path in [
+        format!("{ALL}/{NOBODY}"),
+        format!("{ALL}/nonsense"),
+        "/api/v1/templates/none".to_owned(),
+        "/t/o/1.a.b.c".to_owned(),
+        "/t/c/1.a.b.c".to_owned(),
+    ] {
+        assert_eq!(lab.get(&path).await.status, 404, "{path}");
+    }
+    let heard = lab.post("/api/v1/providers/ses/events", &json!([])).await;
+    assert_eq!(heard.status, 404, "nobody has a secret here");
+}
