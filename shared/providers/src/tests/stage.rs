@@ -129,7 +129,7 @@ fn wire(sink: &Sink, settings: &Value, aws: SocketAddr) -> Vec<Arc<dyn Provider>
             let config = $sdk::Config::builder()
                 .behavior_version($sdk::config::BehaviorVersion::latest())
                 .region($sdk::config::Region::new("eu-west-1"))
-                .credentials_provider(Credentials::for_tests())
+                .credentials_provider(Credentials::new("key", "secret", None, None, "tests"))
                 .http_client(http.clone())
                 .sleep_impl(SharedAsyncSleep::new(TokioSleep::new()))
                 .endpoint_url(&endpoint);
