@@ -2,6 +2,7 @@
 
 mod crates;
 mod events;
+mod metrics;
 mod policies;
 mod queues;
 mod routes;

@@ -3,6 +3,7 @@
 mod jobs;
 mod limits;
 mod links;
+mod notifications;
 mod owners;
 
 use e2e::target;

@@ -6,7 +6,7 @@
 
 use boundary::http::{Answer, Error, Problem, Request, Response};
 use boundary::idempotency;
-use boundary::telemetry::{Unit, measure_of};
+use boundary::telemetry::{Unit, measure, measure_of};
 use domain::accounts::UserId;
 use domain::hex;
 use domain::notifications::{Delivery, NotificationId, Submission};
@@ -231,6 +231,7 @@ fn answer(planned: &[Planned]) -> Response {
 
 fn count(submission: &Submission, accepted: usize) {
     let accepted = u32::try_from(accepted).unwrap_or(u32::MAX);
+    measure("NotificationsAccepted", Unit::Count, accepted.into());
     let dimensions = vec![("Priority", submission.priority.name().to_owned())];
-    measure_of("notifications_accepted_total", Unit::Count, accepted.into(), dimensions);
+    measure_of("NotificationsAccepted", Unit::Count, accepted.into(), dimensions);
 }

@@ -8,7 +8,7 @@ mod said;
 mod secrets;
 
 use boundary::http::{Answer, Error, Problem, Request, Response};
-use boundary::telemetry::{Unit, measure_of};
+use boundary::telemetry::{Unit, measure, measure_of};
 use domain::accounts::UserId;
 use domain::notifications::{
     By, Callback, Delivery, Event, Fate, OptOut, Preferences, ProviderName, Suppression, Way,
@@ -153,10 +153,10 @@ async fn count_arrival(state: &State, request: &Request, delivery: &Delivery) ->
 
 fn count(provider: &ProviderName, fate: Fate) {
     let name = match fate {
-        Fate::Delivered => "notifications_confirmed_total",
-        Fate::Bounced { .. } => "notifications_bounced_total",
-        Fate::Complained => "notifications_complained_total",
+        Fate::Delivered => "NotificationsConfirmed",
+        Fate::Bounced { .. } => "NotificationsBounced",
+        Fate::Complained => "NotificationsComplained",
     };
-    let dimensions = vec![("Provider", provider.as_str().to_owned())];
-    measure_of(name, Unit::Count, 1.0, dimensions);
+    measure(name, Unit::Count, 1.0);
+    measure_of(name, Unit::Count, 1.0, vec![("Provider", provider.as_str().to_owned())]);
 }

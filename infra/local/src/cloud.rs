@@ -84,6 +84,7 @@ impl Options {
     /// their servers have, and by what plays SES and SNS here.
     pub fn send_to(&mut self, sink: Sink) {
         self.parameters.insert("ProviderSettings".to_owned(), sink.settings().to_string());
+        self.parameters.insert("CallbackSecrets".to_owned(), sink.callback_secrets());
         self.network = sink.network(self.network.clone());
         self.sink = Some(sink);
     }
@@ -203,6 +204,9 @@ impl Cloud {
                 if let Some(sink) = &cloud.sink
                     && is_under(sink::page::AT, request.uri().path())
                 {
+                    if let Some(callback) = sink::page::callback(sink, sink::page::AT, &request) {
+                        cloud.gateway.handle(callback, source, cloud.now_ms()).await;
+                    }
                     return sink::page::respond(sink, sink::page::AT, &request);
                 }
                 let started = tokio::time::Instant::now();

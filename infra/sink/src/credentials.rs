@@ -37,6 +37,7 @@ pub(crate) struct Credentials {
     pub(crate) fcm_public: Vec<u8>,
     pub(crate) fcm_token: String,
     pub(crate) webhook_secret: Vec<u8>,
+    pub(crate) callback_secret: Vec<u8>,
     browser: SecretKey,
     pub(crate) browser_auth: [u8; 16],
 }
@@ -57,6 +58,7 @@ impl Credentials {
             fcm_public: service_account.public().as_ref().to_vec(),
             fcm_token: random(24)?,
             webhook_secret: random(24)?.into_bytes(),
+            callback_secret: random(24)?.into_bytes(),
             browser: SecretKey::from_slice(&browser).map_err(|_| io::Error::other("no key"))?,
             browser_auth,
         })

@@ -125,7 +125,7 @@ async fn take(via: Via, request: &Request<Bytes>, desk: &Desk) -> Result<Respons
         Err(no) => return Ok(no.answer(via)),
     };
     match desk.plans.next(via) {
-        Behaviour::Accept => Ok(accepted(via, desk.keep(via, draft), request)),
+        Behaviour::Accept => Ok(accepted(desk, via, desk.keep(via, draft), request)),
         Behaviour::Fail { code, said } => Ok(Refusal::new(code, said).answer(via)),
         Behaviour::Throttle { retry_after_seconds } => {
             Ok(Refusal::throttled(via, retry_after_seconds).answer(via))
@@ -134,7 +134,7 @@ async fn take(via: Via, request: &Request<Bytes>, desk: &Desk) -> Result<Respons
         Behaviour::Slow { milliseconds } => {
             let id = desk.keep(via, draft);
             tokio::time::sleep(Duration::from_millis(milliseconds)).await;
-            Ok(accepted(via, id, request))
+            Ok(accepted(desk, via, id, request))
         }
         Behaviour::AcceptThenCut => {
             desk.keep(via, draft);
@@ -143,10 +143,10 @@ async fn take(via: Via, request: &Request<Bytes>, desk: &Desk) -> Result<Respons
     }
 }
 
-fn accepted(via: Via, id: u64, request: &Request<Bytes>) -> Response<Bytes> {
+fn accepted(desk: &Desk, via: Via, id: u64, request: &Request<Bytes>) -> Response<Bytes> {
     match via {
-        Via::Ses => json(200, &serde_json::json!({ "MessageId": format!("sink-{id}") })),
-        Via::Sms => aws::published(id),
+        Via::Ses => json(200, &serde_json::json!({ "MessageId": desk.reference(id) })),
+        Via::Sms => aws::published(&desk.reference(id)),
         Via::WebPush => {
             let mut answer = plain(201, "");
             let at = HeaderValue::try_from(format!("https://push.sink.localhost/message/{id}"));

@@ -13,6 +13,7 @@
 
 mod authority;
 mod behaviour;
+mod callback;
 mod credentials;
 mod http;
 mod jwt;
@@ -24,6 +25,7 @@ mod sink;
 mod smtp;
 
 pub use behaviour::{Behaviour, Plan};
+pub use callback::Word;
 pub use credentials::Subscription;
 pub use message::{Message, Via};
 pub use sink::{Options, Sink};

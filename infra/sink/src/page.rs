@@ -13,8 +13,8 @@ mod text;
 
 use std::sync::Arc;
 
-pub use answer::respond;
 pub(crate) use answer::respond_at;
+pub use answer::{callback, respond};
 
 use self::text::escape;
 use crate::{Message, Plan, Via};

@@ -70,6 +70,8 @@ pub(crate) struct Desk {
     pub(crate) names: Vec<String>,
     pub(crate) smtp: SocketAddr,
     pub(crate) http: SocketAddr,
+    /// What its names for messages begin with: a sink that is started again gives no name twice.
+    began: Timestamp,
     now: Now,
 }
 
@@ -95,6 +97,7 @@ impl Sink {
             names: options.names,
             smtp: smtp.local_addr()?,
             http: http.local_addr()?,
+            began: (options.now)(),
             now: options.now,
         });
         let running = Running([
@@ -194,6 +197,11 @@ impl Desk {
 
     pub(crate) fn keep(&self, via: Via, draft: Draft) -> u64 {
         self.kept.keep(draft, self.now(), via)
+    }
+
+    /// What the sink calls a message when it accepts it.
+    pub(crate) fn reference(&self, id: u64) -> String {
+        format!("sink-{:x}-{id}", self.began.as_millisecond())
     }
 
     fn is_ours(&self, name: &str) -> bool {

@@ -10,17 +10,21 @@ const LONGEST_LINK: usize = 900;
 /// Why no mail can be made of a parcel.
 pub(crate) type Unfit = (Class, &'static str);
 
-/// The headers by which a mail reader offers one click to end mails like this one (RFC 8058).
+/// The headers by which a mail reader offers one click to end mails like this one (RFC 8058). Without
+/// TLS, as on a developer's machine, there is a link and no click.
 pub(crate) fn unsubscribe(parcel: &Parcel) -> Result<Vec<(&'static str, String)>, Unfit> {
     let Some(link) = &parcel.unsubscribe else { return Ok(Vec::new()) };
     let proper = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>');
-    if !link.starts_with("https://") || link.len() > LONGEST_LINK || !link.bytes().all(proper) {
-        return Err((Class::Content, "a link to unsubscribe that is no https URL"));
+    let secure = link.starts_with("https://");
+    let leads_somewhere = secure || link.starts_with("http://");
+    if !leads_somewhere || link.len() > LONGEST_LINK || !link.bytes().all(proper) {
+        return Err((Class::Content, "a link to unsubscribe that is no URL of a page"));
     }
-    Ok(vec![
-        ("List-Unsubscribe", format!("<{link}>")),
-        ("List-Unsubscribe-Post", "List-Unsubscribe=One-Click".to_owned()),
-    ])
+    let mut headers = vec![("List-Unsubscribe", format!("<{link}>"))];
+    if secure {
+        headers.push(("List-Unsubscribe-Post", "List-Unsubscribe=One-Click".to_owned()));
+    }
+    Ok(headers)
 }
 
 /// One line of a text that should have only one.

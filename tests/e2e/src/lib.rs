@@ -4,9 +4,13 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use domain::accounts::SecretHash;
+use domain::notifications::token::{Ring, TokenKey};
 use local::{Cloud, Options};
 use serde_json::Value;
+use sink::Sink;
 
 /// Where it is and who the admin is.
 #[derive(Debug, Clone)]
@@ -14,6 +18,10 @@ pub struct Target {
     url: String,
     /// The admin's key.
     pub admin_key: String,
+    /// What it signs links with, as in its parameters.
+    token_keys: String,
+    /// What its providers sign callbacks with, as in its parameters.
+    callback_secrets: String,
     agent: ureq::Agent,
 }
 
@@ -52,8 +60,14 @@ impl Answer {
 pub fn target() -> &'static Target {
     static TARGET: OnceLock<Target> = OnceLock::new();
     TARGET.get_or_init(|| {
-        let (url, admin_key) = match std::env::var("SWITCHYARD_URL") {
-            Ok(url) => (url, std::env::var("SWITCHYARD_ADMIN_KEY").unwrap_or_default()),
+        let said = |name: &str| std::env::var(name).unwrap_or_default();
+        let [url, admin_key, token_keys, callback_secrets] = match std::env::var("SWITCHYARD_URL") {
+            Ok(url) => [
+                url,
+                said("SWITCHYARD_ADMIN_KEY"),
+                said("SWITCHYARD_TOKEN_KEYS"),
+                said("SWITCHYARD_CALLBACK_SECRETS"),
+            ],
             Err(_) => start(),
         };
         let agent = ureq::Agent::config_builder()
@@ -63,24 +77,39 @@ pub fn target() -> &'static Target {
             .timeout_global(Some(Duration::from_secs(30)))
             .build()
             .new_agent();
-        Target { url: url.trim_end_matches('/').to_owned(), admin_key, agent }
+        let url = url.trim_end_matches('/').to_owned();
+        Target { url, admin_key, token_keys, callback_secrets, agent }
     })
 }
 
+/// The first of `name:base64`, separated by commas.
+fn first(text: &str) -> Option<(&str, Vec<u8>)> {
+    let (name, secret) = text.split(',').next()?.split_once(':')?;
+    Some((name, STANDARD.decode(secret).ok()?))
+}
+
 /// Starts a local cloud in memory on a free port, on a thread that lives as long as the tests.
-fn start() -> (String, String) {
+fn start() -> [String; 4] {
     let secret = "EndToEnd";
+    let keys = format!("e2e:{}", STANDARD.encode([7; 32]));
+    let token_keys = keys.clone();
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let outcome = tokio::runtime::Runtime::new().map(|runtime| {
             runtime.block_on(async {
                 let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../template.yaml");
                 let mut options = Options::new(&root);
+                let sink = Sink::start(sink::Options::default()).await;
+                let sink = sink.map_err(|error| error.to_string())?;
+                let secrets = sink.callback_secrets();
                 options.parameters = [
+                    ("TokenKeys".to_owned(), keys),
+                    ("PublicUrl".to_owned(), "https://e2e.test".to_owned()),
                     ("AdminKeyHash".to_owned(), SecretHash::of(secret).to_hex()),
                     ("LimitsDeadlineMs".to_owned(), "5000".to_owned()),
                 ]
                 .into();
+                options.send_to(sink);
                 let cloud = Cloud::start(options)?;
                 let unheard: local::pump::Report = Arc::new(|_, _, _| {});
                 cloud.pump.start(&unheard);
@@ -88,7 +117,7 @@ fn start() -> (String, String) {
                     .await
                     .map_err(|error| error.to_string())?;
                 let address = listener.local_addr().map_err(|error| error.to_string())?;
-                let _ = tell.send(address);
+                let _ = tell.send((address, secrets));
                 cloud.serve(listener, Arc::new(|_, _, _, _| {})).await;
                 Ok::<(), String>(())
             })
@@ -98,7 +127,9 @@ fn start() -> (String, String) {
         }
     });
     match told.recv() {
-        Ok(address) => (format!("http://{address}"), format!("root.{secret}")),
+        Ok((address, secrets)) => {
+            [format!("http://{address}"), format!("root.{secret}"), token_keys, secrets]
+        }
         Err(error) => panic!("the local cloud did not start: {error}"),
     }
 }
@@ -166,6 +197,32 @@ impl Target {
             headers: response.headers().clone(),
             body: serde_json::from_slice(&bytes).unwrap_or(Value::Null),
             bytes,
+        }
+    }
+
+    /// Signs links as the target does.
+    ///
+    /// # Panics
+    /// When nobody said what with, which fails the test.
+    pub fn ring(&self) -> Ring {
+        let (id, secret) = first(&self.token_keys).unwrap_or_else(|| {
+            panic!("SWITCHYARD_TOKEN_KEYS is not what the parameter TokenKeys takes")
+        });
+        match TokenKey::new(id, &secret) {
+            Some(key) => Ring::new(key, Vec::new()),
+            None => panic!("SWITCHYARD_TOKEN_KEYS has no key of 32 bytes"),
+        }
+    }
+
+    /// What `provider` signs its callbacks with.
+    ///
+    /// # Panics
+    /// When nobody said, which fails the test.
+    pub fn callback_secret(&self, provider: &str) -> Vec<u8> {
+        let mut all = self.callback_secrets.split(',').filter_map(first);
+        match all.find(|(name, _)| *name == provider) {
+            Some((_, secret)) => secret,
+            None => panic!("SWITCHYARD_CALLBACK_SECRETS has none of {provider}"),
         }
     }
 

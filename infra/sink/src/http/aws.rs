@@ -62,10 +62,10 @@ pub(super) fn read_sms(request: &Request<Bytes>) -> Result<Draft, Refusal> {
     Ok(Draft { to, source: text.clone(), text, ..Draft::default() })
 }
 
-pub(super) fn published(id: u64) -> Response<Bytes> {
+pub(super) fn published(id: &str) -> Response<Bytes> {
     let body = format!(
         "<PublishResponse xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\"><PublishResult>\
-         <MessageId>sink-{id}</MessageId></PublishResult><ResponseMetadata>\
+         <MessageId>{id}</MessageId></PublishResult><ResponseMetadata>\
          <RequestId>sink</RequestId></ResponseMetadata></PublishResponse>"
     );
     plain(200, &body)

@@ -8,7 +8,7 @@ use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 
 use super::{AT, Tab, View, controls, render};
 use crate::sink::Desk;
-use crate::{Message, Sink, Via};
+use crate::{Message, Sink, Via, Word};
 
 /// No scripts, and nothing from anywhere. Styles may stand in the page, since a mail in its frame is
 /// bound by the same policy and brings its own.
@@ -21,6 +21,26 @@ const NO_SNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 /// message as JSON, and the two forms.
 pub fn respond(sink: &Sink, at: &str, request: &Request<Bytes>) -> Response<Bytes> {
     answer(&sink.desk, at, request)
+}
+
+/// What a provider is to say later about a message, if that is what was asked for on the page mounted at
+/// `at`: a request for the API, to be made before [`respond`] answers.
+pub fn callback(sink: &Sink, at: &str, request: &Request<Bytes>) -> Option<Request<Bytes>> {
+    if request.method() != Method::POST
+        || !from_here(request)
+        || !by_a_name_of_this_machine(request)
+    {
+        return None;
+    }
+    let (id, word) = word(request.uri().path().strip_prefix(at)?)?;
+    sink.callback(id, word)
+}
+
+/// A message and what is to be said of it: `/7/bounced`.
+fn word(path: &str) -> Option<(u64, Word)> {
+    let (id, name) = path.strip_prefix('/')?.split_once('/')?;
+    let word = Word::ALL.into_iter().find(|word| word.name() == name)?;
+    Some((id.parse().ok()?, word))
 }
 
 /// The same for the sink's own server.
@@ -49,6 +69,10 @@ fn answer(desk: &Desk, at: &str, request: &Request<Bytes>) -> Response<Bytes> {
             moved(at)
         }
         (&Method::POST, "/behave") => behave(desk, at, request),
+        (&Method::POST, path) if word(path).is_some() => {
+            let (message, _) = path.rsplit_once('/').unwrap_or_default();
+            moved(&format!("{at}{message}"))
+        }
         _ => plain(StatusCode::NOT_FOUND, "There is nothing here."),
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::text::{escape, headline};
 use super::{Tab, View};
-use crate::Message;
+use crate::{Message, Via, Word};
 
 /// Links in a mail open beside the page, and know nothing of it.
 const FRAME: &str = "sandbox=\"allow-popups allow-popups-to-escape-sandbox\" \
@@ -13,10 +13,11 @@ const FRAME: &str = "sandbox=\"allow-popups allow-popups-to-escape-sandbox\" \
 pub(super) fn html(view: &View<'_>, message: &Message, tab: Tab) -> String {
     format!(
         "<article>\n<p class=\"back\"><a href=\"{back}\">&larr; All messages</a></p>\n\
-         <h1>{headline}</h1>\n<dl class=\"meta\">{meta}</dl>\n{tabs}\n{body}</article>\n",
+         <h1>{headline}</h1>\n<dl class=\"meta\">{meta}</dl>\n{words}{tabs}\n{body}</article>\n",
         back = view.link(None, view.via),
         headline = escape(headline(message)),
         meta = meta(message),
+        words = words(view, message),
         tabs = tabs(view, message, tab),
         body = body(message, tab),
     )
@@ -35,6 +36,21 @@ fn meta(message: &Message) -> String {
     }
     let at = message.at.strftime("%Y-%m-%d %H:%M:%S UTC");
     entry("Sent", &format!("<time datetime=\"{}\">{at}</time>", message.at));
+    html
+}
+
+/// What its provider can be made to say of a mail.
+fn words(view: &View<'_>, message: &Message) -> String {
+    if !matches!(message.via, Via::Smtp | Via::Ses) {
+        return String::new();
+    }
+    let mut html = String::from("<div class=\"actions words\">");
+    for (word, label) in [(Word::Bounced, "Let it bounce"), (Word::Complained, "Call it spam")] {
+        let to = escape(&format!("{}/{}/{}", view.at, message.id, word.name()));
+        let _ =
+            write!(html, "<form method=\"post\" action=\"{to}\"><button>{label}</button></form>");
+    }
+    html.push_str("</div>\n");
     html
 }
 

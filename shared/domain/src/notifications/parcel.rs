@@ -145,7 +145,7 @@ impl std::fmt::Debug for Content {
 }
 
 /// Everything that a provider needs to know.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Parcel {
     /// The same for every attempt at one delivery, and no other: what a provider that can
     /// recognises a repeat by.
@@ -162,6 +162,13 @@ pub struct Parcel {
     pub expires_at: Option<Timestamp>,
     /// Where one POST ends mails of this kind (RFC 8058).
     pub unsubscribe: Option<String>,
+}
+
+/// Says which: what is in it, and the link that ends it, are in no log.
+impl std::fmt::Debug for Parcel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Parcel({} for {:?})", self.key, self.to)
+    }
 }
 
 /// What a provider made of a parcel.

@@ -92,11 +92,19 @@ fn what_is_no_mailbox_is_no_recipient() {
 }
 
 #[test]
-fn a_link_to_unsubscribe_is_a_plain_https_url() {
+fn without_tls_there_is_a_link_and_no_click() {
+    let link = "http://localhost:4000/unsubscribe?token=t.k".to_owned();
+    let mail = composed(&Parcel { unsubscribe: Some(link), ..parcel("Hi", None) }).unwrap();
+    assert!(mail.contains("List-Unsubscribe: <http://localhost:4000/unsubscribe?token=t.k>\r\n"));
+    assert!(!mail.contains("List-Unsubscribe-Post"));
+}
+
+#[test]
+fn a_link_to_unsubscribe_is_a_plain_url() {
     for link in [
         "https://a.example/\r\nBcc: eve@example.com",
         "https://a.example/>, <mailto:eve@example.com",
-        "http://a.example/",
+        "ftp://a.example/",
         "javascript:alert(1)",
         "https://a.example/ b",
         &format!("https://a.example/{}", "x".repeat(1000)),
