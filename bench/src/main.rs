@@ -8,11 +8,13 @@
 )]
 
 mod cold;
+mod counting;
 mod ids;
 mod jobs;
 mod limits;
 mod limits_sim;
 mod links;
+mod notifications;
 mod table;
 
 use std::process::ExitCode;
@@ -29,6 +31,8 @@ Systems:
   links [process|load|calls]
                   a redirect in process, under load, and what each operation calls and costs
   jobs            what each operation calls and costs; submitting and looking with 100,000 stored
+  notifications [calls|load|fairness]
+                  what each operation calls and costs; accepting and delivering; a shared provider
   limits [decision|path|memory|firewall|calls]
                   a decision beside other limiters, memory, the firewall, calls and costs
   limits-sim      how exact 300 simulated nodes are together; draws docs/limits-accuracy.svg";
@@ -47,6 +51,11 @@ fn main() -> ExitCode {
             None => return usage(),
         },
         ["jobs"] => jobs::run(),
+        ["notifications"] => notifications::run(&notifications::PARTS),
+        ["notifications", part] => match notifications::part(part) {
+            Some(part) => notifications::run(&[part]),
+            None => return usage(),
+        },
         ["limits-sim"] => limits_sim::run(),
         ["links"] => links::run(&links::PARTS),
         ["links", "process"] => links::run(&[links::Part::Process]),

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::beside;
+use crate::counting::show;
 use crate::links::{Client, Switchyard};
 use crate::table::{Table, Verdict, grouped};
 
@@ -148,14 +149,4 @@ async fn all_the_way(client: &mut Client) -> Result<f64, Box<dyn Error>> {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     Err("the jobs did not end in time".into())
-}
-
-fn show(table: &mut Table, what: &str, took: &[Duration], bar: Duration) {
-    let mut sorted = took.to_vec();
-    sorted.sort_unstable();
-    let at = |share: usize| sorted.get(sorted.len() * share / 100).copied().unwrap_or_default();
-    let ms = |time: Duration| time.as_secs_f64() * 1e3;
-    let measured = format!("{:.1} ms · {:.1} ms", ms(at(50)), ms(at(99)));
-    let bar_said = format!("p99 < {:.0} ms", ms(bar));
-    table.row(&format!("{what}, p50 · p99"), measured, &bar_said, Verdict::Speed(at(99) < bar));
 }

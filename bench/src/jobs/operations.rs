@@ -3,11 +3,11 @@
 use std::error::Error;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::cold::target;
-use crate::links::dollars::{API_REQUESTS, INVOCATIONS, READ_UNITS, WRITE_UNITS, billed};
-use crate::links::{Client, Cost, Log, Switchyard};
+use crate::counting::Counting;
+use crate::links::Cost;
+use crate::links::dollars::{API_REQUESTS, INVOCATIONS, MESSAGES, READ_UNITS, WRITE_UNITS, billed};
 use crate::table::{Table, Verdict};
 
 /// Jobs in a row of the table.
@@ -16,29 +16,16 @@ const JOBS: usize = 20;
 /// What a call is billed for, assumed.
 const CALL_MS: f64 = 5.0;
 
-/// Dollars for a million messages: sent, received, deleted.
-const MESSAGES: f64 = 3.0 * 0.40;
-
 pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
-    let folder = target()?.join("bench/data");
-    let server = Switchyard::start(Some(&folder), None)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let mut run = Run {
-            client: Client::connect(&server.api).await?,
-            log: Log::open(&folder.join("functions.log")),
-            table: Table::new("Counted for each operation: calls · units (mean)", "bar"),
-        };
+        let mut run = Run(Counting::start().await?);
         let bill = run.lives().await?;
-        Ok(vec![run.table, bill.table()])
+        Ok(vec![run.0.table, bill.table()])
     })
 }
 
-struct Run {
-    client: Client,
-    log: Log,
-    table: Table,
-}
+struct Run(Counting);
 
 /// What one job costs at the store, from its submission to its end.
 #[derive(Default)]
@@ -55,24 +42,26 @@ struct Bill {
 impl Run {
     async fn lives(&mut self) -> Result<Bill, Box<dyn Error>> {
         let kind = json!({ "delivery": "poll", "maxConcurrent": 100 });
-        self.client.call(("PUT", "/api/v1/job-types/bench"), &[], Some(&kind), true).await?;
+        self.0.client.call(("PUT", "/api/v1/job-types/bench"), &[], Some(&kind), true).await?;
         // The first one reads the type and counts its queue, for five seconds.
         self.submit().await?;
         let mut jobs = Vec::new();
         for _ in 0..JOBS {
             jobs.push(self.submit().await?);
         }
-        let submit =
-            self.row("submitJob", JOBS + 1, "submit", "1 transaction", |c| c.calls <= 1.0).await?;
+        let submit = self
+            .0
+            .row("submitJob", JOBS + 1, "submit", "1 transaction", |c| c.calls <= 1.0)
+            .await?;
         for job in &jobs {
-            self.client.call(("GET", &format!("/api/v1/jobs/{job}")), &[], None, true).await?;
+            self.0.client.call(("GET", &format!("/api/v1/jobs/{job}")), &[], None, true).await?;
         }
-        let look = self.row("readJob", JOBS, "status", "1 read", |c| c.calls <= 1.0).await?;
+        let look = self.0.row("readJob", JOBS, "status", "1 read", |c| c.calls <= 1.0).await?;
         for _ in 0..JOBS {
             let body = json!({ "workerId": "bench", "max": 1 });
-            self.post("/api/v1/job-types/bench/claim", &body).await?;
+            self.0.post("/api/v1/job-types/bench/claim", &body).await?;
         }
-        let claim = self.row("claimJobs", JOBS, "claim one", "", |_| true).await?;
+        let claim = self.0.row("claimJobs", JOBS, "claim one", "", |_| true).await?;
         let (start, beat, complete) = (
             // Whoever starts is given the payload.
             self.say(&jobs, "start", "startJob", "2 reads + 1 transaction", 3.0).await?,
@@ -80,13 +69,13 @@ impl Run {
             self.say(&jobs, "complete", "completeJob", "1 read + 1 transaction", 2.0).await?,
         );
         tokio::time::sleep(Duration::from_secs(1)).await;
-        let tell = self.row("dispatchJobs", 0, "tell of an end (mean)", "", |_| true).await?;
+        let tell = self.0.row("dispatchJobs", 0, "tell of an end (mean)", "", |_| true).await?;
         Ok(Bill { submit, look, claim, start, beat, complete, tell })
     }
 
     async fn submit(&mut self) -> Result<String, Box<dyn Error>> {
         let body = json!({ "jobType": "bench", "payload": { "n": 1 } });
-        let made = self.post("/api/v1/jobs", &body).await?;
+        let made = self.0.post("/api/v1/jobs", &body).await?;
         Ok(made["jobId"].as_str().ok_or("no id")?.to_owned())
     }
 
@@ -103,55 +92,14 @@ impl Run {
         for job in jobs {
             let body = json!({ "workerId": "bench", "attempt": 1 });
             let path = format!("/api/v1/jobs/{job}/{verb}");
-            if self.post(&path, &body).await.is_ok() {
+            if self.0.post(&path, &body).await.is_ok() {
                 said += 1;
             }
         }
         if said + 1 < jobs.len() {
             return Err(format!("{verb}: only {said} of {} were taken", jobs.len()).into());
         }
-        self.row(operation, jobs.len(), verb, bar, |cost| cost.calls <= most).await
-    }
-
-    async fn post(&mut self, path: &str, body: &Value) -> Result<Value, Box<dyn Error>> {
-        let answer = self.client.call(("POST", path), &[], Some(body), true).await?;
-        Ok(serde_json::from_slice(answer.body())?)
-    }
-
-    /// Reads the next `count` lines of an operation, or all there are for 0.
-    #[expect(clippy::cast_precision_loss, reason = "a few dozen at most")]
-    async fn row(
-        &mut self,
-        operation: &str,
-        count: usize,
-        what: &str,
-        bar: &str,
-        kept: impl Fn(&Cost) -> bool,
-    ) -> Result<Cost, Box<dyn Error>> {
-        let wanted = |line: &Value| line["Operation"] == operation;
-        let lines = match count {
-            0 => self.log.rest(wanted)?,
-            count => self.log.next(count, wanted).await?,
-        };
-        let number = |line: &Value, name: &str| line[name].as_f64().unwrap_or(0.0);
-        let mut costs: Vec<Cost> = lines
-            .iter()
-            .map(|line| Cost {
-                calls: number(line, "store_calls"),
-                units: number(line, "store_units"),
-                messages: 0.0,
-            })
-            .collect();
-        let mean = |part: fn(&Cost) -> f64| {
-            costs.iter().map(part).sum::<f64>() / costs.len().max(1) as f64
-        };
-        let (calls, units) = (mean(|cost| cost.calls), mean(|cost| cost.units));
-        costs.sort_by(|one, other| one.units.total_cmp(&other.units));
-        let median = costs.get(costs.len() / 2).copied().unwrap_or_default();
-        let measured = format!("{} · {} ({calls:.2} · {units:.2})", median.calls, median.units);
-        let verdict = if bar.is_empty() { Verdict::Note } else { Verdict::Counted(kept(&median)) };
-        self.table.row(what, measured, bar, verdict);
-        Ok(if count == 0 { Cost { calls, units, messages: 0.0 } } else { median })
+        self.0.row(operation, jobs.len(), verb, bar, |cost| cost.calls <= most).await
     }
 }
 

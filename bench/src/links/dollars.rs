@@ -12,6 +12,8 @@ use crate::table::{Table, Verdict};
 pub(crate) const WRITE_UNITS: f64 = 0.625;
 pub(crate) const READ_UNITS: f64 = 0.125;
 const QUEUE_REQUESTS: f64 = 0.40;
+/// Messages: sent, received, deleted.
+pub(crate) const MESSAGES: f64 = 3.0 * QUEUE_REQUESTS;
 pub(crate) const INVOCATIONS: f64 = 0.20;
 pub(crate) const API_REQUESTS: f64 = 1.00;
 const API_REQUESTS_BEYOND: f64 = 0.90;

@@ -1,0 +1,97 @@
+//! Accepting and delivering at the same time, on the same machine.
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::counting::show;
+use crate::links::{Client, Switchyard};
+use crate::table::{Table, Verdict};
+
+const SENT: usize = 2_000;
+const PEOPLE: usize = 400;
+const CONNECTIONS: usize = 4;
+const PATIENCE: Duration = Duration::from_mins(3);
+
+pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
+    let server = Switchyard::start(None, None)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut table = Table::new("Through the local HTTP API, everything on two cores", "bar");
+    runtime.block_on(async {
+        let mut client = Client::connect(&server.api).await?;
+        prepare(&mut client).await?;
+        let started = Instant::now();
+        let took = send_many(&server.api).await?;
+        let accepted = started.elapsed();
+        show(&mut table, "accept while mails go out", &took, Duration::from_millis(100));
+        wait_for_all(&mut client, started).await?;
+        let arrived = started.elapsed();
+        let rate = |time: Duration| format!("{:.0} a second", SENT as f64 / time.as_secs_f64());
+        table.row("accepted by four callers", rate(accepted), "", Verdict::Note);
+        table.row("from the call to the mailbox", rate(arrived), "", Verdict::Note);
+        Ok(vec![table])
+    })
+}
+
+/// People with a mailbox, and a sender who may send more than others.
+async fn prepare(client: &mut Client) -> Result<(), Box<dyn Error>> {
+    for n in 0..PEOPLE {
+        let contacts = json!({ "email": format!("p{n}@example.com") });
+        client
+            .call(("PUT", &format!("/api/v1/users/p{n}/contacts")), &[], Some(&contacts), true)
+            .await?;
+    }
+    for (name, dimension) in [("notifications-minute", "api_key"), ("user-minute", "user")] {
+        let found = client.call(("GET", "/admin/ratelimits"), &[], None, true).await?;
+        let found: Value = serde_json::from_slice(found.body())?;
+        let rules = found["items"].as_array().cloned().unwrap_or_default();
+        let mut rule = rules
+            .into_iter()
+            .find(|rule| rule["id"] == name)
+            .ok_or_else(|| format!("no rule {name} for each {dimension}"))?;
+        if let Some(members) = rule.as_object_mut() {
+            members.retain(|name, _| {
+                ["resources", "methods", "dimension", "windowSeconds"].contains(&name.as_str())
+            });
+        }
+        rule["limit"] = json!(1_000_000);
+        client.call(("PUT", &format!("/admin/ratelimits/{name}")), &[], Some(&rule), true).await?;
+    }
+    // Nodes hear of it within five seconds.
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    Ok(())
+}
+
+/// Each connection sends its next request when the last is answered.
+async fn send_many(host: &str) -> Result<Vec<Duration>, Box<dyn Error>> {
+    let connection = async |first: usize| {
+        let mut client = Client::connect(host).await?;
+        let mut took = Vec::new();
+        for n in (first..SENT).step_by(CONNECTIONS) {
+            let body = json!({
+                "userId": format!("p{}", n % PEOPLE), "category": "bench",
+                "idempotencyKey": n.to_string(),
+                "content": { "email": { "subject": "Hello", "text": "Hello there" } },
+            });
+            let started = Instant::now();
+            client.call(("POST", "/api/v1/notifications"), &[], Some(&body), true).await?;
+            took.push(started.elapsed());
+        }
+        Ok::<_, Box<dyn Error>>(took)
+    };
+    let all = futures::future::try_join_all((0..CONNECTIONS).map(connection)).await?;
+    Ok(all.concat())
+}
+
+/// The sink numbers what it gets: the last one is there when all are.
+async fn wait_for_all(client: &mut Client, since: Instant) -> Result<(), Box<dyn Error>> {
+    let last = format!("/_sink/{SENT}.json");
+    while since.elapsed() < PATIENCE {
+        if client.call(("GET", &last), &[], None, false).await.is_ok() {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    Err("the mails did not arrive in time".into())
+}
