@@ -105,6 +105,11 @@ impl Console {
              curl -XPOST $SWITCHYARD_URL/api/v1/shorten -d '{{\"longUrl\":\"https://example.com/\",\"customAlias\":\"hello\"}}'\n  \
              curl -i $SWITCHYARD_URL/hello\n  \
              curl -XPOST \"$SWITCHYARD_URL/api/v1/ids?count=3\" -H \"Authorization: Bearer $SWITCHYARD_ADMIN_KEY\"\n  \
+             curl -XPUT $SWITCHYARD_URL/api/v1/users/ada/contacts -H \"Authorization: Bearer $SWITCHYARD_ADMIN_KEY\" \\\n    \
+             -d '{{\"email\":\"ada@example.com\"}}'\n  \
+             curl -XPOST $SWITCHYARD_URL/api/v1/notifications -H \"Authorization: Bearer $SWITCHYARD_ADMIN_KEY\" \\\n    \
+             -d '{{\"userId\":\"ada\",\"category\":\"news\",\"content\":{{\"email\":{{\"subject\":\"Hi\",\"text\":\"Hello\"}}}}}}'   \
+             # then read it at {url}/_sink\n  \
              curl $SWITCHYARD_URL/api/v1/me -H \"Authorization: Bearer $SWITCHYARD_ADMIN_KEY\"\n  \
              curl $SWITCHYARD_URL/health\n\n{}\n",
             self.paint(DIM, "Try, in another terminal:"),
