@@ -27,7 +27,7 @@ pub(crate) struct NewNotification {
     template: Option<TemplateBody>,
     /// What to fill the template in with: an object of at most 64 KB.
     data: Option<Value>,
-    /// What to say, ready to send.
+    /// What to say, ready to send: at most 300,000 bytes in all.
     #[schemars(with = "Option<WordsShape>")]
     content: Option<Words>,
     /// A repeat with the same key and body within 24 hours gets the first answer. The header

@@ -19,6 +19,9 @@ pub const MOST_USERS: usize = 1_000;
 /// The most that a template is filled in with: bytes of JSON.
 const LARGEST_DATA: usize = 64 * 1024;
 
+/// All words together, in bytes: a row has its limits.
+const LARGEST_CONTENT: usize = 300_000;
+
 /// A year ahead at most: a mistyped time should not look like a lost notification.
 const FURTHEST_SECONDS: i64 = 366 * 86_400;
 
@@ -200,6 +203,10 @@ fn inline(words: Words, channels: &[Channel]) -> Result<Asked, Rejected> {
         if let Some((field, rule)) = fault(&content) {
             return Err(Rejected::field(format!("content.{field}"), rule));
         }
+    }
+    let size = serde_json::to_string(&words).map_or(usize::MAX, |json| json.len());
+    if size > LARGEST_CONTENT {
+        return Err(Rejected::field("content", format!("at most {LARGEST_CONTENT} bytes in all")));
     }
     Ok(Asked::Inline(words))
 }

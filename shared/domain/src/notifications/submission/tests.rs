@@ -85,6 +85,16 @@ fn each_field_has_its_rule() {
 }
 
 #[test]
+fn words_fit_into_a_row_whatever_they_are_written_in() {
+    let mail = |letter: &str| {
+        let html = letter.repeat(150_000);
+        json!({ "content": { "email": { "subject": "s", "text": "x", "html": html } } })
+    };
+    assert!(asked(mail("a")).is_ok());
+    assert_eq!(field(mail("\u{20ac}")), "content");
+}
+
+#[test]
 fn words_that_try_to_be_headers_are_refused() {
     let mail =
         |subject: &str| json!({ "content": { "email": { "subject": subject, "text": "x" } } });
