@@ -136,10 +136,8 @@ async fn opt_out(state: &State, request: &Request, delivery: &Delivery) -> Resul
         })
     };
     let token = || state.entropy.token();
-    if state.notifications.change_preferences(user, change, token).await?.is_some() {
-        narrow::follow(state, user, request).await;
-    }
-    Ok(())
+    state.notifications.change_preferences(user, change, token).await?;
+    Ok(narrow::follow(state, user, request).await?)
 }
 
 async fn count_arrival(state: &State, request: &Request, delivery: &Delivery) -> Result<(), Error> {
