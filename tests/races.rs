@@ -1,6 +1,7 @@
 //! Many callers, one winner.
 
 mod jobs;
+mod notifications;
 
 use std::collections::BTreeSet;
 

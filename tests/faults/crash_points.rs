@@ -6,6 +6,7 @@
 mod jobs;
 mod limits;
 mod links;
+mod notifications;
 
 use http::Method;
 use local::faults::Fault;

@@ -1,5 +1,6 @@
 //! A private local cloud for each test, with a clock that moves and, if wanted, a plan of faults.
 
+pub mod callbacks;
 pub mod post;
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! A person wants less than before: what waits for them and is not wanted any more is taken back.
 //!
-//! If the message is lost, nothing is sent none the less: every claim checks what they want. It then
-//! ends when its time comes and not within the minute.
+//! If the message could not be sent, whoever took the opt-out has done this before they answered. Nothing
+//! is sent in either case: every claim checks what they want.
 
 use boundary::telemetry::{Trace, Unit, measure};
 use domain::Failure;

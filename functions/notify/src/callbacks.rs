@@ -11,7 +11,8 @@ use boundary::http::{Answer, Error, Problem, Request, Response};
 use boundary::telemetry::{Unit, measure, measure_of};
 use domain::accounts::UserId;
 use domain::notifications::{
-    By, Callback, Delivery, Event, Fate, OptOut, Preferences, ProviderName, Suppression, Way,
+    Address, By, Callback, Delivery, Event, Fate, OptOut, Preferences, ProviderName, Suppression,
+    Way,
 };
 use http::StatusCode;
 use schemars::JsonSchema;
@@ -96,7 +97,8 @@ async fn note(
     Ok(true)
 }
 
-/// Nothing more goes to the address; a device's is taken out of the person's contacts.
+/// Nothing more goes to the address that it went to; a device's is taken out of the person's contacts.
+/// About an address that they have instead by now, it says nothing.
 async fn suppress(
     state: &State,
     request: &Request,
@@ -105,9 +107,11 @@ async fn suppress(
 ) -> Result<(), Error> {
     let contacts = state.notifications.person(&delivery.user).await?.contacts;
     let way = &delivery.id.way;
-    let (Some(address), Some(because)) = (contacts.address(way), fate.suppresses()) else {
-        return Ok(());
+    let sent_to = |address: &Address| {
+        delivery.sent_to.as_ref().is_none_or(|known| *known == Suppression::key(address))
     };
+    let address = contacts.address(way).filter(sent_to);
+    let (Some(address), Some(because)) = (address, fate.suppresses()) else { return Ok(()) };
     match way {
         Way::Push(device) => {
             let token = || state.entropy.token();
@@ -136,10 +140,8 @@ async fn opt_out(state: &State, request: &Request, delivery: &Delivery) -> Resul
         })
     };
     let token = || state.entropy.token();
-    if state.notifications.change_preferences(user, change, token).await?.is_some() {
-        narrow::follow(state, user, request).await;
-    }
-    Ok(())
+    state.notifications.change_preferences(user, change, token).await?;
+    Ok(narrow::follow(state, user, request).await?)
 }
 
 async fn count_arrival(state: &State, request: &Request, delivery: &Delivery) -> Result<(), Error> {

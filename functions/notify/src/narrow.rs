@@ -1,7 +1,9 @@
 //! After somebody wants less than before: what waits for them is taken back.
 //!
 //! A message says so to whoever delivers, who looks at everything; a part that is cheap is done here,
-//! so that the person finds it done. What either overlooks, the claim before sending stops.
+//! so that the person finds it done. Where the message can't be sent, all of it is done here. Whoever
+//! is cut off in between is not answered, and asks again: so this follows every opt-out that is said,
+//! also one that was written before. What either overlooks, the claim before sending stops.
 
 use boundary::http::Request;
 use domain::Failure;
@@ -11,23 +13,37 @@ use store::notifications::Look;
 
 use crate::State;
 
-/// Deliveries that are looked at here, at most.
+/// Deliveries that are looked at here, at most, if somebody else looks at the rest.
 const LOOKED_AT: i32 = 25;
 
-/// Tells of it, and takes back what is found at once. The change itself stands whatever comes of this.
-pub(crate) async fn follow(state: &State, user: &UserId, request: &Request) {
-    state.tell_narrowed(user, request).await;
-    if let Err(failure) = withdraw(state, user, request).await {
-        state.warn(&failure, request);
+/// Tells of it, and takes back what is found at once. The change itself stands whatever comes of this;
+/// it fails if nobody was told and not everything was taken back.
+pub(crate) async fn follow(state: &State, user: &UserId, request: &Request) -> Result<(), Failure> {
+    let told = state.tell_narrowed(user, request).await;
+    let withdrawn = withdraw(state, user, told.is_err(), request).await;
+    for failure in [told.as_ref().err(), withdrawn.as_ref().err()].into_iter().flatten() {
+        state.warn(failure, request);
     }
+    told.or(withdrawn)
 }
 
-async fn withdraw(state: &State, user: &UserId, request: &Request) -> Result<(), Failure> {
-    let waiting = state.notifications.waiting_for(user, LOOKED_AT, None).await?;
-    for id in &waiting.items {
-        withdraw_one(state, user, id, request).await?;
+async fn withdraw(
+    state: &State,
+    user: &UserId,
+    everything: bool,
+    request: &Request,
+) -> Result<(), Failure> {
+    let mut after: Option<String> = None;
+    loop {
+        let waiting = state.notifications.waiting_for(user, LOOKED_AT, after.as_deref()).await?;
+        for id in &waiting.items {
+            withdraw_one(state, user, id, request).await?;
+        }
+        after = waiting.next.filter(|_| everything);
+        if after.is_none() {
+            return Ok(());
+        }
     }
-    Ok(())
 }
 
 async fn withdraw_one(

@@ -110,8 +110,9 @@ pub(crate) async fn save_preferences(state: &State, request: Request) -> Answer 
         let after = before.changed(wanted.clone(), By::Preferences, request.now);
         let token = state.entropy.token();
         if state.notifications.save_preferences(&user, &after, &token).await? == Saved::Saved {
-            if after.narrows(&before) {
-                narrow::follow(state, &user, &request).await;
+            // Whoever says again what they said before may have been cut off before this.
+            if after.narrows(&Preferences::default()) {
+                narrow::follow(state, &user, &request).await?;
             }
             return Ok(shown(&after));
         }
@@ -152,7 +153,8 @@ async fn follow_gone(
 ) {
     let mut ways = Channel::ALL.into_iter().flat_map(|channel| before.ways(channel));
     if ways.any(|way| after.address(&way).is_none()) {
-        narrow::follow(state, user, request).await;
+        // What is left ends when its time comes; what went wrong is noted.
+        let _ = narrow::follow(state, user, request).await;
     }
 }
 

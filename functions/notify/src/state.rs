@@ -87,10 +87,12 @@ impl State {
     }
 
     /// Says that somebody wants less than before.
-    pub(crate) async fn tell_narrowed(&self, user: &UserId, request: &Request) {
-        if let Err(failure) = self.topic.narrowed(user, &request.trace.traceparent()).await {
-            self.warn(&failure, request);
-        }
+    pub(crate) async fn tell_narrowed(
+        &self,
+        user: &UserId,
+        request: &Request,
+    ) -> Result<(), Failure> {
+        self.topic.narrowed(user, &request.trace.traceparent()).await
     }
 
     /// Notes what went wrong without anybody having to be told.

@@ -73,9 +73,8 @@ pub(crate) async fn end(state: &State, request: Request) -> Answer {
         })
     };
     let token = || state.entropy.token();
-    if state.notifications.change_preferences(&user, change, token).await?.is_some() {
-        narrow::follow(state, &user, &request).await;
-    }
+    state.notifications.change_preferences(&user, change, token).await?;
+    narrow::follow(state, &user, &request).await?;
     Ok(html(StatusCode::OK, page::done(&category, channel)))
 }
 

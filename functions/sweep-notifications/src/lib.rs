@@ -5,7 +5,8 @@
 //! attempts that nobody has ended for a minute are taken for lost, which repeats them or makes them
 //! `unknown`. Guarantee: whatever message was lost, what it was about goes on within minutes; a run that
 //! is cut off or doubled sends a message too many and does nothing twice. Absent: a look at what people
-//! have opted out of. Their message takes that back, and if it is lost, every claim checks it.
+//! have opted out of. That is taken back before they are answered, or by a message that was sent before;
+//! and every claim checks it.
 
 use boundary::schedule::{Run, Summary, Task};
 use boundary::telemetry::{Unit, measure};

@@ -2,20 +2,31 @@
 
 mod accept;
 mod access;
+mod callbacks;
+mod dead;
 mod input;
+mod lost;
 mod people;
 mod templates;
+mod tracking;
 mod unsubscribe;
 
 use http::Method;
 use serde_json::{Value, json};
 use store::Notifications;
-use tests::{Answer, Lab, root_key};
+use tests::post::Post;
+use tests::{Answer, Lab, Setup, root_key};
 
 const ALL: &str = "/api/v1/notifications";
 
 /// A notification that there is not.
 const NOBODY: &str = "0000000000000000000000000000";
+
+/// A cloud, and those who carry its notifications.
+fn carried() -> (Lab, Post) {
+    let post = Post::new();
+    (Lab::with(Setup { post: Some(post.clone()), ..Setup::default() }), post)
+}
 
 /// A call with a JSON body, without a key if `key` is empty.
 async fn send(lab: &Lab, method: Method, path: &str, key: &str, body: &Value) -> Answer {

@@ -57,6 +57,26 @@ async fn a_provider_that_asks_for_time_gets_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_provider_that_always_asks_for_time_is_asked_five_times_and_never_too_soon() {
+    let world = World::new();
+    let ada = world.person("ada").await;
+    let later = Act::Refuse { class: Class::RateLimited, retry_after_seconds: Some(45) };
+    world.post.always("text", later);
+    let id = world.tell_one(&ada, "sms").await;
+    world.settle().await;
+    for _ in 0..60 {
+        world.pass(10).await;
+    }
+    let times: Vec<i64> = world.post.handed().iter().map(|it| it.at.as_millisecond()).collect();
+    assert_eq!(times.len(), 5, "{times:?}");
+    assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= 45_000), "{times:?}");
+    let delivery = world.delivery(&id).await;
+    assert_eq!((delivery.status, delivery.tries), (Status::Failed, 5));
+    assert_eq!(delivery.why, Some(Why::GivenUp { attempt: 5, class: Class::RateLimited }));
+    assert_eq!(world.letters("SmsNormalDeadLetters").len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_dead_device_is_dropped_and_a_dead_address_gets_nothing_more() {
     let world = World::new();
     let ada = world.person("ada").await;

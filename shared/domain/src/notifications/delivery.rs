@@ -163,6 +163,9 @@ pub struct Delivery {
     /// What it was made from, the last time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rendering: Option<Rendering>,
+    /// What the address that it last went to is known by, which tells nobody the address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_to: Option<String>,
     /// When it came back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounced_at: Option<Timestamp>,
@@ -208,6 +211,7 @@ impl Delivery {
             class: None,
             reference: None,
             rendering: None,
+            sent_to: None,
             bounced_at: None,
             complained_at: None,
             replay: None,

@@ -192,7 +192,8 @@ fn claim(
         && (!store.checks_preferences || next.preferences == preferences);
     let attempt = next.delivery.attempt + 1;
     let provider = ProviderName::parse("ses").map_err(|_| "a name")?;
-    let event = Event::Claimed { by: format!("node-{node}"), attempt, provider, rendering: None };
+    let event =
+        Event::Claimed { by: format!("node-{node}"), attempt, provider, rendering: None, to: None };
     // A store that looks at no version writes over whatever is there.
     let stale = Delivery { status: Status::Pending, ..next.delivery.clone() };
     let before = if store.checks_version { &next.delivery } else { &stale };

@@ -17,9 +17,9 @@ pub const CLAIM_SECONDS: i64 = 60;
 /// Decides what `event`, at `now`, makes of `delivery`.
 pub fn transition(delivery: &Delivery, event: &Event, now: Timestamp) -> Step {
     match event {
-        Event::Claimed { by, attempt, provider, rendering } => {
+        Event::Claimed { by, attempt, provider, rendering, to } => {
             let step = claimed(delivery, by, *attempt, provider, now);
-            with_rendering(step, rendering.as_ref())
+            with_parcel(step, rendering.as_ref(), to.as_ref())
         }
         Event::Released { attempt, until, why } => {
             handed::resolve(delivery, *attempt, &handed::Word::Released(*until, why), now)
@@ -96,10 +96,11 @@ fn claimed(
     })
 }
 
-fn with_rendering(step: Step, rendering: Option<&Rendering>) -> Step {
+fn with_parcel(step: Step, rendering: Option<&Rendering>, to: Option<&String>) -> Step {
     match step {
         Step::Become(mut next) => {
             next.rendering = rendering.cloned();
+            next.sent_to = to.cloned();
             Step::Become(next)
         }
         Step::Stay | Step::Refuse(_) => step,

@@ -62,6 +62,7 @@ impl Notifications {
             attempt: before.attempt + 1,
             provider: claim.provider.clone(),
             rendering: claim.rendering.cloned(),
+            to: Some(Suppression::key(claim.address)),
         };
         let after = match transition(before, &event, now) {
             Step::Become(after) => after,

@@ -16,7 +16,7 @@ fn after(way: &str, events: &[Event]) -> Delivery {
 
 fn claim() -> Event {
     let provider = ProviderName::parse("ses").unwrap();
-    Event::Claimed { by: "me".to_owned(), attempt: 1, provider, rendering: None }
+    Event::Claimed { by: "me".to_owned(), attempt: 1, provider, rendering: None, to: None }
 }
 
 fn handed(handed: Handed) -> Event {

@@ -17,6 +17,8 @@ pub enum Event {
         provider: ProviderName,
         /// What its text was made from, if it was made.
         rendering: Option<Rendering>,
+        /// What the address is known by: see [`Suppression::key`](crate::notifications::Suppression::key).
+        to: Option<String>,
     },
     /// Whoever claimed it has not spoken to anybody, and will not.
     Released {

@@ -21,7 +21,7 @@ fn provider() -> ProviderName {
 }
 
 pub(super) fn claim(attempt: u32) -> Event {
-    Event::Claimed { by: "me".to_owned(), attempt, provider: provider(), rendering: None }
+    Event::Claimed { by: "me".to_owned(), attempt, provider: provider(), rendering: None, to: None }
 }
 
 pub(super) fn accept(attempt: u32) -> Event {

@@ -22,8 +22,13 @@ fn a_claim_that_nobody_heard_of_again_is_unknown_or_repeated_and_never_a_second_
 fn whoever_does_not_hear_of_their_own_claim_recognises_it_and_others_do_not() {
     let sending = next(&accepted(Channel::Sms), &claim(1), at(0));
     assert_eq!(transition(&sending, &claim(1), at(1)), Step::Stay);
-    let other =
-        Event::Claimed { by: "you".to_owned(), attempt: 1, provider: provider(), rendering: None };
+    let other = Event::Claimed {
+        by: "you".to_owned(),
+        attempt: 1,
+        provider: provider(),
+        rendering: None,
+        to: None,
+    };
     assert_eq!(transition(&sending, &other, at(1)), Step::Refuse(Refusal::Is(Status::Sending)));
 }
 
