@@ -1,13 +1,18 @@
-"""Starts MiniStack as it is, but for one thing: it refuses alarms over a formula of metrics.
+"""Starts MiniStack as it is, but for two things.
 
-Such an alarm is kept here as one over the first metric of its formula or, if that is a query, over the
+It refuses alarms over a formula of metrics. Such an alarm is kept here as one over the first metric of its formula or, if that is a query, over the
 metric that the query sums up, so that the rest of the nested stack can be deployed and looked at. The
 log says so, and `run` repeats it.
+
+And it asks for permissions that AWS does not know: there is no `sns:PublishBatch` or `sqs:SendMessageBatch`,
+whoever may publish or send may do so ten at a time; and a mail is sent by an identity, not by `*`.
 """
 
+import json
 import re
 
 from ministack.app import main
+from ministack.core import iam_actions
 from ministack.services.cloudformation import provisioners
 
 record_of = provisioners._cw_metric_alarm_record
@@ -34,5 +39,23 @@ def recorded(name: str, properties: dict):
     return record_of(name, properties)
 
 
+action_of = iam_actions.extract_iam_action
+resource_of = iam_actions.extract_resource_arn
+
+
+def asked(*call):
+    action = action_of(*call)
+    return action.removesuffix("Batch") if action and action.startswith(("sns:", "sqs:")) else action
+
+
+def about(service: str, method: str, path: str, headers: dict, body: bytes, *rest, **more):
+    if service == "ses" and path.endswith("/outbound-emails"):
+        sender = json.loads(body).get("FromEmailAddress", "")
+        return f"arn:aws:ses:us-east-1:000000000000:identity/{sender.split('<')[-1].rstrip('>')}"
+    return resource_of(service, method, path, headers, body, *rest, **more)
+
+
 provisioners._cw_metric_alarm_record = recorded
+iam_actions.extract_iam_action = asked
+iam_actions.extract_resource_arn = about
 main()

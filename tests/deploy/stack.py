@@ -3,6 +3,7 @@
 check STACK   every resource is there, those of the nested stack too; what is not, is named
 routes STACK  makes the routes that the template's HttpApi events describe, unless the cloud did;
               prints the API's URL
+mail DOMAIN   lets the account send mails from and to a domain
 faults STACK  prints what the functions logged as errors
 env STACK     prints the functions' environment variables, for functions that run elsewhere
 router        the routes that Cargo.toml has for `cargo lambda watch` are the template's
@@ -24,10 +25,15 @@ UNCLAIMED = ["/", "/{code}/{*unclaimed}"]
 
 def main() -> None:
     commands = {
-        "check": check, "routes": routes, "faults": faults, "env": environment, "router": router
+        "check": check, "routes": routes, "mail": mail, "faults": faults, "env": environment,
+        "router": router,
     }
     command, *arguments = sys.argv[1:]
     commands[command](*arguments)
+
+
+def mail(domain: str) -> None:
+    boto3.client("ses").verify_domain_identity(Domain=domain)
 
 
 def check(stack: str) -> None:

@@ -41,7 +41,7 @@ fn mail(user: &str, more: &Value) -> Value {
 fn tell(target: &Target, body: &Value) -> String {
     let sent = target.post(ALL, body);
     assert_eq!(sent.status, 202, "{}", sent.body);
-    sent.body["notifications"][0]["notificationId"].as_str().unwrap().to_owned()
+    sent.body["notifications"][0]["notificationId"].as_str().unwrap_or_default().to_owned()
 }
 
 /// The only delivery of a notification, once it is as wanted.

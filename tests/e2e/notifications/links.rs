@@ -13,8 +13,8 @@ const FORM: &str = "application/x-www-form-urlencoded";
 
 /// A link that works for an hour.
 fn signed(target: &Target, claim: &Claim) -> String {
-    let until = Timestamp::from_second(Timestamp::now().as_second() + 3_600).unwrap();
-    target.ring().sign(claim, until)
+    let until = Timestamp::from_second(Timestamp::now().as_second() + 3_600);
+    target.ring().sign(claim, until.unwrap_or(Timestamp::MAX))
 }
 
 #[test]
