@@ -77,3 +77,48 @@ fn reference(desk: &Desk, message: &Message) -> Option<String> {
         Via::Sms | Via::WebPush | Via::Fcm | Via::Apns | Via::Webhook => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Draft;
+    use crate::{Options, page};
+
+    async fn with_two() -> Sink {
+        let sink = Sink::start(Options::default()).await.unwrap();
+        sink.desk.keep(Via::Ses, Draft::default());
+        sink.desk.keep(Via::Sms, Draft::default());
+        sink
+    }
+
+    #[tokio::test]
+    async fn what_is_said_of_a_mail_is_signed_and_names_it_as_it_was_accepted() {
+        let sink = with_two().await;
+        let said = sink.callback(1, Word::Bounced).unwrap();
+        assert_eq!(said.uri().path(), "/api/v1/providers/ses/events");
+        let header = |name: &str| said.headers()[name].to_str().unwrap().to_owned();
+        let secrets = sink.callback_secrets();
+        let secret = secrets.split(',').find_map(|it| it.strip_prefix("ses:")).unwrap();
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &STANDARD.decode(secret).unwrap());
+        let body = std::str::from_utf8(said.body()).unwrap();
+        let signed = format!("{}.{}.{body}", header("webhook-id"), header("webhook-timestamp"));
+        let tag = STANDARD.decode(header("webhook-signature").trim_start_matches("v1,")).unwrap();
+        assert!(hmac::verify(&key, signed.as_bytes(), &tag).is_ok());
+        assert!(body.contains(&sink.desk.reference(1)) && body.contains("\"hard\":true"), "{body}");
+        assert!(sink.callback(2, Word::Bounced).is_none(), "a text message never comes back");
+        assert!(sink.callback(3, Word::Bounced).is_none());
+    }
+
+    #[tokio::test]
+    async fn only_the_page_itself_can_ask_for_it() {
+        let sink = with_two().await;
+        let asked = |site: &str, path: &str| {
+            let request = Request::post(path).header("sec-fetch-site", site);
+            let request = request.header("host", "localhost:8080").body(Bytes::new()).unwrap();
+            page::callback(&sink, page::AT, &request).is_some()
+        };
+        assert!(asked("same-origin", "/_sink/1/complained"));
+        assert!(!asked("cross-site", "/_sink/1/complained"));
+        assert!(!asked("same-origin", "/_sink/1/praised"));
+    }
+}
