@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use boundary::Carriers;
 use domain::Timestamp;
 use domain::notifications::{Address, Channel, Class, Handed, Parcel};
-use local::faults::Dice;
+use local::faults::{Dice, Faults};
 use providers::Provider;
 
 /// What a provider does with a parcel.
@@ -48,8 +48,10 @@ pub struct HandedOver {
     pub parcel: Parcel,
     /// What it did.
     pub act: Act,
-    /// When.
+    /// When, by the clock of whoever handed it over.
     pub at: Timestamp,
+    /// How many of the calls that the cloud keeps came before; 0 unless [`Post::order_by`].
+    pub after: usize,
 }
 
 impl HandedOver {
@@ -71,6 +73,7 @@ struct Desk {
     seeded: Option<(Dice, u64)>,
     rates: BTreeMap<&'static str, u32>,
     handed: Vec<HandedOver>,
+    calls: Option<Arc<Faults>>,
 }
 
 impl std::fmt::Debug for Post {
@@ -125,6 +128,12 @@ impl Post {
         self.lock().always.insert(provider, act);
     }
 
+    /// From now on notes of each parcel how many kept calls came before it, so that a test can tell
+    /// what was written when it was handed over.
+    pub fn order_by(&self, calls: Arc<Faults>) {
+        self.lock().calls = Some(calls);
+    }
+
     /// From now on nothing goes wrong.
     pub fn behave(&self) {
         let mut desk = self.lock();
@@ -152,7 +161,9 @@ impl Post {
         let told = desk.next.get_mut(provider).and_then(VecDeque::pop_front);
         let told = told.or_else(|| desk.always.get(provider).cloned());
         let act = told.unwrap_or_else(|| desk.seeded.as_mut().map_or(Act::Accept, drawn));
-        desk.handed.push(HandedOver { provider, parcel: parcel.clone(), act: act.clone(), at });
+        let after = desk.calls.as_ref().map_or(0, |calls| calls.recorded_count());
+        let (parcel, done) = (parcel.clone(), act.clone());
+        desk.handed.push(HandedOver { provider, parcel, act: done, at, after });
         act
     }
 
