@@ -19,7 +19,6 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use domain::notifications::Class;
 use futures::future::join_all;
 use http::Method;
 use local::faults::{Dice, Fault, Faults};
@@ -117,18 +116,37 @@ impl World {
     /// Time passes, a provider has trouble, or several things happen at once.
     async fn step(&mut self) -> Result<(), String> {
         self.watch.mark();
-        let wishes: Vec<Wish> = match self.dice.below(10) {
+        let wishes: Vec<Wish> = match self.dice.below(13) {
             0 | 1 => {
                 self.pass_time().await;
                 return Ok(());
             }
             2 => {
                 self.trouble();
-                vec![self.tell(), Wish::Deliver]
+                let again = later(Wish::Deliver);
+                vec![self.tell(), self.tell(), Wish::Deliver, again.clone(), later(later(again))]
             }
             // The same call from several places at once.
             3 => vec![self.tell(); 2],
             4 => vec![self.tell(), Wish::Deliver, self.opt_out(), Wish::Deliver],
+            // Somebody changes their mind while a provider takes its time.
+            5 => {
+                self.watch.double();
+                for provider in PROVIDERS {
+                    self.watch.post.next(provider, [Act::Hang]);
+                }
+                let (taken_back, less) = (self.cancel(), self.opt_out());
+                vec![Wish::Deliver, later(taken_back), later(less), Wish::Deliver]
+            }
+            6 => vec![self.replay(), Wish::Deliver],
+            // Whoever waits for a provider is taken for dead, and is not.
+            7 => {
+                for provider in PROVIDERS {
+                    self.watch.post.next(provider, [Act::Slow, Act::Hang, Act::Slow]);
+                }
+                let after = later(later(Wish::Deliver));
+                vec![self.tell(), Wish::Deliver, later(Wish::Leap), later(Wish::Sweep), after]
+            }
             _ => (0..=self.dice.below(3)).map(|_| self.wish()).collect(),
         };
         let done = join_all(wishes.iter().map(|wish| wish.fulfil(&self.watch))).await;
@@ -159,20 +177,6 @@ impl World {
         }
     }
 
-    /// A provider treats the next parcels badly.
-    fn trouble(&mut self) {
-        let provider = PROVIDERS[self.below(4)];
-        let act = match self.dice.below(6) {
-            0 => Act::Refuse { class: Class::RateLimited, retry_after_seconds: Some(90) },
-            1 => Act::refuse(Class::InvalidRecipient),
-            2 => Act::refuse(Class::OptedOut),
-            3 => Act::AcceptUnheard,
-            _ => Act::refuse(Class::Outage),
-        };
-        let times = [1, 4, 14][self.below(3)];
-        self.watch.post.next(provider, vec![act; times]);
-    }
-
     /// Messages arrive; often the sweep comes by, and sometimes every function starts anew.
     async fn pass_time(&mut self) {
         let seconds = [1, 12, 40, 66, 150, 400][self.below(6)];
@@ -182,6 +186,9 @@ impl World {
         }
         if seconds > 30 {
             self.watch.sweep().await;
+        }
+        if self.dice.below(2) == 0 {
+            self.watch.double();
         }
         self.watch.settle().await;
     }
@@ -214,6 +221,11 @@ impl World {
         ends::hold_deliveries(&history, &attempts)?;
         ends::hold_accounts(&history, &ways(&rows))?;
         ends::hold_letters(&history, &self.watch.letters().await?)?;
+        // A copy of a message can't tell that whoever had the first one died before its letter.
+        let copied = self.watch.lab.cloud.faults.counts().contains_key(&Fault::DoubledMessage);
+        if !copied {
+            ends::hold_alarms(&history, &self.watch.alarms())?;
+        }
         promises::hold_asked(&history, &self.asked)?;
         self.promises.iter().try_for_each(|promise| promise.hold(&history))
     }
@@ -227,6 +239,10 @@ fn ways(rows: &[Item]) -> BTreeSet<String> {
         ways.extend(taken.into_iter().flatten().map(|way| format!("{}.{way}", text(row, "id"))));
     }
     ways
+}
+
+fn later(wish: Wish) -> Wish {
+    Wish::Later(Box::new(wish))
 }
 
 fn below(dice: &mut Dice, bound: usize) -> usize {

@@ -30,6 +30,8 @@ pub enum Act {
     Hang,
     /// It has it, and nobody hears that.
     AcceptUnheard,
+    /// It accepts it after a while.
+    Slow,
 }
 
 impl Act {
@@ -57,7 +59,7 @@ pub struct HandedOver {
 impl HandedOver {
     /// Whether the person has it.
     pub fn arrived(&self) -> bool {
-        matches!(self.act, Act::Accept | Act::AcceptUnheard)
+        matches!(self.act, Act::Accept | Act::AcceptUnheard | Act::Slow)
     }
 }
 
@@ -147,6 +149,11 @@ impl Post {
         self.lock().handed.clone()
     }
 
+    /// How much was handed over so far.
+    pub fn count(&self) -> usize {
+        self.lock().handed.len()
+    }
+
     /// How often a parcel arrived, by its key.
     pub fn arrivals(&self) -> BTreeMap<String, usize> {
         let mut arrivals = BTreeMap::new();
@@ -207,9 +214,13 @@ impl Provider for Scripted {
     }
 
     async fn hand_over(&self, parcel: &Parcel, now: Timestamp) -> Handed {
+        let accepted =
+            || Handed::Accepted { reference: Some(format!("{}:{}", self.name, parcel.key)) };
         match self.post.act(self.name, parcel, now) {
-            Act::Accept => {
-                Handed::Accepted { reference: Some(format!("{}:{}", self.name, parcel.key)) }
+            Act::Accept => accepted(),
+            Act::Slow => {
+                tokio::time::sleep(PATIENCE).await;
+                accepted()
             }
             Act::Refuse { class, retry_after_seconds } => {
                 Handed::Refused { class, retry_after_seconds, said: "told to refuse".to_owned() }

@@ -31,6 +31,10 @@ fn hold_delivery(
     ensure(last.status.is_final(), "it never ends")?;
     let called_back = writes.iter().any(|(_, row)| is_called_back(row));
     for entry in &last.trail {
+        // What was tried anew when an older attempt turned out to have succeeded need not end.
+        if entry.outcome == Outcome::Open && last.status == Status::Delivered {
+            continue;
+        }
         let act = spoken.get(&entry.number).copied().flatten().map(|handed| &handed.act);
         let told = tells(entry.outcome, act) || called_back;
         ensure(told, "what is written of an attempt is not what happened")?;
@@ -40,7 +44,7 @@ fn hold_delivery(
     };
     let doubts = last.trail.iter().filter(in_doubt).count();
     ensure(called_back || last.uncertain as usize == doubts, "doubts were not counted")?;
-    hold_arrivals(writes, last, spoken, doubts)
+    hold_arrivals(writes, last, spoken, &ever_in_doubt(writes))
 }
 
 fn is_called_back(row: &Delivery) -> bool {
@@ -55,6 +59,13 @@ fn doubted(row: &Delivery) -> bool {
     row.trail.iter().any(|entry| matches!(entry.outcome, Outcome::Lost | Outcome::Unknown))
 }
 
+/// Attempts of which it was not known at some moment whether they had succeeded.
+fn ever_in_doubt(writes: &[Write<Delivery>]) -> BTreeSet<u32> {
+    let entries = writes.iter().flat_map(|(_, row)| &row.trail);
+    let in_doubt = entries.filter(|it| matches!(it.outcome, Outcome::Lost | Outcome::Unknown));
+    in_doubt.map(|entry| entry.number).collect()
+}
+
 /// Whether an outcome is the one of such an act.
 fn tells(outcome: Outcome, act: Option<&Act>) -> bool {
     match (outcome, act) {
@@ -62,7 +73,7 @@ fn tells(outcome: Outcome, act: Option<&Act>) -> bool {
         // Whoever knew was not heard of again.
         (Outcome::Lost, _) => true,
         (Outcome::Released, act) => act.is_none(),
-        (Outcome::Accepted, act) => act == Some(&Act::Accept),
+        (Outcome::Accepted, act) => matches!(act, Some(Act::Accept | Act::Slow)),
         (Outcome::Refused, act) => matches!(act, Some(Act::Refuse { .. })),
         (Outcome::Unknown, act) => matches!(act, Some(Act::Hang | Act::AcceptUnheard)),
     }
@@ -73,12 +84,12 @@ fn hold_arrivals(
     writes: &[Write<Delivery>],
     last: &Delivery,
     spoken: &Spoken<'_>,
-    doubts: usize,
+    doubts: &BTreeSet<u32>,
 ) -> Result<(), String> {
     let replays: Vec<usize> = replays(writes).collect();
     let came: Vec<&HandedOver> =
         spoken.values().flatten().copied().filter(|handed| handed.arrived()).collect();
-    ensure(came.len() <= 1 + doubts + replays.len(), "it arrived too often")?;
+    ensure(came.len() <= 1 + doubts.len() + replays.len(), "it arrived too often")?;
     let repeats = last.channel() != Channel::Sms;
     ensure(repeats || came.len() <= 1 + replays.len(), "a text message arrived twice")?;
     let began = replays.last().copied().unwrap_or(0);
@@ -110,6 +121,17 @@ pub(super) fn hold_letters(history: &History, listed: &BTreeSet<String>) -> Resu
         return Ok(());
     }
     Err(format!("{failed:?} have failed, and {listed:?} are dead letters"))
+}
+
+/// What its sender gave up has a letter that raises the alarm; what came back later need not.
+pub(super) fn hold_alarms(history: &History, alarms: &BTreeSet<String>) -> Result<(), String> {
+    let gave_up = |row: &Delivery| row.status == Status::Failed && row.bounced_at.is_none();
+    for (key, writes) in &history.deliveries {
+        if writes.iter().any(|(_, row)| gave_up(row)) && !alarms.contains(key) {
+            return Err(format!("{key} failed and raised no alarm: {:?}", writes.last()));
+        }
+    }
+    Ok(())
 }
 
 /// accepted = delivered + failed + unknown + suppressed + cancelled, of every way that was taken.

@@ -89,8 +89,11 @@ pub(super) fn hold_pauses(
             let Some(ended_at) = last.ended_at.filter(|_| last.outcome == Outcome::Refused) else {
                 continue;
             };
-            let pause_ms = delivery.ready_at.as_millisecond() - ended_at.as_millisecond();
-            if pause_ms < i64::from(*seconds) * 1_000 {
+            // At its expiry it ends, and is looked at for that.
+            let expires_at = history.notification(delivery)?.expires_at;
+            let asked_ms = ended_at.as_millisecond() + i64::from(*seconds) * 1_000;
+            let least_ms = expires_at.map_or(asked_ms, |at| at.as_millisecond().min(asked_ms));
+            if delivery.ready_at.as_millisecond() < least_ms {
                 return Err(format!("{key} does not wait {seconds} s: {delivery:?}"));
             }
         }
@@ -98,28 +101,33 @@ pub(super) fn hold_pauses(
     Ok(())
 }
 
+/// A moment at which nobody was at work: how many writes there were, and how many parcels.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mark {
+    pub(super) writes: usize,
+    pub(super) parcels: usize,
+}
+
 /// While a provider's breaker is not closed, nobody but its trials speaks to it. `marks` are the
 /// moments at which nobody was at work: what was known then is all that anybody can have known since.
 pub(super) fn hold_breakers(
     history: &History,
     handed: &[HandedOver],
-    marks: &[usize],
+    marks: &[Mark],
 ) -> Result<(), String> {
     for (provider, writes) in &history.breakers {
         for pair in writes.windows(2) {
             let [(_, from), (_, to)] = pair else { continue };
             ensure(to.version == from.version + 1, "a breaker was written over")?;
         }
-        let ends = marks.iter().skip(1).copied().chain([usize::MAX]);
-        for (start, end) in marks.iter().copied().zip(ends) {
-            let Some(known) = before(Some(writes), start).filter(|it| it.open_until.is_some())
-            else {
-                continue;
-            };
-            let spoke = |one: &&HandedOver| one.provider == *provider && one.after >= start;
-            let spoken = handed.iter().filter(spoke).filter(|one| one.after < end);
-            let (trials, closed_at) = trials(known, writes, start, end);
-            let spoken = spoken.filter(|one| one.after <= closed_at).count();
+        let last = Mark { writes: usize::MAX, parcels: handed.len() };
+        for (start, end) in marks.iter().zip(marks.iter().skip(1).chain([&last])) {
+            let known = before(Some(writes), start.writes);
+            let Some(known) = known.filter(|it| it.open_until.is_some()) else { continue };
+            let (trials, closed_at) = trials(known, writes, start.writes, end.writes);
+            let spoken = handed[start.parcels..end.parcels].iter();
+            let spoken = spoken.filter(|one| one.provider == *provider && one.after <= closed_at);
+            let spoken = spoken.count();
             if spoken > trials {
                 return Err(format!(
                     "{provider} was spoken to {spoken} times in {trials} trials, from {known:?}"
@@ -131,12 +139,7 @@ pub(super) fn hold_breakers(
 }
 
 /// How many trials of a breaker began, and when it closed, between two moments.
-fn trials(
-    known: &Breaker,
-    writes: &[Write<Breaker>],
-    start: usize,
-    end: usize,
-) -> (usize, usize) {
+fn trials(known: &Breaker, writes: &[Write<Breaker>], start: usize, end: usize) -> (usize, usize) {
     let (mut row, mut trials) = (known, 0);
     for (write, next) in writes.iter().filter(|(write, _)| (start..end).contains(write)) {
         if next.open_until.is_none() {

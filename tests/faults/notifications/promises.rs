@@ -71,8 +71,7 @@ fn is_unsubscribed(history: &History, delivery: &str, began: usize, at: usize) -
     let Some(Notification { user, category, .. }) = notification else { return false };
     let against = |row: &Preferences| row.against(category, Channel::Email).is_some();
     let writes = history.preferences.get(user.as_str());
-    let mut during =
-        writes.into_iter().flatten().filter(|(write, _)| (began..at).contains(write));
+    let mut during = writes.into_iter().flatten().filter(|(write, _)| (began..at).contains(write));
     before(writes, began).is_some_and(against) || during.any(|(_, row)| against(row))
 }
 
@@ -92,10 +91,7 @@ pub(super) struct Asked {
 }
 
 /// What was accepted is there as it was asked for, once where its key says so; what was not, is not.
-pub(super) fn hold_asked(
-    history: &History,
-    asked: &BTreeMap<String, Asked>,
-) -> Result<(), String> {
+pub(super) fn hold_asked(history: &History, asked: &BTreeMap<String, Asked>) -> Result<(), String> {
     let mut made: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (id, notification) in &history.notifications {
         let note = notification.collapse_key.as_deref().unwrap_or_default();

@@ -62,12 +62,20 @@ fn may_become(from: &Delivery, to: &Delivery) -> bool {
     match (from.status, to.status) {
         (Status::Pending, _) => to.status != Status::Delivered || from.uncertain > 0,
         (Status::Sending, _) => to.status != Status::Suppressed,
-        (Status::Unknown, Status::Delivered | Status::Failed | Status::Unknown) => true,
-        (Status::Delivered, Status::Delivered) => true,
+        (Status::Unknown, Status::Pending | Status::Cancelled) => settles(from, to),
+        (Status::Unknown, Status::Delivered | Status::Failed | Status::Unknown)
+        | (Status::Delivered, Status::Delivered) => true,
         (Status::Delivered, Status::Failed) => called_back,
         (Status::Failed, Status::Pending) => to.why == Some(Why::Replayed),
         _ => false,
     }
+}
+
+/// Whether somebody who was taken for dead has said what came of their attempt.
+fn settles(from: &Delivery, to: &Delivery) -> bool {
+    let lost =
+        |row: &Delivery| row.trail.iter().filter(|entry| entry.outcome == Outcome::Lost).count();
+    lost(to) < lost(from)
 }
 
 /// Attempts are numbered without a gap, the last is the one at hand, and what was said of one stays.
@@ -127,9 +135,10 @@ fn hold_replay(from: &Delivery, to: &Delivery) -> Result<(), String> {
 
 /// What a provider's word makes of it: as often and as late as that word allows.
 fn hold_answer(from: &Delivery, to: &Delivery) -> Result<(), String> {
-    let was = from.trail.last();
-    let closed = to.trail.last().filter(|_| was.is_some_and(|was| was.outcome == Outcome::Open));
-    let Some(entry) = closed else { return Ok(()) };
+    // Once an older attempt has succeeded after all, the end of a newer one changes nothing.
+    let Some(entry) = to.trail.last().filter(|_| from.status == Status::Sending) else {
+        return Ok(());
+    };
     let over = from.withdrawn.is_some();
     let goes_on = to.status == Status::Pending;
     match entry.outcome {

@@ -1,9 +1,11 @@
-//! What people are told, and what they want: all of it drawn from the dice.
+//! What people are told, what they want, and what providers do to them: all of it drawn from the dice.
 
 use domain::Timestamp;
+use domain::notifications::Class;
 use serde_json::{Value, json};
+use tests::post::Act;
 
-use super::{PEOPLE, Wish, World};
+use super::{PEOPLE, PROVIDERS, Wish, World};
 
 const CATEGORIES: [&str; 2] = ["orders", "news"];
 const CHANNELS: [&str; 3] = ["email", "sms", "push"];
@@ -56,8 +58,7 @@ impl World {
         let note = format!("note-{}", self.wish);
         let category = CATEGORIES[self.below(2)];
         let priority = ["critical", "normal", "normal", "low"][self.below(4)];
-        let mut body =
-            json!({ "category": category, "priority": priority, "collapseKey": note });
+        let mut body = json!({ "category": category, "priority": priority, "collapseKey": note });
         match self.dice.below(4) {
             0 => body["userIds"] = json!(PEOPLE),
             1 => body["userIds"] = json!([PEOPLE[0], PEOPLE[2]]),
@@ -127,7 +128,9 @@ impl World {
     }
 
     pub(super) fn cancel(&mut self) -> Wish {
-        let index = self.below(self.told.len());
+        // What was told last is the likeliest to be on its way.
+        let recent = self.told.len().min(4);
+        let index = self.told.len() - recent + self.below(recent);
         match self.told.get(index).cloned() {
             Some(id) => Wish::Cancel(id),
             None => self.tell(),
@@ -203,11 +206,25 @@ impl World {
 
     /// Dead letters are sent again; now and then by a replay that was made before.
     pub(super) fn replay(&mut self) -> Wish {
-        let name = format!("replay-{}", self.dice.below(3));
+        let name = format!("replay-{}", self.dice.below(2));
         match self.dice.below(3) {
             0 => Wish::Replay(json!({ "name": name, "channel": CHANNELS[self.below(3)] })),
             1 => Wish::Replay(json!({ "name": name, "dryRun": true })),
             _ => Wish::Replay(json!({ "name": name })),
         }
+    }
+
+    /// A provider treats the next parcels badly.
+    pub(super) fn trouble(&mut self) {
+        let provider = PROVIDERS[self.below(4)];
+        let act = match self.dice.below(6) {
+            0 => Act::Refuse { class: Class::RateLimited, retry_after_seconds: Some(90) },
+            1 => Act::refuse(Class::InvalidRecipient),
+            2 => Act::refuse(Class::OptedOut),
+            3 => Act::AcceptUnheard,
+            _ => Act::refuse(Class::Outage),
+        };
+        let times = [1, 14, 14][self.below(3)];
+        self.watch.post.next(provider, vec![act; times]);
     }
 }

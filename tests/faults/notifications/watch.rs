@@ -4,13 +4,16 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use boundary::Aws;
+use domain::notifications::DeliveryId;
 use http::Method;
 use local::connector::Connector;
 use local::faults::Faults;
+use serde_json::{Value, json};
 use store::Notifications;
 use tests::post::Post;
 use tests::{Answer, Call, Lab, root_key};
 
+use super::handed::Mark;
 use crate::counted::{Item, text};
 
 /// Looks at a lab without disturbing it.
@@ -19,8 +22,7 @@ pub(super) struct Watch {
     pub(super) post: Post,
     /// Meets no faults, so that looking changes nothing.
     aws: Aws,
-    /// How many writes there were at moments at which nobody was at work.
-    marks: Mutex<Vec<usize>>,
+    marks: Mutex<Vec<Mark>>,
 }
 
 impl Watch {
@@ -50,10 +52,11 @@ impl Watch {
 
     /// Nobody is at work at this moment.
     pub(super) fn mark(&self) {
-        self.marks.lock().unwrap().push(self.writes());
+        let mark = Mark { writes: self.writes(), parcels: self.post.count() };
+        self.marks.lock().unwrap().push(mark);
     }
 
-    pub(super) fn marks(&self) -> Vec<usize> {
+    pub(super) fn marks(&self) -> Vec<Mark> {
         self.marks.lock().unwrap().clone()
     }
 
@@ -75,6 +78,25 @@ impl Watch {
             }
             if received == 0 {
                 return;
+            }
+        }
+    }
+
+    /// Every message that is visible now is there twice. Those of one group follow one another, so the
+    /// copy is of none: both are worked on at the same time.
+    pub(super) fn double(&self) {
+        let queues = self.lab.cloud.services.queues();
+        let ours = |mapping: &&local::pump::Mapping| mapping.function == "Deliver";
+        for mapping in self.lab.cloud.pump.mappings().iter().filter(ours) {
+            for message in queues.receive(&mapping.queue, 10, None).unwrap() {
+                let group = message.attributes.get("MessageGroupId").cloned();
+                for group in [group, None] {
+                    let attributes = message.message_attributes.clone();
+                    let text = queues::NewMessage::text(message.body.clone());
+                    let copy = queues::NewMessage { attributes, group, ..text };
+                    queues.send(&mapping.queue, &copy).unwrap();
+                }
+                queues.delete(&mapping.queue, &message.receipt_handle).unwrap();
             }
         }
     }
@@ -134,6 +156,18 @@ impl Watch {
         Err("some deliveries never end".to_owned())
     }
 
+    /// Every delivery that has a letter on a queue of dead ones, where it raises the alarm.
+    pub(super) fn alarms(&self) -> BTreeSet<String> {
+        let queues = self.lab.cloud.services.queues();
+        let dead = |queue: &&template::Queue| queue.logical_id.ends_with("DeadLetters");
+        let mut alarms = BTreeSet::new();
+        for queue in self.lab.cloud.stack.queues.iter().filter(dead) {
+            let letters = queues.receive(&queue.name, 1_000, None).unwrap();
+            alarms.extend(letters.iter().filter_map(|message| letter(&message.body)));
+        }
+        alarms
+    }
+
     /// Every dead letter that is listed.
     pub(super) async fn letters(&self) -> Result<BTreeSet<String>, String> {
         let mut letters = BTreeSet::new();
@@ -148,6 +182,15 @@ impl Watch {
         }
         Err("the list of dead letters has no end".to_owned())
     }
+}
+
+/// The delivery that a letter on a queue of dead ones is about: one that was written, or a message that
+/// came back too often.
+fn letter(body: &str) -> Option<String> {
+    let letter: Value = serde_json::from_str(body).ok()?;
+    let message = json!({ "notificationId": letter["notificationId"], "way": letter["delivery"] });
+    let id = letter.get("id").cloned().unwrap_or(message);
+    serde_json::from_value(id).ok().map(|id: DeliveryId| id.key())
 }
 
 /// When a delivery that has not ended is to be looked at.

@@ -47,6 +47,10 @@ pub(super) enum Wish {
         event: Value,
     },
     Replay(Value),
+    /// The same a little later, while others wait for a provider.
+    Later(Box<Wish>),
+    /// Every clock is a minute further, whoever is at work.
+    Leap,
     /// Messages arrive.
     Deliver,
     Sweep,
@@ -75,6 +79,14 @@ impl Wish {
                 expect(watch.persist(call).await?.status.as_u16(), 200, body)?;
                 Ok(Done::Nothing)
             }
+            Self::Later(wish) => {
+                watch.pause().await;
+                Box::pin(wish.fulfil(watch)).await
+            }
+            Self::Leap => {
+                watch.lab.advance_seconds(70);
+                Ok(Done::Nothing)
+            }
             Self::Deliver => {
                 watch.lab.cloud.settle().await;
                 Ok(Done::Nothing)
@@ -94,12 +106,7 @@ fn expect(status: u16, wanted: u16, body: &Value) -> Result<(), String> {
     Err(format!("{body} was answered {status} instead of {wanted}"))
 }
 
-async fn tell(
-    watch: &Watch,
-    key: Option<&str>,
-    note: &str,
-    body: &Value,
-) -> Result<Done, String> {
+async fn tell(watch: &Watch, key: Option<&str>, note: &str, body: &Value) -> Result<Done, String> {
     let answer = watch.persist(|| sent(watch, key, body)).await?;
     let text = json!([body, answer.body]);
     expect(answer.status.as_u16(), 202, &text)?;
