@@ -9,6 +9,7 @@ mod ids;
 mod jobs;
 mod limits;
 mod links;
+mod notifications;
 mod planted;
 
 use std::collections::BTreeMap;

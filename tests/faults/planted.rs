@@ -6,6 +6,7 @@
 mod jobs;
 mod limits;
 mod links;
+mod notifications;
 
 use local::faults::{Faults, Sabotage};
 use serde_json::{Value, json};

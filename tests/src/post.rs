@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use boundary::Carriers;
 use domain::Timestamp;
 use domain::notifications::{Address, Channel, Class, Handed, Parcel};
-use local::faults::Dice;
+use local::faults::{Dice, Faults};
 use providers::Provider;
 
 /// What a provider does with a parcel.
@@ -30,6 +30,8 @@ pub enum Act {
     Hang,
     /// It has it, and nobody hears that.
     AcceptUnheard,
+    /// It accepts it after a while.
+    Slow,
 }
 
 impl Act {
@@ -48,14 +50,16 @@ pub struct HandedOver {
     pub parcel: Parcel,
     /// What it did.
     pub act: Act,
-    /// When.
+    /// When, by the clock of whoever handed it over.
     pub at: Timestamp,
+    /// How many of the calls that the cloud keeps came before; 0 unless [`Post::order_by`].
+    pub after: usize,
 }
 
 impl HandedOver {
     /// Whether the person has it.
     pub fn arrived(&self) -> bool {
-        matches!(self.act, Act::Accept | Act::AcceptUnheard)
+        matches!(self.act, Act::Accept | Act::AcceptUnheard | Act::Slow)
     }
 }
 
@@ -71,6 +75,7 @@ struct Desk {
     seeded: Option<(Dice, u64)>,
     rates: BTreeMap<&'static str, u32>,
     handed: Vec<HandedOver>,
+    calls: Option<Arc<Faults>>,
 }
 
 impl std::fmt::Debug for Post {
@@ -125,6 +130,12 @@ impl Post {
         self.lock().always.insert(provider, act);
     }
 
+    /// From now on notes of each parcel how many kept calls came before it, so that a test can tell
+    /// what was written when it was handed over.
+    pub fn order_by(&self, calls: Arc<Faults>) {
+        self.lock().calls = Some(calls);
+    }
+
     /// From now on nothing goes wrong.
     pub fn behave(&self) {
         let mut desk = self.lock();
@@ -136,6 +147,11 @@ impl Post {
     /// What was handed over so far, in order.
     pub fn handed(&self) -> Vec<HandedOver> {
         self.lock().handed.clone()
+    }
+
+    /// How much was handed over so far.
+    pub fn count(&self) -> usize {
+        self.lock().handed.len()
     }
 
     /// How often a parcel arrived, by its key.
@@ -152,7 +168,9 @@ impl Post {
         let told = desk.next.get_mut(provider).and_then(VecDeque::pop_front);
         let told = told.or_else(|| desk.always.get(provider).cloned());
         let act = told.unwrap_or_else(|| desk.seeded.as_mut().map_or(Act::Accept, drawn));
-        desk.handed.push(HandedOver { provider, parcel: parcel.clone(), act: act.clone(), at });
+        let after = desk.calls.as_ref().map_or(0, |calls| calls.recorded_count());
+        let (parcel, done) = (parcel.clone(), act.clone());
+        desk.handed.push(HandedOver { provider, parcel, act: done, at, after });
         act
     }
 
@@ -196,9 +214,13 @@ impl Provider for Scripted {
     }
 
     async fn hand_over(&self, parcel: &Parcel, now: Timestamp) -> Handed {
+        let accepted =
+            || Handed::Accepted { reference: Some(format!("{}:{}", self.name, parcel.key)) };
         match self.post.act(self.name, parcel, now) {
-            Act::Accept => {
-                Handed::Accepted { reference: Some(format!("{}:{}", self.name, parcel.key)) }
+            Act::Accept => accepted(),
+            Act::Slow => {
+                tokio::time::sleep(PATIENCE).await;
+                accepted()
             }
             Act::Refuse { class, retry_after_seconds } => {
                 Handed::Refused { class, retry_after_seconds, said: "told to refuse".to_owned() }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use boundary::telemetry::Trace;
 use domain::notifications::{
     Address, Class, Decision, Delivery, Event, Handed, Priority, ProviderName, Verdict, Why,
+    quiet_until,
 };
 use domain::{Failure, Timestamp};
 use providers::Provider;
@@ -55,6 +56,10 @@ pub(crate) async fn hand_over(
     }
     turn.counted = true;
     slot.wait(state, true).await;
+    let now = state.now();
+    if is_late(look, now) {
+        return Ok(Round::Again);
+    }
     let by = state.token();
     let claim = Claim {
         delivery: &look.delivery,
@@ -64,7 +69,7 @@ pub(crate) async fn hand_over(
         provider: name,
         rendering: text.rendering.as_ref(),
     };
-    match state.notifications.claim(claim, state.now(), &state.token()).await? {
+    match state.notifications.claim(claim, now, &state.token()).await? {
         Claimed::Claimed(claimed) => {
             speak(state, look, &claimed, Speech { address, name, text, slot, trial }, trace)
                 .await?;
@@ -143,6 +148,14 @@ async fn busy(
     let until = look.notification.expires_at.map_or(until, |at| at.min(until));
     let why = Why::ProviderBusy { provider: name.clone() };
     write(state, look, Decision::Defer { until, why }, trace).await
+}
+
+/// Whether its time ran out between the decision to send it and the claim: a slot, a store that was
+/// asked again or a clock that was set has taken so long. Then it is decided about anew.
+fn is_late(look: &Look, now: Timestamp) -> bool {
+    let Look { notification, person, .. } = look;
+    let quiet = || quiet_until(&person.preferences, now).is_some();
+    notification.is_expired(now) || (notification.priority != Priority::Critical && quiet())
 }
 
 fn later(now: Timestamp) -> Timestamp {

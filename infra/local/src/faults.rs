@@ -148,6 +148,11 @@ impl Faults {
         self.record.kept()
     }
 
+    /// How many calls were kept so far: where something else falls among them.
+    pub fn recorded_count(&self) -> usize {
+        self.record.count()
+    }
+
     /// The request as the sabotage, if there is one, would have it.
     pub(crate) fn tampered(&self, request: Request<Bytes>) -> Request<Bytes> {
         let Some(sabotage) = self.sabotage else { return request };

@@ -45,4 +45,9 @@ impl Record {
         let record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         record.as_ref().map(|(_, kept)| kept.clone()).unwrap_or_default()
     }
+
+    pub(super) fn count(&self) -> usize {
+        let record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        record.as_ref().map_or(0, |(_, kept)| kept.len())
+    }
 }
