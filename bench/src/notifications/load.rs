@@ -9,9 +9,9 @@ use crate::counting::show;
 use crate::links::{Client, Switchyard};
 use crate::table::{Table, Verdict};
 
-const SENT: usize = 2_000;
-const PEOPLE: usize = 400;
-const CONNECTIONS: usize = 4;
+const SENT: u16 = 2_000;
+const PEOPLE: u16 = 400;
+const CONNECTIONS: u16 = 4;
 const PATIENCE: Duration = Duration::from_mins(3);
 
 pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
@@ -27,7 +27,7 @@ pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
         show(&mut table, "accept while mails go out", &took, Duration::from_millis(100));
         wait_for_all(&mut client, started).await?;
         let arrived = started.elapsed();
-        let rate = |time: Duration| format!("{:.0} a second", SENT as f64 / time.as_secs_f64());
+        let rate = |time: Duration| format!("{:.0} a second", f64::from(SENT) / time.as_secs_f64());
         table.row("accepted by four callers", rate(accepted), "", Verdict::Note);
         table.row("from the call to the mailbox", rate(arrived), "", Verdict::Note);
         Ok(vec![table])
@@ -65,10 +65,10 @@ async fn prepare(client: &mut Client) -> Result<(), Box<dyn Error>> {
 
 /// Each connection sends its next request when the last is answered.
 async fn send_many(host: &str) -> Result<Vec<Duration>, Box<dyn Error>> {
-    let connection = async |first: usize| {
+    let connection = async |first: u16| {
         let mut client = Client::connect(host).await?;
         let mut took = Vec::new();
-        for n in (first..SENT).step_by(CONNECTIONS) {
+        for n in (first..SENT).step_by(CONNECTIONS.into()) {
             let body = json!({
                 "userId": format!("p{}", n % PEOPLE), "category": "bench",
                 "idempotencyKey": n.to_string(),
