@@ -1,6 +1,8 @@
 //! What operations ask of the store, read from the functions' own log.
 
+use std::collections::BTreeMap;
 use std::error::Error;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -13,7 +15,9 @@ use crate::table::{Table, Verdict};
 pub(crate) struct Counting {
     pub(crate) client: Client,
     pub(crate) table: Table,
-    log: Log,
+    file: PathBuf,
+    /// Where each operation has been read to.
+    logs: BTreeMap<String, Log>,
     _server: Switchyard,
 }
 
@@ -25,7 +29,8 @@ impl Counting {
         Ok(Self {
             client: Client::connect(&server.api).await?,
             table: Table::new("Counted for each operation: calls · units (mean)", "bar"),
-            log: Log::open(&folder.join("functions.log")),
+            file: folder.join("functions.log"),
+            logs: BTreeMap::new(),
             _server: server,
         })
     }
@@ -48,9 +53,10 @@ impl Counting {
         kept: impl Fn(&Cost) -> bool,
     ) -> Result<Cost, Box<dyn Error>> {
         let wanted = |line: &Value| line["Operation"] == operation;
+        let log = self.logs.entry(operation.to_owned()).or_insert_with(|| Log::open(&self.file));
         let lines = match count {
-            0 => self.log.rest(wanted)?,
-            count => self.log.next(count, wanted).await?,
+            0 => log.rest(wanted)?,
+            count => log.next(count, wanted).await?,
         };
         let number = |line: &Value, name: &str| line[name].as_f64().unwrap_or(0.0);
         let mut costs: Vec<Cost> = lines
