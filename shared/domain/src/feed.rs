@@ -18,7 +18,9 @@
 //! Reads of a first page, in four rounds: the reader's rows (1 batch) and the timeline (1 query); recent
 //! posts of marked authors (1 batch for each 100); 100 posts (1 batch) and the ties to their authors (1
 //! batch); profiles and own likes for the page (1 batch). That is 6 for up to 100 marks, however many are
-//! followed. A later page of the same window takes 3: posts, ties, profiles.
+//! followed, and 2 more if something on the page passes another post on. A later page of the same window
+//! takes 3: posts, ties, profiles. Posts that a read which may lag behind does not find are read again,
+//! strongly.
 //!
 //! The invariants, as absences:
 //!
@@ -30,7 +32,7 @@
 //! - No page is short before the end, and no cursor is given when nothing follows.
 //! - No reference is a copy: an edit shows at once, a deletion hides at once, and a fan-out that comes
 //!   late brings back nothing.
-//! - No message has to come once, or in order.
+//! - No message has to come only once, or in order.
 //! - No row takes a write for each like, each follower or each reader of one post.
 //! - No words in anything that is printed for debugging.
 

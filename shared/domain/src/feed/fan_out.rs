@@ -5,8 +5,15 @@
 //! where the next begins. The same message always means the same page, so a retry repeats one page,
 //! and what it writes has names that follow from the post and the follower: a repeat changes nothing.
 //!
+//! A deletion purges the same way, and an author who rises marks the same way. What a page writes is
+//! decided by the rows it finds ([`work`]): a message only says where to look.
+//!
 //! Absent: a function that outlives its time because of one author, a write for somebody who is away,
-//! a write for a post that is pulled, gone or private.
+//! a reference to a post that is pulled, deleted or private, a purge of a post that is there.
+
+mod work;
+
+pub use work::{Found, Write, work};
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +44,7 @@ pub struct PageOfFollowers {
 /// What a post's fan-out comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FanOut {
-    /// Nothing: it is gone, or nobody else may read it.
+    /// Nothing: it is deleted, or nobody else may read it, or there is nothing to purge.
     Nothing,
     /// Nothing, because readers pull it.
     Pulled,
@@ -57,14 +64,28 @@ pub fn follower_key(follower: &UserId) -> String {
 }
 
 /// What a post's fan-out comes to. `followers` may be off: it only decides how many ranges there are.
+/// What an admin hides is fanned out, because it may be shown again.
 pub fn plan(post: &Post, followers: u64, settings: &Settings) -> FanOut {
-    if post.is_gone() || post.body.privacy == Privacy::Private {
+    if !is_for_others(post) {
         return FanOut::Nothing;
     }
     match post.fan {
         Fan::Pull => FanOut::Pulled,
         Fan::Push => FanOut::Pages(first_pages(followers, settings)),
     }
+}
+
+/// What taking a deleted post out of timelines comes to.
+pub fn purge(post: &Post, followers: u64, settings: &Settings) -> FanOut {
+    match (post.deleted_at, post.fan) {
+        (None, _) => FanOut::Nothing,
+        (Some(_), Fan::Pull) => FanOut::Pulled,
+        (Some(_), Fan::Push) => FanOut::Pages(first_pages(followers, settings)),
+    }
+}
+
+fn is_for_others(post: &Post) -> bool {
+    post.deleted_at.is_none() && post.body.privacy != Privacy::Private
 }
 
 /// The first page of each range: as many ranges as make about two pages each. Marks and purges begin

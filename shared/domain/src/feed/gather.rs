@@ -61,6 +61,20 @@ pub enum Sources {
     Everybody,
 }
 
+/// Rows of one batch read.
+const BATCH: usize = 100;
+
+/// Reads of a first page for a reader with so many marks: their rows, their timeline, recent posts of
+/// marked authors, posts, ties, and profiles with own likes. Posts that are passed on take two more.
+pub const fn reads_of_first_page(marks: usize) -> usize {
+    5 + marks.div_ceil(BATCH)
+}
+
+/// Reads of a rebuild for a reader who follows so many: whom, and their recent posts.
+pub const fn reads_of_rebuild(follows: usize) -> usize {
+    1 + follows.div_ceil(BATCH)
+}
+
 /// Where to look for candidates below a place.
 pub fn sources(reader: &Reader, below: PostId) -> Sources {
     if below > reader.floor {

@@ -88,12 +88,16 @@ impl Reader {
         merge(runs, PostId::MAX, settings.kept)
     }
 
-    /// The references to write after beginning to follow, and the floor to write before them.
-    pub fn backfilled(&self, author: &UserId, row: &Recents) -> Run {
+    /// After beginning to follow an author: the row to write first, if it is still this one, and then the
+    /// references. If a rebuild is under way it may not have heard of the author, so it begins again.
+    pub fn backfilled(&self, author: &UserId, row: &Recents) -> (Self, Vec<Reference>) {
+        if self.floor == PostId::MAX {
+            return (Self { epoch: self.epoch + 1, ..self.clone() }, Vec::new());
+        }
         let Run { mut references, floor } = row.run(author, PostId::MAX).unwrap_or_default();
         let floor = floor.unwrap_or(PostId::MIN).max(self.floor);
         references.retain(|reference| reference.post_id >= floor);
-        Run { references, floor: Some(floor) }
+        (Self { floor, ..self.clone() }, references)
     }
 
     /// Marks that can go, each with the epoch that it must still have.

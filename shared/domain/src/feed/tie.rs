@@ -62,6 +62,7 @@ pub struct Change {
 
 impl Tie {
     /// The same, seen by the other.
+    #[must_use]
     pub const fn turned(self) -> Self {
         Self { mine: self.theirs, theirs: self.mine }
     }

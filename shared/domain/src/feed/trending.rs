@@ -75,23 +75,23 @@ impl Snapshot {
         from: usize,
         limit: usize,
         may_see: impl Fn(PostId) -> bool,
-    ) -> (Vec<PostId>, Option<Place>) {
+    ) -> (Vec<PostId>, Option<Bookmark>) {
         let mut seen = (0..).zip(&self.posts).skip(from).filter(|(_, post)| may_see(**post));
         let page = seen.by_ref().take(limit).map(|(_, post)| *post).collect();
-        (page, seen.next().map(|(next, _)| Place { minute: self.minute, next }))
+        (page, seen.next().map(|(next, _)| Bookmark { minute: self.minute, next }))
     }
 }
 
 /// Where a scroll through a snapshot goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct Bookmark {
     /// In which snapshot.
     pub minute: i64,
     /// At which of its posts.
     pub next: usize,
 }
 
-impl Place {
+impl Bookmark {
     /// As text for a cursor.
     pub fn text(self) -> String {
         format!("{}.{}", self.minute, self.next)
@@ -101,8 +101,8 @@ impl Place {
     pub fn parse(text: &str) -> Result<Self, Rejected> {
         let read = || {
             let (minute, next) = text.split_once('.')?;
-            let place = Self { minute: minute.parse().ok()?, next: next.parse().ok()? };
-            (place.next < MOST_TRENDING && place.text() == text).then_some(place)
+            let bookmark = Self { minute: minute.parse().ok()?, next: next.parse().ok()? };
+            (bookmark.next < MOST_TRENDING && bookmark.text() == text).then_some(bookmark)
         };
         read().ok_or_else(|| {
             Rejected::field("cursor", "a `nextCursor` from an earlier page of what is trending")

@@ -56,14 +56,18 @@ fn an_author_with_ten_thousand_followers_is_fanned_out_side_by_side() {
 }
 
 #[test]
-fn what_is_pulled_private_or_gone_is_not_fanned_out() {
+fn what_is_pulled_private_or_deleted_is_not_fanned_out() {
     let pulled = Post { fan: Fan::Pull, ..post(1, 1) };
     assert_eq!(plan(&pulled, 10_000_000, &SETTINGS), FanOut::Pulled);
     let private =
         Post { body: Body { privacy: Privacy::Private, ..Body::default() }, ..post(1, 1) };
-    for post in [private, post(1, 1).deleted(at(2)).unwrap(), post(1, 1).hidden(at(2)).unwrap()] {
+    for post in [private, post(1, 1).deleted(at(2)).unwrap()] {
         assert_eq!(plan(&post, 9, &SETTINGS), FanOut::Nothing);
     }
+    assert_eq!(purge(&post(1, 1), 9, &SETTINGS), FanOut::Nothing);
+    assert_eq!(purge(&pulled.deleted(at(2)).unwrap(), 9, &SETTINGS), FanOut::Pulled);
+    let gone = purge(&post(1, 1).deleted(at(2)).unwrap(), 9, &SETTINGS);
+    assert!(matches!(gone, FanOut::Pages(pages) if pages.len() == 1));
     assert!(matches!(plan(&post(1, 1), 9, &SETTINGS), FanOut::Pages(pages) if pages.len() == 1));
 }
 

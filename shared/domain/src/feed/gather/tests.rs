@@ -90,3 +90,9 @@ fn a_row_of_recent_posts_keeps_the_newest_and_knows_that_there_are_more() {
     row.remove(id(3));
     assert_eq!(row.posts, [id(2)]);
 }
+
+#[test]
+fn reads_do_not_grow_with_follows() {
+    assert_eq!((reads_of_first_page(0), reads_of_first_page(50)), (5, 6));
+    assert_eq!((reads_of_rebuild(2_000), reads_of_rebuild(5_000)), (21, 51));
+}

@@ -8,10 +8,8 @@ fn draft(json: &str) -> Draft {
 }
 
 fn refused(draft: Draft) -> String {
-    match draft.checked(false).unwrap_err() {
-        Rejected::Field { field, .. } => field,
-        other => panic!("{other}"),
-    }
+    let Err(Rejected::Field { field, .. }) = draft.checked(false) else { panic!("not refused") };
+    field
 }
 
 fn post() -> Post {

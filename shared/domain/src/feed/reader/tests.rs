@@ -53,13 +53,18 @@ fn a_rebuild_is_complete_down_to_its_floor() {
 #[test]
 fn following_brings_what_was_said_before() {
     let reader = Reader { floor: id(5), ..Reader::new(person(1), at(0)) };
-    let run = reader.backfilled(&person(2), &recents([4, 6, 7].into_iter()));
-    let ids: Vec<_> = run.references.iter().map(|reference| reference.post_id).collect();
-    assert_eq!((ids, run.floor), (vec![id(7), id(6)], Some(id(5))));
-    let run = reader.backfilled(&person(2), &recents(0..20));
-    assert_eq!((run.references.len(), run.floor), (4, Some(id(16))));
-    let away = Reader { floor: PostId::MAX, ..reader };
-    assert!(away.backfilled(&person(2), &recents(0..3)).references.is_empty());
+    let (next, references) = reader.backfilled(&person(2), &recents([4, 6, 7].into_iter()));
+    let ids: Vec<_> = references.iter().map(|reference| reference.post_id).collect();
+    assert_eq!((ids, next), (vec![id(7), id(6)], reader.clone()));
+    let (next, references) = reader.backfilled(&person(2), &recents(0..20));
+    assert_eq!((references.len(), next.floor), (4, id(16)));
+}
+
+#[test]
+fn a_rebuild_that_may_not_have_heard_of_an_author_begins_again() {
+    let away = Reader { floor: PostId::MAX, epoch: 3, ..Reader::new(person(1), at(0)) };
+    let (next, references) = away.backfilled(&person(2), &recents(0..3));
+    assert_eq!((next.floor, next.epoch, references.len()), (PostId::MAX, 4, 0));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The feed, put together from timelines and pulled posts, against the feed as it should be.
 
 mod hybrid;
+mod ops;
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::feed::samples::{at, id, person};
-use hybrid::{Hybrid, Op, SETTINGS, WEIGHTS, ops};
+use hybrid::{Hybrid, PEOPLE, SETTINGS, WEIGHTS};
+use ops::{Op, ops};
 
 fn start(hybrid: &Hybrid, reader: &UserId, order: Order, limit: usize) -> Scroll {
     Scroll::start(reader.clone(), order, limit, &WEIGHTS, &SETTINGS, hybrid.now()).unwrap()
@@ -32,10 +34,9 @@ proptest! {
     fn a_quiet_feed_is_the_model_page_by_page(
         ops in ops(120), limit in 1_usize..9, latest: bool,
     ) {
-        let mut hybrid = Hybrid::default();
-        ops.into_iter().for_each(|op| hybrid.play(op));
+        let mut hybrid = Hybrid::after(ops);
         let order = if latest { Order::Latest } else { Order::Ranked };
-        for reader in hybrid.people() {
+        for reader in (0..PEOPLE).map(person) {
             hybrid.visit(&reader);
             let mut scroll = start(&hybrid, &reader, order, limit);
             let expected = hybrid.world.pages(&reader, order, &WEIGHTS, hybrid.now(), limit);
@@ -58,8 +59,7 @@ proptest! {
     fn a_scroll_under_writes_has_no_duplicates_and_no_omissions(
         before in ops(80), during in ops(80), limit in 1_usize..9, latest: bool, every in 1_usize..4,
     ) {
-        let mut hybrid = Hybrid::default();
-        before.into_iter().for_each(|op| hybrid.play(op));
+        let mut hybrid = Hybrid::after(before);
         let reader = person(0);
         hybrid.visit(&reader);
         let order = if latest { Order::Latest } else { Order::Ranked };
@@ -96,12 +96,13 @@ proptest! {
     /// What is shown may be seen at the moment at which it was read.
     #[test]
     fn nothing_is_shown_that_may_not_be_seen(before in ops(80), after in ops(20), limit in 1_usize..9) {
-        let mut hybrid = Hybrid::default();
-        before.into_iter().for_each(|op| hybrid.play(op));
+        let mut hybrid = Hybrid::after(before);
         let reader = person(0);
         hybrid.visit(&reader);
         let page = hybrid.page(&mut start(&hybrid, &reader, Order::Ranked, limit), &reader, |_| {});
-        after.into_iter().filter(|op| *op != Op::Away(0)).for_each(|op| hybrid.play(op));
+        for op in after.into_iter().filter(|op| *op != Op::Away(0)) {
+            hybrid.play(op);
+        }
         if let Some(cursor) = page.next {
             let page = hybrid.page(&mut resume(&reader, &cursor, limit), &reader, |_| {});
             let visible = hybrid.world.visible(&reader);
@@ -112,8 +113,7 @@ proptest! {
     /// A cursor that somebody made up shows them nothing but their own feed.
     #[test]
     fn a_made_up_cursor_reveals_nothing(before in ops(80), named in prop::collection::btree_set(0_i64..90, 1..20)) {
-        let mut hybrid = Hybrid::default();
-        before.into_iter().for_each(|op| hybrid.play(op));
+        let mut hybrid = Hybrid::after(before);
         let reader = person(0);
         hybrid.visit(&reader);
         let cursor = Cursor {

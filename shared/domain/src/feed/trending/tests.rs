@@ -29,10 +29,10 @@ fn fewer_people_now_beat_more_people_yesterday() {
 
 #[test]
 fn places_read_back_and_nothing_else_does() {
-    let place = Place { minute: 29_538_720, next: 40 };
-    assert_eq!(Place::parse(&place.text()), Ok(place));
+    let place = Bookmark { minute: 29_538_720, next: 40 };
+    assert_eq!(Bookmark::parse(&place.text()), Ok(place));
     for text in ["", "1", "1.x", "1.100", "1.-1", "01.2", "1.+2", "1.2.3"] {
-        assert!(Place::parse(text).is_err(), "{text}");
+        assert!(Bookmark::parse(text).is_err(), "{text}");
     }
 }
 

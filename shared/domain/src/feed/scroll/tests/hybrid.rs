@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proptest::prelude::*;
-
 use super::super::*;
-use crate::feed::fan_out::is_written_to;
+use super::ops::Op;
+use crate::feed::fan_out::{Found, Write, work};
 use crate::feed::gather::{Recents, Reference, Sources, merge, sources};
 use crate::feed::model::World;
 use crate::feed::reader::{Arrival, Reader, trim};
 use crate::feed::samples::{at, id, person, post};
-use crate::feed::{Act, Body, Counts, Fan, Interaction, Mode, Post, Privacy, Tie};
+use crate::feed::{Act, Body, Counts, Interaction, Mode, Post, Privacy, Reach, Task, Tie};
 
 /// Everything small, so that every rule is met often.
 pub(super) const SETTINGS: Settings =
@@ -18,47 +17,8 @@ pub(super) const SETTINGS: Settings =
 
 pub(super) const WEIGHTS: Weights = Weights { window: 5, cap: 2, span: 4, ..Weights::CURRENT };
 
-const PEOPLE: u64 = 5;
+pub(super) const PEOPLE: u64 = 5;
 const DAY: i64 = 86_400;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Op {
-    Post(u64, Privacy),
-    Edit(usize, Privacy),
-    Delete(usize),
-    Hide(usize),
-    Like(usize, u64),
-    Act(u64, Act, u64),
-    Trim(u64),
-    Away(u64),
-    Rebuild(u64),
-}
-
-/// Some things that happen.
-pub(super) fn ops(most: usize) -> impl Strategy<Value = Vec<Op>> {
-    let who = || 0..PEOPLE;
-    let privacy = || prop_oneof![4 => Just(Privacy::Public), 2 => Just(Privacy::Friends), 1 => Just(Privacy::Private)];
-    let act = prop_oneof![
-        10 => Just(Act::Follow),
-        2 => Just(Act::Unfollow),
-        1 => Just(Act::Block),
-        1 => Just(Act::Unblock),
-        1 => Just(Act::Mute),
-        1 => Just(Act::Unmute),
-    ];
-    let op = prop_oneof![
-        8 => (who(), privacy()).prop_map(|(who, privacy)| Op::Post(who, privacy)),
-        1 => (any::<usize>(), privacy()).prop_map(|(which, privacy)| Op::Edit(which, privacy)),
-        1 => any::<usize>().prop_map(Op::Delete),
-        1 => any::<usize>().prop_map(Op::Hide),
-        2 => (any::<usize>(), who()).prop_map(|(which, who)| Op::Like(which, who)),
-        6 => (who(), act, who()).prop_map(|(who, act, whom)| Op::Act(who, act, whom)),
-        2 => who().prop_map(Op::Trim),
-        1 => who().prop_map(Op::Away),
-        1 => who().prop_map(Op::Rebuild),
-    ];
-    prop::collection::vec(op, 0..most)
-}
 
 #[derive(Default)]
 pub(super) struct Hybrid {
@@ -74,8 +34,13 @@ impl Hybrid {
         at(self.second)
     }
 
-    pub(super) fn people(&self) -> Vec<UserId> {
-        (0..PEOPLE).map(person).collect()
+    /// After some things have happened.
+    pub(super) fn after(ops: Vec<Op>) -> Self {
+        let mut hybrid = Self::default();
+        for op in ops {
+            hybrid.play(op);
+        }
+        hybrid
     }
 
     fn reader(&mut self, who: &UserId) -> &mut Reader {
@@ -148,15 +113,20 @@ impl Hybrid {
 
     /// Twice, as queues do.
     fn fan_out(&mut self, post: &Post) {
-        if post.fan == Fan::Pull || post.body.privacy == Privacy::Private {
-            return;
-        }
-        let now = self.now();
-        let followers = self.world.followers(&post.author);
-        for follower in followers.iter().chain(&followers) {
-            if is_written_to(self.reader(follower).seen_at, now, &SETTINGS) {
-                let reference = Reference { post_id: post.id, author: post.author.clone() };
-                self.timelines.entry(follower.clone()).or_default().insert(reference);
+        let followers: Vec<_> = self.world.followers(&post.author).into_iter().collect();
+        let followers: Vec<_> =
+            followers.into_iter().map(|who| (who.clone(), self.reader(&who).seen_at)).collect();
+        let found = Found {
+            author: &post.author,
+            post: Some(post),
+            reach: Reach::default(),
+            followers: &followers,
+        };
+        let task = Task::Push { post_id: post.id };
+        let writes = work(task, &found, self.now(), &SETTINGS);
+        for write in writes.clone().into_iter().chain(writes) {
+            if let Write::Refer(reader, reference) = write {
+                self.timelines.entry(reader).or_default().insert(reference);
             }
         }
     }
@@ -172,9 +142,9 @@ impl Hybrid {
             if let Some(epoch) = row.reach.mark() {
                 reader.marks.insert(other.clone(), epoch);
             }
-            let run = reader.backfilled(other, &row);
-            reader.floor = reader.floor.max(run.floor.unwrap_or(PostId::MIN));
-            self.timelines.entry(me.clone()).or_default().extend(run.references);
+            let (next, references) = reader.backfilled(other, &row);
+            *reader = next;
+            self.timelines.entry(me.clone()).or_default().extend(references);
         }
         for author in [me, other] {
             self.count(author);
