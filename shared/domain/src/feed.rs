@@ -67,7 +67,7 @@ pub use counts::{Counts, Engage, Engaged};
 pub use cursor::{Cursor, Order};
 pub use gather::{Recents, Reference, Run};
 pub use id::{CommentId, PostId};
-pub use message::{Hint, Message, Said, Task, hint, resumes_from};
+pub use message::{Hint, Message, Said, Task, hint, missed};
 pub use people::{Profile, ProfileDraft};
 pub use post::{Body, Draft, Edit, LONGEST_TEXT, MOST_MEDIA, MediaId, Post, Privacy, State};
 pub use rank::{Candidate, Item, Reason, Score, Weights, Why};

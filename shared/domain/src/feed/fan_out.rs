@@ -125,6 +125,16 @@ pub fn is_written_to(seen_at: Timestamp, now: Timestamp, settings: &Settings) ->
     now.as_second() - seen_at.as_second() < settings.dormant_seconds
 }
 
+/// What an author's fan-outs are measured under.
+pub const fn band(followers: u64) -> &'static str {
+    match followers {
+        0..100 => "under-100",
+        100..1_000 => "under-1000",
+        1_000..10_000 => "under-10000",
+        _ => "10000-and-more",
+    }
+}
+
 /// The key of a post in a timeline: the same for every writer, sorted by time.
 pub fn timeline_key(post: PostId) -> String {
     post.text()

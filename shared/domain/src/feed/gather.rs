@@ -96,12 +96,10 @@ impl Recents {
         }
     }
 
-    /// Without a post that was deleted.
+    /// Without a post that was deleted. What is left of a row that was cut is complete from its last
+    /// post on, as before.
     pub fn remove(&mut self, post: PostId) {
-        // The last one of a row that was cut is also its floor.
-        if !self.more || self.posts.last() != Some(&post) {
-            self.posts.retain(|known| *known != post);
-        }
+        self.posts.retain(|known| *known != post);
     }
 
     /// What it says of the posts below a place; `None` if it does not reach down to there, and the

@@ -125,11 +125,15 @@ impl Message {
     }
 }
 
-/// A hint may come so much later than its post was written: connections that begin again ask for this
-/// much more than they missed.
-const OVERLAP_MS: i64 = 600_000;
+/// Connections that begin again are told again of what arrived so long before they were cut off: writers'
+/// clocks differ, and a write may take a while.
+const OVERLAP_MS: i64 = 60_000;
 
-/// What a connection is told. Hints are names only; whoever wants the post asks for it, and may not get it.
+/// Posts that a hint names, at most.
+const MOST_HINTED: usize = 100;
+
+/// What a connection is told. Hints are names only: whoever wants the post asks for it, and may not
+/// get it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Hint {
@@ -139,15 +143,15 @@ pub enum Hint {
         v: u8,
         /// Which.
         post_ids: Vec<PostId>,
-        /// What to resume from: the newest post that was ever hinted at here.
-        position: PostId,
+        /// What to resume from. The latest of all that were told counts.
+        position: Timestamp,
     },
     /// More was missed than is worth naming: the feed is to be read anew.
     Reload {
         /// Format version; 1.
         v: u8,
         /// What to resume from.
-        position: PostId,
+        position: Timestamp,
     },
 }
 
@@ -157,30 +161,35 @@ pub enum Hint {
 pub enum Said {
     /// It was here before.
     Resume {
-        /// The last position that it was told.
-        position: PostId,
+        /// The latest position that it was told.
+        position: Timestamp,
     },
 }
 
-/// Posts that a hint names, at most.
-const MOST_HINTED: usize = 100;
-
-/// From where on a connection that resumes is told again. Posts arrive in timelines a little after they
-/// are written, so it is some minutes before the position: names twice, none never.
-pub fn resumes_from(position: PostId) -> PostId {
-    let ms = position.at().as_millisecond().saturating_sub(OVERLAP_MS);
-    PostId::first_at(Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH))
+/// What a connection missed since a position. A post may arrive long after it was written, so it is
+/// the arrival that counts: timelines say for each reference when it was put there, and `now` is when they
+/// were read. What is pulled arrives when it is written. Both are what the reader may see.
+pub fn missed(
+    position: Timestamp,
+    pushed: &[(PostId, Timestamp)],
+    pulled: &[PostId],
+    now: Timestamp,
+) -> Hint {
+    let since = position.as_millisecond().saturating_sub(OVERLAP_MS);
+    let arrived = pushed.iter().map(|(post, at)| (*post, *at));
+    let arrived = arrived.chain(pulled.iter().map(|post| (*post, post.at())));
+    let late = arrived.filter(|(_, at)| at.as_millisecond() >= since).map(|(post, _)| post);
+    hint(late.collect(), position.max(now))
 }
 
-/// The hint for what was found since. `found` may be in any order and is what the reader may see.
-pub fn hint(position: PostId, mut found: Vec<PostId>) -> Hint {
-    found.sort_unstable();
-    found.dedup();
-    let position = found.last().copied().unwrap_or(position).max(position);
-    if found.len() > MOST_HINTED {
+/// The hint that these posts have arrived.
+pub fn hint(mut posts: Vec<PostId>, position: Timestamp) -> Hint {
+    posts.sort_unstable();
+    posts.dedup();
+    if posts.len() > MOST_HINTED {
         return Hint::Reload { v: 1, position };
     }
-    Hint::NewPosts { v: 1, post_ids: found, position }
+    Hint::NewPosts { v: 1, post_ids: posts, position }
 }
 
 #[cfg(test)]

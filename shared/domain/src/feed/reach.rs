@@ -26,7 +26,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::id::lot;
 use super::{PostId, Settings};
+use crate::accounts::UserId;
 
 /// How a post comes into feeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -110,6 +112,32 @@ impl Reach {
     const fn to(self, mode: Mode) -> Self {
         Self { mode, epoch: self.epoch + 1 }
     }
+}
+
+/// Counters of an author's followers: so few that a transaction moves all of them to a new epoch, and
+/// so many that thousands can follow within a second.
+pub const COUNTERS: u8 = 16;
+
+/// One of the counters of an author's followers. A follow or an unfollow moves one on, if its epoch is the
+/// one that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Counter {
+    /// Followers who came, less those who went.
+    pub followers: i64,
+    /// The author's epoch.
+    pub epoch: u64,
+}
+
+/// The counter that a follower is counted by: always the same.
+pub fn counter_of(follower: &UserId) -> u8 {
+    let lot = lot(&[b"followers", follower.as_str().as_bytes()]);
+    u8::try_from(lot % u64::from(COUNTERS)).unwrap_or(0)
+}
+
+/// How many follow an author.
+pub fn followers<'c>(counters: impl IntoIterator<Item = &'c Counter>) -> u64 {
+    let sum: i64 = counters.into_iter().map(|counter| counter.followers).sum();
+    u64::try_from(sum).unwrap_or(0)
 }
 
 /// Which pages of followers have been marked: a set that only grows, so a repeated page changes

@@ -93,8 +93,8 @@ impl Tie {
         if me == other {
             return Err(Rejected::field("userId", "somebody else"));
         }
-        // Whoever is blocked is told what they would be told of somebody who does not exist. What only
-        // takes something of their own back is let through, because it tells them nothing.
+        // Whoever is blocked is told what they would be told of somebody who does not exist. The other
+        // acts take any name, so they tell nothing.
         if self.theirs.blocks && matches!(act, Act::Follow) {
             return Err(Rejected::UnknownUser);
         }

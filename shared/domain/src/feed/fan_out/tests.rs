@@ -78,3 +78,12 @@ fn who_was_away_for_a_week_gets_no_writes() {
     assert!(!is_written_to(at(0), at(week), &SETTINGS));
     assert!(is_written_to(at(9), at(0), &SETTINGS), "a clock that lags behind");
 }
+
+#[test]
+fn bands_go_by_tens() {
+    for (followers, name) in
+        [(0, "under-100"), (100, "under-1000"), (9_999, "under-10000"), (10_000, "10000-and-more")]
+    {
+        assert_eq!(band(followers), name);
+    }
+}

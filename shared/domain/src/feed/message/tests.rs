@@ -58,23 +58,50 @@ fn messages_are_tagged_versioned_and_read_back() {
 
 #[test]
 fn hints_name_posts_and_where_to_resume() {
-    let found = hint(id(5), vec![id(7), id(3), id(7)]);
-    assert_eq!(found, Hint::NewPosts { v: 1, post_ids: vec![id(3), id(7)], position: id(7) });
+    let found = hint(vec![id(7), id(3), id(7)], at(9));
+    assert_eq!(found, Hint::NewPosts { v: 1, post_ids: vec![id(3), id(7)], position: at(9) });
     let json = serde_json::to_string(&found).unwrap();
     assert!(json.starts_with(r#"{"type":"newPosts","v":1,"postIds":["#), "{json}");
     assert_eq!(serde_json::from_str::<Hint>(&json).unwrap(), found);
-    assert_eq!(
-        hint(id(5), vec![id(3)]),
-        Hint::NewPosts { v: 1, post_ids: vec![id(3)], position: id(5) }
-    );
-    let many = hint(id(5), (0..101).map(id).collect());
-    assert_eq!(many, Hint::Reload { v: 1, position: id(100) });
-    let said = format!(r#"{{"type":"resume","position":"{}"}}"#, id(5));
-    assert_eq!(serde_json::from_str::<Said>(&said).unwrap(), Said::Resume { position: id(5) });
+    let many = hint((0..101).map(id).collect(), at(9));
+    assert_eq!(many, Hint::Reload { v: 1, position: at(9) });
+    let said = r#"{"type":"resume","position":"2026-03-01T00:00:05Z"}"#;
+    assert_eq!(serde_json::from_str::<Said>(said).unwrap(), Said::Resume { position: at(5) });
 }
 
 #[test]
-fn who_resumes_is_told_of_what_came_late() {
-    assert_eq!(resumes_from(id(1_000)), PostId::first_at(at(400)));
-    assert_eq!(resumes_from(PostId::MIN), PostId::MIN);
+fn who_resumes_is_told_of_what_came_late_however_old_it_is() {
+    let pushed = [(id(1), at(990)), (id(2), at(939)), (id(3), at(940)), (id(1_200), at(1_200))];
+    let pulled = [id(939), id(940), id(1_100)];
+    let Hint::NewPosts { post_ids, position, .. } = missed(at(1_000), &pushed, &pulled, at(1_300))
+    else {
+        panic!("too many")
+    };
+    assert_eq!(post_ids, [id(1), id(3), id(940), id(1_100), id(1_200)]);
+    assert_eq!(position, at(1_300));
+}
+
+proptest::proptest! {
+    /// Hints that are sent as posts arrive, by writers whose clocks differ, and a connection that is
+    /// cut at any moment.
+    #[test]
+    fn what_was_not_told_before_the_cut_is_told_after_it(
+        arrivals in proptest::collection::vec((0_i64..5_000, 0_i64..2_000, -5_i64..=5, 0_i64..40), 0..60),
+        cut in 0_i64..5_000, back in 0_i64..2_000,
+    ) {
+        let now = cut + back;
+        // When it was stamped, by which clock, and when the write was through.
+        let rows: Vec<_> = arrivals.iter().map(|(stamped, lag, skew, slow)| {
+            (id(stamped - lag), at(stamped + skew), stamped + slow)
+        }).collect();
+        let told: Vec<_> = rows.iter().filter(|row| row.2 < cut).collect();
+        let position = told.iter().map(|row| row.1).max().unwrap_or(at(-9_000));
+        let there: Vec<_> =
+            rows.iter().filter(|row| row.2 <= now).map(|row| (row.0, row.1)).collect();
+        if let Hint::NewPosts { post_ids, .. } = missed(position, &there, &[], at(now)) {
+            for row in rows.iter().filter(|row| (cut..=now).contains(&row.2)) {
+                proptest::prop_assert!(post_ids.contains(&row.0));
+            }
+        }
+    }
 }

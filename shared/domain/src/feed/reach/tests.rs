@@ -38,6 +38,17 @@ fn a_mark_is_kept_while_it_may_be_needed() {
 }
 
 #[test]
+fn followers_are_spread_over_counters_and_add_up() {
+    let mut counters = [Counter::default(); COUNTERS as usize];
+    for n in 0..1_600 {
+        counters[usize::from(counter_of(&crate::feed::samples::person(n)))].followers += 1;
+    }
+    assert_eq!(followers(&counters), 1_600);
+    assert!(counters.iter().all(|counter| (50..=150).contains(&counter.followers)));
+    assert_eq!(followers([&Counter { followers: -1, epoch: 0 }]), 0);
+}
+
+#[test]
 fn marking_ends_when_every_range_is_done_however_often() {
     let mut marking = Marking { epoch: 1, ranges: 2, done: BTreeSet::new() };
     marking.note(0);

@@ -1,5 +1,7 @@
 //! Coming, going and coming back.
 
+mod search;
+
 use super::*;
 use crate::feed::fan_out::is_written_to;
 use crate::feed::samples::{at, id, person};

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
+use crate::feed::Tie;
 use crate::feed::samples::{at, id, person};
 use hybrid::{Hybrid, PEOPLE, SETTINGS, WEIGHTS};
 use ops::{Op, ops};
@@ -146,6 +147,24 @@ fn a_floor_that_does_not_get_on_ends_the_feed_instead_of_the_function() {
     assert!(matches!(scroll.step(), Step::Gather { .. }));
     scroll.gathered(Run { references: Vec::new(), floor: Some(PostId::MAX) });
     assert!(matches!(scroll.step(), Step::Done(page) if page.next.is_none()));
+}
+
+/// What is not followed at the moment may be again, and then it must not have been cleaned away.
+#[test]
+fn only_tombstones_are_taken_out_of_timelines() {
+    let mut candidates = hybrid::candidates(&hybrid::references(4));
+    candidates[0].post = candidates[0].post.deleted(at(9)).unwrap();
+    candidates[1].tie = Tie::default();
+    candidates[2].post = candidates[2].post.hidden(at(9)).unwrap();
+    candidates.remove(3);
+    let mut scroll =
+        Scroll::start(person(9), Order::Latest, 9, &WEIGHTS, &Settings::DEFAULT, at(9)).unwrap();
+    scroll.step();
+    scroll.gathered(Run { references: hybrid::references(4), floor: None });
+    scroll.step();
+    scroll.hydrated(candidates);
+    let Step::Done(page) = scroll.step() else { panic!("no page") };
+    assert_eq!((page.items.len(), page.stale), (0, vec![id(0)]));
 }
 
 /// How many reads a feed takes does not depend on how many are followed.
