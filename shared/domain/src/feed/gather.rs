@@ -12,7 +12,8 @@
 //! | below it, or after a week's absence | the recent posts of all whom the reader follows | 1 batch for each 100 follows, so at most 50, + 1 query for each author whose row does not reach down |
 //!
 //! So the reads of a feed do not grow with the number of follows. Of a timeline's thousand references at
-//! most ten authors have a hundred, so below it at most ten need a query of their own.
+//! most ten authors have a hundred, so right below it at most ten need a query of their own, and those
+//! who are pulled and wrote as much.
 
 use serde::{Deserialize, Serialize};
 

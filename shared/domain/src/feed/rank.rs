@@ -7,8 +7,8 @@
 //!
 //! A feed is ranked in windows: the 80 newest posts that the reader may see, then the next 80. What is
 //! ranked has to be read first, so a window is what one batch read brings, with some to spare for
-//! what the reader may not see. Every part of a rank is a whole number of millionths, so that the same
-//! facts give the same order on every machine.
+//! what the reader may not see. Scores are compared in whole millionths, so that the last digit of a
+//! logarithm does not decide.
 //!
 //! Absent: a post that is left out by ranking; a change of weights that moves a scroll that has begun.
 

@@ -156,10 +156,12 @@ impl Scroll {
                 return Step::Hydrate(self.pool.iter().copied().collect());
             }
             if self.window.len() < self.window_size() && !self.exhausted {
-                let most = match self.order {
-                    Order::Ranked => self.gathered,
-                    Order::Latest => self.gathered.min(self.limit + 1 + SPARE),
+                let spare = match self.order {
+                    Order::Ranked => self.gathered / 5,
+                    Order::Latest => SPARE,
                 };
+                let missing = self.window_size() - self.window.len();
+                let most = self.gathered.min(missing + spare);
                 return Step::Gather { below: self.reached, most };
             }
             if self.window.is_empty() {
