@@ -6,7 +6,7 @@
 //! and what it writes has names that follow from the post and the follower: a repeat changes nothing.
 //!
 //! A deletion purges the same way, and an author who rises marks the same way. What a page writes is
-//! decided by the rows it finds ([`work`]): a message only says where to look.
+//! decided by the rows it finds ([`work()`]): a message only says where to look.
 //!
 //! Absent: a function that outlives its time because of one author, a write for somebody who is away,
 //! a reference to a post that is pulled, deleted or private, a purge of a post that is there.
@@ -88,12 +88,21 @@ fn is_for_others(post: &Post) -> bool {
     post.deleted_at.is_none() && post.body.privacy != Privacy::Private
 }
 
-/// The first page of each range: as many ranges as make about two pages each. Marks and purges begin
-/// with the same.
+/// The first page of each range, for about so many followers.
 pub fn first_pages(followers: u64, settings: &Settings) -> Vec<PageOfFollowers> {
+    split(ranges(followers, settings))
+}
+
+/// How many ranges so many followers are worth: about two pages each.
+pub fn ranges(followers: u64, settings: &Settings) -> u8 {
     let size = 2 * u64::try_from(settings.page).unwrap_or(1).max(1);
-    let count = followers.div_ceil(size).clamp(1, 64);
-    let edge = |index: u64| index * 0x1_0000 / count;
+    u8::try_from(followers.div_ceil(size).clamp(1, 64)).unwrap_or(64)
+}
+
+/// The first page of each of so many ranges.
+pub fn split(ranges: u8) -> Vec<PageOfFollowers> {
+    let count = u32::from(ranges.max(1));
+    let edge = |index: u32| index * 0x1_0000 / count;
     (0..count)
         .map(|index| {
             let from = u16::try_from(edge(index)).unwrap_or(u16::MAX);

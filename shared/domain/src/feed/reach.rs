@@ -14,7 +14,7 @@
 //! row, page by page, and only when all pages are through does the author become PULLED.
 //!
 //! Nobody slips through: the followers' counters, one of which each follow moves on, hold the epoch too,
-//! and are moved to the new one in the transaction that begins to rise. A follow that read the old epoch
+//! and are moved to the new one in the transaction that changes the mode. A follow that read the old epoch
 //! and commits later fails and looks again, and then marks itself; one that committed earlier is
 //! seen by the pages. Falling leaves the marks: they cost a read and hide nothing. A reader drops one
 //! when the last pulled post lies below what their timeline has.
@@ -26,6 +26,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::fan_out::{PageOfFollowers, Range, ranges, split};
 use super::id::lot;
 use super::{PostId, Settings};
 use crate::accounts::UserId;
@@ -140,27 +141,38 @@ pub fn followers<'c>(counters: impl IntoIterator<Item = &'c Counter>) -> u64 {
     u64::try_from(sum).unwrap_or(0)
 }
 
-/// Which pages of followers have been marked: a set that only grows, so a repeated page changes
-/// nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// Which ranges of followers have been marked: a set that only grows, so a repeated page changes
+/// nothing. It is written once for an epoch, if there is none, and says how followers are split; whoever
+/// begins again goes by it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marking {
     /// For which epoch.
     pub epoch: u64,
     /// How many ranges there are.
-    pub ranges: u16,
-    /// The first slots of those that are done.
-    pub done: BTreeSet<u16>,
+    pub ranges: u8,
+    /// Those that are done.
+    pub done: BTreeSet<Range>,
 }
 
 impl Marking {
-    /// Notes that a range is done.
-    pub fn note(&mut self, from: u16) {
-        self.done.insert(from);
+    /// For an author who begins to rise.
+    pub fn new(epoch: u64, followers: u64, settings: &Settings) -> Self {
+        Self { epoch, ranges: ranges(followers, settings), done: BTreeSet::new() }
+    }
+
+    /// The pages that it begins with.
+    pub fn pages(&self) -> Vec<PageOfFollowers> {
+        split(self.ranges)
+    }
+
+    /// Notes that the last page of a range is done.
+    pub fn note(&mut self, range: Range) {
+        self.done.insert(range);
     }
 
     /// Whether all are.
     pub fn is_complete(&self) -> bool {
-        self.done.len() >= usize::from(self.ranges)
+        self.pages().iter().all(|page| self.done.contains(&page.range))
     }
 }
 

@@ -27,6 +27,9 @@ use crate::accounts::UserId;
 /// A visit is noted if the last note is so old.
 const NOTED_SECONDS: i64 = 6 * 3_600;
 
+/// Timelines of those who were here within so long are trimmed.
+const TRIMMED_SECONDS: i64 = 86_400;
+
 /// So long before a fan-out takes them for dormant, readers do.
 const MARGIN_SECONDS: i64 = 3_600;
 
@@ -59,7 +62,7 @@ pub enum Arrival {
 /// A timeline that has grown too long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trim {
-    /// Written first: the greater of this and what the row has.
+    /// Written first, if epoch and floor are still those of the row that was read.
     pub floor: PostId,
     /// Then these are deleted.
     pub dropped: Vec<PostId>,
@@ -82,7 +85,7 @@ impl Reader {
     }
 
     /// The references to write on return, from the recent posts of all whom the reader follows, and the
-    /// floor to write after them, if the epoch is still this one.
+    /// floor to write after them, if the epoch is still this one and there is still no floor.
     pub fn rebuilt(&self, rows: &[(UserId, Recents)], settings: &Settings) -> Run {
         let runs = rows.iter().filter_map(|(author, row)| row.run(author, PostId::MAX)).collect();
         merge(runs, PostId::MAX, settings.kept)
@@ -100,6 +103,20 @@ impl Reader {
         (Self { floor, ..self.clone() }, references)
     }
 
+    /// What to drop of the timeline, given its rows, the newest first. Nothing until it is a tenth too
+    /// long, so that trimming is seldom; nothing during a rebuild, and nothing of somebody who was not here
+    /// today, so that no deletion that is late meets a rebuild.
+    pub fn trimmed(&self, rows: &[Reference], now: Timestamp, settings: &Settings) -> Option<Trim> {
+        let away = now.as_second() - self.seen_at.as_second();
+        let long = rows.len() > settings.kept + settings.kept / 10;
+        if !long || self.floor == PostId::MAX || away >= TRIMMED_SECONDS {
+            return None;
+        }
+        let (kept, dropped) = rows.split_at_checked(settings.kept)?;
+        let floor = kept.last()?.post_id.max(self.floor);
+        Some(Trim { floor, dropped: dropped.iter().map(|row| row.post_id).collect() })
+    }
+
     /// Marks that can go, each with the epoch that it must still have.
     pub fn outlived(&self, rows: &BTreeMap<UserId, Recents>) -> Vec<(UserId, u64)> {
         let is_outlived = |author: &UserId, epoch: u64| {
@@ -109,17 +126,6 @@ impl Reader {
         let marks = self.marks.iter().map(|(author, epoch)| (author.clone(), *epoch));
         marks.filter(|(author, epoch)| is_outlived(author, *epoch)).collect()
     }
-}
-
-/// What to drop of a timeline, given the newest first; nothing until it is a tenth too long, so that
-/// trimming is seldom.
-pub fn trim(rows: &[Reference], settings: &Settings) -> Option<Trim> {
-    if rows.len() <= settings.kept + settings.kept / 10 {
-        return None;
-    }
-    let (kept, dropped) = rows.split_at(settings.kept);
-    let floor = kept.last()?.post_id;
-    Some(Trim { floor, dropped: dropped.iter().map(|row| row.post_id).collect() })
 }
 
 #[cfg(test)]

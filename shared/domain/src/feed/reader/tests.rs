@@ -73,9 +73,15 @@ fn a_rebuild_that_may_not_have_heard_of_an_author_begins_again() {
 fn a_timeline_is_trimmed_when_it_is_a_tenth_too_long() {
     let rows: Vec<_> =
         (0..12).rev().map(|n| Reference { post_id: id(n), author: person(2) }).collect();
-    assert_eq!(trim(&rows[..11], &SETTINGS), None);
-    let trim = trim(&rows, &SETTINGS).unwrap();
+    let reader = Reader::new(person(1), at(0));
+    assert_eq!(reader.trimmed(&rows[..11], at(0), &SETTINGS), None);
+    let trim = reader.trimmed(&rows, at(0), &SETTINGS).unwrap();
     assert_eq!((trim.floor, trim.dropped), (id(2), vec![id(1), id(0)]));
+    let above = Reader { floor: id(5), ..reader.clone() };
+    assert_eq!(above.trimmed(&rows, at(0), &SETTINGS).unwrap().floor, id(5));
+    assert_eq!(reader.trimmed(&rows, at(TRIMMED_SECONDS), &SETTINGS), None, "not here today");
+    let rebuilding = Reader { floor: PostId::MAX, ..reader };
+    assert_eq!(rebuilding.trimmed(&rows, at(0), &SETTINGS), None);
 }
 
 #[test]

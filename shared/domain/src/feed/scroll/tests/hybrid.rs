@@ -7,7 +7,7 @@ use super::ops::Op;
 use crate::feed::fan_out::{Found, Write, work};
 use crate::feed::gather::{Recents, Reference, Sources, merge, sources};
 use crate::feed::model::World;
-use crate::feed::reader::{Arrival, Reader, trim};
+use crate::feed::reader::{Arrival, Reader};
 use crate::feed::samples::{at, id, person, post};
 use crate::feed::{Act, Body, Counts, Interaction, Mode, Post, Privacy, Reach, Task, Tie};
 
@@ -165,11 +165,12 @@ impl Hybrid {
     }
 
     fn trim(&mut self, who: &UserId) {
-        let rows: Vec<_> =
-            self.timelines.entry(who.clone()).or_default().iter().rev().cloned().collect();
-        if let Some(cut) = trim(&rows, &SETTINGS) {
-            let reader = self.reader(who);
-            reader.floor = reader.floor.max(cut.floor);
+        let now = self.now();
+        let timeline = self.timelines.entry(who.clone()).or_default();
+        let rows: Vec<_> = timeline.iter().rev().cloned().collect();
+        let reader = self.reader(who);
+        if let Some(cut) = reader.trimmed(&rows, now, &SETTINGS) {
+            reader.floor = cut.floor;
             let timeline = self.timelines.entry(who.clone()).or_default();
             timeline.retain(|row| !cut.dropped.contains(&row.post_id));
         }
