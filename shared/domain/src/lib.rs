@@ -7,6 +7,7 @@ pub mod accounts;
 pub mod base62;
 mod dice;
 pub mod failure;
+pub mod feed;
 mod hex;
 pub mod ids;
 pub mod jobs;

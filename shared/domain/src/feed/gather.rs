@@ -1,0 +1,155 @@
+//! From several sources to one list of candidates, complete as far as it goes.
+//!
+//! Every source gives its newest references below a place, and says down to where it has told all.
+//! What lies above the highest of these floors is known to be complete; the rest waits for the next
+//! round. Absent: a candidate that is passed over because a source was cut short.
+//!
+//! Which sources, and how many reads that takes (a batch is one read of up to 100 rows):
+//!
+//! | reading | sources | reads |
+//! |---|---|---|
+//! | above the floor of the reader's timeline | the timeline, and the recent posts of the authors whom the reader's row is marked with | 1 query + 1 batch for each 100 marks |
+//! | below it, or after a week's absence | the recent posts of all whom the reader follows | 1 batch for each 100 follows, so at most 50, + 1 query for each author whose row does not reach down |
+//!
+//! So the reads of a feed do not grow with the number of follows. Of a timeline's thousand references at
+//! most ten authors have a hundred, so right below it at most ten need a query of their own, and those
+//! who are pulled and wrote as much.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Fan, PostId, Reach, Reader, Settings};
+use crate::accounts::UserId;
+
+/// A post, as timelines have it: not a copy.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reference {
+    /// Which post. It says when, too.
+    pub post_id: PostId,
+    /// Whose.
+    pub author: UserId,
+}
+
+/// References, the newest first, and down to where they are all there are.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Run {
+    /// The newest first.
+    pub references: Vec<Reference>,
+    /// Complete from here on; `None` if there is nothing below.
+    pub floor: Option<PostId>,
+}
+
+/// An author's row of recent posts. It changes in the transaction that writes a post.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Recents {
+    /// The newest first.
+    pub posts: Vec<PostId>,
+    /// Whether there are older ones.
+    pub more: bool,
+    /// The newest post that was not pushed.
+    pub last_pulled: Option<PostId>,
+    /// How the author reaches people.
+    pub reach: Reach,
+}
+
+/// Where candidates come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sources {
+    /// The timeline, and the recent posts of these authors.
+    Timeline(Vec<UserId>),
+    /// The recent posts of everybody whom the reader follows.
+    Everybody,
+}
+
+/// Rows of one batch read.
+const BATCH: usize = 100;
+
+/// Reads of a first page for a reader with so many marks: their rows, their timeline, recent posts of
+/// marked authors, posts, ties, and profiles with own likes. Posts that are passed on take two more.
+pub const fn reads_of_first_page(marks: usize) -> usize {
+    5 + marks.div_ceil(BATCH)
+}
+
+/// Reads of a rebuild for a reader who follows so many: whom, and their recent posts.
+pub const fn reads_of_rebuild(follows: usize) -> usize {
+    1 + follows.div_ceil(BATCH)
+}
+
+/// Where to look for candidates below a place.
+pub fn sources(reader: &Reader, below: PostId) -> Sources {
+    if below > reader.floor {
+        Sources::Timeline(reader.marks.keys().cloned().collect())
+    } else {
+        Sources::Everybody
+    }
+}
+
+impl Recents {
+    /// With a post more. A repeat changes nothing.
+    pub fn add(&mut self, post: PostId, fan: Fan, settings: &Settings) {
+        let Err(place) = self.posts.binary_search_by(|known| post.cmp(known)) else { return };
+        self.posts.insert(place, post);
+        self.more |= self.posts.len() > settings.recents;
+        self.posts.truncate(settings.recents);
+        if fan == Fan::Pull {
+            self.last_pulled = self.last_pulled.max(Some(post));
+        }
+    }
+
+    /// Without a post that was deleted. What is left of a row that was cut is complete from its last
+    /// post on, as before.
+    pub fn remove(&mut self, post: PostId) {
+        self.posts.retain(|known| *known != post);
+    }
+
+    /// What it says of the posts below a place; `None` if it does not reach down to there, and the
+    /// author's posts have to be queried.
+    pub fn run(&self, author: &UserId, below: PostId) -> Option<Run> {
+        let ids = self.posts.iter().copied().filter(|post| *post < below);
+        let references: Vec<_> =
+            ids.map(|post_id| Reference { post_id, author: author.clone() }).collect();
+        if self.more && references.is_empty() {
+            return None;
+        }
+        let floor = self.posts.last().copied().filter(|_| self.more);
+        Some(Run { references, floor })
+    }
+}
+
+impl Run {
+    /// What a query of at most `limit` posts of one author found.
+    pub fn queried(author: &UserId, posts: &[PostId], limit: usize) -> Self {
+        let floor = posts.last().copied().filter(|_| posts.len() >= limit);
+        let reference = |post_id: &PostId| Reference { post_id: *post_id, author: author.clone() };
+        Self { references: posts.iter().map(reference).collect(), floor }
+    }
+
+    /// What a query of at most `limit` rows of the reader's timeline found.
+    pub fn timeline(rows: Vec<Reference>, limit: usize, reader: &Reader) -> Self {
+        let cut = rows.last().map(|row| row.post_id).filter(|_| rows.len() >= limit);
+        let floor = cut.unwrap_or(PostId::MIN).max(reader.floor);
+        let references = rows.into_iter().filter(|row| row.post_id >= floor).collect();
+        Self { references, floor: (floor > PostId::MIN).then_some(floor) }
+    }
+}
+
+/// The newest `most` references below a place, each once, and down to where they are complete.
+pub fn merge(runs: Vec<Run>, below: PostId, most: usize) -> Run {
+    let mut floor = runs.iter().filter_map(|run| run.floor).max();
+    let mut references: Vec<_> = runs
+        .into_iter()
+        .flat_map(|run| run.references)
+        .filter(|found| found.post_id < below && floor.is_none_or(|floor| found.post_id >= floor))
+        .collect();
+    references.sort_unstable_by(|a, b| b.cmp(a));
+    references.dedup_by(|a, b| a.post_id == b.post_id);
+    if references.len() > most {
+        references.truncate(most);
+        floor = references.last().map(|last| last.post_id);
+    }
+    Run { references, floor }
+}
+
+#[cfg(test)]
+mod tests;

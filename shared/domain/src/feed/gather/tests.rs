@@ -1,0 +1,98 @@
+//! What is merged is what there is.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::feed::samples::{at, id, person};
+
+fn reference(n: i64, author: u64) -> Reference {
+    Reference { post_id: id(n), author: person(author) }
+}
+
+proptest! {
+    /// Authors with any number of posts, of whom each round shows only some.
+    #[test]
+    fn rounds_show_every_post_once_and_in_order(
+        owners in prop::collection::vec(0_u64..6, 0..60), most in 1_usize..12, limit in 1_usize..7,
+        recents in 1_usize..9,
+    ) {
+        let settings = Settings { recents, ..Settings::DEFAULT };
+        let posts: Vec<_> = (0_i64..).zip(owners).map(|(n, owner)| reference(n, owner)).collect();
+        let mut rows: Vec<Recents> = vec![Recents::default(); 6];
+        for post in &posts {
+            let owner = (0..6).find(|n| person(*n) == post.author).unwrap();
+            rows[usize::try_from(owner).unwrap()].add(post.post_id, Fan::Push, &settings);
+        }
+        let mut below = PostId::MAX;
+        let mut seen = Vec::new();
+        loop {
+            let runs = (0_u64..).zip(&rows).map(|(owner, row)| {
+                row.run(&person(owner), below).unwrap_or_else(|| {
+                    let ids: Vec<_> = posts.iter().rev()
+                        .filter(|post| post.author == person(owner) && post.post_id < below)
+                        .map(|post| post.post_id).take(limit).collect();
+                    Run::queried(&person(owner), &ids, limit)
+                })
+            }).collect();
+            let run = merge(runs, below, most);
+            prop_assert!(run.references.len() <= most);
+            seen.extend(run.references);
+            match run.floor {
+                None => break,
+                Some(floor) => {
+                    prop_assert!(floor < below, "each round gets on");
+                    below = floor;
+                }
+            }
+        }
+        let expected: Vec<_> = posts.into_iter().rev().collect();
+        prop_assert_eq!(seen, expected);
+    }
+}
+
+#[test]
+fn what_is_read_by_both_ways_is_there_once() {
+    let pushed = Run { references: vec![reference(3, 1), reference(1, 1)], floor: None };
+    let pulled = Run { references: vec![reference(3, 1), reference(2, 2)], floor: None };
+    let run = merge(vec![pushed, pulled], PostId::MAX, 10);
+    assert_eq!(run.references, [reference(3, 1), reference(2, 2), reference(1, 1)]);
+    assert_eq!(run.floor, None);
+}
+
+#[test]
+fn below_the_floor_of_a_timeline_everybody_is_asked() {
+    let mut reader = Reader::new(person(1), at(0));
+    reader.marks.insert(person(2), 1);
+    assert_eq!(sources(&reader, PostId::MAX), Sources::Timeline(vec![person(2)]));
+    reader.floor = id(5);
+    assert_eq!(sources(&reader, id(6)), Sources::Timeline(vec![person(2)]));
+    assert_eq!(sources(&reader, id(5)), Sources::Everybody);
+    let rows = vec![reference(6, 3), reference(4, 3)];
+    let run = Run::timeline(rows.clone(), 9, &reader);
+    assert_eq!((run.references.len(), run.floor), (1, Some(id(5))));
+    reader.floor = PostId::MIN;
+    assert_eq!(Run::timeline(rows.clone(), 9, &reader).floor, None);
+    assert_eq!(Run::timeline(rows, 2, &reader).floor, Some(id(4)));
+}
+
+#[test]
+fn a_row_of_recent_posts_keeps_the_newest_and_knows_that_there_are_more() {
+    let settings = Settings { recents: 2, ..Settings::DEFAULT };
+    let mut row = Recents::default();
+    for n in [2, 1, 3, 3] {
+        row.add(id(n), if n == 2 { Fan::Pull } else { Fan::Push }, &settings);
+    }
+    assert_eq!((row.posts.clone(), row.more), (vec![id(3), id(2)], true));
+    assert_eq!(row.last_pulled, Some(id(2)));
+    assert_eq!(row.run(&person(1), id(2)), None);
+    row.remove(id(2));
+    assert_eq!(row.run(&person(1), PostId::MAX).unwrap().floor, Some(id(3)));
+    row.remove(id(3));
+    assert_eq!(row.run(&person(1), PostId::MAX), None, "its author's posts have to be queried");
+}
+
+#[test]
+fn reads_do_not_grow_with_follows() {
+    assert_eq!((reads_of_first_page(0), reads_of_first_page(50)), (5, 6));
+    assert_eq!((reads_of_rebuild(2_000), reads_of_rebuild(5_000)), (21, 51));
+}

@@ -1,0 +1,108 @@
+//! One author's posts, as a reader may see them: leave out, then make up for it.
+//!
+//! Like [`super::Scroll`] it reads nothing: it is told what was found and says what comes next. Absent: a
+//! page that is short before the end, a place to go on from when nothing follows.
+
+use super::{Place, Post, PostId, Tie, visible};
+use crate::accounts::UserId;
+
+/// A page of one author's posts that is being made.
+#[derive(Debug, Clone)]
+pub struct Listing {
+    reader: UserId,
+    tie: Tie,
+    limit: usize,
+    posts: Vec<Post>,
+}
+
+/// What comes next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listed {
+    /// Find the author's posts below this one and tell [`Listing::found`].
+    More {
+        /// Below which post.
+        below: PostId,
+    },
+    /// This is the page.
+    Done {
+        /// The newest first.
+        posts: Vec<Post>,
+        /// The next page is below this; `None` at the end.
+        next: Option<PostId>,
+    },
+}
+
+impl Listing {
+    /// A page for a reader; `tie` is between them and the author, seen by the reader.
+    pub const fn new(reader: UserId, tie: Tie, limit: usize) -> Self {
+        Self { reader, tie, limit, posts: Vec::new() }
+    }
+
+    /// Some of the author's posts were found, the newest first, and maybe there are more.
+    pub fn found(&mut self, posts: Vec<Post>, more: bool) -> Listed {
+        let last = posts.last().map(|post| post.id);
+        let seen = |post: &Post| visible(post, &self.tie, &self.reader, Place::Listed);
+        self.posts.extend(posts.into_iter().filter(seen));
+        match last {
+            // One more than the page has is known of before a place to go on is given.
+            Some(below) if more && self.posts.len() <= self.limit => Listed::More { below },
+            _ => {
+                let follows = self.posts.len() > self.limit;
+                self.posts.truncate(self.limit);
+                let posts = std::mem::take(&mut self.posts);
+                let next = posts.last().map(|post| post.id).filter(|_| follows);
+                Listed::Done { posts, next }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::feed::samples::{at, person, post};
+    use crate::feed::{Body, Privacy, Side};
+
+    proptest! {
+        #[test]
+        fn a_profile_shows_what_may_be_seen_once_in_full_pages(
+            kinds in prop::collection::vec(0_usize..5, 0..40), follows: bool, mutes: bool,
+            limit in 1_usize..6, step in 1_usize..6,
+        ) {
+            let mut all: Vec<Post> = (0_i64..).zip(kinds).map(|(n, kind)| {
+                let post = post(n, 1);
+                match kind {
+                    3 => post.deleted(at(99)).unwrap(),
+                    4 => post.hidden(at(99)).unwrap(),
+                    kind => Post { body: Body { privacy: Privacy::ALL[kind], ..Body::default() }, ..post },
+                }
+            }).collect();
+            all.reverse();
+            let side = Side { follows, ..Side::default() };
+            let tie = Tie { mine: Side { mutes, ..side }, theirs: side };
+            let (mut below, mut shown) = (PostId::MAX, Vec::new());
+            'pages: loop {
+                let mut listing = Listing::new(person(2), tie, limit);
+                loop {
+                    let mut rest = all.iter().filter(|post| post.id < below).cloned();
+                    let found: Vec<_> = rest.by_ref().take(step).collect();
+                    match listing.found(found, rest.next().is_some()) {
+                        Listed::More { below: next } => below = next,
+                        Listed::Done { posts, next } => {
+                            prop_assert!(next.is_none() || posts.len() == limit);
+                            shown.extend(posts);
+                            let Some(next) = next else { break 'pages };
+                            below = next;
+                            break;
+                        }
+                    }
+                }
+            }
+            let seen = |post: &&Post| visible(post, &tie, &person(2), Place::Listed);
+            let expected: Vec<_> = all.iter().filter(seen).cloned().collect();
+            prop_assert_eq!(shown, expected);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What a person shows of themselves.
+
+use serde::Deserialize;
+
+use super::post::words;
+use super::{MediaId, Rejected};
+use crate::Timestamp;
+use crate::accounts::UserId;
+
+const LONGEST_NAME: usize = 100;
+const LONGEST_BIO: usize = 500;
+
+/// What a person shows of themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    /// Whose.
+    pub user: UserId,
+    /// What they are called; their id until they say otherwise.
+    pub name: String,
+    /// A few words.
+    pub bio: String,
+    /// A picture.
+    pub avatar: Option<MediaId>,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+    /// Grows with each change.
+    pub version: u64,
+}
+
+/// A profile, as its owner writes it; what is left out is empty afterwards.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ProfileDraft {
+    /// What they want to be called.
+    pub name: String,
+    /// A few words.
+    pub bio: Option<String>,
+    /// The name of an upload.
+    pub avatar: Option<String>,
+}
+
+impl Profile {
+    /// What is shown of somebody who has said nothing of themselves.
+    pub fn unwritten(user: UserId, now: Timestamp) -> Self {
+        let name = user.as_str().to_owned();
+        Self { user, name, bio: String::new(), avatar: None, updated_at: now, version: 0 }
+    }
+
+    /// The next version.
+    pub fn written(&self, draft: &ProfileDraft, now: Timestamp) -> Result<Self, Rejected> {
+        let name = words("name", &draft.name, LONGEST_NAME)?;
+        if name.is_empty() || name.contains(char::is_control) {
+            return Err(Rejected::field("name", "1 to 100 characters on one line"));
+        }
+        let avatar = draft.avatar.as_deref().map(|name| MediaId::parse("avatar", name));
+        Ok(Self {
+            user: self.user.clone(),
+            name,
+            bio: words("bio", draft.bio.as_deref().unwrap_or_default(), LONGEST_BIO)?,
+            avatar: avatar.transpose()?,
+            updated_at: now,
+            version: self.version + 1,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feed::samples::{at, person};
+
+    #[test]
+    fn a_profile_is_checked_field_by_field() {
+        let first = Profile::unwritten(person(1), at(0));
+        assert_eq!(first.name, "p1");
+        let draft = |json: String| serde_json::from_str::<ProfileDraft>(&json).unwrap();
+        let ada = draft(r#"{"name":" Ada ","bio":"x","avatar":"m1"}"#.to_owned());
+        let next = first.written(&ada, at(1)).unwrap();
+        assert_eq!((next.name.as_str(), next.version, next.updated_at), ("Ada", 1, at(1)));
+        for (json, field) in [
+            (r#"{"name":""}"#.to_owned(), "name"),
+            (r#"{"name":"a\nb"}"#.to_owned(), "name"),
+            (format!(r#"{{"name":"{}"}}"#, "x".repeat(101)), "name"),
+            (format!(r#"{{"name":"a","bio":"{}"}}"#, "x".repeat(501)), "bio"),
+            (r#"{"name":"a","avatar":"a/b"}"#.to_owned(), "avatar"),
+        ] {
+            let refused = first.written(&draft(json), at(1)).unwrap_err();
+            assert!(refused.to_string().starts_with(field), "{refused}");
+        }
+    }
+}

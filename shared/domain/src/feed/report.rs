@@ -1,0 +1,148 @@
+//! Somebody thinks that a post should not be there, and an admin decides.
+//!
+//! OPEN → DISMISSED or UPHELD. A report is named by its post and whoever made it, so the same person
+//! saying it again changes nothing. Absent: a ruling that another one overwrites.
+
+use serde::{Deserialize, Serialize};
+
+use super::post::words;
+use super::{Post, PostId, Rejected};
+use crate::Timestamp;
+use crate::accounts::UserId;
+
+const LONGEST_NOTE: usize = 1_000;
+
+/// What is wrong with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Complaint {
+    /// It advertises.
+    Spam,
+    /// It hurts somebody.
+    Abuse,
+    /// It threatens, or shows it.
+    Violence,
+    /// It poses as what it is not.
+    Fraud,
+    /// Anything else.
+    Other,
+}
+
+impl Complaint {
+    const ALL: [(Self, &'static str); 5] = [
+        (Self::Spam, "SPAM"),
+        (Self::Abuse, "ABUSE"),
+        (Self::Violence, "VIOLENCE"),
+        (Self::Fraud, "FRAUD"),
+        (Self::Other, "OTHER"),
+    ];
+}
+
+/// What an admin says to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Ruling {
+    /// The post stays.
+    Dismissed,
+    /// The post is hidden.
+    Upheld,
+}
+
+/// A report.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Report {
+    /// Of what.
+    pub post: PostId,
+    /// By whom; the post's author is never told.
+    pub by: UserId,
+    /// What is wrong with it.
+    pub complaint: Complaint,
+    /// In their words.
+    pub note: String,
+    /// When.
+    pub created_at: Timestamp,
+    /// What was decided, by whom and when.
+    pub ruling: Option<(Ruling, UserId, Timestamp)>,
+}
+
+/// Says which: words are in no log.
+impl std::fmt::Debug for Report {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Report({} for {:?})", self.post, self.complaint)
+    }
+}
+
+/// A report, as a caller writes it.
+#[derive(Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReportDraft {
+    /// `SPAM`, `ABUSE`, `VIOLENCE`, `FRAUD` or `OTHER`.
+    pub reason: String,
+    /// In their words.
+    pub note: Option<String>,
+}
+
+impl ReportDraft {
+    /// The report, of a post that the caller may see.
+    pub fn checked(&self, post: &Post, by: UserId, now: Timestamp) -> Result<Report, Rejected> {
+        if post.author == by {
+            return Err(Rejected::field("postId", "somebody else's post"));
+        }
+        let known = Complaint::ALL.into_iter().find(|(_, name)| *name == self.reason);
+        let (complaint, _) = known.ok_or_else(|| {
+            Rejected::field("reason", "`SPAM`, `ABUSE`, `VIOLENCE`, `FRAUD` or `OTHER`")
+        })?;
+        let note = words("note", self.note.as_deref().unwrap_or_default(), LONGEST_NOTE)?;
+        Ok(Report { post: post.id, by, complaint, note, created_at: now, ruling: None })
+    }
+}
+
+impl Report {
+    /// The report with a ruling, and the post if that changes it. `None` if there was a ruling.
+    pub fn ruled(
+        &self,
+        ruling: Ruling,
+        post: &Post,
+        by: UserId,
+        now: Timestamp,
+    ) -> Option<(Self, Option<Post>)> {
+        let hidden = (ruling == Ruling::Upheld).then(|| post.hidden(now)).flatten();
+        let ruled = || Self { ruling: Some((ruling, by, now)), ..self.clone() };
+        self.ruling.is_none().then(|| (ruled(), hidden))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feed::samples::{at, person, post};
+
+    fn draft(reason: &str) -> ReportDraft {
+        ReportDraft { reason: reason.to_owned(), note: None }
+    }
+
+    #[test]
+    fn a_report_names_a_reason_and_is_not_of_oneself() {
+        for (complaint, name) in Complaint::ALL {
+            let report = draft(name).checked(&post(1, 1), person(2), at(2)).unwrap();
+            assert_eq!(report.complaint, complaint);
+            assert_eq!(serde_json::to_string(&complaint).unwrap(), format!("\"{name}\""));
+        }
+        assert!(draft("RUDE").checked(&post(1, 1), person(2), at(2)).is_err());
+        assert!(draft("SPAM").checked(&post(1, 1), person(1), at(2)).is_err());
+        let long = ReportDraft { note: Some("x".repeat(1_001)), ..draft("SPAM") };
+        assert!(long.checked(&post(1, 1), person(2), at(2)).is_err());
+    }
+
+    #[test]
+    fn the_first_ruling_stands() {
+        let report = draft("SPAM").checked(&post(1, 1), person(2), at(2)).unwrap();
+        let (upheld, hidden) = report.ruled(Ruling::Upheld, &post(1, 1), person(3), at(3)).unwrap();
+        assert!(hidden.unwrap().is_gone());
+        assert_eq!(upheld.ruled(Ruling::Dismissed, &post(1, 1), person(3), at(4)), None);
+        let (_, kept) = report.ruled(Ruling::Dismissed, &post(1, 1), person(3), at(3)).unwrap();
+        assert_eq!(kept, None);
+        let gone = post(1, 1).deleted(at(2)).unwrap();
+        assert_eq!(report.ruled(Ruling::Upheld, &gone, person(3), at(3)).unwrap().1, None);
+    }
+}

@@ -1,0 +1,195 @@
+//! The feed, put together from timelines and pulled posts, against the feed as it should be.
+
+mod hybrid;
+mod ops;
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::feed::Tie;
+use crate::feed::samples::{at, id, person};
+use hybrid::{Hybrid, PEOPLE, SETTINGS, WEIGHTS};
+use ops::{Op, ops};
+
+fn start(hybrid: &Hybrid, reader: &UserId, order: Order, limit: usize) -> Scroll {
+    Scroll::start(reader.clone(), order, limit, &WEIGHTS, &SETTINGS, hybrid.now()).unwrap()
+}
+
+fn resume(reader: &UserId, cursor: &Cursor, limit: usize) -> Scroll {
+    // There and back as text, as a caller would.
+    let cursor = Cursor::decode(&cursor.encode(reader), reader).unwrap();
+    Scroll::resume(reader.clone(), cursor, limit, &WEIGHTS, &SETTINGS).unwrap()
+}
+
+fn ids(page: &Page) -> Vec<PostId> {
+    page.items.iter().map(Item::id).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Whatever happened, once nothing is on its way, pages are what the model says.
+    #[test]
+    fn a_quiet_feed_is_the_model_page_by_page(
+        ops in ops(120), limit in 1_usize..9, latest: bool,
+    ) {
+        let mut hybrid = Hybrid::after(ops);
+        let order = if latest { Order::Latest } else { Order::Ranked };
+        for reader in (0..PEOPLE).map(person) {
+            hybrid.visit(&reader);
+            let mut scroll = start(&hybrid, &reader, order, limit);
+            let expected = hybrid.world.pages(&reader, order, &WEIGHTS, hybrid.now(), limit);
+            let mut found = Vec::new();
+            loop {
+                let page = hybrid.page(&mut scroll, &reader, |_| {});
+                if !page.items.is_empty() {
+                    found.push(ids(&page));
+                }
+                let Some(cursor) = page.next else { break };
+                scroll = resume(&reader, &cursor, limit);
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    /// While anything happens between any two reads, nothing is shown twice, nothing that was there all
+    /// the time is passed over, nothing is shown that may not be, and pages are full.
+    #[test]
+    fn a_scroll_under_writes_has_no_duplicates_and_no_omissions(
+        before in ops(80), during in ops(80), limit in 1_usize..9, latest: bool, every in 1_usize..4,
+    ) {
+        let mut hybrid = Hybrid::after(before);
+        let reader = person(0);
+        hybrid.visit(&reader);
+        let order = if latest { Order::Latest } else { Order::Ranked };
+        let mut always: BTreeSet<_> = hybrid.world.visible(&reader).into_iter().collect();
+        let mut writes = during.into_iter().filter(|op| *op != Op::Away(0));
+        let mut shown = Vec::new();
+        let mut scroll = start(&hybrid, &reader, order, limit);
+        let mut step = 0;
+        loop {
+            let page = hybrid.page(&mut scroll, &reader, |hybrid| {
+                step += 1;
+                if step % every == 0 && let Some(op) = writes.next() {
+                    hybrid.play(op);
+                    let visible: BTreeSet<_> = hybrid.world.visible(&reader).into_iter().collect();
+                    always.retain(|post| visible.contains(post));
+                }
+            });
+            let mut now = ids(&page);
+            prop_assert!(page.next.is_none() || now.len() == limit, "a page is full before the end");
+            shown.append(&mut now);
+            let Some(cursor) = page.next else { break };
+            scroll = resume(&reader, &cursor, limit);
+            if let Some(op) = writes.next() {
+                hybrid.play(op);
+                let visible: BTreeSet<_> = hybrid.world.visible(&reader).into_iter().collect();
+                always.retain(|post| visible.contains(post));
+            }
+        }
+        let once: BTreeSet<_> = shown.iter().copied().collect();
+        prop_assert_eq!(once.len(), shown.len(), "nothing is shown twice: {:?}", shown);
+        prop_assert!(always.is_subset(&once), "passed over: {:?}", always.difference(&once));
+    }
+
+    /// What is shown may be seen at the moment at which it was read.
+    #[test]
+    fn nothing_is_shown_that_may_not_be_seen(before in ops(80), after in ops(20), limit in 1_usize..9) {
+        let mut hybrid = Hybrid::after(before);
+        let reader = person(0);
+        hybrid.visit(&reader);
+        let page = hybrid.page(&mut start(&hybrid, &reader, Order::Ranked, limit), &reader, |_| {});
+        for op in after.into_iter().filter(|op| *op != Op::Away(0)) {
+            hybrid.play(op);
+        }
+        if let Some(cursor) = page.next {
+            let page = hybrid.page(&mut resume(&reader, &cursor, limit), &reader, |_| {});
+            let visible = hybrid.world.visible(&reader);
+            prop_assert!(ids(&page).iter().all(|post| visible.contains(post)));
+        }
+    }
+
+    /// A cursor that somebody made up shows them nothing but their own feed.
+    #[test]
+    fn a_made_up_cursor_reveals_nothing(before in ops(80), named in prop::collection::btree_set(0_i64..90, 1..20)) {
+        let mut hybrid = Hybrid::after(before);
+        let reader = person(0);
+        hybrid.visit(&reader);
+        let cursor = Cursor {
+            order: Order::Ranked,
+            weights: WEIGHTS.version,
+            at: at(0),
+            top: PostId::MAX,
+            below: PostId::MIN,
+            left: named.into_iter().map(id).collect(),
+        };
+        let page = hybrid.page(&mut resume(&reader, &cursor, 50), &reader, |_| {});
+        let visible = hybrid.world.visible(&reader);
+        prop_assert!(ids(&page).iter().all(|post| visible.contains(post)));
+    }
+}
+
+#[test]
+fn pages_have_a_size() {
+    for limit in [0, 51] {
+        let begun =
+            Scroll::start(person(1), Order::Ranked, limit, &WEIGHTS, &SETTINGS, at(0)).unwrap_err();
+        assert!(begun.to_string().starts_with("limit: "));
+    }
+}
+
+#[test]
+fn a_floor_that_does_not_get_on_ends_the_feed_instead_of_the_function() {
+    let mut scroll =
+        Scroll::start(person(1), Order::Ranked, 9, &WEIGHTS, &SETTINGS, at(0)).unwrap();
+    assert!(matches!(scroll.step(), Step::Gather { .. }));
+    scroll.gathered(Run { references: Vec::new(), floor: Some(PostId::MAX) });
+    assert!(matches!(scroll.step(), Step::Done(page) if page.next.is_none()));
+}
+
+/// What is not followed at the moment may be again, and then it must not have been cleaned away.
+#[test]
+fn only_tombstones_are_taken_out_of_timelines() {
+    let mut candidates = hybrid::candidates(&hybrid::references(4));
+    candidates[0].post = candidates[0].post.deleted(at(9)).unwrap();
+    candidates[1].tie = Tie::default();
+    candidates[2].post = candidates[2].post.hidden(at(9)).unwrap();
+    candidates.remove(3);
+    let mut scroll =
+        Scroll::start(person(9), Order::Latest, 9, &WEIGHTS, &Settings::DEFAULT, at(9)).unwrap();
+    scroll.step();
+    scroll.gathered(Run { references: hybrid::references(4), floor: None });
+    scroll.step();
+    scroll.hydrated(candidates);
+    let Step::Done(page) = scroll.step() else { panic!("no page") };
+    assert_eq!((page.items.len(), page.stale), (0, vec![id(0)]));
+}
+
+/// How many reads a feed takes does not depend on how many are followed.
+#[test]
+fn a_first_page_takes_one_gathering_and_one_reading() {
+    let settings = Settings::DEFAULT;
+    let mut scroll =
+        Scroll::start(person(1), Order::Ranked, 20, &Weights::CURRENT, &settings, at(0)).unwrap();
+    let Step::Gather { most: 100, below: PostId::MAX } = scroll.step() else {
+        panic!("no gathering")
+    };
+    let references = hybrid::references(100);
+    let candidates = hybrid::candidates(&references);
+    scroll.gathered(Run { floor: references.last().map(|last| last.post_id), references });
+    let Step::Hydrate(asked) = scroll.step() else { panic!("no reading") };
+    assert_eq!(asked.len(), 100);
+    scroll.hydrated(candidates.clone());
+    let Step::Done(page) = scroll.step() else { panic!("no page") };
+    assert_eq!(page.items.len(), 20);
+    let cursor = page.next.unwrap();
+    assert_eq!(cursor.left.len(), 60);
+    // The next one reads what it shows, and a few to spare.
+    let mut scroll = Scroll::resume(person(1), cursor, 20, &Weights::CURRENT, &settings).unwrap();
+    let Step::Hydrate(asked) = scroll.step() else { panic!("no reading") };
+    assert_eq!(asked.len(), 25);
+    scroll.hydrated(candidates.into_iter().filter(|one| asked.contains(&one.post.id)).collect());
+    assert!(matches!(scroll.step(), Step::Done(page) if page.items.len() == 20));
+}
