@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::counting::show;
 use crate::links::{Client, Switchyard};
@@ -42,20 +42,11 @@ async fn prepare(client: &mut Client) -> Result<(), Box<dyn Error>> {
             .call(("PUT", &format!("/api/v1/users/p{n}/contacts")), &[], Some(&contacts), true)
             .await?;
     }
-    for (name, dimension) in [("notifications-minute", "api_key"), ("user-minute", "user")] {
-        let found = client.call(("GET", "/admin/ratelimits"), &[], None, true).await?;
-        let found: Value = serde_json::from_slice(found.body())?;
-        let rules = found["items"].as_array().cloned().unwrap_or_default();
-        let mut rule = rules
-            .into_iter()
-            .find(|rule| rule["id"] == name)
-            .ok_or_else(|| format!("no rule {name} for each {dimension}"))?;
-        if let Some(members) = rule.as_object_mut() {
-            members.retain(|name, _| {
-                ["resources", "methods", "dimension", "windowSeconds"].contains(&name.as_str())
-            });
-        }
-        rule["limit"] = json!(1_000_000);
+    for (name, dimension) in [("notifications-minute", "apiKey"), ("user-minute", "user")] {
+        let rule = json!({
+            "resources": ["/api/v1/notifications"], "dimension": dimension, "limit": 1_000_000,
+            "windowSeconds": 60,
+        });
         client.call(("PUT", &format!("/admin/ratelimits/{name}")), &[], Some(&rule), true).await?;
     }
     // Nodes hear of it within five seconds.
