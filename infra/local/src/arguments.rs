@@ -16,7 +16,7 @@ Usage: cargo run -- [options]
   --data DIR        where data is kept between runs (.local)
   --fresh           forget what is kept there first
   --memory          keep nothing
-  --aws-port N      DynamoDB, SQS, SNS and S3 on a port, for the aws command line and others
+  --aws-port N      DynamoDB, SQS, SNS, S3 and @connections on a port, for outside tools
   --admin-secret S  the admin key is root.S instead of a random one
   --functions URL   leave the functions to `cargo lambda watch` at URL (implies --aws-port 4566)
   --template FILE   read another template

@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 
 use crate::connector::Connector;
 use crate::faults::{Dice, Faults};
-use crate::functions::{Functions, Hosts, Runner};
+use crate::functions::{Build, Functions, Hosts, Runner};
 use crate::gateway::{BODY_CAP, Gateway, Handled};
 use crate::internet;
 use crate::pump::Pump;
@@ -27,6 +27,7 @@ use crate::schedule::Schedules;
 use crate::server::{self, Remote};
 use crate::services::{ACCESS_KEY, SECRET_KEY, Services};
 use crate::time::Movable;
+use crate::websocket::WebSockets;
 
 /// How a local cloud is to be.
 #[derive(Debug)]
@@ -49,6 +50,8 @@ pub struct Options {
     pub log: Log,
     /// Run functions behind `cargo lambda watch` at this address.
     pub remote: Option<Remote>,
+    /// Functions that the template names and the product does not have, for tests of this cloud.
+    pub functions: BTreeMap<String, Build>,
     /// The internet outside.
     pub network: Network,
     /// Where [`Cloud::serve`] will listen, so that links to objects lead there.
@@ -73,6 +76,7 @@ impl Options {
             faults: Faults::none(),
             log: Log::new(|_| {}),
             remote: None,
+            functions: BTreeMap::new(),
             network: internet::closed(),
             url: None,
             sink: None,
@@ -104,6 +108,8 @@ pub struct Cloud {
     pub functions: Functions,
     /// The HTTP API.
     pub gateway: Gateway,
+    /// The WebSocket APIs.
+    pub sockets: WebSockets,
     /// Queues to functions.
     pub pump: Pump,
     /// What runs by the clock.
@@ -126,22 +132,26 @@ impl Cloud {
             .sending_to(options.sink.clone());
         let runner = match options.remote {
             Some(remote) => Runner::There(remote),
-            None => Runner::Here(hosts(HostParts {
-                services: services.clone(),
-                faults: Arc::clone(&options.faults),
-                clock: options.clock,
-                seed: options.seed,
-                skew_ms: options.skew_ms,
-                log: options.log,
-                network: options.network,
-                carriers: options.carriers,
-            })),
+            None => {
+                let parts = HostParts {
+                    services: services.clone(),
+                    faults: Arc::clone(&options.faults),
+                    clock: options.clock,
+                    seed: options.seed,
+                    skew_ms: options.skew_ms,
+                    log: options.log,
+                    network: options.network,
+                    carriers: options.carriers,
+                };
+                Runner::Here(hosts(parts), Arc::new(options.functions))
+            }
         };
         let mut vars = base_vars();
         vars.extend(options.url.map(|url| ("AWS_ENDPOINT_URL_S3".to_owned(), url)));
         let functions = Functions::new(&stack, runner, &vars, Arc::clone(&now_ms))?;
         Ok(Self {
             gateway: Gateway::new(&stack, functions.clone())?,
+            sockets: WebSockets::new(&stack, functions.clone(), services.connections().clone()),
             pump: Pump::new(
                 &stack,
                 services.queues().clone(),
@@ -192,7 +202,7 @@ impl Cloud {
         }
     }
 
-    /// Serves the HTTP API on `listener` until the runtime ends.
+    /// Serves the HTTP API and the WebSocket APIs on `listener` until the runtime ends.
     pub async fn serve(&self, listener: TcpListener, report: Report) {
         let cloud = self.clone();
         let handler: server::Handler = Arc::new(move |request, source| {
@@ -212,12 +222,19 @@ impl Cloud {
                 let started = tokio::time::Instant::now();
                 let (method, path) =
                     (request.method().as_str().to_owned(), request.uri().path().to_owned());
-                let handled = cloud.gateway.handle(request, source, cloud.now_ms()).await;
+                let handled = if cloud.sockets.takes(&request) {
+                    cloud.sockets.open(request, source).await
+                } else {
+                    cloud.gateway.handle(request, source, cloud.now_ms()).await
+                };
                 report(&method, &path, &handled, started.elapsed());
                 handled.response
             })
         });
-        server::serve(listener, BODY_CAP, handler).await;
+        tokio::select! {
+            () = server::serve(listener, BODY_CAP, handler) => {}
+            () = self.sockets.watch() => {}
+        }
     }
 }
 

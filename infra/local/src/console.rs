@@ -77,6 +77,10 @@ impl Console {
                 &format!("{url}/_sink  (SMTP at {}, HTTP at {})", sink.smtp(), sink.http()),
             );
         }
+        for api in &stack.websockets {
+            let at = url.replacen("http", "ws", 1) + local::websocket::AT + &api.logical_id;
+            row("WebSocket", &at);
+        }
         if let Some(aws_url) = aws_url {
             row("AWS", &format!("{aws_url}  (DynamoDB, SQS, SNS, S3)"));
         }

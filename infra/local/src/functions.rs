@@ -24,11 +24,14 @@ pub type Outcome = Result<Vec<u8>, String>;
 /// Makes the host of a new instance from its variables and its policy.
 pub type Hosts = Arc<dyn Fn(Vars, Policy) -> Host + Send + Sync>;
 
+/// Makes an instance of a function that the registry below does not list.
+pub type Build = fn(&Host) -> Result<Arc<dyn boundary::Function>, Misconfigured>;
+
 /// Where functions run.
 #[derive(Clone)]
 pub enum Runner {
-    /// In this process.
-    Here(Hosts),
+    /// In this process; some by name that are not the product's, for tests.
+    Here(Hosts, Arc<BTreeMap<String, Build>>),
     /// Behind `cargo lambda watch` at this address, by function name.
     There(crate::server::Remote),
 }
@@ -123,9 +126,9 @@ impl Functions {
         });
         let busy = watch::Sender::new(0);
         let functions = Self { slots: Arc::new(slots.collect()), runner, busy, now_ms };
-        if let Runner::Here(host) = &functions.runner {
+        if let Runner::Here(host, others) = &functions.runner {
             for slot in functions.slots.values() {
-                let instance = slot.start(host)?;
+                let instance = slot.start(host, others)?;
                 slot.put_back(instance);
             }
         }
@@ -140,10 +143,10 @@ impl Functions {
             .ok_or_else(|| format!("there is no function {logical_id}"))?;
         match &self.runner {
             Runner::There(remote) => remote.invoke(&slot.binary, event, COMPILING).await,
-            Runner::Here(host) => {
+            Runner::Here(host, others) => {
                 let instance = match slot.take_idle() {
                     Some(instance) => instance,
-                    None => slot.start(host)?,
+                    None => slot.start(host, others)?,
                 };
                 let deadline =
                     (self.now_ms)() + i64::try_from(slot.timeout.as_millis()).unwrap_or(0);
@@ -160,7 +163,7 @@ impl Functions {
     /// How long a caller should wait for an answer, given what API Gateway would.
     pub fn patience(&self, usual: Duration) -> Duration {
         match &self.runner {
-            Runner::Here(_) => usual,
+            Runner::Here(..) => usual,
             Runner::There(_) => COMPILING,
         }
     }
@@ -196,8 +199,10 @@ impl Functions {
 }
 
 impl Slot {
-    fn start(&self, host: &Hosts) -> Result<Instance, String> {
-        match build(&self.binary, &host(self.vars.clone(), self.policy.clone())) {
+    fn start(&self, host: &Hosts, others: &BTreeMap<String, Build>) -> Result<Instance, String> {
+        let host = host(self.vars.clone(), self.policy.clone());
+        let other = others.get(&self.binary).map(|build| build(&host));
+        match other.or_else(|| build(&self.binary, &host)) {
             Some(built) => built.map_err(|error| format!("function {}: {error}", self.binary)),
             None => Err(format!(
                 "template.yaml names a function `{}` that infra/local/src/functions.rs does not list",

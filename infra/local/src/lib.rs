@@ -3,6 +3,7 @@
 //! The parts, from the outside in:
 //!
 //! - [`gateway`]: the HTTP API; a request becomes the event that API Gateway would send.
+//! - [`websocket`]: WebSocket APIs, and the connections that functions post to.
 //! - [`functions`]: warm instances of each function, one invocation at a time each, as in Lambda.
 //! - [`pump`]: event source mappings; [`schedule`]: what runs by the clock.
 //! - [`services`]: DynamoDB (dynoxide), SQS and SNS ([`queues`]), S3 (s3s), SES ([`sink`], which keeps
@@ -28,6 +29,7 @@ pub mod schedule;
 mod server;
 pub mod services;
 pub mod time;
+pub mod websocket;
 
 /// Functions that run behind `cargo lambda watch`.
 pub mod functions_elsewhere {

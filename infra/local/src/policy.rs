@@ -12,6 +12,7 @@ use serde_json::Value;
 use template::{Effect, Statement};
 
 use crate::services::{Service, operation_of, phone_number, service_of};
+use crate::websocket::{Address, address_of};
 
 /// An action on a resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,6 +97,7 @@ fn uses_of(request: &Request<Bytes>) -> Vec<Use> {
             }]
         }
         Service::Ses => ses(operation, request),
+        Service::Connections => connections(request).into_iter().collect(),
         Service::S3 => vec![s3(request)],
     }
 }
@@ -126,6 +128,19 @@ fn ses(operation: &str, request: &Request<Bytes>) -> Vec<Use> {
     };
     let set = body["ConfigurationSetName"].as_str().map(|set| named("configuration-set", set));
     [named("identity", domain)].into_iter().chain(set).collect()
+}
+
+/// What reaching a connection needs; the API is in the name of the host.
+fn connections(request: &Request<Bytes>) -> Option<Use> {
+    let Address { api, stage, connection } = address_of(request)?;
+    let resource = format!(
+        "arn:aws:execute-api:{}:{}:{}/{stage}/{}/@connections/{connection}",
+        template::REGION,
+        template::ACCOUNT,
+        api.unwrap_or_default(),
+        request.method(),
+    );
+    Some(Use { action: "execute-api:ManageConnections".to_owned(), resource })
 }
 
 /// What a request for an object needs; the path is the bucket and the key.

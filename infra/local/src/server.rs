@@ -32,6 +32,7 @@ pub(crate) async fn serve(listener: TcpListener, cap: usize, handler: Handler) {
             // A peer that hangs up in the middle is its own affair.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), service)
+                .with_upgrades()
                 .await;
         });
     }

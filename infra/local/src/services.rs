@@ -1,5 +1,5 @@
-//! DynamoDB, SQS, SNS, S3 and, where there is a sink, SES and text messages behind one door: an HTTP
-//! request in, its answer out.
+//! DynamoDB, SQS, SNS, S3, the connections of WebSocket APIs and, where there is a sink, SES and text
+//! messages behind one door: an HTTP request in, its answer out.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,6 +14,7 @@ use template::Stack;
 
 use crate::buckets::Buckets;
 use crate::dynamodb::{self, Tokens};
+use crate::websocket::{Connections, address_of};
 
 /// The credentials that the local cloud accepts; S3 checks signatures with them.
 pub const ACCESS_KEY: &str = "local";
@@ -31,6 +32,7 @@ pub struct Services {
     buckets: Option<Buckets>,
     s3_writes: Arc<tokio::sync::Mutex<()>>,
     sink: Option<Sink>,
+    connections: Connections,
 }
 
 impl std::fmt::Debug for Services {
@@ -50,6 +52,8 @@ pub enum Service {
     Sns,
     /// JSON under `/v2/email`.
     Ses,
+    /// Anything under `/{stage}/@connections`.
+    Connections,
     /// Everything else.
     S3,
 }
@@ -83,6 +87,7 @@ impl Services {
             buckets,
             s3_writes: Arc::default(),
             sink: None,
+            connections: Connections::new(Arc::clone(clock_ms)),
         };
         services.create(stack)?;
         Ok(services)
@@ -98,6 +103,11 @@ impl Services {
     /// The queues, for the pump and for tests.
     pub const fn queues(&self) -> &Queues {
         &self.queues
+    }
+
+    /// Who is connected to a WebSocket API.
+    pub const fn connections(&self) -> &Connections {
+        &self.connections
     }
 
     /// The database, for the sweep of expired rows and for tests.
@@ -157,6 +167,7 @@ impl Services {
             Service::Sns if phone_number(&request).is_some() => self.sink(request).await,
             Service::Ses => self.sink(request).await,
             Service::Sqs | Service::Sns => self.queues.handle(request).await,
+            Service::Connections => self.connections.handle(&request),
             Service::S3 => self.s3(request).await,
         }
     }
@@ -237,6 +248,7 @@ pub fn service_of(request: &Request<Bytes>) -> Service {
             match request.uri().path() {
                 _ if form => Service::Sns,
                 path if path.starts_with("/v2/email/") => Service::Ses,
+                _ if address_of(request).is_some() => Service::Connections,
                 _ => Service::S3,
             }
         }
@@ -251,6 +263,13 @@ pub fn operation_of(request: &Request<Bytes>) -> &str {
     }
     if request.uri().path() == "/v2/email/outbound-emails" {
         return "SendEmail";
+    }
+    if address_of(request).is_some() {
+        return match *request.method() {
+            Method::POST => "PostToConnection",
+            Method::DELETE => "DeleteConnection",
+            _ => "GetConnection",
+        };
     }
     let form = std::str::from_utf8(request.body()).unwrap_or_default();
     form.split('&').find_map(|pair| pair.strip_prefix("Action=")).unwrap_or("Object")

@@ -39,6 +39,7 @@ pub use stack::table::{
     Attribute, AttributeType, Billing, Index, IndexScope, Key, Projection, StreamView, Table,
 };
 pub use stack::topic::{FilterScope, Subscription, Topic};
+pub use stack::websocket::{SocketRoute, WebSocketApi};
 pub use stack::{Resource, Stack};
 
 use error::Mark;

@@ -41,6 +41,7 @@ pub(crate) fn name_property(kind: &str) -> Option<&'static str> {
         "AWS::SNS::Topic" => Some("TopicName"),
         "AWS::S3::Bucket" => Some("BucketName"),
         "AWS::Logs::LogGroup" => Some("LogGroupName"),
+        "AWS::ApiGatewayV2::Stage" => Some("StageName"),
         _ => None,
     }
 }
@@ -58,8 +59,10 @@ pub(crate) fn fifo_property(kind: &str) -> Option<&'static str> {
 pub(crate) fn default_name(kind: &str, stack_name: &str, logical_id: &str, fifo: bool) -> String {
     let name = format!("{stack_name}-{logical_id}");
     match kind {
-        // Both end up in host names, which have no capitals.
-        "AWS::S3::Bucket" | "AWS::Serverless::HttpApi" => name.to_lowercase(),
+        // They end up in host names, which have no capitals.
+        "AWS::S3::Bucket" | "AWS::Serverless::HttpApi" | "AWS::ApiGatewayV2::Api" => {
+            name.to_lowercase()
+        }
         _ if fifo => name + ".fifo",
         _ => name,
     }
@@ -104,6 +107,7 @@ pub(crate) fn attributes(kind: &str, name: &str) -> Vec<(&'static str, String)> 
             ("ApiId", name.to_owned()),
             ("ApiEndpoint", format!("https://{name}.execute-api.{REGION}.amazonaws.com")),
         ],
+        "AWS::ApiGatewayV2::Api" => vec![("ApiId", name.to_owned())],
         "AWS::IAM::Role" => vec![("Arn", format!("arn:aws:iam::{ACCOUNT}:role/{name}"))],
         other => vec![("Arn", arn(&service(other), name))],
     }

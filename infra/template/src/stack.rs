@@ -10,13 +10,16 @@ pub(crate) mod schedule;
 pub(crate) mod storage;
 pub(crate) mod table;
 pub(crate) mod topic;
+pub(crate) mod websocket;
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use crate::declare::DeletionPolicy;
-use crate::{Bucket, Function, HttpApi, LogGroup, Nested, Queue, Subscription, Table, Topic};
+use crate::{
+    Bucket, Function, HttpApi, LogGroup, Nested, Queue, Subscription, Table, Topic, WebSocketApi,
+};
 
 /// Everything a template describes, with every intrinsic evaluated. Lists keep the order of the
 /// file; a resource whose condition is false is in none of them.
@@ -40,6 +43,8 @@ pub struct Stack {
     pub buckets: Vec<Bucket>,
     /// `AWS::Serverless::HttpApi`, globals included.
     pub apis: Vec<HttpApi>,
+    /// `AWS::ApiGatewayV2::Api` for WebSockets, with its routes and stages.
+    pub websockets: Vec<WebSocketApi>,
     /// `AWS::Logs::LogGroup`.
     pub log_groups: Vec<LogGroup>,
     /// `AWS::Serverless::Application` and `AWS::CloudFormation::Stack`.

@@ -5,6 +5,7 @@ mod mistakes;
 mod parameters;
 mod product;
 mod shapes;
+mod websockets;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -27,8 +27,12 @@ pub(crate) const RESOURCE: &[&str] = &[
     "Connectors",
 ];
 
-/// Types that become more than a [`crate::Resource`].
+/// Types that become more than a [`crate::Resource`]. `AWS::ApiGatewayV2::Stage` is absent: too little
+/// tells it from the stage of a REST API, which would be taken for a misspelling.
 pub(crate) const MODELLED_TYPES: &[&str] = &[
+    "AWS::ApiGatewayV2::Api",
+    "AWS::ApiGatewayV2::Integration",
+    "AWS::ApiGatewayV2::Route",
     "AWS::Serverless::Function",
     "AWS::Serverless::HttpApi",
     "AWS::Serverless::Application",

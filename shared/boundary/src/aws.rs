@@ -33,6 +33,7 @@ struct Endpoints {
     s3: Option<String>,
     sns: Option<String>,
     sesv2: Option<String>,
+    connections: Option<String>,
 }
 
 /// Builds one service's client; the SDK's crates share names but no trait.
@@ -90,6 +91,7 @@ impl Aws {
                 s3: endpoint("S3"),
                 sns: endpoint("SNS"),
                 sesv2: endpoint("SESV2"),
+                connections: endpoint("APIGATEWAYMANAGEMENTAPI"),
             },
         })
     }
@@ -121,6 +123,18 @@ impl Aws {
     /// An SES client.
     pub fn sesv2(&self) -> aws_sdk_sesv2::Client {
         client!(self, aws_sdk_sesv2, self.endpoints.sesv2)
+    }
+
+    /// A client for the connections of one stage of a WebSocket API, at `https://{api host}/{stage}`.
+    /// Where an endpoint is configured it is an emulator, and only the stage is left of that.
+    pub fn connections(&self, endpoint: &str) -> aws_sdk_apigatewaymanagement::Client {
+        let emulator = self.endpoints.connections.as_deref();
+        let endpoint = match (emulator, endpoint.splitn(4, '/').nth(3)) {
+            (Some(emulator), Some(stage)) => format!("{}/{stage}", emulator.trim_end_matches('/')),
+            (Some(emulator), None) => emulator.to_owned(),
+            (None, _) => endpoint.to_owned(),
+        };
+        client!(self, aws_sdk_apigatewaymanagement, Some(endpoint))
     }
 }
 

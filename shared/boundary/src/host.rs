@@ -3,6 +3,7 @@
 use outside::Network;
 use store::{Accounts, Jobs, Limits, Links, Notifications};
 
+use crate::socket::Connections;
 use crate::telemetry::Log;
 use crate::{Aws, Carriers, Clock, Entropy, Misconfigured, Vars};
 
@@ -69,6 +70,12 @@ impl Host {
     pub fn notifications(&self) -> Result<Notifications, Misconfigured> {
         let table = self.vars.required(store::schema::NOTIFICATIONS.variable)?;
         Ok(Notifications::new(self.aws.dynamodb(), table))
+    }
+
+    /// The connections of the stage of a WebSocket API whose `https` address `variable` holds.
+    pub fn connections(&self, variable: &str) -> Result<Connections, Misconfigured> {
+        let endpoint = self.vars.required(variable)?;
+        Ok(Connections::new(self.aws.connections(endpoint)))
     }
 
     /// Whether the content network in front says who visits: anyone else's word for it is ignored.

@@ -18,7 +18,7 @@ use messaging::KeyUses;
 use store::Accounts;
 
 use crate::http::{Error, Problem, Request};
-use crate::telemetry::Log;
+use crate::telemetry::{Log, Trace};
 use crate::{Host, Misconfigured};
 
 const KNOWN_FOR_MS: i64 = 60_000;
@@ -82,19 +82,28 @@ impl Identity {
         if let Some(claims) = &request.claims {
             return principal_from(claims).ok_or_else(|| Problem::unauthenticated().into());
         }
-        let presented = request
-            .header("authorization")
-            .and_then(bearer)
-            .and_then(ApiKey::parse)
-            .ok_or_else(Problem::unauthenticated)?;
+        let token = request.header("authorization").and_then(bearer);
+        let token = token.ok_or_else(Problem::unauthenticated)?;
+        self.recognise(token, request.now, &request.trace, log).await
+    }
+
+    /// Whose key it is, or the problem to answer with.
+    pub(crate) async fn recognise(
+        &self,
+        token: &str,
+        now: Timestamp,
+        trace: &Trace,
+        log: &Log,
+    ) -> Result<Principal, Error> {
+        let presented = ApiKey::parse(token).ok_or_else(Problem::unauthenticated)?;
         if presented.key_id.as_str() == KeyId::ROOT {
             return self.root(&presented).ok_or_else(|| Problem::unauthenticated().into());
         }
-        let memory = self.look_up(&presented, request.now).await?;
+        let memory = self.look_up(&presented, now).await?;
         let stored = memory.key.as_ref().zip(memory.account.as_ref());
-        match verify(&presented, stored, request.now) {
+        match verify(&presented, stored, now) {
             Verdict::Valid(principal) => {
-                self.tell_use(&presented.key_id, &memory, request, log).await;
+                self.tell_use(&presented.key_id, &memory, now, trace, log).await;
                 Ok(principal)
             }
             Verdict::Denied => Err(Problem::unauthenticated().into()),
@@ -145,26 +154,33 @@ impl Identity {
 
     /// Reports the use once an hour. It is a courtesy to whoever reads the list of keys: it may cost
     /// the caller a second at most and never their answer, and a failure is left alone for a minute.
-    async fn tell_use(&self, key_id: &KeyId, memory: &Memory, request: &Request, log: &Log) {
-        let hour = hour_of(request.now);
+    async fn tell_use(
+        &self,
+        key_id: &KeyId,
+        memory: &Memory,
+        now: Timestamp,
+        trace: &Trace,
+        log: &Log,
+    ) {
+        let hour = hour_of(now);
         let noted = memory.key.as_ref().and_then(|key| key.last_used_at);
-        if request.now < memory.quiet_until || noted.is_some_and(|noted| noted >= hour) {
+        if now < memory.quiet_until || noted.is_some_and(|noted| noted >= hour) {
             return;
         }
-        let traceparent = request.trace.traceparent();
-        let told = self.uses.used(key_id, request.now, &traceparent);
+        let traceparent = trace.traceparent();
+        let told = self.uses.used(key_id, now, &traceparent);
         let quiet_for = match tokio::time::timeout(COURTESY, told).await {
-            Ok(Ok(())) => 3600 - (request.now.as_second() - hour.as_second()),
+            Ok(Ok(())) => 3600 - (now.as_second() - hour.as_second()),
             Ok(Err(failure)) => {
-                log.warn(request.now, &request.trace, &failure.chain());
+                log.warn(now, trace, &failure.chain());
                 60
             }
             Err(_) => {
-                log.warn(request.now, &request.trace, "a key's use could not be reported in time");
+                log.warn(now, trace, "a key's use could not be reported in time");
                 60
             }
         };
-        let quiet_until = Timestamp::from_second(request.now.as_second() + quiet_for);
+        let quiet_until = Timestamp::from_second(now.as_second() + quiet_for);
         if let (Some(memory), Ok(quiet_until)) = (self.memory().get_mut(key_id), quiet_until) {
             memory.quiet_until = quiet_until;
         }
@@ -176,7 +192,8 @@ impl Identity {
     }
 }
 
-fn bearer(header: &str) -> Option<&str> {
+/// The token of an `Authorization` header.
+pub(crate) fn bearer(header: &str) -> Option<&str> {
     let (scheme, token) = header.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }

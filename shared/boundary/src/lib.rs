@@ -2,8 +2,9 @@
 //! HTTP, queues, identity and repeated requests.
 //!
 //! A function crate exposes `pub fn function(host: &Host) -> Result<…, Misconfigured>`. Its
-//! `main.rs` hands that to [`run_http`], [`run_edge`], [`run_queue`] or [`run_schedule`]; the local
-//! cloud invokes it as a [`Function`] with the same event JSON. There is no third way in.
+//! `main.rs` hands that to [`run_http`], [`run_edge`], [`run_queue`], [`run_schedule`] or
+//! [`run_socket`]; the local cloud invokes it as a [`Function`] with the same event JSON. There is no
+//! third way in.
 
 mod aws;
 pub mod batch;
@@ -21,6 +22,7 @@ pub mod limits;
 pub mod openapi;
 mod runtime;
 pub mod schedule;
+pub mod socket;
 pub mod telemetry;
 
 pub use aws::Aws;
@@ -29,4 +31,4 @@ pub use clock::Clock;
 pub use config::{Misconfigured, Vars};
 pub use entropy::Entropy;
 pub use host::Host;
-pub use runtime::{Function, Invocation, run_edge, run_http, run_queue, run_schedule};
+pub use runtime::{Function, Invocation, run_edge, run_http, run_queue, run_schedule, run_socket};

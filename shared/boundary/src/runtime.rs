@@ -13,6 +13,7 @@ use crate::batch::Consumer;
 use crate::edge::{Edge, Moment};
 use crate::http::Api;
 use crate::schedule::Task;
+use crate::socket::Socket;
 use crate::{Host, Misconfigured};
 use after::AfterAnswer;
 use shutdown::Shutdown;
@@ -132,6 +133,20 @@ pub fn run_schedule<S: Send + Sync + 'static>(
     })
 }
 
+/// Runs a function behind a WebSocket API until Lambda ends the process.
+pub fn run_socket<S: Send + Sync + 'static>(
+    function: impl FnOnce(&Host) -> Result<Socket<S>, Misconfigured>,
+) -> Result<(), lambda_runtime::Error> {
+    block_on(async {
+        let socket = function(&Host::lambda()?)?;
+        lambda_runtime::run(service_fn(move |event: LambdaEvent<_>| {
+            let socket = socket.clone();
+            async move { socket.handle(event.payload).await }
+        }))
+        .await
+    })
+}
+
 /// An environment serves one invocation at a time, so one thread is all a function can use.
 fn block_on(
     work: impl Future<Output = Result<(), lambda_runtime::Error>>,
@@ -174,6 +189,19 @@ impl<S: Send + Sync + 'static> Function for Consumer<S> {
 impl<S: Send + Sync + 'static> Function for Task<S> {
     fn invoke<'a>(&'a self, _: &'a [u8], _: Invocation) -> BoxFuture<'a, Result<Vec<u8>, String>> {
         Box::pin(async move { Ok(self.handle().await?.to_string().into_bytes()) })
+    }
+}
+
+impl<S: Send + Sync + 'static> Function for Socket<S> {
+    fn invoke<'a>(
+        &'a self,
+        event: &'a [u8],
+        _: Invocation,
+    ) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        Box::pin(async move {
+            let event = serde_json::from_slice(event).map_err(|error| error.to_string())?;
+            Ok(self.handle(event).await?.to_string().into_bytes())
+        })
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) const BROKEN: Refusal =
 
 pub(super) fn refusal(service: Service, refusal: &Refusal) -> Response<Bytes> {
     let body = match service {
-        Service::DynamoDb | Service::Sqs => {
+        Service::DynamoDb | Service::Sqs | Service::Connections => {
             format!(r#"{{"__type":"com.amazonaws#{0}","message":"{0}"}}"#, refusal.code)
         }
         Service::Sns | Service::Ses | Service::S3 => format!(

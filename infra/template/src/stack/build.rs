@@ -14,7 +14,7 @@ use crate::names;
 use crate::node::{Kind, Node};
 use crate::parameters;
 use crate::resolve::{Resolver, Use};
-use crate::stack::{Resource, Stack, api, function, queue, storage, table, topic};
+use crate::stack::{Resource, Stack, api, function, queue, storage, table, topic, websocket};
 use crate::vocabulary;
 use crate::yaml::child;
 
@@ -83,6 +83,7 @@ fn add_resources(
 ) -> Result<(), TemplateError> {
     let sam = root.get("Transform")?.is_some_and(|transform| is_sam(&transform));
     let mut uses = cycles::Uses::new();
+    let mut sockets = websocket::Parts::default();
     for declaration in resolver.resources() {
         let Declaration { id, kind, mark, .. } = declaration;
         if kind.starts_with("AWS::Serverless::") && !sam {
@@ -96,8 +97,10 @@ fn add_resources(
         let name = resolver.physical_name(declaration)?;
         let item = Item { declaration, name, properties: Field::new(&node, path, *mark) };
         add_typed(stack, &item, directory)?;
+        sockets.add(&item)?;
         stack.resources.push(generic(&item));
     }
+    stack.websockets = sockets.assemble(&stack.functions)?;
     cycles::check(&uses)
 }
 

@@ -11,13 +11,14 @@ use crate::Vars;
 const AMAZON: &str = include_str!("amazon-roots.pem");
 
 /// Any of these says that another certificate than Amazon's may be met, or is wanted.
-const ELSEWHERE: [&str; 6] = [
+const ELSEWHERE: [&str; 7] = [
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
     "AWS_ENDPOINT_URL",
     "AWS_ENDPOINT_URL_DYNAMODB",
     "AWS_ENDPOINT_URL_SQS",
     "AWS_ENDPOINT_URL_SNS",
+    "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI",
 ];
 
 /// Where the regions of the commercial and `GovCloud` partitions begin. China, the isolated regions and

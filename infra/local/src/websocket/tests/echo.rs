@@ -1,0 +1,59 @@
+//! The fixture's function: says back what it hears, and posts to whom it is told to.
+
+use boundary::http::{Access, Error, Problem};
+use boundary::socket::{Connections, Handlers, Message, Opening, Socket};
+use boundary::{Host, Misconfigured};
+use domain::Failure;
+use serde_json::Value;
+
+/// What the handlers share.
+pub(super) struct State {
+    connections: Connections,
+    foreign: Connections,
+}
+
+pub(super) fn function(host: &Host) -> Result<Socket<State>, Misconfigured> {
+    let state = State {
+        connections: host.connections("SOCKET_URL")?,
+        foreign: host.connections("FOREIGN_URL")?,
+    };
+    let handlers = Handlers {
+        connect: |_, opening| Box::pin(std::future::ready(connect(opening))),
+        message: |state, message| Box::pin(hear(state, message)),
+        disconnect: |_, _| Box::pin(std::future::ready(Ok(()))),
+    };
+    Socket::new(host, "echo", Access::Key, state, handlers)
+}
+
+fn connect(opening: &Opening) -> Result<(), Error> {
+    match opening.query("since") {
+        Some("never") => Err(Problem::field("since", "a number").into()),
+        _ => Ok(()),
+    }
+}
+
+async fn hear(state: &State, message: &Message) -> Result<(), Failure> {
+    let id = message.connection.id.as_str();
+    let answer = match (message.route.as_str(), message.body.as_str()) {
+        ("post", body) => {
+            let body: Value = serde_json::from_str(body).unwrap_or_default();
+            let text = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
+            format!("{:?}", state.connections.post(&text("to"), text("text")).await?)
+        }
+        (_, "who am I") => id.to_owned(),
+        (_, "leave") => return state.connections.close(id).await,
+        (_, "fail") => return Err(Failure::new("be of use", "a test")),
+        (_, "foreign") => match state.foreign.post(id, "x").await {
+            Ok(posted) => format!("{posted:?}"),
+            Err(failure) => failure.chain(),
+        },
+        (_, "grow") => match state.connections.post(id, "x".repeat(128 * 1024 + 1)).await {
+            Err(failure) if failure.chain().contains("PayloadTooLarge") => {
+                "PayloadTooLargeException".to_owned()
+            }
+            other => format!("{other:?}"),
+        },
+        (route, body) => format!("{route}: {body}"),
+    };
+    state.connections.post(id, answer).await.map(|_| ())
+}

@@ -1,0 +1,272 @@
+//! Functions behind a WebSocket API: who connects, what they say, and that they are gone.
+//!
+//! Guarantee: nobody is connected whom `connect` refused; a panic is answered like any other failure.
+//! Absent: an answer to a message (API Gateway sends none; a handler posts to the connection with
+//! [`Connections`]), order among the messages of a connection, and a `disconnect` that can be relied on.
+//!
+//! A caller says who they are once, when they connect: with `Authorization: Bearer <key>`, or, since
+//! browsers can't set headers there, by offering two subprotocols, `switchyard.v1` and `bearer.<key>`,
+//! of which the first is accepted. A key in the URL is not read: URLs are what proxies and access logs
+//! keep, headers are not. Messages carry no proof, so `connect` notes whose connection it is.
+
+mod connections;
+mod event;
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use domain::accounts::Principal;
+use domain::{Failure, Timestamp};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use store::tally;
+
+use crate::http::{Access, Error, Problem};
+use crate::identity::Identity;
+use crate::telemetry::{Fields, Log, Report, Stopwatch, Trace, measured, trace_of};
+use crate::{Clock, Entropy, Host, Misconfigured};
+
+pub use connections::{Connections, Posted};
+pub use event::Event;
+use event::Kind;
+
+/// The subprotocol that is accepted where a client offers it.
+pub const PROTOCOL: &str = "switchyard.v1";
+
+/// A connection, as every handler sees it.
+#[derive(Debug)]
+pub struct Connection {
+    /// What it is posted to by.
+    pub id: String,
+    /// When it was opened.
+    pub connected_at: Timestamp,
+    /// When this event came in.
+    pub now: Timestamp,
+    /// The trace this event belongs to.
+    pub trace: Trace,
+}
+
+/// Somebody wants to connect.
+#[derive(Debug)]
+pub struct Opening {
+    /// The connection to be; nothing can be posted to it yet.
+    pub connection: Connection,
+    /// Who it is; there unless access is public.
+    pub principal: Option<Principal>,
+    query: Vec<(String, String)>,
+}
+
+impl Opening {
+    /// A value of the query.
+    pub fn query(&self, name: &str) -> Option<&str> {
+        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// Somebody said something.
+#[derive(Debug)]
+pub struct Message {
+    /// On this connection.
+    pub connection: Connection,
+    /// The route that it took; `$default` if none has its name.
+    pub route: String,
+    /// The text, still to be read.
+    pub body: String,
+}
+
+/// A connection is gone.
+#[derive(Debug)]
+pub struct Closed {
+    /// This one.
+    pub connection: Connection,
+    /// The WebSocket status code; 1006 if the client just vanished.
+    pub code: Option<u16>,
+}
+
+/// What a function does, by what happens.
+pub struct Handlers<S> {
+    /// Lets somebody connect, or says why not.
+    pub connect: for<'a> fn(&'a S, &'a Opening) -> BoxFuture<'a, Result<(), Error>>,
+    /// Hears a message.
+    pub message: for<'a> fn(&'a S, &'a Message) -> BoxFuture<'a, Result<(), Failure>>,
+    /// Hears that a connection is gone, which API Gateway tells as best it can.
+    pub disconnect: for<'a> fn(&'a S, &'a Closed) -> BoxFuture<'a, Result<(), Failure>>,
+}
+
+/// A function behind a WebSocket API.
+pub struct Socket<S> {
+    shared: Arc<Shared<S>>,
+}
+
+struct Shared<S> {
+    name: &'static str,
+    access: Access,
+    identity: Option<Identity>,
+    state: S,
+    handlers: Handlers<S>,
+    clock: Clock,
+    entropy: Entropy,
+    log: Log,
+    stage: String,
+}
+
+impl<S> Clone for Socket<S> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<S> fmt::Debug for Handlers<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Handlers")
+    }
+}
+
+impl<S> fmt::Debug for Socket<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Socket").field("name", &self.shared.name).finish_non_exhaustive()
+    }
+}
+
+impl<S: Send + Sync + 'static> Socket<S> {
+    /// A function on `host`, for those whom `access` lets connect.
+    pub fn new(
+        host: &Host,
+        name: &'static str,
+        access: Access,
+        state: S,
+        handlers: Handlers<S>,
+    ) -> Result<Self, Misconfigured> {
+        let identity = match access {
+            Access::Public => None,
+            Access::Key | Access::Role(_) | Access::Optional(_) => Some(Identity::on(host)?),
+        };
+        Ok(Self {
+            shared: Arc::new(Shared {
+                name,
+                access,
+                identity,
+                state,
+                handlers,
+                clock: host.clock.clone(),
+                entropy: host.entropy.clone(),
+                log: host.log.clone(),
+                stage: host.vars.optional("STAGE").unwrap_or("local").to_owned(),
+            }),
+        })
+    }
+
+    /// Handles one event. Whoever may not connect is told so with a status; everything else that
+    /// goes wrong fails the invocation, which API Gateway tells the client.
+    pub async fn handle(&self, event: Event) -> Result<Value, String> {
+        let shared = &self.shared;
+        let stopwatch = Stopwatch::start();
+        let now = shared.clock.now();
+        let handed = ["traceparent", "x-amzn-trace-id"].iter().find_map(|name| event.header(name));
+        let trace = trace_of(handed, &shared.entropy);
+        let mut fields = Fields::new();
+        fields.insert("event".to_owned(), json!(event.kind()));
+        fields.insert("connection".to_owned(), json!(event.connection_id()));
+        let work = shared.answer(&event, now, &trace, &mut fields);
+        let work = AssertUnwindSafe(work).catch_unwind();
+        let ((outcome, tally), measures) = Box::pin(measured(tally::counted(work))).await;
+        let outcome = outcome.unwrap_or_else(|_| Err(Error::panicked()));
+        let (answer, fault) = match outcome {
+            Ok(()) => (accepted(&event), None),
+            Err(error) => {
+                let (response, fault) = error.into_response("");
+                let body = response.text();
+                (json!({ "statusCode": response.status().as_u16(), "body": body }), fault)
+            }
+        };
+        fields.insert("status".to_owned(), answer["statusCode"].clone());
+        shared.log.report(&Report {
+            at: now,
+            milliseconds: stopwatch.milliseconds(),
+            stage: &shared.stage,
+            operation: shared.name,
+            message: format!("{} {}", shared.name, event.route()),
+            trace: &trace,
+            tally,
+            fault: fault.as_deref(),
+            fields,
+            measures,
+        });
+        match (event.kind(), fault) {
+            (Kind::Message | Kind::Disconnect, Some(fault)) => Err(fault),
+            _ => Ok(answer),
+        }
+    }
+}
+
+impl<S> Shared<S> {
+    async fn answer(
+        &self,
+        event: &Event,
+        now: Timestamp,
+        trace: &Trace,
+        fields: &mut Fields,
+    ) -> Result<(), Error> {
+        let connection = Connection {
+            id: event.connection_id().to_owned(),
+            connected_at: event.connected_at(),
+            now,
+            trace: trace.clone(),
+        };
+        match event.kind() {
+            Kind::Connect => {
+                let principal = self.identify(event, &connection).await?;
+                if let Some(principal) = &principal {
+                    fields.insert("principal".to_owned(), json!(principal.user_id.as_str()));
+                }
+                let opening = Opening { connection, principal, query: event.query() };
+                (self.handlers.connect)(&self.state, &opening).await
+            }
+            Kind::Message => {
+                let (route, body) = (event.route().to_owned(), event.body());
+                let message = Message { connection, route, body };
+                Ok((self.handlers.message)(&self.state, &message).await?)
+            }
+            Kind::Disconnect => {
+                let closed = Closed { connection, code: event.close_code() };
+                Ok((self.handlers.disconnect)(&self.state, &closed).await?)
+            }
+        }
+    }
+
+    /// Who connects; nobody in particular where that is allowed.
+    async fn identify(
+        &self,
+        event: &Event,
+        connection: &Connection,
+    ) -> Result<Option<Principal>, Error> {
+        let token = event.token();
+        let role = match self.access {
+            Access::Public => return Ok(None),
+            Access::Optional(_) if token.is_none() => return Ok(None),
+            Access::Key => None,
+            Access::Role(role) | Access::Optional(role) => Some(role),
+        };
+        let identity = self.identity.as_ref().ok_or_else(Problem::unauthenticated)?;
+        let token = token.ok_or_else(Problem::unauthenticated)?;
+        let Connection { now, trace, .. } = connection;
+        let principal = identity.recognise(token, *now, trace, &self.log).await?;
+        match role {
+            Some(role) if !principal.is_admin() && !principal.roles.contains(role) => {
+                Err(Problem::role_missing(role).into())
+            }
+            _ => Ok(Some(principal)),
+        }
+    }
+}
+
+/// A browser that offers subprotocols hangs up unless one of them is accepted.
+fn accepted(event: &Event) -> Value {
+    if event.offers(PROTOCOL) {
+        json!({ "statusCode": 200, "headers": { "Sec-WebSocket-Protocol": PROTOCOL } })
+    } else {
+        json!({ "statusCode": 200 })
+    }
+}
