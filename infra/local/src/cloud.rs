@@ -130,21 +130,20 @@ impl Cloud {
         let now_ms = milliseconds(&clock);
         let services = Services::open(&stack, options.folder.as_deref(), &now_ms, options.seed)?
             .sending_to(options.sink.clone());
-        let runner = match options.remote {
-            Some(remote) => Runner::There(remote),
-            None => {
-                let parts = HostParts {
-                    services: services.clone(),
-                    faults: Arc::clone(&options.faults),
-                    clock: options.clock,
-                    seed: options.seed,
-                    skew_ms: options.skew_ms,
-                    log: options.log,
-                    network: options.network,
-                    carriers: options.carriers,
-                };
-                Runner::Here(hosts(parts), Arc::new(options.functions))
-            }
+        let runner = if let Some(remote) = options.remote {
+            Runner::There(remote)
+        } else {
+            let parts = HostParts {
+                services: services.clone(),
+                faults: Arc::clone(&options.faults),
+                clock: options.clock,
+                seed: options.seed,
+                skew_ms: options.skew_ms,
+                log: options.log,
+                network: options.network,
+                carriers: options.carriers,
+            };
+            Runner::Here(hosts(parts), Arc::new(options.functions))
         };
         let mut vars = base_vars();
         vars.extend(options.url.map(|url| ("AWS_ENDPOINT_URL_S3".to_owned(), url)));

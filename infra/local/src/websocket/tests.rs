@@ -100,10 +100,9 @@ async fn hear(client: &mut Client) -> Message {
 
 /// The code that the cloud closes with.
 async fn close_code(client: &mut Client) -> u16 {
-    match hear(client).await {
-        Message::Close(Some(frame)) => frame.code.into(),
-        other => panic!("{other:?}"),
-    }
+    let heard = hear(client).await;
+    let Message::Close(Some(frame)) = heard else { panic!("{heard:?}") };
+    frame.code.into()
 }
 
 fn status_of(refused: Result<Client, Error>) -> StatusCode {

@@ -120,10 +120,10 @@ impl Parts {
     pub(crate) fn add(&mut self, item: &Item<'_>) -> Result<(), TemplateError> {
         let properties = &item.properties;
         match item.declaration.kind.as_str() {
-            "AWS::ApiGatewayV2::Api" => {
-                if properties.text_at("ProtocolType")?.as_deref() == Some("WEBSOCKET") {
-                    self.apis.push(read_api(item)?);
-                }
+            "AWS::ApiGatewayV2::Api"
+                if properties.text_at("ProtocolType")?.as_deref() == Some("WEBSOCKET") =>
+            {
+                self.apis.push(read_api(item)?);
             }
             "AWS::ApiGatewayV2::Route" => {
                 properties.only(ROUTE)?;
@@ -266,12 +266,12 @@ fn selection(field: &Field<'_>) -> Result<Vec<String>, TemplateError> {
     let plain = text.strip_prefix("$request.body.");
     let braced = || text.strip_prefix("${request.body.")?.strip_suffix('}');
     let path = plain.or_else(braced).unwrap_or_default();
-    let named = |part: &str| {
+    let is_name = |part: &str| {
         !part.is_empty()
             && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
     };
     let names: Vec<String> = path.split('.').map(str::to_owned).collect();
-    if names.iter().all(|name| named(name)) {
+    if names.iter().all(|name| is_name(name)) {
         return Ok(names);
     }
     Err(field.expected("an expression like $request.body.action"))
