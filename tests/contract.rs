@@ -7,6 +7,7 @@ mod policies;
 mod queues;
 mod routes;
 mod tables;
+mod websockets;
 
 use std::path::Path;
 use std::sync::OnceLock;

@@ -5,6 +5,7 @@
 
 mod accounts;
 mod crash_points;
+mod feed;
 mod ids;
 mod jobs;
 mod limits;

@@ -3,6 +3,7 @@ mod access;
 mod accounts;
 mod describe;
 mod edge;
+mod feed;
 mod ids;
 mod jobs;
 mod keys;

@@ -1,5 +1,6 @@
 //! Each condition, won and lost, on fresh tables.
 mod accounts;
+mod feed;
 mod idempotency;
 mod jobs;
 mod leases;

@@ -18,7 +18,7 @@ pub(crate) struct Counting {
     file: PathBuf,
     /// Where each operation has been read to.
     logs: BTreeMap<String, Log>,
-    _server: Switchyard,
+    server: Switchyard,
 }
 
 impl Counting {
@@ -31,8 +31,13 @@ impl Counting {
             table: Table::new("Counted for each operation: calls · units (mean)", "bar"),
             file: folder.join("functions.log"),
             logs: BTreeMap::new(),
-            _server: server,
+            server,
         })
+    }
+
+    /// The cloud.
+    pub(crate) const fn server(&self) -> &Switchyard {
+        &self.server
     }
 
     /// A POST by the admin; its answer.

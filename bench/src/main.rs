@@ -9,6 +9,7 @@
 
 mod cold;
 mod counting;
+mod feed;
 mod ids;
 mod jobs;
 mod limits;
@@ -33,6 +34,8 @@ Systems:
   jobs            what each operation calls and costs; submitting and looking with 100,000 stored
   notifications [calls|load|fairness]
                   what each operation calls and costs; accepting and delivering; a shared provider
+  feed [calls|load|crowd|likes]
+                  what each operation calls and costs; reading, writing and fanning out; likes
   limits [decision|path|memory|firewall|calls]
                   a decision beside other limiters, memory, the firewall, calls and costs
   limits-sim      how exact 300 simulated nodes are together; draws docs/limits-accuracy.svg";
@@ -54,6 +57,11 @@ fn main() -> ExitCode {
         ["notifications"] => notifications::run(&notifications::PARTS),
         ["notifications", part] => match notifications::part(part) {
             Some(part) => notifications::run(&[part]),
+            None => return usage(),
+        },
+        ["feed"] => feed::run(&feed::PARTS),
+        ["feed", part] => match feed::part(part) {
+            Some(part) => feed::run(&[part]),
             None => return usage(),
         },
         ["limits-sim"] => limits_sim::run(),

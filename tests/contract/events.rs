@@ -33,10 +33,11 @@ async fn every_sample_event_is_accepted() {
             accepted += 1;
         }
     }
-    assert!(accepted >= 45);
+    assert!(accepted >= 90);
 }
 
-/// An HTTP event names a route of the template and is answered; a batch has no failures.
+/// An HTTP event names a route of the template and is answered; so does one of a WebSocket; a batch has no
+/// failures.
 fn check(context: &str, function: &Function, event: &Value, answer: &Value) {
     if let Some(key) = event["routeKey"].as_str() {
         let route = function.routes.iter().find(|route| route.key.to_string() == key);
@@ -53,6 +54,13 @@ fn check(context: &str, function: &Function, event: &Value, answer: &Value) {
         // What a sample refers to need not be there, but it must be understood and let in.
         let understood = matches!(status, 200 | 201 | 202 | 204 | 302 | 404 | 409 | 412);
         assert!(understood, "{context}: {answer}");
+    }
+    if event["requestContext"]["eventType"].is_string() {
+        let key = event["requestContext"]["routeKey"].as_str().unwrap();
+        let mut routes = stack().websockets.iter().filter_map(|api| api.route(key));
+        let known = routes.any(|route| route.function == function.logical_id);
+        assert!(known, "{context}: {key} is not a route of it");
+        assert_eq!(answer["statusCode"], 200, "{context}: {answer}");
     }
     if event["Records"].is_array() {
         assert_eq!(answer["batchItemFailures"], serde_json::json!([]), "{context}");

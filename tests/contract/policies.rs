@@ -1,10 +1,11 @@
 //! One role a function, as narrow as its job.
 
+mod feed;
+mod jobs;
 mod notifications;
 
 use std::collections::BTreeSet;
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use http::Method;
 use local::policy::Use;
 use serde_json::json;
@@ -26,11 +27,25 @@ fn no_statement_allows_everything() {
                 let folder =
                     word.strip_prefix("arn:aws:s3:::").and_then(|it| it.strip_suffix("/*"));
                 let named = folder.is_some_and(|it| it.contains('/') && !it.contains('*'));
-                let known = named || is_only_for_sending(statement, word, &function.policies);
+                let known = named
+                    || is_for_connections(statement, word)
+                    || is_only_for_sending(statement, word, &function.policies);
                 assert!(known || !word.contains('*'), "{}: {word}", function.logical_id);
             }
         }
     }
+}
+
+/// Nor can connections, but the stage and what is done to them can.
+fn is_for_connections(statement: &Statement, word: &str) -> bool {
+    let stages = stack().websockets.iter().flat_map(|api| {
+        api.stages
+            .iter()
+            .map(|stage| format!("arn:aws:execute-api:us-east-1:000000000000:{}/{stage}/", api.id))
+    });
+    let mut named = stages.filter_map(|stage| word.strip_prefix(&stage));
+    statement.actions == ["execute-api:ManageConnections"]
+        && named.any(|rest| matches!(rest, "POST/@connections/*" | "DELETE/@connections/*"))
 }
 
 /// Which of the account's own identities sends mail is in settings that IAM can't read; and a telephone
@@ -61,8 +76,11 @@ async fn every_permission_is_used() {
         "rates": { "ses": 100 },
     });
     let setup = Setup { sink: Some(sink), ..Setup::default() };
-    let lab = Lab::with_parameters(setup, &[("ProviderSettings", settings.to_string().as_str())]);
+    let providers = settings.to_string();
+    let parameters = [("ProviderSettings", providers.as_str()), ("FeedSettings", feed::SETTINGS)];
+    let lab = Lab::with_parameters(setup, &parameters);
     exercise(&lab).await;
+    let mut idle: Vec<String> = Vec::new();
     for function in &stack().functions {
         let allowed: BTreeSet<Use> = function
             .policies
@@ -78,14 +96,17 @@ async fn every_permission_is_used() {
             })
             .collect();
         let used = lab.cloud.functions.policy(&function.logical_id).unwrap().used();
-        let idle: Vec<_> = allowed.difference(&used).filter(|idle| !is_for_links(idle)).collect();
-        assert!(idle.is_empty(), "{} never uses {idle:?}", function.logical_id);
+        let unused = allowed.difference(&used).filter(|unused| !is_for_links(unused));
+        let name = &function.logical_id;
+        idle.extend(unused.map(|it| format!("{name}: {} on {}", it.action, it.resource)));
     }
+    assert!(idle.is_empty(), "never used:\n{}", idle.join("\n"));
 }
 
 /// Links to objects carry the permissions of whoever signed them, and others use them.
 fn is_for_links(idle: &Use) -> bool {
-    idle.action.starts_with("s3:") && idle.resource.contains("-artifactsbucket/")
+    let linked = ["-artifactsbucket/", "-mediabucket/"];
+    idle.action.starts_with("s3:") && linked.iter().any(|bucket| idle.resource.contains(bucket))
 }
 
 /// A little of everything.
@@ -104,8 +125,9 @@ async fn exercise(lab: &Lab) {
     let created = call(Method::POST, "/api/v1/accounts").header("idempotency-key", "created");
     created.json(&json!({ "name": "Eve", "roles": ["admin"] })).send().await;
     exercise_links(lab, &key).await;
-    exercise_jobs(lab).await;
+    jobs::exercise(lab).await;
     notifications::notify(lab).await;
+    feed::exercise(lab).await;
     exercise_limits(lab).await;
     notifications::deliver(lab).await;
     // Whichever call it is: the account is disabled and nobody is told, which is left to the sweep.
@@ -151,57 +173,6 @@ async fn exercise_links(lab: &Lab, key: &str) {
     lab.cloud.services.queues().send(&clicks.name, &poison).unwrap();
 }
 
-/// Jobs that wait for others, that fail, that are claimed, and a licence that was left behind.
-async fn exercise_jobs(lab: &Lab) {
-    let key = lab.user("sub", &["job-submitter"]).await;
-    let submit = |body: serde_json::Value| {
-        lab.call(Method::POST, "/api/v1/jobs").by(&key).json(&body).send()
-    };
-    let kind = json!({ "delivery": "poll", "maxConcurrent": 1 });
-    let saved = lab.call(Method::PUT, "/api/v1/job-types/polled").by(&root_key()).json(&kind);
-    assert_eq!(saved.send().await.status, 201);
-    let polled = submit(json!({ "jobType": "polled" })).await;
-    let waits = json!({ "jobType": "echo", "dependencies": [polled.text("jobId")] });
-    let waits = submit(waits).await;
-    assert_eq!(waits.status, 201, "{}", waits.body);
-    let explain = format!("/api/v1/jobs/{}/explain", waits.text("jobId"));
-    assert_eq!(lab.call(Method::GET, &explain).by(&key).send().await.status, 200);
-    let trail = format!("/api/v1/jobs/{}/events", waits.text("jobId"));
-    assert_eq!(lab.call(Method::GET, &trail).by(&key).send().await.status, 200);
-    for who in [&key, &root_key()] {
-        assert_eq!(lab.call(Method::GET, "/api/v1/jobs").by(who).send().await.status, 200);
-    }
-    let word = json!({ "workerId": "w", "attempt": 1 });
-    lab.post("/api/v1/job-types/polled/claim", &json!({ "workerId": "w" })).await;
-    for step in ["start", "heartbeat", "complete"] {
-        let path = format!("/api/v1/jobs/{}/{step}", polled.text("jobId"));
-        let answer = lab.post(&path, &word).await;
-        assert_eq!(answer.status, 200, "{step}: {}", answer.body);
-    }
-    submit(json!({ "jobType": "echo", "payload": "x".repeat(300_000) })).await;
-    let hashed = submit(json!({ "jobType": "hash-file", "payload": { "content": "x" } })).await;
-    submit(json!({ "jobType": "fail-n-times", "payload": 1 })).await;
-    lab.cloud.settle().await;
-    let again = json!({ "jobId": hashed.text("jobId"), "artifact": "sha256.txt" });
-    submit(json!({ "jobType": "hash-file", "payload": again })).await;
-    let left = lab.aws().dynamodb().put_item().table_name(lab.table("JobsTable"));
-    let left = left
-        .item("pk", AttributeValue::S("licence#echo#0".to_owned()))
-        .item("sk", AttributeValue::S(format!("holder#{}", hashed.text("jobId"))));
-    left.send().await.unwrap();
-    let later = json!({ "jobType": "echo", "notBefore": "2026-12-01T00:00:00Z" });
-    let later = submit(later).await;
-    submit(json!({ "jobType": "echo", "dependencies": [later.text("jobId")] })).await;
-    for queue in ["DispatchQueue", "WorkQueue"] {
-        let poison = queues::NewMessage::text("not json");
-        let queue = stack().queues.iter().find(|it| it.logical_id == queue).unwrap();
-        lab.cloud.services.queues().send(&queue.name, &poison).unwrap();
-    }
-    lab.cloud.settle().await;
-    lab.sweep().await;
-    lab.cloud.settle().await;
-}
-
 /// Every function that answers requests reads rules that have changed, counts, and blocks an address.
 async fn exercise_limits(lab: &Lab) {
     let put = |path: &str, body: serde_json::Value| {
@@ -216,6 +187,7 @@ async fn exercise_limits(lab: &Lab) {
         "/api/v1/urls",
         "/api/v1/jobs",
         "/unsubscribe",
+        "/api/v1/feed",
         "/spent",
     ];
     let rule = json!({ "resources": paths, "dimension": "ip", "limit": 0, "windowSeconds": 60 });

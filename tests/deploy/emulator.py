@@ -1,4 +1,4 @@
-"""Starts MiniStack as it is, but for two things.
+"""Starts MiniStack as it is, but for three things.
 
 It refuses alarms over a formula of metrics. Such an alarm is kept here as one over the first metric of its formula or, if that is a query, over the
 metric that the query sums up, so that the rest of the nested stack can be deployed and looked at. The
@@ -6,13 +6,17 @@ log says so, and `run` repeats it.
 
 And it asks for permissions that AWS does not know: there is no `sns:PublishBatch` or `sqs:SendMessageBatch`,
 whoever may publish or send may do so ten at a time; and a mail is sent by an identity, not by `*`.
+
+And it knows the connections of a WebSocket API only under the API's own host name, which nothing resolves here.
+The functions ask for `/{stage}/@connections/{id}` of the one address that they have; the stack has one such API.
 """
 
 import json
 import re
 
-from ministack.app import main
+from ministack import app
 from ministack.core import iam_actions
+from ministack.services import apigateway
 from ministack.services.cloudformation import provisioners
 
 record_of = provisioners._cw_metric_alarm_record
@@ -55,7 +59,19 @@ def about(service: str, method: str, path: str, headers: dict, body: bytes, *res
     return resource_of(service, method, path, headers, body, *rest, **more)
 
 
+parse = app._parse_execute_api_url
+
+
+def parsed(host: str, path: str):
+    if connection := re.fullmatch(r"/([^/]+)(/@connections/[^/]+)", path):
+        sockets = [id for id, api in apigateway._apis.items() if api["protocolType"] == "WEBSOCKET"]
+        if len(sockets) == 1:
+            return sockets[0], *connection.groups()
+    return parse(host, path)
+
+
+app._parse_execute_api_url = parsed
 provisioners._cw_metric_alarm_record = recorded
 iam_actions.extract_iam_action = asked
 iam_actions.extract_resource_arn = about
-main()
+app.main()

@@ -3,6 +3,7 @@
 check STACK   every resource is there, those of the nested stack too; what is not, is named
 routes STACK  makes the routes that the template's HttpApi events describe, unless the cloud did;
               prints the API's URL
+socket STACK  prints where a WebSocket of the stack's one WebSocket API connects to
 mail DOMAIN   lets the account send mails from and to a domain
 faults STACK  prints what the functions logged as errors
 env STACK     prints the functions' environment variables, for functions that run elsewhere
@@ -25,8 +26,8 @@ UNCLAIMED = ["/", "/{code}/{*unclaimed}"]
 
 def main() -> None:
     commands = {
-        "check": check, "routes": routes, "mail": mail, "faults": faults, "env": environment,
-        "router": router,
+        "check": check, "routes": routes, "socket": socket, "mail": mail, "faults": faults,
+        "env": environment, "router": router,
     }
     command, *arguments = sys.argv[1:]
     commands[command](*arguments)
@@ -66,6 +67,16 @@ def routes(stack: str) -> None:
     if stages != ["$default"]:
         sys.exit(f"the API's stages are {stages}")
     print(f"{os.environ['AWS_ENDPOINT_URL']}/_aws/execute-api/{api}/$default")
+
+
+def socket(stack: str) -> None:
+    gateway = boto3.client("apigatewayv2")
+    physical = {r["PhysicalResourceId"] for r in resources_of(stack)}
+    apis = [api for api in gateway.get_apis()["Items"] if api["ProtocolType"] == "WEBSOCKET"]
+    (api,) = (api["ApiId"] for api in apis if api["ApiId"] in physical)
+    (stage,) = (stage["StageName"] for stage in gateway.get_stages(ApiId=api)["Items"])
+    host = os.environ["AWS_ENDPOINT_URL"].replace("http", "ws", 1)
+    print(f"{host}/_aws/execute-api/{api}/{stage}")
 
 
 def router() -> None:

@@ -1,5 +1,6 @@
 //! One walk through everything that is deployed, by what a stranger with an admin key can see.
 
+mod feed;
 mod jobs;
 mod limits;
 mod links;

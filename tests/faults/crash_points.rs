@@ -3,6 +3,7 @@
 //! The client repeats its request until it has an answer. Then the effect must be there exactly
 //! once, whichever call it was that went wrong.
 
+mod feed;
 mod jobs;
 mod limits;
 mod links;
@@ -33,7 +34,7 @@ fn sweep<F: Future<Output = bool>>(name: &str, least: u64, work: impl Fn(u64, Fa
         while run(work(nth, fault)) {
             nth += 1;
         }
-        assert!(nth >= least, "{name} makes {nth} calls");
+        assert!(nth >= least, "{name} makes {nth} calls, not {least}");
         points += nth;
     }
     println!("crash points: {name}: {points} swept");

@@ -98,6 +98,11 @@ impl World {
                 _ => false,
             }
         });
+        // Whoever finds that a link is used up is often not alone.
+        lab.cloud.faults.slow_down(Some(|call| {
+            call.operation == "UpdateItem"
+                && String::from_utf8_lossy(&call.body).contains("SET spent_at")
+        }));
         let keys = [lab.user("ada", &["member"]).await, lab.user("bob", &["member"]).await];
         let dice = Dice::new(seed ^ 0x11_4b);
         let world = Self { lab, keys, dice, promised: Promised::default(), wish: 0 };

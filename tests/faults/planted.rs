@@ -3,6 +3,7 @@
 //! A bug is planted where it would show in real life: in what a function asks of the store. Each
 //! takes a condition, an item or a field out of the request that the product really sends.
 
+mod feed;
 mod jobs;
 mod limits;
 mod links;

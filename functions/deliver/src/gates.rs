@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use boundary::telemetry::Trace;
 use domain::notifications::{Breaker, Gate, Handed, ProviderName, ProviderState, Seen, Slot};
 use domain::{Failure, Timestamp};
-use futures::future::try_join_all;
 use providers::Provider;
 use store::notifications::Trial;
 
@@ -27,8 +26,7 @@ impl Gates {
     /// Reads every breaker.
     pub(crate) async fn read(&self, state: &State) -> Result<(), Failure> {
         let names: Vec<ProviderName> = state.carriers.all().filter_map(named).collect();
-        let reads = names.iter().map(|name| state.notifications.breaker(name));
-        let breakers = try_join_all(reads).await?;
+        let breakers = state.notifications.breakers(&names).await?;
         *lock(&self.known) = names.into_iter().zip(breakers).collect();
         Ok(())
     }

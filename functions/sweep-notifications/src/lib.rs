@@ -115,7 +115,8 @@ async fn release(state: &State, run: &Run, trace: &str) -> Result<usize, Failure
         let mut after: Option<String> = None;
         for _ in 0..MOST_PAGES {
             let page = state.notifications.due(&bucket, PAGE, after.as_deref()).await?;
-            let deliveries = read(state, &page.items).await?;
+            let listed = page.items.iter().map(|listed| &listed.id);
+            let deliveries = state.notifications.deliveries(listed).await?;
             send(state, &deliveries, run.now, trace).await?;
             for listed in &page.items {
                 state.notifications.released(listed).await?;
@@ -144,8 +145,8 @@ async fn ring_again(state: &State, run: &Run, trace: &str) -> Result<usize, Fail
         let start = state.notifications.pending_position(list).await?;
         let page = state.notifications.pending(list, before, PAGE, start.as_deref()).await?;
         let old = |listed: &&Listed| listed.at <= earlier(run.now, patience_ms(listed.priority));
-        let old: Vec<Listed> = page.items.iter().filter(old).cloned().collect();
-        let deliveries = read(state, &old).await?;
+        let old = page.items.iter().filter(old).map(|listed| &listed.id);
+        let deliveries = state.notifications.deliveries(old).await?;
         send(state, &deliveries, run.now, trace).await?;
         overlooked += deliveries.len();
         if page.next != start {
@@ -165,14 +166,6 @@ const fn patience_ms(priority: Priority) -> i64 {
         Priority::Normal => 60_000,
         Priority::Low => 600_000,
     }
-}
-
-async fn read(state: &State, listed: &[Listed]) -> Result<Vec<Delivery>, Failure> {
-    let mut deliveries = Vec::new();
-    for listed in listed {
-        deliveries.extend(state.notifications.delivery(&listed.id).await?);
-    }
-    Ok(deliveries)
 }
 
 /// Says that deliveries are due, each at its time; what does not wait, or not on a queue, is left out.

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::{Bytes, BytesMut};
 use futures::{TryStreamExt, stream};
 use s3s::dto::{
-    GetObjectInput, GetObjectOutput, ListObjectsV2Input, ListObjectsV2Output, Object,
-    PutObjectInput, PutObjectOutput, StreamingBlob,
+    GetObjectInput, GetObjectOutput, HeadObjectInput, HeadObjectOutput, ListObjectsV2Input,
+    ListObjectsV2Output, Object, PutObjectInput, PutObjectOutput, StreamingBlob,
 };
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 
@@ -74,6 +74,18 @@ impl S3 for Buckets {
             content_length: length,
             ..GetObjectOutput::default()
         }))
+    }
+
+    async fn head_object(
+        &self,
+        request: S3Request<HeadObjectInput>,
+    ) -> S3Result<S3Response<HeadObjectOutput>> {
+        let HeadObjectInput { bucket, key, .. } = request.input;
+        self.check(&bucket)?;
+        let objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = objects.get(&(bucket, key)).ok_or_else(|| s3_error!(NoSuchKey))?;
+        let content_length = i64::try_from(bytes.len()).ok();
+        Ok(S3Response::new(HeadObjectOutput { content_length, ..HeadObjectOutput::default() }))
     }
 
     async fn list_objects_v2(

@@ -114,6 +114,7 @@ impl Console {
              curl -XPOST $SWITCHYARD_URL/api/v1/notifications -H \"Authorization: Bearer $SWITCHYARD_ADMIN_KEY\" \\\n    \
              -d '{{\"userId\":\"ada\",\"category\":\"news\",\"content\":{{\"email\":{{\"subject\":\"Hi\",\"text\":\"Hello\"}}}}}}'   \
              # then read it at {url}/_sink\n  \
+             curl -XPOST $SWITCHYARD_URL/api/v1/posts -H \"Authorization: Bearer $SWITCHYARD_ADMIN_KEY\" -d '{{\"text\":\"Hello\"}}'\n  \
              curl $SWITCHYARD_URL/api/v1/me -H \"Authorization: Bearer $SWITCHYARD_ADMIN_KEY\"\n  \
              curl $SWITCHYARD_URL/health\n\n{}\n",
             self.paint(DIM, "Try, in another terminal:"),

@@ -59,6 +59,7 @@ pub fn sections(template: &Path) -> Result<Vec<Section>, String> {
             "shorten" => shorten "Links",
             "jobs" => jobs "Jobs",
             "notify" => notify "Notifications",
+            "feed" => feed "Feed",
             "limits" => limits "Limits",
             "accounts" => accounts "Accounts",
             "describe" => describe "Service",

@@ -68,8 +68,12 @@ pub struct Faults {
     seen: Mutex<HashMap<Bytes, Response<Bytes>>>,
     sabotage: Option<Sabotage>,
     silent: Mutex<Option<Wanted>>,
+    slow: Mutex<Option<Wanted>>,
     record: Record,
 }
+
+/// So often others get a turn before a call that is slow.
+const SLOW_TURNS: u64 = 250;
 
 /// Changes a request on its way to a service: what a function would send if it had a bug. It gets
 /// the operation's name and its JSON; what it returns is sent instead.
@@ -129,6 +133,7 @@ impl Faults {
             seen: Mutex::default(),
             sabotage: None,
             silent: Mutex::default(),
+            slow: Mutex::default(),
             record: Record::default(),
         }
     }
@@ -136,6 +141,12 @@ impl Faults {
     /// From now on, calls that are `wanted` are never answered; `None` ends that.
     pub fn silence(&self, wanted: Option<Wanted>) {
         *lock(&self.silent) = wanted;
+    }
+
+    /// From now on, about every other call that is `wanted` arrives late, when others have done much in the
+    /// meantime; `None` ends that.
+    pub fn slow_down(&self, wanted: Option<Wanted>) {
+        *lock(&self.slow) = wanted;
     }
 
     /// From now on keeps the calls that are `wanted`, for a test to look at.
@@ -253,7 +264,9 @@ impl Faults {
         carry_out: impl FnOnce() -> F,
     ) -> Result<Response<Bytes>, ConnectorError> {
         // Others get a turn between any two calls, or a race could never happen on one thread.
-        for _ in 0..=self.below(4) {
+        let slow = lock(&self.slow).is_some_and(|wanted| wanted(call));
+        let slow = if slow { SLOW_TURNS * self.below(2) } else { 0 };
+        for _ in 0..=self.below(4) + slow {
             tokio::task::yield_now().await;
         }
         let silent = lock(&self.silent).is_some_and(|wanted| wanted(call));

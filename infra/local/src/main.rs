@@ -14,7 +14,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use console::Console;
 use domain::accounts::SecretHash;
-use local::{Cloud, Options, aws_port, document, internet, pump, schedule};
+use local::{Cloud, Options, aws_port, document, internet, pump, schedule, websocket};
 use sink::Sink;
 use tokio::net::TcpListener;
 
@@ -63,6 +63,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     options.parameters = [
         ("Stage", "local".to_owned()),
         ("PublicUrl", url.clone()),
+        ("SocketUrl", format!("{}{}FeedSocketApi", url.replacen("http", "ws", 1), websocket::AT)),
         ("TokenKeys", kept_secret(folder, "token-keys", token_keys)?),
         ("AdminKeyHash", SecretHash::of(secret).to_hex()),
         // There is no CDN here, but whoever plays one with curl is believed.

@@ -1,7 +1,8 @@
 //! What a function is given by the place it runs in.
 
+use domain::feed::Settings;
 use outside::Network;
-use store::{Accounts, Jobs, Limits, Links, Notifications};
+use store::{Accounts, Feed, Jobs, Limits, Links, Notifications};
 
 use crate::socket::Connections;
 use crate::telemetry::Log;
@@ -70,6 +71,20 @@ impl Host {
     pub fn notifications(&self) -> Result<Notifications, Misconfigured> {
         let table = self.vars.required(store::schema::NOTIFICATIONS.variable)?;
         Ok(Notifications::new(self.aws.dynamodb(), table))
+    }
+
+    /// The feed's table that `FEED_TABLE` names.
+    pub fn feed(&self) -> Result<Feed, Misconfigured> {
+        let table = self.vars.required(store::schema::FEED.variable)?;
+        Ok(Feed::new(self.aws.dynamodb(), table))
+    }
+
+    /// What the feed is run with: JSON in `FEED_SETTINGS`.
+    pub fn feed_settings(&self) -> Result<Settings, Misconfigured> {
+        const NAME: &str = "FEED_SETTINGS";
+        let Some(json) = self.vars.optional(NAME) else { return Ok(Settings::DEFAULT) };
+        let misconfigured = |problem| Misconfigured { name: NAME.to_owned(), problem };
+        Settings::parse(json).map_err(misconfigured)
     }
 
     /// The connections of the stage of a WebSocket API whose `https` address `variable` holds.

@@ -210,8 +210,7 @@ fn principal_from(claims: &HashMap<String, String>) -> Option<Principal> {
         .filter_map(Role::named)
         .collect();
     Some(Principal {
-        // No account of ours can have this character, so no subject is ever taken for one.
-        user_id: UserId::outside(&format!("oidc|{subject}")),
+        user_id: UserId::outside(&format!("{}{subject}", UserId::OIDC)),
         name: claims.get("name").unwrap_or(subject).clone(),
         roles,
         tenant: claims.get("tenant").and_then(|t| Tenant::parse(t).ok()).unwrap_or_default(),

@@ -18,9 +18,8 @@
 //! Reads of a first page, in four rounds: the reader's rows (1 batch) and the timeline (1 query); recent
 //! posts of marked authors (1 batch for each 100); 100 posts (1 batch) and the ties to their authors (1
 //! batch); profiles and own likes for the page (1 batch). That is 6 for up to 100 marks, however many are
-//! followed, and 2 more if something on the page passes another post on. A later page of the same window
-//! takes 3: posts, ties, profiles. Posts that a read which may lag behind does not find are read again,
-//! strongly.
+//! followed, 1 more within a minute after a rebuild, and 2 more if something on the page passes another post
+//! on. A later page of the same window takes 3: posts, ties, profiles.
 //!
 //! The invariants, as absences:
 //!
@@ -42,6 +41,7 @@ pub mod counts;
 mod cursor;
 pub mod fan_out;
 pub mod gather;
+mod hint;
 mod id;
 mod listing;
 mod message;
@@ -62,14 +62,15 @@ pub mod simulation;
 mod tie;
 pub mod trending;
 
-pub use affinity::{Affinities, Affinity, Interaction};
+pub use affinity::{Affinity, Interaction};
 pub use comment::{Comment, CommentDraft, LONGEST_COMMENT};
 pub use counts::{Counts, Engage, Engaged};
 pub use cursor::{Cursor, Order};
 pub use gather::{Recents, Reference, Run};
+pub use hint::{Hint, Said, hint, missed};
 pub use id::{CommentId, PostId};
 pub use listing::{Listed, Listing};
-pub use message::{Hint, Message, Said, Task, hint, missed};
+pub use message::{Message, Task};
 pub use people::{Profile, ProfileDraft};
 pub use post::{Body, Draft, Edit, LONGEST_TEXT, MOST_MEDIA, MediaId, Post, Privacy, State};
 pub use rank::{Candidate, Item, Reason, Score, Weights, Why};

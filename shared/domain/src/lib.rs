@@ -9,6 +9,7 @@ mod dice;
 pub mod failure;
 pub mod feed;
 mod hex;
+pub mod html;
 pub mod ids;
 pub mod jobs;
 pub mod limits;

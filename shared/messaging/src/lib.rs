@@ -6,6 +6,7 @@
 pub mod accounts;
 pub mod clicks;
 pub mod dead_letters;
+pub mod feed;
 pub mod jobs;
 pub mod notifications;
 mod sending;
@@ -13,6 +14,7 @@ mod sending;
 pub use accounts::{AccountEvents, KeyUses};
 pub use clicks::Clicks;
 pub use dead_letters::DeadLetters;
+pub use feed::{FanOutQueue, FeedTopic};
 pub use jobs::{Doorbells, JobEvents};
 pub use notifications::{DeliveryLetters, DeliveryQueues, DueTopic};
 

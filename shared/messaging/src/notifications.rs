@@ -18,10 +18,8 @@ use domain::Failure;
 use domain::accounts::UserId;
 use domain::notifications::{Channel, Delivery, Message, Priority};
 
+use crate::sending::{BATCH, Unbuilt, all_taken, group};
 use crate::{DeadLetters, TRACEPARENT};
-
-/// Messages in one call.
-const BATCH: usize = 10;
 
 /// Queues, one for each channel and priority.
 const QUEUES: usize = Channel::ALL.len() * Priority::ALL.len();
@@ -103,7 +101,7 @@ impl Said<'_> {
         let mut entry = PublishBatchRequestEntry::builder()
             .id(n.to_string())
             .message(serde_json::to_string(&self.message).map_err(Unbuilt::new)?)
-            .set_message_group_id(group(self.user));
+            .set_message_group_id(group(self.user.as_str()));
         for (name, value) in [
             ("channel", self.channel.name()),
             ("priority", self.priority.name()),
@@ -183,7 +181,7 @@ fn entry(
         .id(n.to_string())
         .message_body(body)
         .set_delay_seconds((delay > 0).then(|| i32::try_from(delay).unwrap_or(i32::MAX)))
-        .set_message_group_id(group(&delivery.user))
+        .set_message_group_id(group(delivery.user.as_str()))
         .message_attributes(TRACEPARENT, trace.map_err(Unbuilt::new)?)
         .build()
         .map_err(Unbuilt::new)
@@ -227,38 +225,6 @@ const fn position(channel: Channel, priority: Priority) -> usize {
     channel * Priority::ALL.len() + priority.level()
 }
 
-/// What fair queues tell people apart by. A name that can't be a group's shares a queue like anybody
-/// without one.
-fn group(user: &UserId) -> Option<String> {
-    let name = user.as_str();
-    let fits = (1..=128).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_graphic());
-    fits.then(|| name.to_owned())
-}
-
-/// A batch is taken or refused message by message; one that is refused fails the call.
-fn all_taken<'a>(
-    mut failed: impl Iterator<Item = &'a str>,
-    action: &'static str,
-) -> Result<(), Failure> {
-    match failed.next() {
-        None => Ok(()),
-        Some(code) => Err(Failure::new(action, format!("a message was refused: {code}"))),
-    }
-}
-
-/// What kept a message from being written.
-struct Unbuilt(Box<dyn std::error::Error + Send + Sync>);
-
-impl Unbuilt {
-    fn new(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self(cause.into())
-    }
-
-    fn within(self, action: &'static str) -> Failure {
-        Failure::new(action, self.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,19 +243,5 @@ mod tests {
         for urls in ["", "a,b", "a,b,c,d,e,f,g,h,", "a,b,c,d,e,f,g,h,i,j"] {
             assert_eq!(listed(urls), None, "{urls}");
         }
-    }
-
-    #[test]
-    fn names_that_can_be_no_group_have_none() {
-        for (name, fits) in [
-            ("ada", true),
-            ("auth0|42", true),
-            ("ada lovelace", false),
-            ("zoë", false),
-            ("", false),
-        ] {
-            assert_eq!(group(&UserId::outside(name)).is_some(), fits, "{name}");
-        }
-        assert_eq!(group(&UserId::outside(&"x".repeat(129))), None);
     }
 }

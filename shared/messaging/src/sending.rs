@@ -1,9 +1,12 @@
-//! One way to put a message on a queue, with the trace it belongs to.
+//! What all senders share: one message on a queue, with the trace it belongs to, and the parts of many.
 
 use aws_sdk_sqs::types::MessageAttributeValue;
 use domain::Failure;
 
 use crate::TRACEPARENT;
+
+/// Messages in one call.
+pub(crate) const BATCH: usize = 10;
 
 /// Sends `body`, if it could be written; it arrives `delay` seconds later at the earliest.
 pub(crate) async fn send(
@@ -30,4 +33,54 @@ pub(crate) async fn send(
         .await
         .map_err(|cause| Failure::new(action, cause))?;
     Ok(())
+}
+
+/// What fair queues tell people apart by. A name that can't be a group's shares a queue like anybody
+/// without one.
+pub(crate) fn group(name: &str) -> Option<String> {
+    let fits = (1..=128).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_graphic());
+    fits.then(|| name.to_owned())
+}
+
+/// A batch is taken or refused message by message; one that is refused fails the call.
+pub(crate) fn all_taken<'a>(
+    mut failed: impl Iterator<Item = &'a str>,
+    action: &'static str,
+) -> Result<(), Failure> {
+    match failed.next() {
+        None => Ok(()),
+        Some(code) => Err(Failure::new(action, format!("a message was refused: {code}"))),
+    }
+}
+
+/// What kept a message from being written.
+pub(crate) struct Unbuilt(Box<dyn std::error::Error + Send + Sync>);
+
+impl Unbuilt {
+    pub(crate) fn new(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self(cause.into())
+    }
+
+    pub(crate) fn within(self, action: &'static str) -> Failure {
+        Failure::new(action, self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_can_be_no_group_have_none() {
+        for (name, fits) in [
+            ("ada", true),
+            ("auth0|42", true),
+            ("ada lovelace", false),
+            ("zoë", false),
+            ("", false),
+        ] {
+            assert_eq!(group(name).is_some(), fits, "{name}");
+        }
+        assert_eq!(group(&"x".repeat(129)), None);
+    }
 }

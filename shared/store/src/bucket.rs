@@ -1,4 +1,4 @@
-//! The bucket that jobs leave things in, and large payloads lie in.
+//! Buckets: what jobs leave and what they are given, and what people show.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use domain::jobs::JobId;
 /// How long a link to an object works.
 pub const LINK_SECONDS: u64 = 900;
 
-/// A bucket of artifacts and payloads.
+/// A bucket.
 #[derive(Debug, Clone)]
 pub struct Bucket {
     client: Client,
@@ -66,6 +66,37 @@ impl Bucket {
             .await
             .map_err(|cause| Failure::new(ACTION, cause))?;
         Ok(link.uri().to_owned())
+    }
+
+    /// The same for exactly so many bytes of that type.
+    pub async fn upload_link_of(
+        &self,
+        key: &str,
+        content_type: &str,
+        bytes: u64,
+    ) -> Result<String, Failure> {
+        const ACTION: &str = "make a link for uploading";
+        let length = i64::try_from(bytes).map_err(|cause| Failure::new(ACTION, cause))?;
+        let request = self.client.put_object().bucket(&self.name).key(key);
+        let link = request
+            .content_type(content_type)
+            .content_length(length)
+            .presigned(config(ACTION)?)
+            .await
+            .map_err(|cause| Failure::new(ACTION, cause))?;
+        Ok(link.uri().to_owned())
+    }
+
+    /// Whether there is an object. S3 says 403 of what is not there to whoever may not list a bucket.
+    pub async fn holds(&self, key: &str) -> Result<bool, Failure> {
+        let found = self.client.head_object().bucket(&self.name).key(key).send().await;
+        match found {
+            Ok(_) => Ok(true),
+            Err(error) => match error.raw_response().map(|raw| raw.status().as_u16()) {
+                Some(403 | 404) => Ok(false),
+                _ => Err(Failure::new("look for an object", error)),
+            },
+        }
     }
 
     /// A link that lets anyone who has it read `key`.

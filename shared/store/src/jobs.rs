@@ -30,8 +30,8 @@ use domain::jobs::{Job, JobId, Record, Worker};
 use domain::{Failure, Timestamp};
 
 use crate::Idempotency;
+use crate::reading;
 use crate::row::{Item, Row, number, text};
-use crate::schema::PK;
 use crate::settle::settle;
 use crate::tally;
 
@@ -187,46 +187,10 @@ impl Jobs {
     }
 
     async fn get(&self, key: Item, action: &'static str) -> Result<Option<Item>, Failure> {
-        let found = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(key))
-            .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await
-            .map_err(|cause| Failure::new(action, cause))?;
-        tally::note(found.consumed_capacity());
-        Ok(found.item)
+        reading::get(&self.client, &self.table, key, action).await
     }
 
-    /// Reads rows by key, a hundred at a time, until the store has answered for all of them.
     async fn get_all(&self, keys: Vec<Item>, action: &'static str) -> Result<Vec<Item>, Failure> {
-        use aws_sdk_dynamodb::types::KeysAndAttributes;
-        let mut items = Vec::new();
-        let mut left = keys;
-        while !left.is_empty() {
-            let now: Vec<Item> = left.drain(..left.len().min(100)).collect();
-            let asked = KeysAndAttributes::builder()
-                .set_keys(Some(now))
-                .consistent_read(true)
-                .build()
-                .map_err(|cause| Failure::new(action, cause))?;
-            let found = self
-                .client
-                .batch_get_item()
-                .request_items(&self.table, asked)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                .send()
-                .await
-                .map_err(|cause| Failure::new(action, cause))?;
-            tally::note(found.consumed_capacity());
-            let mut answered = found.responses.unwrap_or_default();
-            items.extend(answered.remove(&self.table).unwrap_or_default());
-            let mut unanswered = found.unprocessed_keys.unwrap_or_default();
-            left.extend(unanswered.remove(&self.table).map(|asked| asked.keys).unwrap_or_default());
-        }
-        Ok(items.into_iter().filter(|item| item.contains_key(PK)).collect())
+        reading::get_all(&self.client, &self.table, keys, action).await
     }
 }

@@ -128,6 +128,16 @@ impl Notifications {
         found.as_ref().map(rows::read).transpose()
     }
 
+    /// Reads deliveries, a hundred in a call, in any order; what is not there is left out. None may be
+    /// named twice.
+    pub async fn deliveries(
+        &self,
+        ids: impl IntoIterator<Item = &DeliveryId>,
+    ) -> Result<Vec<Delivery>, Failure> {
+        let keys = ids.into_iter().map(rows::delivery_key).collect();
+        self.get_all(keys, "read deliveries").await?.iter().map(rows::read).collect()
+    }
+
     /// Reads everything that a decision about a delivery depends on, up to date. `hint` is who it may
     /// be for, if a message says so: if it is right, all is read at once.
     pub async fn look(

@@ -69,5 +69,9 @@ pub const NOTIFICATIONS: Table = Table {
     expiring: true,
 };
 
+/// Posts, what is between people, timelines and what is counted.
+pub const FEED: Table =
+    Table { logical_id: "FeedTable", variable: "FEED_TABLE", indexes: 2, expiring: true };
+
 /// Every table.
-pub const TABLES: &[Table] = &[IDS, ACCOUNTS, LINKS, LIMITS, JOBS, NOTIFICATIONS];
+pub const TABLES: &[Table] = &[IDS, ACCOUNTS, LINKS, LIMITS, JOBS, NOTIFICATIONS, FEED];

@@ -5,12 +5,12 @@ use std::time::Duration;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
-    CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity, TransactWriteItem,
-    Update,
+    CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity,
+    ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
 use domain::Failure;
 
-use crate::row::Item;
+use crate::row::{Item, number};
 use crate::tally;
 
 /// How a transaction ended.
@@ -116,6 +116,54 @@ pub(crate) async fn transact_once(
     Err(Failure::new(action, error))
 }
 
+/// How one try of a transaction ended.
+#[derive(Debug)]
+pub(crate) enum Tried {
+    /// As any does.
+    Ended(Transacted),
+    /// Nothing is written: others were at these items, by their place.
+    Crowded(Vec<usize>),
+}
+
+/// Tries `items` as one transaction, once, and says where others were in the way.
+pub(crate) async fn try_transact(
+    client: &Client,
+    action: &'static str,
+    items: Vec<TransactWriteItem>,
+) -> Result<Tried, Failure> {
+    let sent = client
+        .transact_write_items()
+        .set_transact_items(Some(items))
+        .return_consumed_capacity(ReturnConsumedCapacity::Total)
+        .send()
+        .await;
+    let error = match sent {
+        Ok(done) => {
+            tally::note(done.consumed_capacity());
+            return Ok(Tried::Ended(Transacted::Committed));
+        }
+        Err(error) => error,
+    };
+    let reasons = match error.as_service_error() {
+        Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
+            cancelled.cancellation_reasons()
+        }
+        Some(TransactWriteItemsError::TransactionInProgressException(_)) => &[],
+        _ => return Err(Failure::new(action, error)),
+    };
+    tally::note([]);
+    if reasons.iter().any(is_lost_condition) {
+        let refused = reasons.iter().map(lost_condition).collect();
+        return Ok(Tried::Ended(Transacted::Refused(refused)));
+    }
+    if !reasons.iter().all(|reason| is_passing(reason.code())) {
+        return Err(Failure::new(action, error));
+    }
+    let crowded = |reason: &CancellationReason| !matches!(reason.code(), None | Some("None"));
+    let crowded = (0..).zip(reasons).filter(|(_, reason)| crowded(reason));
+    Ok(Tried::Crowded(crowded.map(|(place, _)| place).collect()))
+}
+
 fn is_lost_condition(reason: &CancellationReason) -> bool {
     reason.code() == Some("ConditionalCheckFailed")
 }
@@ -132,6 +180,27 @@ fn is_passing(code: Option<&str>) -> bool {
             "None" | "TransactionConflict" | "ThrottlingError" | "ProvisionedThroughputExceeded"
         )
     )
+}
+
+/// Writes a row in the place of its version `before`; 0 means that there is none. Whoever loses is told
+/// what stands there.
+pub(crate) fn next_row(
+    table: &str,
+    item: Item,
+    before: u64,
+    action: &'static str,
+) -> Result<TransactWriteItem, Failure> {
+    let row = Put::builder()
+        .table_name(table)
+        .set_item(Some(item))
+        .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
+    let row = match before {
+        0 => row.condition_expression("attribute_not_exists(pk)"),
+        before => row
+            .condition_expression("v = :before")
+            .expression_attribute_values(":before", number(before)),
+    };
+    row.build().map(put).map_err(|cause| Failure::new(action, cause))
 }
 
 pub(crate) fn put(put: Put) -> TransactWriteItem {

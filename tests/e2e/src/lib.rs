@@ -102,9 +102,14 @@ fn start() -> [String; 4] {
                 let sink = Sink::start(sink::Options::default()).await;
                 let sink = sink.map_err(|error| error.to_string())?;
                 let secrets = sink.callback_secrets();
+                let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+                    .await
+                    .map_err(|error| error.to_string())?;
+                let address = listener.local_addr().map_err(|error| error.to_string())?;
                 options.parameters = [
                     ("TokenKeys".to_owned(), keys),
                     ("PublicUrl".to_owned(), "https://e2e.test".to_owned()),
+                    ("SocketUrl".to_owned(), format!("ws://{address}/_ws/FeedSocketApi")),
                     ("AdminKeyHash".to_owned(), SecretHash::of(secret).to_hex()),
                     ("LimitsDeadlineMs".to_owned(), "5000".to_owned()),
                 ]
@@ -113,10 +118,6 @@ fn start() -> [String; 4] {
                 let cloud = Cloud::start(options)?;
                 let unheard: local::pump::Report = Arc::new(|_, _, _| {});
                 cloud.pump.start(&unheard);
-                let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
-                    .await
-                    .map_err(|error| error.to_string())?;
-                let address = listener.local_addr().map_err(|error| error.to_string())?;
                 let _ = tell.send((address, secrets));
                 cloud.serve(listener, Arc::new(|_, _, _, _| {})).await;
                 Ok::<(), String>(())

@@ -179,6 +179,16 @@ fn quiet_forgotten(_: &str, request: &mut Value) {
 fn breaker_unseen(operation: &str, request: &mut Value) {
     if operation == "GetItem" && request["Key"]["sk"]["S"] == "breaker" {
         request["Key"]["pk"] = json!({ "S": "provider#nobody" });
+    } else if operation == "BatchGetItem" {
+        for table in
+            request["RequestItems"].as_object_mut().into_iter().flat_map(|all| all.values_mut())
+        {
+            let keys = table["Keys"].as_array_mut().into_iter().flatten();
+            // A call may not name a key twice, so each gets a nobody of its own.
+            for (n, key) in keys.filter(|key| key["sk"]["S"] == "breaker").enumerate() {
+                key["pk"] = json!({ "S": format!("provider#nobody-{n}") });
+            }
+        }
     }
 }
 

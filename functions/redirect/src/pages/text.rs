@@ -3,6 +3,8 @@
 //! Guarantee: what comes out holds no markup, no quote, no control character and none of the marks
 //! that turn the reading direction around, between tags and inside quoted attributes alike.
 
+use domain::html::push_escaped;
+
 /// An address, shown letter by letter: what the eye would miss is spelled out as `[U+202E]`.
 pub(super) fn address(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
@@ -71,17 +73,6 @@ pub(super) fn around_host(url: &str) -> Option<(&str, &str, &str)> {
     let bracketed = url[host_at..end].rfind(']').map_or(host_at, |at| host_at + at);
     let host_end = url[bracketed..end].find(':').map_or(end, |at| bracketed + at);
     Some((&url[..host_at], &url[host_at..host_end], &url[host_end..]))
-}
-
-fn push_escaped(safe: &mut String, character: char) {
-    match character {
-        '&' => safe.push_str("&amp;"),
-        '<' => safe.push_str("&lt;"),
-        '>' => safe.push_str("&gt;"),
-        '"' => safe.push_str("&quot;"),
-        '\'' => safe.push_str("&#39;"),
-        other => safe.push(other),
-    }
 }
 
 fn push_percent(safe: &mut String, character: char) {

@@ -1,22 +1,8 @@
 //! Text on its way into HTML: nothing that was sent reaches the page without passing here.
 
-use crate::Message;
+pub(super) use domain::html::escape;
 
-/// Makes text safe between tags and inside quoted attributes.
-pub(super) fn escape(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            other => safe.push(other),
-        }
-    }
-    safe
-}
+use crate::Message;
 
 /// What a message is called: its title, or else how it begins.
 pub(super) fn headline(message: &Message) -> &str {

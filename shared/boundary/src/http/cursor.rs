@@ -38,7 +38,7 @@ impl Cursor {
         let decoded = String::from_utf8(bytes).map_err(|_| wrong())?;
         let position =
             decoded.strip_prefix("1:").and_then(|rest| rest.strip_prefix(list)?.strip_prefix(':'));
-        position.map(str::to_owned).ok_or_else(wrong)
+        position.filter(|position| !position.is_empty()).map(str::to_owned).ok_or_else(wrong)
     }
 }
 

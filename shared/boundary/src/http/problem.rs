@@ -2,7 +2,7 @@
 
 use domain::Failure;
 use domain::accounts::{Rejected, Role};
-use domain::{jobs, limits, links, notifications};
+use domain::{feed, jobs, limits, links, notifications};
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 
@@ -352,6 +352,22 @@ impl From<notifications::Rejected> for Problem {
     }
 }
 
+impl From<feed::Rejected> for Problem {
+    fn from(rejected: feed::Rejected) -> Self {
+        use feed::Rejected;
+        match rejected {
+            Rejected::Field { field, rule } => Self::field(field, rule),
+            Rejected::UnknownPost => Self::unknown("post"),
+            Rejected::UnknownComment => Self::unknown("comment"),
+            Rejected::UnknownUser => Self::unknown("user"),
+            Rejected::Moved => Self::moved(),
+            conflict @ (Rejected::Blocked | Rejected::NotShareable) => {
+                Self::conflict(sentence(&conflict.to_string()))
+            }
+        }
+    }
+}
+
 /// A reason as a sentence of its own.
 pub fn sentence(reason: &str) -> String {
     let mut letters = reason.chars();
@@ -424,6 +440,12 @@ impl From<jobs::Rejected> for Error {
 
 impl From<notifications::Rejected> for Error {
     fn from(rejected: notifications::Rejected) -> Self {
+        Self::Problem(rejected.into())
+    }
+}
+
+impl From<feed::Rejected> for Error {
+    fn from(rejected: feed::Rejected) -> Self {
         Self::Problem(rejected.into())
     }
 }

@@ -15,6 +15,10 @@ impl UserId {
     /// The bootstrap admin's id; it has no account row, so nobody may take it.
     pub const ROOT: &'static str = "root";
 
+    /// What the names of those begin with whom another issuer vouches for. No account of ours can have the
+    /// last character, so no subject is ever taken for one.
+    pub const OIDC: &'static str = "oidc|";
+
     /// Accepts 1 to 64 of `a-z 0-9 . _ -`, starting with a letter or digit.
     pub fn parse(text: &str) -> Result<Self, Rejected> {
         let rule = "1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit";

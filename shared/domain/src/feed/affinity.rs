@@ -2,19 +2,14 @@
 //!
 //! It is a number and the moment it was true. It halves in 30 days, and each like, comment or share
 //! takes it some of the remaining way to 1. So it is kept with one small write, needs no history, and
-//! can't leave its bounds. Absent: anything that the author does, and anything that time makes grow.
-
-use std::collections::BTreeMap;
+//! can't leave its bounds. It lies on the row of the two people, which is read for every post anyway.
+//! Absent: anything that the author does, and anything that time makes grow.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
-use crate::accounts::UserId;
 
 const HALF_LIFE_MS: f64 = 30.0 * 86_400_000.0;
-
-/// Authors that are remembered for a reader, at most.
-const MOST_AUTHORS: usize = 500;
 
 /// What a reader does about a post.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -82,37 +77,12 @@ impl Affinity {
     }
 }
 
-/// The authors that a reader is close to: one row.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Affinities(BTreeMap<UserId, Affinity>);
-
-impl Affinities {
-    /// How close the reader is to an author.
-    pub fn to(&self, author: &UserId, now: Timestamp) -> f64 {
-        self.0.get(author).map_or(0.0, |affinity| affinity.value_at(now))
-    }
-
-    /// Notes what the reader did. Beyond 500 authors the most distant one is forgotten.
-    pub fn note(&mut self, author: &UserId, interaction: Interaction, now: Timestamp) {
-        let known = self.0.get(author).copied().unwrap_or_else(|| Affinity::none(now));
-        self.0.insert(author.clone(), known.after(interaction, now));
-        if self.0.len() > MOST_AUTHORS {
-            let others = self.0.iter().filter(|(other, _)| *other != author);
-            let distant = others.min_by(|a, b| a.1.value_at(now).total_cmp(&b.1.value_at(now)));
-            if let Some(distant) = distant.map(|(other, _)| other.clone()) {
-                self.0.remove(&distant);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::feed::samples::{at, person};
+    use crate::feed::samples::at;
 
     #[test]
     fn it_halves_in_a_month_and_a_like_takes_it_on() {
@@ -121,18 +91,6 @@ mod tests {
         assert!((one.value_at(at(-99)) - 0.8).abs() < 1e-9);
         let first = Affinity::none(at(0)).after(Interaction::Like, at(0));
         assert!((first.value - 0.06).abs() < 1e-9);
-    }
-
-    #[test]
-    fn the_most_distant_author_is_forgotten() {
-        let mut row = Affinities::default();
-        for n in 0..=500 {
-            row.note(&person(n), Interaction::Comment, at(i64::try_from(n).unwrap()));
-        }
-        assert_eq!(row.0.len(), MOST_AUTHORS);
-        assert!(row.to(&person(0), at(500)) == 0.0 && row.to(&person(500), at(500)) > 0.1);
-        let json = serde_json::to_string(&row).unwrap();
-        assert_eq!(serde_json::from_str::<Affinities>(&json).unwrap().0.len(), MOST_AUTHORS);
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! A word about a post.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::post::words;
 use super::{CommentId, Post, PostId, Rejected, Tie};
@@ -11,7 +11,7 @@ use crate::accounts::UserId;
 pub const LONGEST_COMMENT: usize = 2_000;
 
 /// A comment.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comment {
     /// Its name.
     pub id: CommentId,
@@ -24,6 +24,7 @@ pub struct Comment {
     /// When it was written.
     pub created_at: Timestamp,
     /// When it was taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Timestamp>,
 }
 

@@ -1,9 +1,11 @@
 //! Likes, comments and shares: each once, without an item that everybody writes to.
 //!
 //! The truth is one row for each post and person ([`Engaged`]). It changes in a transaction with one
-//! of 64 counters of the post, chosen by the person, so that a like that is sent twice finds itself
-//! and counts once. Counters only grow (what is taken back grows another number), so their sum is as
-//! new as it is large: [`fold`] adds them up, and a total is written only over a smaller one.
+//! of the post's counters, chosen by the person, so that a like that is sent twice finds itself and
+//! counts once. A post begins with one counter, and is spread over up to 64 as it is found to be
+//! popular ([`width`]) or crowded: adding them up costs a read for each. Counters only grow (what is
+//! taken back grows another number), so a sum holds every sum that was read before it: [`fold`] adds
+//! them up, and a total is written over the one that was there before the counters were read.
 //!
 //! Absent: a count that depends on the order of messages, a total that goes back to what it was, an
 //! item that is written to for every like of a post.
@@ -17,11 +19,11 @@ use super::{Interaction, PostId};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
-/// Counters of a post. At 10,000 likes a second each takes some 160 transactions, and a row can do 500.
+/// Counters of a post, at most. At 10,000 likes a second each takes some 160 transactions, and a row can do 500.
 pub const SHARDS: u8 = 64;
 
 /// Hours for which people are counted.
-const KEPT_HOURS: i64 = 48;
+pub const KEPT_HOURS: i64 = 48;
 
 /// How often a post was liked, commented on and shared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -103,10 +105,20 @@ pub fn engage(row: Option<&Engaged>, act: Engage) -> Option<(Engaged, Delta)> {
     Some((next, Delta { what, back, newcomer: row.is_none() }))
 }
 
-/// The counter of a post that a person's acts go to: always the same.
-pub fn shard_of(post: PostId, person: &UserId) -> u8 {
+/// How many counters a post of so many acts is spread over, unless they were found to be crowded before.
+/// It only grows, so whoever knows an older one still writes to a counter that is added up.
+pub const fn width(acts: u64) -> u8 {
+    match acts {
+        0..64 => 1,
+        64..1_000 => 8,
+        _ => SHARDS,
+    }
+}
+
+/// The counter of a post that a person's acts go to, of so many.
+pub fn shard_of(post: PostId, person: &UserId, width: u8) -> u8 {
     let lot = lot(&[b"counter", &post.bytes(), person.as_str().as_bytes()]);
-    u8::try_from(lot % u64::from(SHARDS)).unwrap_or(0)
+    u8::try_from(lot % u64::from(width.clamp(1, SHARDS))).unwrap_or(0)
 }
 
 /// One of a post's counters. All of its numbers only grow.
@@ -134,13 +146,15 @@ impl Shard {
     pub fn acts(&self) -> u64 {
         self.given.iter().chain(&self.taken).sum()
     }
+}
 
-    /// Whether the act that was just counted is told, so that totals are folded: the first few, then
-    /// ever fewer. A sweep folds what nobody was told of.
-    pub fn is_told(&self) -> bool {
-        let acts = self.acts();
-        acts < 8 || acts.is_multiple_of(1 << (acts.ilog2() - 3))
-    }
+/// Whether the act that makes a counter's acts so many is told, so that totals are folded: the first few,
+/// then ever fewer. Where there are many counters they take turns, so that a post is folded about eight times
+/// while its acts double, however many counters it has. A sweep folds what nobody was told of.
+pub fn is_told(acts: u64, counter: u8, width: u8) -> bool {
+    let step = 1 << acts.checked_ilog2().unwrap_or(0).saturating_sub(3);
+    acts.is_multiple_of(step)
+        && (acts / step + u64::from(counter)).is_multiple_of(width.max(1).into())
 }
 
 /// All counters of a post together.
@@ -150,7 +164,7 @@ pub struct Total {
     pub counts: Counts,
     /// Newcomers of the last two days, by the hour since 1970.
     pub people: BTreeMap<i64, u64>,
-    /// Acts that went into it. A total is written only over one with fewer.
+    /// Acts that went into it. A total is written only over the one whose acts were read before.
     pub acts: u64,
 }
 
@@ -179,7 +193,8 @@ pub fn fold<'s>(shards: impl IntoIterator<Item = &'s Shard>, now: Timestamp) -> 
     Total { counts, people, acts }
 }
 
-pub(super) fn hour_of(at: Timestamp) -> i64 {
+/// The hour since 1970 in which newcomers of a moment are counted.
+pub fn hour_of(at: Timestamp) -> i64 {
     at.as_second().div_euclid(3_600)
 }
 

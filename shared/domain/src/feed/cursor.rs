@@ -119,7 +119,7 @@ impl Cursor {
         sorted.sort_unstable();
         let apart = sorted.windows(2).all(|pair| pair[0] != pair[1]);
         let fits = match self.order {
-            Order::Ranked => !self.left.is_empty() && self.left.len() <= MOST_LEFT,
+            Order::Ranked => self.left.len() <= MOST_LEFT,
             Order::Latest => self.left.is_empty(),
         };
         fits && apart && self.below <= self.top && self.left.iter().all(within)

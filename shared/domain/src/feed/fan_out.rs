@@ -11,8 +11,10 @@
 //! Absent: a function that outlives its time because of one author, a write for somebody who is away,
 //! a reference to a post that is pulled, deleted or private, a purge of a post that is there.
 
+mod progress;
 mod work;
 
+pub use progress::Progress;
 pub use work::{Found, Write, work};
 
 use serde::{Deserialize, Serialize};
@@ -29,6 +31,20 @@ pub struct Range {
     pub from: u16,
     /// The last slot; it belongs to it.
     pub to: u16,
+}
+
+impl Range {
+    /// As text.
+    pub fn text(self) -> String {
+        format!("{:04x}-{:04x}", self.from, self.to)
+    }
+
+    /// The range that such a text names.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (from, to) = text.split_once('-')?;
+        let edge = |text: &str| u16::from_str_radix(text, 16).ok();
+        Some(Self { from: edge(from)?, to: edge(to)? })
+    }
 }
 
 /// Where a page begins: at the start of its range, or after a follower.
@@ -128,8 +144,7 @@ impl PageOfFollowers {
     }
 }
 
-/// Whether somebody's timeline is written to: not if they were away for a week. Asked twice if the
-/// answer is no and came from a read that may lag behind.
+/// Whether somebody's timeline is written to: not if they were away for a week.
 pub fn is_written_to(seen_at: Timestamp, now: Timestamp, settings: &Settings) -> bool {
     now.as_second() - seen_at.as_second() < settings.dormant_seconds
 }

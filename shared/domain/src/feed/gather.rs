@@ -45,8 +45,8 @@ pub struct Run {
 pub struct Recents {
     /// The newest first.
     pub posts: Vec<PostId>,
-    /// Whether there are older ones.
-    pub more: bool,
+    /// From here on these are all; older ones were left out. `None` if these are all there are.
+    pub cut: Option<PostId>,
     /// The newest post that was not pushed.
     pub last_pulled: Option<PostId>,
     /// How the author reaches people.
@@ -89,16 +89,21 @@ impl Recents {
     /// With a post more. A repeat changes nothing.
     pub fn add(&mut self, post: PostId, fan: Fan, settings: &Settings) {
         let Err(place) = self.posts.binary_search_by(|known| post.cmp(known)) else { return };
-        self.posts.insert(place, post);
-        self.more |= self.posts.len() > settings.recents;
-        self.posts.truncate(settings.recents);
+        // Clocks differ: what comes below the cut is left out like the rest of what is there.
+        if self.cut.is_none_or(|cut| post > cut) {
+            self.posts.insert(place, post);
+        }
+        if self.posts.len() > settings.recents {
+            self.posts.truncate(settings.recents);
+            self.cut = self.posts.last().copied();
+        }
         if fan == Fan::Pull {
             self.last_pulled = self.last_pulled.max(Some(post));
         }
     }
 
-    /// Without a post that was deleted. What is left of a row that was cut is complete from its last
-    /// post on, as before.
+    /// Without a post that was deleted. What is left of a row that was cut is complete down to where it was
+    /// before, also if nothing is left.
     pub fn remove(&mut self, post: PostId) {
         self.posts.retain(|known| *known != post);
     }
@@ -106,14 +111,12 @@ impl Recents {
     /// What it says of the posts below a place; `None` if it does not reach down to there, and the
     /// author's posts have to be queried.
     pub fn run(&self, author: &UserId, below: PostId) -> Option<Run> {
-        let ids = self.posts.iter().copied().filter(|post| *post < below);
-        let references: Vec<_> =
-            ids.map(|post_id| Reference { post_id, author: author.clone() }).collect();
-        if self.more && references.is_empty() {
+        if self.cut.is_some_and(|cut| below <= cut) {
             return None;
         }
-        let floor = self.posts.last().copied().filter(|_| self.more);
-        Some(Run { references, floor })
+        let ids = self.posts.iter().copied().filter(|post| *post < below);
+        let references = ids.map(|post_id| Reference { post_id, author: author.clone() }).collect();
+        Some(Run { references, floor: self.cut })
     }
 }
 

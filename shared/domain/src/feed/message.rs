@@ -1,5 +1,4 @@
-//! What the feed says to itself, and to those who are connected. Rows are the truth; a message says
-//! "look".
+//! What the feed says to itself. Rows are the truth; a message says "look".
 
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +20,8 @@ pub enum Message {
         post_id: PostId,
         /// Whose.
         author: UserId,
+        /// The version of the post from which on others may read it.
+        version: u64,
     },
     /// A post was deleted: references to it can go.
     PostDeleted {
@@ -50,6 +51,8 @@ pub enum Message {
         follower: UserId,
         /// Whom.
         author: UserId,
+        /// The version of what is between them.
+        version: u64,
     },
     /// Somebody no longer follows: followers are counted.
     Unfollowed {
@@ -78,6 +81,36 @@ pub enum Message {
         /// Which return.
         epoch: u64,
     },
+    /// Somebody was noted to be here: their timeline is trimmed, and marks that are outlived go.
+    ReaderSeen {
+        /// Format version; 1.
+        v: u8,
+        /// Who.
+        reader: UserId,
+    },
+    /// Somebody has connected a moment ago: what was on its way when they did is named to them.
+    Connected {
+        /// Format version; 1.
+        v: u8,
+        /// Who.
+        reader: UserId,
+        /// Which connection.
+        connection: String,
+        /// Since when.
+        since: Timestamp,
+    },
+    /// A post that is pulled was written: it is named to those who are connected, page by page.
+    AudiencePage {
+        /// Format version; 1.
+        v: u8,
+        /// Which.
+        post_id: PostId,
+        /// Whose.
+        author: UserId,
+        /// After which connection.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<String>,
+    },
     /// A post's counters have moved: they are folded.
     CountsMoved {
         /// Format version; 1.
@@ -95,6 +128,8 @@ pub enum Task {
     Push {
         /// To which post.
         post_id: PostId,
+        /// Since which version of it.
+        version: u64,
     },
     /// No reference any more for those who are active.
     Purge {
@@ -111,7 +146,8 @@ pub enum Task {
 impl Message {
     /// That a post was written.
     pub fn created(post: &Post) -> Self {
-        Self::PostCreated { v: 1, post_id: post.id, author: post.author.clone() }
+        let (author, version) = (post.author.clone(), post.version);
+        Self::PostCreated { v: 1, post_id: post.id, author, version }
     }
 
     /// That a post was deleted.
@@ -123,73 +159,78 @@ impl Message {
     pub const fn page(author: UserId, task: Task, page: PageOfFollowers) -> Self {
         Self::FanOutPage { v: 1, author, task, page }
     }
-}
 
-/// Connections that begin again are told again of what arrived so long before they were cut off: writers'
-/// clocks differ, and a write may take a while.
-const OVERLAP_MS: i64 = 60_000;
-
-/// Posts that a hint names, at most.
-const MOST_HINTED: usize = 100;
-
-/// What a connection is told. Hints are names only: whoever wants the post asks for it, and may not
-/// get it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Hint {
-    /// There are posts that may be new. The same one may be named twice.
-    NewPosts {
-        /// Format version; 1.
-        v: u8,
-        /// Which.
-        post_ids: Vec<PostId>,
-        /// What to resume from. The latest of all that were told counts.
-        position: Timestamp,
-    },
-    /// More was missed than is worth naming: the feed is to be read anew.
-    Reload {
-        /// Format version; 1.
-        v: u8,
-        /// What to resume from.
-        position: Timestamp,
-    },
-}
-
-/// What a connection says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Said {
-    /// It was here before.
-    Resume {
-        /// The latest position that it was told.
-        position: Timestamp,
-    },
-}
-
-/// What a connection missed since a position. A post may arrive long after it was written, so it is
-/// the arrival that counts: timelines say for each reference when it was put there, and `now` is when they
-/// were read. What is pulled arrives when it is written. Both are what the reader may see.
-pub fn missed(
-    position: Timestamp,
-    pushed: &[(PostId, Timestamp)],
-    pulled: &[PostId],
-    now: Timestamp,
-) -> Hint {
-    let since = position.as_millisecond().saturating_sub(OVERLAP_MS);
-    let arrived = pushed.iter().map(|(post, at)| (*post, *at));
-    let arrived = arrived.chain(pulled.iter().map(|post| (*post, post.at())));
-    let late = arrived.filter(|(_, at)| at.as_millisecond() >= since).map(|(post, _)| post);
-    hint(late.collect(), position.max(now))
-}
-
-/// The hint that these posts have arrived.
-pub fn hint(mut posts: Vec<PostId>, position: Timestamp) -> Hint {
-    posts.sort_unstable();
-    posts.dedup();
-    if posts.len() > MOST_HINTED {
-        return Hint::Reload { v: 1, position };
+    /// What the work is called that this message begins, where a row says that there is such work until
+    /// it is done: the sweep says the message again.
+    pub fn work(&self) -> Option<String> {
+        match self {
+            Self::PostCreated { post_id, author, version, .. } => {
+                Some(Task::Push { post_id: *post_id, version: *version }.work(author))
+            }
+            Self::PostDeleted { post_id, author, .. } => {
+                Some(Task::Purge { post_id: *post_id }.work(author))
+            }
+            Self::ReachCrossed { author, epoch, .. } => {
+                Some(Task::Mark { epoch: *epoch }.work(author))
+            }
+            Self::Followed { follower, author, version, .. } => {
+                let (one, two) = (follower.as_str(), author.as_str());
+                Some(format!("follow#{}#{one}#{two}#{version}", one.len()))
+            }
+            Self::FanOutPage { .. }
+            | Self::Unfollowed { .. }
+            | Self::ReaderReturned { .. }
+            | Self::ReaderSeen { .. }
+            | Self::Connected { .. }
+            | Self::AudiencePage { .. }
+            | Self::CountsMoved { .. } => None,
+        }
     }
-    Hint::NewPosts { v: 1, post_ids: posts, position }
+
+    /// Its name on the wire.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::PostCreated { .. } => "PostCreated",
+            Self::PostDeleted { .. } => "PostDeleted",
+            Self::FanOutPage { .. } => "FanOutPage",
+            Self::Followed { .. } => "Followed",
+            Self::Unfollowed { .. } => "Unfollowed",
+            Self::ReachCrossed { .. } => "ReachCrossed",
+            Self::ReaderReturned { .. } => "ReaderReturned",
+            Self::ReaderSeen { .. } => "ReaderSeen",
+            Self::Connected { .. } => "Connected",
+            Self::AudiencePage { .. } => "AudiencePage",
+            Self::CountsMoved { .. } => "CountsMoved",
+        }
+    }
+
+    /// Whom a message is about: who has many messages holds up nobody else.
+    pub fn group(&self) -> String {
+        match self {
+            Self::PostCreated { author, .. }
+            | Self::PostDeleted { author, .. }
+            | Self::FanOutPage { author, .. }
+            | Self::Unfollowed { author, .. }
+            | Self::AudiencePage { author, .. }
+            | Self::ReachCrossed { author, .. } => author.as_str().to_owned(),
+            Self::Followed { follower: reader, .. }
+            | Self::ReaderReturned { reader, .. }
+            | Self::ReaderSeen { reader, .. }
+            | Self::Connected { reader, .. } => reader.as_str().to_owned(),
+            Self::CountsMoved { post_id, .. } => post_id.text(),
+        }
+    }
+}
+
+impl Task {
+    /// What the work on an author's followers is called.
+    pub fn work(self, author: &UserId) -> String {
+        match self {
+            Self::Push { post_id, version } => format!("push#{post_id}#{version}"),
+            Self::Purge { post_id } => format!("purge#{post_id}"),
+            Self::Mark { epoch } => format!("mark#{}#{epoch}", author.as_str()),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::rank::{Candidate, Item, rank};
 use super::{
-    Act, Affinities, Counts, Order, Post, PostId, Rejected, Seen, Side, Tie, Weights, in_feed,
+    Act, Affinity, Counts, Interaction, Order, Post, PostId, Rejected, Seen, Side, Tie, Weights,
+    in_feed,
 };
 use crate::Timestamp;
 use crate::accounts::UserId;
@@ -21,8 +22,8 @@ pub struct World {
     pub posts: BTreeMap<PostId, Post>,
     /// How often each was liked and so on.
     pub counts: BTreeMap<PostId, Counts>,
-    /// Who is close to whom.
-    pub affinities: BTreeMap<UserId, Affinities>,
+    /// How close the first is to the second.
+    pub affinities: BTreeMap<(UserId, UserId), Affinity>,
     /// What readers were shown.
     pub seen: BTreeMap<UserId, Seen>,
     /// What the first does about the second.
@@ -47,6 +48,15 @@ impl World {
         Ok(())
     }
 
+    /// Somebody does something about a post of somebody else.
+    pub fn interact(&mut self, who: &UserId, what: Interaction, author: &UserId, now: Timestamp) {
+        if who != author {
+            let pair = (who.clone(), author.clone());
+            let known = self.affinities.get(&pair).copied().unwrap_or_else(|| Affinity::none(now));
+            self.affinities.insert(pair, known.after(what, now));
+        }
+    }
+
     /// Who follows somebody.
     pub fn followers(&self, author: &UserId) -> BTreeSet<UserId> {
         let follows = self.sides.iter().filter(|((_, whom), side)| whom == author && side.follows);
@@ -62,7 +72,8 @@ impl World {
     /// A post with what is known of it for a reader at a ranking time.
     pub fn candidate(&self, post: PostId, reader: &UserId, at: Timestamp) -> Option<Candidate> {
         let post = self.posts.get(&post)?;
-        let affinity = self.affinities.get(reader).map_or(0.0, |row| row.to(&post.author, at));
+        let pair = (reader.clone(), post.author.clone());
+        let affinity = self.affinities.get(&pair).map_or(0.0, |known| known.value_at(at));
         Some(Candidate {
             post: post.clone(),
             counts: self.counts.get(&post.id).copied().unwrap_or_default(),

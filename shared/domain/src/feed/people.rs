@@ -1,6 +1,6 @@
 //! What a person shows of themselves.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::post::words;
 use super::{MediaId, Rejected};
@@ -11,7 +11,7 @@ const LONGEST_NAME: usize = 100;
 const LONGEST_BIO: usize = 500;
 
 /// What a person shows of themselves.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
     /// Whose.
     pub user: UserId,
@@ -20,10 +20,12 @@ pub struct Profile {
     /// A few words.
     pub bio: String,
     /// A picture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub avatar: Option<MediaId>,
     /// When it last changed.
     pub updated_at: Timestamp,
     /// Grows with each change.
+    #[serde(rename = "v")]
     pub version: u64,
 }
 

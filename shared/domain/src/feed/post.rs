@@ -64,7 +64,7 @@ pub enum State {
 }
 
 /// A post.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Post {
     /// Its name.
     pub id: PostId,
@@ -73,18 +73,23 @@ pub struct Post {
     /// What they said.
     pub body: Body,
     /// Which post it passes on, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<PostId>,
     /// How it comes into feeds. Decided once, with the row that says how the author reaches people.
     pub fan: Fan,
     /// When it was written.
     pub created_at: Timestamp,
     /// When it was last changed by its author.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited_at: Option<Timestamp>,
     /// When it was deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Timestamp>,
     /// Since when an admin hides it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden_at: Option<Timestamp>,
     /// Grows with each change.
+    #[serde(rename = "v")]
     pub version: u64,
 }
 

@@ -22,11 +22,8 @@
 //! Absent: a post that is neither pushed nor marked for pulling, for any follower, at any moment; a
 //! post that is shown twice, because what is read by both ways is one post with one name.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
-use super::fan_out::{PageOfFollowers, Range, ranges, split};
 use super::id::lot;
 use super::{PostId, Settings};
 use crate::accounts::UserId;
@@ -139,41 +136,6 @@ pub fn counter_of(follower: &UserId) -> u8 {
 pub fn followers<'c>(counters: impl IntoIterator<Item = &'c Counter>) -> u64 {
     let sum: i64 = counters.into_iter().map(|counter| counter.followers).sum();
     u64::try_from(sum).unwrap_or(0)
-}
-
-/// Which ranges of followers have been marked: a set that only grows, so a repeated page changes
-/// nothing. It is written once for an epoch, if there is none, and says how followers are split; whoever
-/// begins again goes by it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Marking {
-    /// For which epoch.
-    pub epoch: u64,
-    /// How many ranges there are.
-    pub ranges: u8,
-    /// Those that are done.
-    pub done: BTreeSet<Range>,
-}
-
-impl Marking {
-    /// For an author who begins to rise.
-    pub fn new(epoch: u64, followers: u64, settings: &Settings) -> Self {
-        Self { epoch, ranges: ranges(followers, settings), done: BTreeSet::new() }
-    }
-
-    /// The pages that it begins with.
-    pub fn pages(&self) -> Vec<PageOfFollowers> {
-        split(self.ranges)
-    }
-
-    /// Notes that the last page of a range is done.
-    pub fn note(&mut self, range: Range) {
-        self.done.insert(range);
-    }
-
-    /// Whether all are.
-    pub fn is_complete(&self) -> bool {
-        self.pages().iter().all(|page| self.done.contains(&page.range))
-    }
 }
 
 #[cfg(test)]

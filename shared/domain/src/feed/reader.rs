@@ -87,8 +87,9 @@ impl Reader {
     /// The references to write on return, from the recent posts of all whom the reader follows, and the
     /// floor to write after them, if the epoch is still this one and there is still no floor.
     pub fn rebuilt(&self, rows: &[(UserId, Recents)], settings: &Settings) -> Run {
-        let runs = rows.iter().filter_map(|(author, row)| row.run(author, PostId::MAX)).collect();
-        merge(runs, PostId::MAX, settings.kept)
+        let run =
+            |(author, row): &(UserId, Recents)| row.run(author, PostId::MAX).unwrap_or_default();
+        merge(rows.iter().map(run).collect(), PostId::MAX, settings.kept)
     }
 
     /// After beginning to follow an author: the row to write first, if it is still this one, and then the
@@ -117,8 +118,12 @@ impl Reader {
         Some(Trim { floor, dropped: dropped.iter().map(|row| row.post_id).collect() })
     }
 
-    /// Marks that can go, each with the epoch that it must still have.
+    /// Marks that can go, each with the epoch that it must still have. None during a rebuild: it may have
+    /// read an author's row before the last post that was pulled.
     pub fn outlived(&self, rows: &BTreeMap<UserId, Recents>) -> Vec<(UserId, u64)> {
+        if self.floor == PostId::MAX {
+            return Vec::new();
+        }
         let is_outlived = |author: &UserId, epoch: u64| {
             rows.get(author)
                 .is_some_and(|row| row.reach.outlived(epoch, row.last_pulled, self.floor))

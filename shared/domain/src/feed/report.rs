@@ -49,7 +49,7 @@ pub enum Ruling {
 }
 
 /// A report.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// Of what.
     pub post: PostId,
@@ -62,6 +62,7 @@ pub struct Report {
     /// When.
     pub created_at: Timestamp,
     /// What was decided, by whom and when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<(Ruling, UserId, Timestamp)>,
 }
 

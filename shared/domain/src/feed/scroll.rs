@@ -10,7 +10,8 @@
 //!
 //! Absent: a post on two pages (windows do not overlap, and a window is carried in the cursor); a post
 //! passed over, if it was there when its window began and may be seen when its page comes; a cursor
-//! when nothing follows, or none when something does; a page that is short before the end.
+//! when nothing follows, or none when something does; a page that is short before the end, unless the
+//! reader may see next to nothing of thousands of posts: then it ends after a while, with a cursor.
 
 use std::collections::VecDeque;
 
@@ -25,6 +26,10 @@ pub const LONGEST_PAGE: usize = 50;
 
 /// What is read beyond a page, so that a few that are gone cost no second read.
 const SPARE: usize = 5;
+
+/// So often candidates are gathered for one page. Whoever follows people whose posts are nearly all hidden from
+/// them gets a short page then, and a cursor, before the call is out of time.
+const MOST_ROUNDS: usize = 40;
 
 /// What comes next.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +73,7 @@ pub struct Scroll {
     /// Candidates were gathered down to this.
     reached: PostId,
     exhausted: bool,
+    rounds: usize,
     /// From the cursor: in order, to be read again.
     pinned: VecDeque<PostId>,
     /// Gathered, to be read.
@@ -104,6 +110,7 @@ impl Scroll {
             below: PostId::MAX,
             reached: PostId::MAX,
             exhausted: false,
+            rounds: 0,
             pinned: VecDeque::new(),
             pool: VecDeque::new(),
             window: Vec::new(),
@@ -155,7 +162,9 @@ impl Scroll {
             if self.window.len() < self.window_size() && !self.pool.is_empty() {
                 return Step::Hydrate(self.pool.iter().copied().collect());
             }
-            if self.window.len() < self.window_size() && !self.exhausted {
+            let is_open = self.window.len() < self.window_size() && !self.exhausted;
+            if is_open && self.rounds < MOST_ROUNDS {
+                self.rounds += 1;
                 let spare = match self.order {
                     Order::Ranked => self.gathered / 5,
                     Order::Latest => SPARE,
@@ -167,7 +176,7 @@ impl Scroll {
             if self.window.is_empty() {
                 return Step::Done(self.done());
             }
-            self.close_window();
+            self.close_window(is_open);
         }
     }
 
@@ -217,16 +226,21 @@ impl Scroll {
         }
     }
 
-    /// The window is complete: it gets its order, and the next one begins below it.
-    fn close_window(&mut self) {
+    /// The window is complete, or as large as it becomes in time: it gets its order, and the next one begins
+    /// below it.
+    fn close_window(&mut self, is_open: bool) {
         let window = std::mem::take(&mut self.window);
         self.pool.clear();
         let ids = window.iter().map(|one| one.post.id);
         self.top = self.top.max(ids.clone().max());
-        self.below = ids.min().unwrap_or(self.below);
-        // What was read beyond a full window is read again with the next one.
-        self.exhausted = window.len() < self.window_size();
-        self.reached = self.below;
+        if is_open {
+            self.below = self.reached;
+        } else {
+            // What was read beyond a full window is read again with the next one.
+            self.below = ids.min().unwrap_or(self.below);
+            self.exhausted = window.len() < self.window_size();
+            self.reached = self.below;
+        }
         self.ready = match self.order {
             Order::Ranked => rank(window, &self.weights, self.at).into(),
             Order::Latest => {
@@ -254,6 +268,10 @@ impl Scroll {
             }
             (Order::Latest, Some(top), Some(last)) if !left.is_empty() => {
                 Some(cursor(top, last, Vec::new()))
+            }
+            (_, top, _) if !self.exhausted && self.rounds == MOST_ROUNDS => {
+                let below = self.reached;
+                Some(cursor(top.unwrap_or(below).max(below), below, Vec::new()))
             }
             _ => None,
         };

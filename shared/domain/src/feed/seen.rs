@@ -5,8 +5,6 @@
 
 use std::collections::VecDeque;
 
-use serde::{Deserialize, Serialize};
-
 use super::PostId;
 use super::id::lot;
 
@@ -14,8 +12,7 @@ use super::id::lot;
 const MOST: usize = 500;
 
 /// What a reader was shown lately.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen(VecDeque<u32>);
 
 impl Seen {
@@ -33,6 +30,17 @@ impl Seen {
         }
         let over = self.0.len().saturating_sub(MOST);
         self.0.drain(..over);
+    }
+
+    /// In binary: at most 2,000 bytes.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.0.iter().flat_map(|post| post.to_be_bytes()).collect()
+    }
+
+    /// What such bytes say.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        let posts = bytes.chunks_exact(4).filter_map(|post| post.try_into().ok());
+        Self(posts.map(u32::from_be_bytes).collect())
     }
 }
 
@@ -53,8 +61,6 @@ mod tests {
         seen.note((590..600).map(id));
         assert_eq!(seen, once);
         assert!(!seen.has(id(99)) && seen.has(id(100)) && seen.has(id(599)) && !seen.has(id(600)));
-        let json = serde_json::to_string(&seen).unwrap();
-        assert!(json.len() < 6_000);
-        assert_eq!(serde_json::from_str::<Seen>(&json).unwrap(), seen);
+        assert_eq!((seen.bytes().len(), Seen::from_bytes(&seen.bytes())), (2_000, seen));
     }
 }

@@ -1,7 +1,10 @@
 //! The numbers that can be changed without changing a rule. Tests make them small.
 
-/// What a feed is run with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+use serde::Deserialize;
+
+/// What a feed is run with. What is left out is as the documents say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Settings {
     /// From so many followers on an author's posts are pulled.
     pub pull_from: u64,
@@ -30,10 +33,43 @@ impl Settings {
         page: 200,
         gathered: 100,
     };
+
+    /// Reads settings from JSON; what makes no sense is refused.
+    pub fn parse(json: &str) -> Result<Self, String> {
+        // A list would be taken for settings without names.
+        let named: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(json).map_err(|wrong| wrong.to_string())?;
+        let settings: Self =
+            serde_json::from_value(named.into()).map_err(|wrong| wrong.to_string())?;
+        let Self { pull_from, push_below, dormant_seconds, kept, recents, page, gathered } =
+            settings;
+        let sound = (1..=pull_from).contains(&push_below)
+            && dormant_seconds > 3_600
+            && (1..=5_000).contains(&kept)
+            && (1..=500).contains(&recents)
+            && (1..=1_000).contains(&page)
+            && (1..=100).contains(&gathered);
+        if sound { Ok(settings) } else { Err("a number is out of its range".to_owned()) }
+    }
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self::DEFAULT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_and_nonsense_is_refused() {
+        assert_eq!(Settings::parse("{}"), Ok(Settings::DEFAULT));
+        let few = Settings::parse(r#"{"pullFrom":3,"pushBelow":2}"#).unwrap();
+        assert_eq!((few.pull_from, few.push_below, few.kept), (3, 2, 1_000));
+        for wrong in ["", "[]", r#"{"pullfrom":3}"#, r#"{"pullFrom":3}"#, r#"{"gathered":101}"#] {
+            assert!(Settings::parse(wrong).is_err(), "{wrong}");
+        }
     }
 }

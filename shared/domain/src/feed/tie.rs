@@ -77,6 +77,11 @@ impl Tie {
         self.mine.blocks || self.theirs.blocks
     }
 
+    /// Whether nothing that the other wrote belongs into the feed of the one who looks, whatever it is.
+    pub const fn is_barred(&self) -> bool {
+        self.is_blocked() || self.mine.mutes || !self.mine.follows
+    }
+
     /// The names of the row for two people, the lesser first, and whether `me` is that one.
     pub fn key<'a>(me: &'a UserId, other: &'a UserId) -> (&'a UserId, &'a UserId, bool) {
         if me <= other { (me, other, true) } else { (other, me, false) }

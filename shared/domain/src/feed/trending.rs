@@ -7,7 +7,7 @@
 //!
 //! Absent: a way for one person to heat a post twice, a page that depends on when it is asked for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,29 @@ pub fn heat(people: &BTreeMap<i64, u64>, now: Timestamp) -> u64 {
     sum.fold(0, u64::saturating_add)
 }
 
+/// Where a post stands among what is hot: the more, the hotter. All heat halves alike, so two posts stay
+/// in their order while time goes by, and what is written down stays true. `None` if it is cold.
+pub fn standing(people: &BTreeMap<i64, u64>, now: Timestamp) -> Option<u64> {
+    let heat = heat(people, now);
+    if heat == 0 {
+        return None;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "thousandths of people")]
+    let hours = (heat as f64).log2() * 6.0;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "thousandths of at most 384 hours"
+    )]
+    let thousandths = (hours * 1_000.0).round() as u64;
+    Some(thousandths + cold_below(now))
+}
+
+/// What stands below this has no heat left.
+pub fn cold_below(now: Timestamp) -> u64 {
+    u64::try_from(hour_of(now)).unwrap_or(0) * 1_000
+}
+
 impl Snapshot {
     /// The minute that a snapshot of this moment is named by.
     pub fn minute_of(now: Timestamp) -> i64 {
@@ -60,7 +83,9 @@ impl Snapshot {
         let heats = totals.into_iter().map(|(post, people)| (heat(people, now), post));
         let mut hot: Vec<_> = heats.filter(|(heat, _)| *heat > 0).collect();
         hot.sort_unstable_by(|a, b| b.cmp(a));
-        hot.dedup_by_key(|(_, post)| *post);
+        // A list that lags behind may have a post twice, with the heat of then and of now.
+        let mut known = BTreeSet::new();
+        hot.retain(|(_, post)| known.insert(*post));
         hot.truncate(MOST_TRENDING);
         Self {
             minute: Self::minute_of(now),

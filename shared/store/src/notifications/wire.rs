@@ -1,16 +1,13 @@
 //! The few requests that everything here is made of.
 
-use aws_sdk_dynamodb::types::{
-    KeysAndAttributes, Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure,
-    TransactWriteItem,
-};
+use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, TransactWriteItem};
 use domain::Failure;
 
 use super::Notifications;
-use crate::row::{Item, number, text};
-use crate::schema::PK;
+use crate::reading;
+use crate::row::{Item, text};
 use crate::tally;
-use crate::transaction::put;
+use crate::transaction::next_row;
 
 impl Notifications {
     pub(super) async fn get(
@@ -18,50 +15,15 @@ impl Notifications {
         key: Item,
         action: &'static str,
     ) -> Result<Option<Item>, Failure> {
-        let found = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(key))
-            .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await
-            .map_err(|cause| Failure::new(action, cause))?;
-        tally::note(found.consumed_capacity());
-        Ok(found.item)
+        reading::get(&self.client, &self.table, key, action).await
     }
 
-    /// Reads rows by key, a hundred at a time, until the store has answered for all of them.
     pub(super) async fn get_all(
         &self,
         keys: Vec<Item>,
         action: &'static str,
     ) -> Result<Vec<Item>, Failure> {
-        let mut items = Vec::new();
-        let mut left = keys;
-        while !left.is_empty() {
-            let now: Vec<Item> = left.drain(..left.len().min(100)).collect();
-            let asked = KeysAndAttributes::builder()
-                .set_keys(Some(now))
-                .consistent_read(true)
-                .build()
-                .map_err(|cause| Failure::new(action, cause))?;
-            let found = self
-                .client
-                .batch_get_item()
-                .request_items(&self.table, asked)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                .send()
-                .await
-                .map_err(|cause| Failure::new(action, cause))?;
-            tally::note(found.consumed_capacity());
-            let mut answered = found.responses.unwrap_or_default();
-            items.extend(answered.remove(&self.table).unwrap_or_default());
-            let mut unanswered = found.unprocessed_keys.unwrap_or_default();
-            left.extend(unanswered.remove(&self.table).map(|asked| asked.keys).unwrap_or_default());
-        }
-        Ok(items.into_iter().filter(|item| item.contains_key(PK)).collect())
+        reading::get_all(&self.client, &self.table, keys, action).await
     }
 
     /// Reads a stretch of one partition, up to date and to its end.
@@ -113,16 +75,6 @@ impl Notifications {
         before: u64,
         action: &'static str,
     ) -> Result<TransactWriteItem, Failure> {
-        let row = Put::builder()
-            .table_name(&self.table)
-            .set_item(Some(item))
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-        let row = match before {
-            0 => row.condition_expression("attribute_not_exists(pk)"),
-            before => row
-                .condition_expression("v = :before")
-                .expression_attribute_values(":before", number(before)),
-        };
-        row.build().map(put).map_err(|cause| Failure::new(action, cause))
+        next_row(&self.table, item, before, action)
     }
 }

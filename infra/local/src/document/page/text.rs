@@ -1,22 +1,7 @@
 //! Text on its way into HTML: nothing from the document reaches the page without passing here.
 
+pub(super) use domain::html::escape;
 use serde_json::Value;
-
-/// Makes text safe between tags and inside quoted attributes.
-pub(super) fn escape(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            other => safe.push(other),
-        }
-    }
-    safe
-}
 
 /// Escapes one line of prose and sets what stands between backticks as code.
 pub(super) fn inline(text: &str) -> String {

@@ -39,15 +39,24 @@ fn engagement_weighs_words_and_passing_on() {
 #[test]
 fn people_spread_evenly_over_counters() {
     let mut found = [0_u32; SHARDS as usize];
-    (0..6_400).for_each(|n| found[usize::from(shard_of(id(1), &person(n)))] += 1);
+    (0..6_400).for_each(|n| found[usize::from(shard_of(id(1), &person(n), SHARDS))] += 1);
     assert!(found.iter().all(|count| (50..=160).contains(count)), "{found:?}");
 }
 
 #[test]
 fn ever_fewer_acts_are_told() {
-    let told = |acts| Shard { given: [acts, 0, 0], ..Shard::default() }.is_told();
-    assert!((1..=16).all(told));
-    assert_eq!((1_u64..=100_000).filter(|acts| told(*acts)).count(), 116);
+    assert!((1..=16).all(|acts| is_told(acts, 0, 1)));
+    assert_eq!((1_u64..=100_000).filter(|acts| is_told(*acts, 0, 1)).count(), 116);
+}
+
+#[test]
+fn counters_take_turns_in_telling() {
+    for width in [1, 8, SHARDS] {
+        // All counters move on alike, and double their acts.
+        let told = |counter| (1_025..=2_048).filter(|acts| is_told(*acts, counter, width)).count();
+        let told: usize = (0..width).map(told).sum();
+        assert_eq!(told, 8, "{width} counters");
+    }
 }
 
 #[test]
@@ -77,7 +86,7 @@ proptest! {
             for _ in 0..copies {
                 if let Some((row, delta)) = engage(rows.get(&who), act) {
                     rows.insert(who, row);
-                    shards[usize::from(shard_of(id(1), &person(who)))].add(delta, at(0));
+                    shards[usize::from(shard_of(id(1), &person(who), SHARDS))].add(delta, at(0));
                 }
             }
             folds.push(fold(&shards, at(0)));

@@ -38,7 +38,6 @@ fn a_scroll_with_older_weights_goes_on_and_one_with_unknown_weights_does_not() {
 #[test]
 fn a_cursor_that_no_scroll_makes_is_refused() {
     for wrong in [
-        Cursor { left: vec![], ..cursor() },
         Cursor { left: vec![id(20), id(20)], ..cursor() },
         Cursor { left: vec![id(9)], ..cursor() },
         Cursor { left: vec![id(91)], ..cursor() },

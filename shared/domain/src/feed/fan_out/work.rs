@@ -41,7 +41,7 @@ pub fn work(task: Task, found: &Found<'_>, now: Timestamp, settings: &Settings) 
         post.id == id && post.author == *found.author && post.fan == Fan::Push
     };
     match task {
-        Task::Push { post_id } => {
+        Task::Push { post_id, .. } => {
             let post = found.post.filter(|post| is_it(post, post_id) && is_for_others(post));
             let Some(post) = post else { return Vec::new() };
             let reference = Reference { post_id, author: post.author.clone() };
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn only_who_is_active_gets_a_reference_and_only_while_there_is_a_post() {
-        let push = Task::Push { post_id: id(1) };
+        let push = Task::Push { post_id: id(1), version: 1 };
         let live = post(1, 1);
         let reference = Reference { post_id: id(1), author: person(1) };
         let expected = [Write::Refer(person(2), reference)];

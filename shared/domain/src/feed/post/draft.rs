@@ -41,7 +41,7 @@ impl MediaId {
 }
 
 /// What a post says, checked.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Body {
     /// The words.
     pub text: String,
@@ -50,6 +50,7 @@ pub struct Body {
     /// Who may read it.
     pub privacy: Privacy,
     /// Where it was written, in the author's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
     /// `#topics` in lower case and `@people`, each once, in order.
     pub tags: Vec<String>,

@@ -48,23 +48,6 @@ fn followers_are_spread_over_counters_and_add_up() {
     assert_eq!(followers([&Counter { followers: -1, epoch: 0 }]), 0);
 }
 
-#[test]
-fn marking_ends_when_every_range_is_done_however_often() {
-    let mut marking = Marking::new(1, 1_000, &Settings::DEFAULT);
-    let pages = marking.pages();
-    assert_eq!(pages.len(), 3);
-    // Ranges of another split do not count.
-    for page in split(9) {
-        marking.note(page.range);
-    }
-    for page in pages {
-        assert!(!marking.is_complete());
-        marking.note(page.range);
-        marking.note(page.range);
-    }
-    assert!(marking.is_complete());
-}
-
 const PEOPLE: usize = 2;
 const POSTS: usize = 2;
 

@@ -96,4 +96,6 @@ fn marks_go_when_nothing_that_was_pulled_is_within_the_timeline() {
     };
     let rows = BTreeMap::from([(person(2), fallen(4)), (person(3), fallen(5))]);
     assert_eq!(reader.outlived(&rows), [(person(2), 1)]);
+    let rebuilding = Reader { floor: PostId::MAX, ..reader };
+    assert_eq!(rebuilding.outlived(&rows), [], "the rebuild may not have heard of them");
 }

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::feed::Tie;
-use crate::feed::samples::{at, id, person};
+use crate::feed::samples::{at, id, person, post};
+use crate::feed::{Privacy, Tie};
 use hybrid::{Hybrid, PEOPLE, SETTINGS, WEIGHTS};
 use ops::{Op, ops};
 
@@ -147,6 +147,49 @@ fn a_floor_that_does_not_get_on_ends_the_feed_instead_of_the_function() {
     assert!(matches!(scroll.step(), Step::Gather { .. }));
     scroll.gathered(Run { references: Vec::new(), floor: Some(PostId::MAX) });
     assert!(matches!(scroll.step(), Step::Done(page) if page.next.is_none()));
+}
+
+/// Somebody follows a person who wrote thousands of posts, nearly all of them for friends.
+#[test]
+fn who_may_see_next_to_nothing_gets_short_pages_and_misses_nothing() {
+    let all: Vec<_> = (0..9_000).rev().map(|n| post(n, 1)).collect();
+    let is_open = |id: PostId| all.iter().position(|post| post.id == id).unwrap() % 4_000 == 3_999;
+    for order in [Order::Ranked, Order::Latest] {
+        let settings = Settings::DEFAULT;
+        let mut scroll =
+            Scroll::start(person(2), order, 5, &Weights::CURRENT, &settings, at(9_000)).unwrap();
+        let (mut shown, mut pages) = (Vec::new(), 0);
+        loop {
+            let page = match scroll.step() {
+                Step::Gather { below, most } => {
+                    let rest = all.iter().filter(|post| post.id < below).take(most);
+                    let posts: Vec<_> = rest.map(|post| post.id).collect();
+                    scroll.gathered(Run::queried(&person(1), &posts, most));
+                    continue;
+                }
+                Step::Hydrate(posts) => {
+                    let found = all.iter().filter(|post| posts.contains(&post.id)).cloned();
+                    let candidates = hybrid::followed(found.map(|mut post| {
+                        if !is_open(post.id) {
+                            post.body.privacy = Privacy::Friends;
+                        }
+                        post
+                    }));
+                    scroll.hydrated(candidates);
+                    continue;
+                }
+                Step::Done(page) => page,
+            };
+            pages += 1;
+            shown.extend(ids(&page));
+            let Some(cursor) = page.next else { break };
+            let cursor = Cursor::decode(&cursor.encode(&person(2)), &person(2)).unwrap();
+            scroll = Scroll::resume(person(2), cursor, 5, &Weights::CURRENT, &settings).unwrap();
+        }
+        assert_eq!(shown.len(), 2, "{order:?}");
+        assert!(shown.iter().all(|post| is_open(*post)) && shown[0] != shown[1]);
+        assert!((3..=30).contains(&pages), "{order:?}: each ends after a while: {pages}");
+    }
 }
 
 /// What is not followed at the moment may be again, and then it must not have been cleaned away.

@@ -28,6 +28,33 @@ fn fewer_people_now_beat_more_people_yesterday() {
 }
 
 #[test]
+fn what_stands_below_the_mark_is_cold_and_nothing_else_is() {
+    for people in [1, 2, 40, 1_000_000] {
+        let people = hours(&[(0, people)]);
+        let stands = standing(&people, at(0)).unwrap();
+        for hour in 0..400 {
+            let later = at(hour * 3_600);
+            // What is written down may be off by what whole numbers leave out.
+            match standing(&people, later) {
+                Some(now) if heat(&people, later) > 100 => {
+                    assert!(now.abs_diff(stands) < 150, "{hour}");
+                }
+                Some(_) => assert!(stands + 1_500 > cold_below(later), "{hour}"),
+                None => assert!(stands < cold_below(later), "{hour}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_hotter_post_stands_higher_whenever_each_was_looked_at() {
+    let (old, new) = (hours(&[(0, 100)]), hours(&[(24, 10)]));
+    assert!(standing(&old, at(3_600)) < standing(&new, at(24 * 3_600)));
+    let (more, less) = (hours(&[(0, 3)]), hours(&[(0, 2)]));
+    assert!(standing(&more, at(9 * 3_600)) > standing(&less, at(0)));
+}
+
+#[test]
 fn places_read_back_and_nothing_else_does() {
     let place = Bookmark { minute: 29_538_720, next: 40 };
     assert_eq!(Bookmark::parse(&place.text()), Ok(place));

@@ -84,8 +84,7 @@ impl Hybrid {
             Op::Like(which, who) => {
                 let Some(post) = nth(&self.world, which) else { return };
                 self.world.counts.entry(post.id).or_default().likes += 1;
-                let row = self.world.affinities.entry(person(who)).or_default();
-                row.note(&post.author, Interaction::Like, now);
+                self.world.interact(&person(who), Interaction::Like, &post.author, now);
                 self.world.seen.entry(person(who)).or_default().note([post.id]);
             }
             Op::Act(me, act, other) => self.act(&person(me), act, &person(other)),
@@ -122,7 +121,7 @@ impl Hybrid {
             reach: Reach::default(),
             followers: &followers,
         };
-        let task = Task::Push { post_id: post.id };
+        let task = Task::Push { post_id: post.id, version: post.version };
         let writes = work(task, &found, self.now(), &SETTINGS);
         for write in writes.clone().into_iter().chain(writes) {
             if let Write::Refer(reader, reference) = write {
@@ -272,11 +271,17 @@ pub(super) fn references(count: i64) -> Vec<Reference> {
 
 /// The same, read.
 pub(super) fn candidates(references: &[Reference]) -> Vec<Candidate> {
+    let posts = (0_i64..).zip(references.iter().rev());
+    followed(posts.map(|(n, _)| post(n, u64::try_from(n).unwrap())))
+}
+
+/// Posts of people whom the reader follows.
+pub(super) fn followed(posts: impl IntoIterator<Item = Post>) -> Vec<Candidate> {
     let follows = crate::feed::Side { follows: true, ..Default::default() };
-    (0_i64..)
-        .zip(references.iter().rev())
-        .map(|(n, _)| Candidate {
-            post: post(n, u64::try_from(n).unwrap()),
+    posts
+        .into_iter()
+        .map(|post| Candidate {
+            post,
             counts: Counts::default(),
             tie: Tie { mine: follows, ..Tie::default() },
             affinity: 0.0,

@@ -1,0 +1,116 @@
+//! What the feed says to itself: through a topic what others may want to hear too, and straight to the
+//! queue of whoever fans out what is nobody else's business.
+//!
+//! Absent: anything that a receiver trusts; a message says "look".
+
+use aws_sdk_sns::types::MessageAttributeValue as TopicValue;
+use aws_sdk_sqs::types::{
+    BatchResultErrorEntry as Unsent, MessageAttributeValue as QueueValue,
+    SendMessageBatchRequestEntry,
+};
+use domain::Failure;
+use domain::feed::Message;
+
+use crate::TRACEPARENT;
+use crate::sending::{BATCH, Unbuilt, all_taken, group};
+
+/// The topic that tells of posts that were written and deleted. It leads to the queue, too.
+#[derive(Debug, Clone)]
+pub struct FeedTopic {
+    client: aws_sdk_sns::Client,
+    topic_arn: String,
+}
+
+impl FeedTopic {
+    /// Publishes to `topic_arn`.
+    pub fn new(client: aws_sdk_sns::Client, topic_arn: impl Into<String>) -> Self {
+        Self { client, topic_arn: topic_arn.into() }
+    }
+
+    /// Tells of a post; subscriptions filter by `type`. What is lost here is said again by the sweep.
+    pub async fn tell(&self, message: &Message, traceparent: &str) -> Result<(), Failure> {
+        const ACTION: &str = "tell of a post";
+        let failed = |e: Unbuilt| e.within(ACTION);
+        let body = serde_json::to_string(message).map_err(|e| failed(Unbuilt::new(e)))?;
+        let mut request = self
+            .client
+            .publish()
+            .topic_arn(&self.topic_arn)
+            .message(body)
+            .set_message_group_id(group(&message.group()));
+        for (name, value) in [("type", message.name()), (TRACEPARENT, traceparent)] {
+            let value = TopicValue::builder().data_type("String").string_value(value).build();
+            let value = value.map_err(|e| failed(Unbuilt::new(e)))?;
+            request = request.message_attributes(name, value);
+        }
+        request.send().await.map_err(|cause| Failure::new(ACTION, cause))?;
+        Ok(())
+    }
+}
+
+/// The queue of whoever fans out.
+#[derive(Debug, Clone)]
+pub struct FanOutQueue {
+    client: aws_sdk_sqs::Client,
+    url: String,
+}
+
+impl FanOutQueue {
+    /// Sends to `url`.
+    pub fn new(client: aws_sdk_sqs::Client, url: impl Into<String>) -> Self {
+        Self { client, url: url.into() }
+    }
+
+    /// Says something, now.
+    pub async fn say(
+        &self,
+        messages: impl IntoIterator<Item = Message>,
+        traceparent: &str,
+    ) -> Result<(), Failure> {
+        self.say_later(messages, 0, traceparent).await
+    }
+
+    /// Says something so many seconds from now: ten in a call.
+    pub async fn say_later(
+        &self,
+        messages: impl IntoIterator<Item = Message>,
+        delay: u32,
+        traceparent: &str,
+    ) -> Result<(), Failure> {
+        const ACTION: &str = "ask for a fan-out";
+        let messages: Vec<Message> = messages.into_iter().collect();
+        for batch in messages.chunks(BATCH) {
+            let entries = (0..).zip(batch).map(|(n, said)| entry(n, said, delay, traceparent));
+            let entries: Vec<_> =
+                entries.collect::<Result<_, _>>().map_err(|e: Unbuilt| e.within(ACTION))?;
+            let sent = self
+                .client
+                .send_message_batch()
+                .queue_url(&self.url)
+                .set_entries(Some(entries))
+                .send()
+                .await
+                .map_err(|cause| Failure::new(ACTION, cause))?;
+            all_taken(sent.failed().iter().map(Unsent::code), ACTION)?;
+        }
+        Ok(())
+    }
+}
+
+fn entry(
+    n: u32,
+    message: &Message,
+    delay: u32,
+    traceparent: &str,
+) -> Result<SendMessageBatchRequestEntry, Unbuilt> {
+    let body = serde_json::to_string(message).map_err(Unbuilt::new)?;
+    let trace = QueueValue::builder().data_type("String").string_value(traceparent).build();
+    SendMessageBatchRequestEntry::builder()
+        .id(n.to_string())
+        .message_body(body)
+        .set_delay_seconds((delay > 0).then(|| i32::try_from(delay).unwrap_or(i32::MAX)))
+        .set_message_group_id(group(&message.group()))
+        .message_attributes(TRACEPARENT, trace.map_err(Unbuilt::new)?)
+        .build()
+        .map_err(Unbuilt::new)
+}
