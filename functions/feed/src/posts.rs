@@ -7,7 +7,6 @@ use domain::accounts::UserId;
 use domain::feed::{Counts, Draft, Edit, Place, Post, PostId, Rejected, Tie, look, visible};
 use http::{StatusCode, header};
 use store::feed::{Amended, Created, Entry, NewPost};
-use store::idempotency::Request as Once;
 
 use crate::State;
 use crate::engagement::{counts_moved, unsharing};
@@ -28,14 +27,9 @@ pub(crate) async fn write(state: &State, request: Request) -> Answer {
     media::check(state, &me, &body.media).await?;
     let id = PostId::made_from(request.now, state.entropy.bytes());
     let claimant = state.entropy.token();
-    let once = request.idempotency_key()?.map(|key| Once {
-        caller: me.as_str(),
-        operation: OPERATION,
-        key,
-        fingerprint: idempotency::digest(&request.path, &request.body),
-        claimant: &claimant,
-        deadline: request.deadline,
-    });
+    let key = request.idempotency_key()?;
+    let call = (me.as_str(), OPERATION);
+    let once = key.map(|key| idempotency::name(key, &request, call, &claimant));
     for _ in 0..TRIES {
         let author = state.feed.author(&me).await?;
         let fan = author.recents.reach.fan();

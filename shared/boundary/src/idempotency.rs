@@ -42,20 +42,26 @@ pub async fn begin_for(
 ) -> Result<Turn, Error> {
     let Some(key) = request.idempotency_key()? else { return Ok(Turn::Run(None)) };
     let claimant = entropy.token();
-    let claim = Once {
-        caller,
-        operation,
-        key,
-        fingerprint: fingerprint(request),
-        claimant: &claimant,
-        deadline: request.deadline,
-    };
+    let claim = name(key, request, (caller, operation), &claimant);
     match once.claim(&claim, request.now).await? {
         Claim::Won(ticket) => Ok(Turn::Run(Some(ticket))),
         before @ (Claim::Answered(_) | Claim::Running(_) | Claim::Mismatch) => {
             met(before, request.now).map(Turn::Repeat)
         }
     }
+}
+
+/// What a request is known by that came with `key`. A handler that writes its answer with its effect needs no
+/// more than that, and no claim before.
+pub fn name<'a>(
+    key: &'a str,
+    request: &Request,
+    (caller, operation): (&'a str, &'static str),
+    claimant: &'a str,
+) -> Once<'a> {
+    // The path belongs to it: one key on two accounts' keys is two requests.
+    let fingerprint = digest(&request.path, &request.body);
+    Once { caller, operation, key, fingerprint, claimant, deadline: request.deadline }
 }
 
 /// What a repeat is told: the first answer, or why there is none.
@@ -103,11 +109,6 @@ fn repeated(answer: Answer) -> Response {
         response = response.with_text(header::ETAG, etag);
     }
     response
-}
-
-/// The path belongs to it: one key on two accounts' keys is two requests.
-fn fingerprint(request: &Request) -> [u8; 32] {
-    digest(&request.path, &request.body)
 }
 
 /// What tells one request from another under the same key.

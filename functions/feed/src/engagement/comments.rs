@@ -10,7 +10,6 @@ use http::{StatusCode, header};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::feed::{Commented, Uncommented};
-use store::idempotency::Request as Once;
 
 use super::{TRIES, counts_moved, meet, remembered};
 use crate::State;
@@ -67,14 +66,9 @@ pub(crate) async fn write(state: &State, request: Request) -> Answer {
     let id = CommentId::made_from(request.now, state.entropy.bytes());
     let comment = draft.checked(id, post, me.clone(), request.now)?;
     let claimant = state.entropy.token();
-    let once = request.idempotency_key()?.map(|key| Once {
-        caller: me.as_str(),
-        operation: OPERATION,
-        key,
-        fingerprint: idempotency::digest(&request.path, &request.body),
-        claimant: &claimant,
-        deadline: request.deadline,
-    });
+    let key = request.idempotency_key()?;
+    let call = (me.as_str(), OPERATION);
+    let once = key.map(|key| idempotency::name(key, &request, call, &claimant));
     let response = written(state, &me, &comment).await?;
     let kept = idempotency::kept(&response, response.text().into_bytes());
     for _ in 0..TRIES {
