@@ -67,6 +67,47 @@ async fn a_deletion_that_the_topic_does_not_take_is_followed_all_the_same() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_page_that_fails_is_repeated_alone() {
+    let names = ["ada", "bob", "cid", "dan", "eli", "fay", "gus"];
+    let people = People::with(&names, &json!({ "page": 2 }).to_string()).await;
+    for who in &names[1..] {
+        people.put(who, "follow", "ada").await;
+    }
+    people.settle().await;
+    let faults = &people.lab.cloud.faults;
+    faults.silence(Some(|call| {
+        call.operation == "BatchWriteItem" && String::from_utf8_lossy(&call.body).contains("eli")
+    }));
+    people.say("ada", "hello").await;
+    people.lab.cloud.settle().await;
+    let mut before = Vec::new();
+    for who in &names[1..] {
+        if !people.timeline(who).await.is_empty() {
+            before.push(*who);
+        }
+    }
+    assert_eq!(before, ["bob", "cid"], "the page of dan and eli failed, and the last waits for it");
+    faults.silence(None);
+    faults.record(|call| call.operation == "BatchWriteItem");
+    // The message is seen again; no sweep comes by.
+    people.lab.advance_seconds(366);
+    people.lab.cloud.settle().await;
+    let written: Vec<String> = faults
+        .recorded()
+        .iter()
+        .map(|call| String::from_utf8_lossy(&call.body).into_owned())
+        .collect();
+    assert_eq!(written.len(), 2, "a call for each page that was left");
+    for who in before {
+        assert!(!written.iter().any(|body| body.contains(who)), "{who} is written to again");
+    }
+    for who in &names[1..] {
+        assert_eq!(people.latest(who).await, ["hello"], "{who}");
+    }
+    assert_eq!(people.unfinished().await, 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn pages_and_crossings_leave_no_work_behind() {
     let settings = json!({ "page": 2, "pullFrom": 4, "pushBelow": 3 }).to_string();
     let names = ["ada", "bob", "cid", "dan", "eli"];
