@@ -17,7 +17,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use store::tally::Tally;
 
-use crate::http::Error;
+use crate::http::Problem;
 use crate::telemetry::{Fields, Log, Report, Trace};
 use crate::{Clock, Entropy, Function, Host, Invocation};
 
@@ -118,8 +118,7 @@ impl<S: Send + Sync + 'static> Edge<S> {
         };
         answered.unwrap_or_else(|_| {
             shared.report("answer the request");
-            let (response, _) = Error::panicked().into_response("/");
-            Answer::from(response)
+            Answer::problem(Problem::panicked(), "/")
         })
     }
 

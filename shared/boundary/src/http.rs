@@ -1,105 +1,61 @@
-//! HTTP: routes inside a function, from an API Gateway event to an answer.
+//! HTTP: axum handlers, from an API Gateway event to an answer.
 //!
-//! The path of a request: the firewall (403) → find the operation by path and method (404, 405) → who
-//! is calling (401) → do their quotas let them, whatever was found so far (429) → may they (403) → is
-//! the body small enough (413) → the handler → problem+json for whatever went wrong → headers that
-//! every answer carries → one log line. A handler sees none of that.
+//! The path of a request: [`Api::handle`] makes an `http::Request` of the event → axum finds the operation by
+//! path and method (404, 405) → `admission` lets it pass (403, 401, 429, 403, 413) → the handler's arguments are
+//! read (400, 422) → the handler → problem+json for whatever went wrong → headers that every answer carries →
+//! one log line. A handler sees none of that.
 
-mod builder;
+mod admission;
+mod answers;
+mod arguments;
+mod call;
 mod cursor;
+mod operation;
 mod problem;
-mod request;
-mod response;
 
 use std::fmt;
 use std::sync::Arc;
 
+use axum::Router;
+use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
-use futures::future::BoxFuture;
-use http::{HeaderMap, HeaderValue, Method, header};
-use lambda_http::RequestExt;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http_body_util::BodyExt;
 use serde_json::json;
 use store::tally;
+use tower::ServiceExt;
 
 use crate::identity::Identity;
-use crate::limits::{Caller, Limiter, Meter};
+use crate::limits::Limiter;
 use crate::telemetry::{self, Log, Report, Stopwatch, measured, trace_of};
-use crate::{Clock, Entropy};
+use crate::{Clock, Entropy, Host, Misconfigured};
+use admission::Admission;
+use call::Noted;
 
-use domain::accounts::{Principal, Role};
-use domain::limits::firewall::Asked;
 use domain::limits::headers::Fields;
 
-pub use builder::Builder;
+pub use answers::{Accepted, Created, Keep, NoContent, Repeatable, Text, Versioned};
+pub use arguments::{Caller, IdempotencyKey, IfMatch, Json, Path, Query, Segment};
+pub use axum::extract::State;
+pub use call::{Arrival, Call, parse_json, parse_query};
 pub use cursor::Cursor;
-pub use problem::{Error, KINDS, Kind, Problem, sentence};
-pub use request::{Request, parse_json, parse_query};
-pub use response::Response;
+pub use operation::{Access, Operation, Operations, Routes};
+pub use problem::{KINDS, Kind, Problem, sentence};
 
-/// What a handler returns.
-pub type Answer = Result<Response, Error>;
-
-type Handler<S> = for<'a> fn(&'a S, Request) -> BoxFuture<'a, Answer>;
-
-/// Who may call an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// Anyone.
-    Public,
-    /// Anyone with a valid key; the handler decides what they may see.
-    Key,
-    /// Holders of a role, and admins.
-    Role(Role),
-    /// Anyone without a key; whoever sends one is held to it and to the role.
-    Optional(Role),
+/// A function's HTTP side: a router, and what stands around it.
+#[derive(Clone)]
+pub struct Api {
+    shared: Arc<Shared>,
 }
 
-/// One method on one path.
-pub struct Operation<S> {
-    /// The method; `GET` answers `HEAD` too.
-    pub method: Method,
-    /// The path, in the template's notation.
-    pub path: &'static str,
-    /// Its name in metrics and in the OpenAPI document.
-    pub id: &'static str,
-    /// Who may call it.
-    pub access: Access,
-    /// The largest body it takes.
-    pub body_cap: usize,
-    /// Whether the handler says how many units it takes, instead of one a request.
-    metered: bool,
-    handler: Handler<S>,
-}
-
-impl<S> fmt::Debug for Operation<S> {
+impl fmt::Debug for Api {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {:?}", self.method, self.path, self.access)
+        f.debug_struct("Api").field("router", &self.shared.router).finish_non_exhaustive()
     }
 }
 
-/// A function's HTTP side: its operations over a state they share.
-pub struct Api<S> {
-    shared: Arc<Shared<S>>,
-}
-
-impl<S> Clone for Api<S> {
-    fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared) }
-    }
-}
-
-impl<S> fmt::Debug for Api<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Api").field("operations", &self.shared.operations).finish_non_exhaustive()
-    }
-}
-
-struct Shared<S> {
-    state: S,
-    operations: Vec<Operation<S>>,
-    paths: matchit::Router<Vec<usize>>,
-    unclaimed: Option<Handler<S>>,
-    identity: Option<Identity>,
+struct Shared {
+    router: Router,
     limiter: Arc<Limiter>,
     behind_cloudfront: bool,
     clock: Clock,
@@ -108,12 +64,35 @@ struct Shared<S> {
     stage: String,
 }
 
-impl<S: Send + Sync + 'static> Api<S> {
-    /// Every operation, for the OpenAPI document and the contract tests.
-    pub fn operations(&self) -> &[Operation<S>] {
-        &self.shared.operations
+impl Api {
+    /// The API on `host`: the list of operations, over the state that their handlers share.
+    pub fn new<S: Send + Sync + 'static>(
+        host: &Host,
+        state: S,
+        operations: impl FnOnce(&mut Routes<S>),
+    ) -> Result<Self, Misconfigured> {
+        let limiter = Arc::new(Limiter::on(host)?);
+        let admission = Arc::new(Admission::new(Arc::clone(&limiter), host.log.clone()));
+        let mut routes = Routes::new(Arc::clone(&admission));
+        operations(&mut routes);
+        if routes.ask_who_calls() {
+            admission.know(Identity::on(host)?);
+        }
+        Ok(Self {
+            shared: Arc::new(Shared {
+                router: routes.finish(Arc::new(state)),
+                limiter,
+                behind_cloudfront: host.behind_cloudfront()?,
+                clock: host.clock.clone(),
+                entropy: host.entropy.clone(),
+                log: host.log.clone(),
+                stage: host.vars.optional("STAGE").unwrap_or("local").to_owned(),
+            }),
+        })
     }
+}
 
+impl Api {
     /// Reads the rules before the first request needs them, which also opens the connection to the
     /// store.
     pub async fn warm(&self) {
@@ -139,34 +118,38 @@ impl<S: Send + Sync + 'static> Api<S> {
             .into_iter()
             .find_map(|name| event.headers().get(name)?.to_str().ok());
         let trace = trace_of(handed, &shared.entropy);
-        let deadline = event.lambda_context_ref().map_or(0, |context| context.deadline);
-        let mut request = Request::read(event, now, deadline, trace.clone());
-        request.client = request.sender(shared.behind_cloudfront);
-        let (method, path) = (request.method.clone(), request.path.clone());
-        let conditions = request.conditions();
+        let conditions = Conditions::of(&event);
+        let request = call::arrived(event, now, trace.clone(), shared.behind_cloudfront);
+        let method = request.method().clone();
+        let arrival = request.extensions().get::<Arrival>();
+        let (path, seen) = arrival.map(|it| (it.path.clone(), it.seen.clone())).unwrap_or_default();
 
-        let mut seen = Seen::default();
-        let work = std::panic::AssertUnwindSafe(shared.answer(request, &mut seen)).catch_unwind();
+        let router = shared.router.clone();
+        let work = std::panic::AssertUnwindSafe(router.oneshot(request)).catch_unwind();
         let ((outcome, tally), measures) = Box::pin(measured(tally::counted(work))).await;
-        let answer = outcome.unwrap_or_else(|_| Err(Error::panicked()));
-        let (mut response, fault) = match answer {
-            Ok(response) => (response.honouring(&conditions), None),
-            Err(error) => error.into_response(&path),
+        let response = match outcome {
+            Ok(Ok(response)) => response,
+            Ok(Err(never)) => match never {},
+            Err(_) => Problem::panicked().into_response(),
         };
+        let (mut response, fault) = finished(response, &path).await;
+        conditions.apply(&mut response);
         if method == Method::HEAD {
-            response = response.without_body();
+            *response.body_mut() = lambda_http::Body::Empty;
         }
-        let message = format!("{method} {} {}", seen.path.unwrap_or("?"), response.status());
+        let Noted { path, operation, principal, meter } = seen.take();
+        let status = response.status();
+        let message = format!("{method} {} {status}", path.unwrap_or("?"));
         let mut fields = telemetry::Fields::new();
-        fields.insert("status".to_owned(), json!(response.status().as_u16()));
-        if let Some(principal) = seen.principal {
+        fields.insert("status".to_owned(), json!(status.as_u16()));
+        if let Some(principal) = principal {
             fields.insert("principal".to_owned(), json!(principal));
         }
         shared.log.report(&Report {
             at: now,
             milliseconds: stopwatch.milliseconds(),
             stage: &shared.stage,
-            operation: seen.operation.unwrap_or("unclaimed"),
+            operation: operation.unwrap_or("unclaimed"),
             message,
             trace: &trace,
             tally,
@@ -174,138 +157,84 @@ impl<S: Send + Sync + 'static> Api<S> {
             fields,
             measures,
         });
-        let mut response = response.into_http();
-        if let Some(fields) = seen.meter.and_then(|meter| meter.admission().fields()) {
-            announce(response.headers_mut(), fields);
+        let headers = response.headers_mut();
+        if let Some(fields) = meter.and_then(|meter| meter.admission().fields()) {
+            announce(headers, fields);
         }
         if let Ok(value) = HeaderValue::try_from(trace.traceparent()) {
-            response.headers_mut().insert("traceparent", value);
+            headers.insert("traceparent", value);
         }
         response
     }
 }
 
-/// What the log line wants to know of a request that a handler consumed.
-#[derive(Default)]
-struct Seen {
-    path: Option<&'static str>,
-    operation: Option<&'static str>,
-    principal: Option<String>,
-    meter: Option<Meter>,
+/// The answer as the gateway takes it, with the headers that every answer carries; and for a failure the text
+/// that belongs into the log.
+async fn finished(
+    mut response: Response,
+    path: &str,
+) -> (http::Response<lambda_http::Body>, Option<String>) {
+    let (mut response, fault) = match response.extensions_mut().remove::<Problem>() {
+        Some(problem) => {
+            let fault = problem.fault().map(str::to_owned);
+            (problem.answer(path).map(lambda_http::Body::Text), fault)
+        }
+        None => gathered(response).await,
+    };
+    let headers = response.headers_mut();
+    // The gateway counts for itself, and a problem was written after axum had counted.
+    headers.remove(header::CONTENT_LENGTH);
+    for (name, value) in DEFAULT_HEADERS {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    (response, fault)
 }
 
-impl<S> Shared<S> {
-    async fn answer(&self, mut request: Request, seen: &mut Seen) -> Answer {
-        if request.path != HEALTH {
-            self.guard(&request).await?;
+async fn gathered(response: Response) -> (http::Response<lambda_http::Body>, Option<String>) {
+    let (parts, body) = response.into_parts();
+    let encoded = parts.headers.contains_key(header::CONTENT_ENCODING);
+    let bytes = match body.collect().await {
+        Ok(collected) => collected.to_bytes(),
+        Err(error) => {
+            let problem = Problem::from(domain::Failure::new("read the answer", error));
+            let fault = problem.fault().map(str::to_owned);
+            return (problem.answer("").map(lambda_http::Body::Text), fault);
         }
-        let found = self.find(&request);
-        let Ok(Some((operation, params))) = found else {
-            // Guessing has its quota, of paths and of methods.
-            self.meter(&request, None, seen).charge(1).await?;
-            return match (found, self.unclaimed) {
-                (Err(wrong_method), _) => Err(wrong_method.into()),
-                (Ok(_), Some(handler)) => handler(&self.state, request).await,
-                (Ok(_), None) => Err(Problem::unknown_path(&request.path).into()),
-            };
-        };
-        seen.path = Some(operation.path);
-        seen.operation = Some(operation.id);
-        request.params = params;
-        let identified = self.identify(operation, &request).await;
-        if let Ok(Some(principal)) = &identified {
-            seen.principal = Some(principal.user_id.as_str().to_owned());
-            request.principal = Some(principal.clone());
-        }
-        // Who can't say who they are is held to what strangers are: guessing has its quota too.
-        let meter = self.meter(&request, Some(operation), seen);
-        // An admin must be able to take back a rule that refuses everyone.
-        let administers = operation.path.starts_with(ADMINISTRATION)
-            && request.principal.as_ref().is_some_and(Principal::is_admin);
-        if !(operation.metered || administers) || identified.is_err() {
-            meter.charge(1).await?;
-        }
-        if let (Some(principal), Access::Role(role) | Access::Optional(role)) =
-            (identified?, operation.access)
-            && !principal.is_admin()
-            && !principal.roles.contains(role)
+    };
+    // What is text goes as text; the rest the gateway gets in base64.
+    let body = match String::from_utf8(bytes.into()) {
+        Ok(text) if text.is_empty() => lambda_http::Body::Empty,
+        Ok(text) if !encoded => lambda_http::Body::Text(text),
+        Ok(text) => lambda_http::Body::Binary(text.into_bytes()),
+        Err(error) => lambda_http::Body::Binary(error.into_bytes()),
+    };
+    (http::Response::from_parts(parts, body), None)
+}
+
+/// What `If-None-Match` asks, kept aside while the router owns the request.
+struct Conditions {
+    if_none_match: Option<String>,
+}
+
+impl Conditions {
+    fn of(event: &lambda_http::Request) -> Self {
+        let readable = matches!(*event.method(), Method::GET | Method::HEAD);
+        let wanted = event.headers().get(header::IF_NONE_MATCH).filter(|_| readable);
+        Self { if_none_match: wanted.and_then(|value| value.to_str().ok()).map(str::to_owned) }
+    }
+
+    /// 304 without a body when the caller has this very version already.
+    fn apply(&self, response: &mut http::Response<lambda_http::Body>) {
+        let etag = response.headers().get(header::ETAG).and_then(|value| value.to_str().ok());
+        if let (Some(wanted), Some(etag)) = (&self.if_none_match, etag)
+            && response.status() == StatusCode::OK
+            && wanted.split(',').any(|tag| tag.trim().trim_start_matches("W/") == etag)
         {
-            return Err(Problem::role_missing(role).into());
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            *response.body_mut() = lambda_http::Body::Empty;
         }
-        if request.body.len() > operation.body_cap {
-            return Err(Problem::too_large(operation.body_cap).into());
-        }
-        request.meter = Some(meter);
-        (operation.handler)(&self.state, request).await
-    }
-
-    /// The firewall, as it is now.
-    async fn guard(&self, request: &Request) -> Result<(), Problem> {
-        self.limiter.refresh(request.now).await;
-        let asked = Asked {
-            ip: request.client,
-            path: &request.path,
-            method: request.method.as_str(),
-            header: &|name| request.header(name),
-        };
-        match self.limiter.refusal(&asked, request.now) {
-            Some(reason) => Err(Problem::firewalled(&reason)),
-            None => Ok(()),
-        }
-    }
-
-    /// Who is calling; nobody in particular where that is allowed.
-    async fn identify(
-        &self,
-        operation: &Operation<S>,
-        request: &Request,
-    ) -> Result<Option<Principal>, Error> {
-        let stranger = match operation.access {
-            Access::Public => true,
-            Access::Optional(_) => request.claims.is_none() && !request.has_credentials(),
-            Access::Key | Access::Role(_) => false,
-        };
-        if stranger {
-            return Ok(None);
-        }
-        let identity = self.identity.as_ref().ok_or_else(Problem::unauthenticated)?;
-        identity.authenticate(request, &self.log).await.map(Some)
-    }
-
-    /// What the request is charged with.
-    fn meter(&self, request: &Request, operation: Option<&Operation<S>>, seen: &mut Seen) -> Meter {
-        let caller = Caller::of(request.principal.as_ref(), request.client);
-        let method = request.method.as_str();
-        let resource = operation.map_or("(no such path)", |operation| operation.path);
-        let resource = format!("{method} {resource}");
-        let meter = Meter::new(&self.limiter, caller, resource, &request.path, method);
-        seen.meter = Some(meter.clone());
-        meter
-    }
-
-    /// The operation for a request; 405 with `Allow` when only the method is wrong.
-    #[expect(clippy::type_complexity, reason = "the pair is taken apart at the only call")]
-    fn find(
-        &self,
-        request: &Request,
-    ) -> Result<Option<(&Operation<S>, Vec<(String, String)>)>, Problem> {
-        let Ok(found) = self.paths.at(&request.path) else { return Ok(None) };
-        let wanted = if request.method == Method::HEAD { &Method::GET } else { &request.method };
-        let here = || found.value.iter().map(|&index| &self.operations[index]);
-        let Some(operation) = here().find(|operation| operation.method == *wanted) else {
-            return Err(Problem::wrong_method(here().map(|operation| &operation.method)));
-        };
-        let params =
-            found.params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        Ok(Some((operation, params)))
     }
 }
-
-/// Where admins decide about limits themselves.
-const ADMINISTRATION: &str = "/admin/";
-
-/// Alive is alive, whatever the store says.
-const HEALTH: &str = "/health";
 
 /// Tells the caller how they stand.
 fn announce(headers: &mut HeaderMap, fields: Fields) {

@@ -17,7 +17,7 @@ use domain::accounts::{
 use messaging::KeyUses;
 use store::Accounts;
 
-use crate::http::{Error, Problem, Request};
+use crate::http::{Arrival, Problem};
 use crate::telemetry::{Log, Trace};
 use crate::{Host, Misconfigured};
 
@@ -78,13 +78,17 @@ impl Identity {
     }
 
     /// The caller, or the problem to answer with.
-    pub async fn authenticate(&self, request: &Request, log: &Log) -> Result<Principal, Error> {
-        if let Some(claims) = &request.claims {
-            return principal_from(claims).ok_or_else(|| Problem::unauthenticated().into());
+    pub(crate) async fn authenticate(
+        &self,
+        arrival: &Arrival,
+        authorization: Option<&str>,
+        log: &Log,
+    ) -> Result<Principal, Problem> {
+        if let Some(claims) = &arrival.claims {
+            return principal_from(claims).ok_or_else(Problem::unauthenticated);
         }
-        let token = request.header("authorization").and_then(bearer);
-        let token = token.ok_or_else(Problem::unauthenticated)?;
-        self.recognise(token, request.now, &request.trace, log).await
+        let token = authorization.and_then(bearer).ok_or_else(Problem::unauthenticated)?;
+        self.recognise(token, arrival.now, &arrival.trace, log).await
     }
 
     /// Whose key it is, or the problem to answer with.
@@ -94,10 +98,10 @@ impl Identity {
         now: Timestamp,
         trace: &Trace,
         log: &Log,
-    ) -> Result<Principal, Error> {
+    ) -> Result<Principal, Problem> {
         let presented = ApiKey::parse(token).ok_or_else(Problem::unauthenticated)?;
         if presented.key_id.as_str() == KeyId::ROOT {
-            return self.root(&presented).ok_or_else(|| Problem::unauthenticated().into());
+            return self.root(&presented).ok_or_else(Problem::unauthenticated);
         }
         let memory = self.look_up(&presented, now).await?;
         let stored = memory.key.as_ref().zip(memory.account.as_ref());
@@ -106,7 +110,7 @@ impl Identity {
                 self.tell_use(&presented.key_id, &memory, now, trace, log).await;
                 Ok(principal)
             }
-            Verdict::Denied => Err(Problem::unauthenticated().into()),
+            Verdict::Denied => Err(Problem::unauthenticated()),
         }
     }
 

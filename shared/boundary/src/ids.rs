@@ -13,7 +13,7 @@ use domain::ids::{
 use store::Leases;
 use tokio::sync::Mutex;
 
-use crate::http::{Error, Problem};
+use crate::http::Problem;
 use crate::{Clock, Entropy, Host, Misconfigured};
 
 /// Lanes tried before a request is turned away. The first four are whole slots; a search this long
@@ -53,10 +53,10 @@ impl From<Failure> for Shortage {
     }
 }
 
-impl From<Shortage> for Error {
+impl From<Shortage> for Problem {
     fn from(shortage: Shortage) -> Self {
         let (detail, seconds) = match shortage {
-            Shortage::Failure(failure) => return Self::Failure(failure),
+            Shortage::Failure(failure) => return failure.into(),
             Shortage::ClockBack(by_ms) => (
                 format!("This node's clock stepped back by {by_ms} ms."),
                 u32::try_from(by_ms.div_ceil(1000)).unwrap_or(u32::MAX),
@@ -65,7 +65,7 @@ impl From<Shortage> for Error {
             Shortage::NoLane => ("Every lane of ids is in use.".to_owned(), 5),
             Shortage::ClockStuck => ("This node's clock stands still.".to_owned(), 5),
         };
-        Self::Problem(Problem::unavailable(detail, seconds))
+        Self::unavailable(detail, seconds)
     }
 }
 

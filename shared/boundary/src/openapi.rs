@@ -1,252 +1,287 @@
-//! OpenAPI 3.1 from the functions' own routes and types.
+//! OpenAPI 3.1 from the functions' own operations and types.
 //!
-//! Paths, methods, operation ids and who may call come from the [`Operation`]s that are really
-//! routed; shapes come from the types that are really read and written. Only the sentences are
-//! written by hand, in each function's `docs.rs`. Nothing here is part of a deployed function.
+//! Paths, methods, operation ids, words and who may call come from the [`Operation`]s that are really routed;
+//! parameters, bodies and answers come from the types of the handlers' arguments and answers, which describe
+//! themselves. Nothing here is part of a deployed function: only the local cloud and the tests walk a list of
+//! operations with a [`Document`].
 
-use http::Method;
+use std::sync::Arc;
+
+use axum::handler::Handler;
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::http::{Access, KINDS, Operation};
+use crate::http::{Access, KINDS, Operation, Operations};
 
-/// Renders a type's schema.
-pub type Shape = fn(&mut SchemaGenerator) -> Schema;
-
-/// The shape of `T`.
-pub fn shape<T: JsonSchema>() -> Shape {
-    |generator| generator.subschema_for::<T>()
+/// What an argument of a handler means for the document.
+pub trait DescribeArgument {
+    /// Adds it to the operation's entry; most arguments mean nothing to a caller.
+    fn describe(_: &mut Entry, _: &mut SchemaGenerator) {}
 }
 
-/// The sentences about one operation.
-#[derive(Debug, Clone)]
-pub struct Doc {
-    /// Which operation.
-    pub id: &'static str,
-    /// One line.
-    pub summary: &'static str,
-    /// More, if there is more to say.
-    pub description: &'static str,
-    /// The parts of the path: name and meaning.
-    pub path: &'static [(&'static str, &'static str)],
-    /// The query's shape.
-    pub query: Option<Shape>,
-    /// The body's shape.
-    pub body: Option<Shape>,
-    /// Whether the body may be left out.
-    pub body_optional: bool,
-    /// Request headers beside the usual: name, meaning, required.
-    pub headers: &'static [(&'static str, &'static str, bool)],
-    /// The status when it worked.
-    pub status: u16,
-    /// The answer's shape; `None` for no body.
-    pub answer: Option<Shape>,
-    /// The answer's media types where it is not JSON.
-    pub media: &'static [&'static str],
-    /// The body's media type.
-    pub body_media: &'static str,
-    /// The statuses it can refuse with, beside those every operation has.
-    pub problems: &'static [u16],
+/// What the answer of a handler means for the document.
+pub trait DescribeAnswer {
+    /// Adds it to the operation's entry.
+    fn describe(_: &mut Entry, _: &mut SchemaGenerator) {}
 }
 
-impl Doc {
-    /// A start with everything optional left out.
-    pub const fn new(id: &'static str, summary: &'static str) -> Self {
-        Self {
-            id,
-            summary,
-            description: "",
-            path: &[],
-            query: None,
-            body: None,
-            body_optional: false,
-            headers: &[],
-            status: 200,
-            answer: None,
-            media: &[],
-            body_media: "application/json",
-            problems: &[],
+/// A handler whose arguments and answer describe themselves.
+pub trait Documented<Arguments> {
+    /// Describes them, in their order.
+    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator);
+}
+
+macro_rules! documented {
+    ($($argument:ident)*) => {
+        impl<F, Answering, Answer, $($argument),*> Documented<($($argument,)*)> for F
+        where
+            F: Fn($($argument),*) -> Answering,
+            Answering: Future<Output = Answer>,
+            Answer: DescribeAnswer,
+            $($argument: DescribeArgument),*
+        {
+            fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+                $($argument::describe(entry, schemas);)*
+                Answer::describe(entry, schemas);
+            }
         }
+    };
+}
+documented!();
+documented!(A);
+documented!(A B);
+documented!(A B C);
+documented!(A B C D);
+documented!(A B C D E);
+documented!(A B C D E G);
+documented!(A B C D E G H);
+documented!(A B C D E G H I);
+
+/// One operation's part of the document, as its arguments and answer fill it in.
+#[derive(Debug, Default)]
+pub struct Entry {
+    segments: Vec<Value>,
+    query: Vec<Value>,
+    headers: Vec<Value>,
+    body: Option<(bool, Schema)>,
+    status: Option<u16>,
+    answer: Option<Schema>,
+    refusals: Vec<u16>,
+}
+
+impl Entry {
+    /// It has a part in its path.
+    pub fn takes_segment(&mut self, name: &str, meaning: &str) {
+        self.segments.push(parameter("path", name, meaning, true));
     }
-}
 
-/// An operation that is routed, without its handler.
-#[derive(Debug, Clone)]
-pub struct Routed {
-    /// Its method.
-    pub method: Method,
-    /// Its path.
-    pub path: &'static str,
-    /// Its name.
-    pub id: &'static str,
-    /// Who may call it.
-    pub access: Access,
-}
-
-impl<S> From<&Operation<S>> for Routed {
-    fn from(operation: &Operation<S>) -> Self {
-        Self {
-            method: operation.method.clone(),
-            path: operation.path,
-            id: operation.id,
-            access: operation.access,
-        }
+    /// It reads a header.
+    pub fn takes_header(&mut self, name: &str, meaning: &str, required: bool) {
+        self.headers.push(parameter("header", name, meaning, required));
     }
-}
 
-/// One function's part of the document.
-#[derive(Debug)]
-pub struct Section {
-    /// How the section is headed.
-    pub tag: &'static str,
-    /// What it is about.
-    pub about: &'static str,
-    /// What is routed.
-    pub routed: Vec<Routed>,
-    /// What is said about it.
-    pub docs: Vec<Doc>,
-}
-
-/// The whole document.
-///
-/// # Errors
-/// Names the operation that has no sentences, or the sentences that have no operation.
-pub fn document(version: &str, sections: &[Section]) -> Result<Value, String> {
-    let mut generator = SchemaSettings::draft2020_12()
-        .with(|settings| settings.definitions_path = "/components/schemas".into())
-        .into_generator();
-    let mut paths = Map::new();
-    for section in sections {
-        for routed in &section.routed {
-            let doc = section
-                .docs
-                .iter()
-                .find(|doc| doc.id == routed.id)
-                .ok_or_else(|| format!("{} is routed but not documented", routed.id))?;
-            let path = paths.entry(routed.path).or_insert_with(|| json!({}));
-            path[routed.method.as_str().to_lowercase()] =
-                operation(section.tag, routed, doc, &mut generator);
-        }
-        let routed = |doc: &&Doc| section.routed.iter().all(|routed| routed.id != doc.id);
-        if let Some(doc) = section.docs.iter().find(routed) {
-            return Err(format!("{} is documented but not routed", doc.id));
-        }
+    /// It reads a body of that shape.
+    pub fn takes_body(&mut self, required: bool, shape: Schema) {
+        self.body = Some((required, shape));
+        self.refuses(&[400, 413, 422]);
     }
-    let tags: Vec<Value> = sections
-        .iter()
-        .map(|section| json!({ "name": section.tag, "description": section.about }))
-        .collect();
-    let mut schemas = generator.take_definitions(true);
-    schemas.insert("Problem".to_owned(), problem_schema());
-    Ok(json!({
-        "openapi": "3.1.0",
-        "info": {
-            "title": "Switchyard",
-            "version": version,
-            "summary": "Serverless building blocks",
-            "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
-        },
-        "servers": [{ "url": "/" }],
-        "tags": tags,
-        "paths": paths,
-        "components": {
-            "schemas": schemas,
-            "securitySchemes": {
-                "apiKey": {
-                    "type": "http", "scheme": "bearer", "bearerFormat": "keyId.secret",
-                    "description": "An API key, or a token of the configured OIDC issuer.",
-                },
+
+    /// It reads a query: each field of the shape is a parameter of its own.
+    pub fn takes_query(&mut self, shape: Schema, schemas: &mut SchemaGenerator) {
+        let schema = shape.to_value();
+        let name =
+            schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()).map(str::to_owned);
+        // The struct is spelled out as parameters, so its own schema is not part of the document.
+        let schema =
+            name.and_then(|name| schemas.definitions_mut().remove(&name)).unwrap_or(schema);
+        let required = schema["required"].as_array().cloned().unwrap_or_default();
+        let properties = schema["properties"].as_object().cloned().unwrap_or_default();
+        self.query.extend(properties.into_iter().map(|(name, mut schema)| {
+            let description = schema.as_object_mut().and_then(|s| s.remove("description"));
+            json!({
+                "name": name, "in": "query", "required": required.contains(&json!(name)),
+                "description": description, "schema": schema,
+            })
+        }));
+        self.refuses(&[422]);
+    }
+
+    /// It can refuse with these statuses.
+    pub fn refuses(&mut self, statuses: &[u16]) {
+        self.refusals.extend_from_slice(statuses);
+    }
+
+    /// When it worked it answers with that status, and a body of that shape.
+    pub fn answers(&mut self, status: u16, shape: Option<Schema>) {
+        (self.status, self.answer) = (Some(status), shape);
+    }
+
+    fn render(self, tag: &str, operation: &Operation) -> Value {
+        let mut responses = Map::new();
+        let status = operation.status.or(self.status).unwrap_or(200);
+        responses.insert(status.to_string(), answer(status, operation.media, self.answer));
+        let mut refusals = self.refusals;
+        refusals.extend_from_slice(operation.refusals);
+        refusals.push(500);
+        if operation.access != Access::Public {
+            refusals.push(401);
+        }
+        if matches!(operation.access, Access::Role(_) | Access::Optional(_)) {
+            refusals.push(403);
+        }
+        let body = match (self.body, operation.body_media) {
+            (Some((required, shape)), media) => {
+                Some((required, media.unwrap_or("application/json"), shape.to_value()))
+            }
+            (None, Some(media)) => Some((true, media, json!({ "type": "string" }))),
+            (None, None) => None,
+        };
+        if body.is_some() {
+            refusals.extend([400, 413, 422]);
+        }
+        for status in refusals {
+            responses.insert(status.to_string(), problem(status));
+        }
+        let parameters = [self.segments, self.query, self.headers].concat();
+        let mut rendered = json!({
+            "operationId": operation.id,
+            "tags": [tag],
+            "summary": operation.summary,
+            "parameters": parameters,
+            "responses": responses,
+            "security": match operation.access {
+                Access::Public => json!([]),
+                Access::Optional(_) => json!([{}, { "apiKey": [] }]),
+                Access::Key | Access::Role(_) => json!([{ "apiKey": [] }]),
             },
-        },
-        "x-problems": KINDS.iter().map(|kind| json!({
-            "type": format!("/docs#{}", kind.slug), "status": kind.status.as_u16(),
-            "title": kind.title, "advice": kind.advice,
-        })).collect::<Vec<_>>(),
-    }))
-}
-
-fn operation(tag: &str, routed: &Routed, doc: &Doc, generator: &mut SchemaGenerator) -> Value {
-    let mut parameters: Vec<Value> = Vec::new();
-    for (name, meaning) in doc.path {
-        parameters.push(json!({
-            "name": name, "in": "path", "required": true, "description": meaning,
-            "schema": { "type": "string" },
-        }));
-    }
-    if let Some(query) = doc.query {
-        parameters.extend(query_parameters(query, generator));
-    }
-    for (name, meaning, required) in doc.headers {
-        parameters.push(json!({
-            "name": name, "in": "header", "required": required, "description": meaning,
-            "schema": { "type": "string" },
-        }));
-    }
-    let mut responses = Map::new();
-    responses.insert(doc.status.to_string(), answer(doc, generator));
-    let mut refusals: Vec<u16> = doc.problems.to_vec();
-    refusals.extend([500]);
-    if routed.access != Access::Public {
-        refusals.push(401);
-    }
-    if matches!(routed.access, Access::Role(_) | Access::Optional(_)) {
-        refusals.push(403);
-    }
-    if doc.body.is_some() {
-        refusals.extend([400, 413, 422]);
-    }
-    if doc.query.is_some() {
-        refusals.push(422);
-    }
-    for status in refusals {
-        responses.insert(status.to_string(), problem(status));
-    }
-    let mut operation = json!({
-        "operationId": routed.id,
-        "tags": [tag],
-        "summary": doc.summary,
-        "parameters": parameters,
-        "responses": responses,
-        "security": match routed.access {
-            Access::Public => json!([]),
-            Access::Optional(_) => json!([{}, { "apiKey": [] }]),
-            Access::Key | Access::Role(_) => json!([{ "apiKey": [] }]),
-        },
-    });
-    if !doc.description.is_empty() {
-        operation["description"] = json!(doc.description);
-    }
-    if let Access::Role(role) | Access::Optional(role) = routed.access {
-        operation["x-role"] = json!(role.name());
-    }
-    if let Some(body) = doc.body {
-        operation["requestBody"] = json!({
-            "required": !doc.body_optional,
-            "content": { doc.body_media: { "schema": body(generator) } },
         });
+        if !operation.description.is_empty() {
+            rendered["description"] = json!(operation.description);
+        }
+        if let Access::Role(role) | Access::Optional(role) = operation.access {
+            rendered["x-role"] = json!(role.name());
+        }
+        if let Some((required, media, shape)) = body {
+            rendered["requestBody"] =
+                json!({ "required": required, "content": { media: { "schema": shape } } });
+        }
+        rendered
     }
-    operation
 }
 
-fn answer(doc: &Doc, generator: &mut SchemaGenerator) -> Value {
-    let description = match doc.status {
+fn parameter(place: &str, name: &str, meaning: &str, required: bool) -> Value {
+    json!({
+        "name": name, "in": place, "required": required, "description": meaning,
+        "schema": { "type": "string" },
+    })
+}
+
+fn answer(status: u16, media: &[&str], shape: Option<Schema>) -> Value {
+    let description = match status {
         201 => "Created.",
         204 => "Done; nothing to say.",
         302 => "Go there.",
         _ => "As asked.",
     };
-    if !doc.media.is_empty() {
+    if !media.is_empty() {
         let content: Map<String, Value> =
-            doc.media.iter().map(|media| ((*media).to_owned(), json!({}))).collect();
+            media.iter().map(|media| ((*media).to_owned(), json!({}))).collect();
         return json!({ "description": description, "content": content });
     }
-    match doc.answer {
+    match shape {
         Some(shape) => json!({
             "description": description,
-            "content": { "application/json": { "schema": shape(generator) } },
+            "content": { "application/json": { "schema": shape } },
         }),
         None => json!({ "description": description }),
+    }
+}
+
+/// The document under construction: it walks the systems' lists of operations.
+#[derive(Debug)]
+pub struct Document {
+    schemas: SchemaGenerator,
+    paths: Map<String, Value>,
+    tags: Vec<Value>,
+    tag: String,
+    operations: Vec<Operation>,
+}
+
+impl Default for Document {
+    fn default() -> Self {
+        let settings = SchemaSettings::draft2020_12()
+            .with(|settings| settings.definitions_path = "/components/schemas".into());
+        Self {
+            schemas: settings.into_generator(),
+            paths: Map::new(),
+            tags: Vec::new(),
+            tag: String::new(),
+            operations: Vec::new(),
+        }
+    }
+}
+
+impl<S> Operations<S> for Document {
+    fn on<Arguments, Described, H>(&mut self, operation: Operation, _: H)
+    where
+        H: Handler<Arguments, Arc<S>> + Documented<Described>,
+        Arguments: 'static,
+    {
+        let mut entry = Entry::default();
+        H::describe(&mut entry, &mut self.schemas);
+        self.add(operation, entry);
+    }
+}
+
+impl Document {
+    /// Heads the operations that follow.
+    pub fn section(&mut self, tag: &str, about: &str) {
+        tag.clone_into(&mut self.tag);
+        self.tags.push(json!({ "name": tag, "description": about }));
+    }
+
+    /// Adds an operation that is answered without a router.
+    pub fn add(&mut self, operation: Operation, entry: Entry) {
+        let path = self.paths.entry(operation.path).or_insert_with(|| json!({}));
+        path[operation.method.to_lowercase()] = entry.render(&self.tag, &operation);
+        self.operations.push(operation);
+    }
+
+    /// Every operation so far.
+    pub fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    /// The whole document.
+    pub fn finish(mut self, version: &str) -> Value {
+        let mut schemas = self.schemas.take_definitions(true);
+        schemas.insert("Problem".to_owned(), problem_schema());
+        json!({
+            "openapi": "3.1.0",
+            "info": {
+                "title": "Switchyard",
+                "version": version,
+                "summary": "Serverless building blocks",
+                "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
+            },
+            "servers": [{ "url": "/" }],
+            "tags": self.tags,
+            "paths": self.paths,
+            "components": {
+                "schemas": schemas,
+                "securitySchemes": {
+                    "apiKey": {
+                        "type": "http", "scheme": "bearer", "bearerFormat": "keyId.secret",
+                        "description": "An API key, or a token of the configured OIDC issuer.",
+                    },
+                },
+            },
+            "x-problems": KINDS.iter().map(|kind| json!({
+                "type": format!("/docs#{}", kind.slug), "status": kind.status.as_u16(),
+                "title": kind.title, "advice": kind.advice,
+            })).collect::<Vec<_>>(),
+        })
     }
 }
 
@@ -259,26 +294,6 @@ fn problem(status: u16) -> Value {
             "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } },
         },
     })
-}
-
-/// A query struct's fields, each as a parameter of its own.
-fn query_parameters(query: Shape, generator: &mut SchemaGenerator) -> Vec<Value> {
-    let schema = query(generator).to_value();
-    let name = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()).map(str::to_owned);
-    // The struct is spelled out as parameters, so its own schema is not part of the document.
-    let schema = name.and_then(|name| generator.definitions_mut().remove(&name)).unwrap_or(schema);
-    let required = schema["required"].as_array().cloned().unwrap_or_default();
-    let properties = schema["properties"].as_object().cloned().unwrap_or_default();
-    properties
-        .into_iter()
-        .map(|(name, mut schema)| {
-            let description = schema.as_object_mut().and_then(|s| s.remove("description"));
-            json!({
-                "name": name, "in": "query", "required": required.contains(&json!(name)),
-                "description": description, "schema": schema,
-            })
-        })
-        .collect()
 }
 
 fn problem_schema() -> Value {

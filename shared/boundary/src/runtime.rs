@@ -48,8 +48,8 @@ pub trait Function: Send + Sync {
 }
 
 /// Runs an HTTP function until Lambda ends the process.
-pub fn run_http<S: Send + Sync + 'static>(
-    function: impl FnOnce(&Host) -> Result<Api<S>, Misconfigured>,
+pub fn run_http(
+    function: impl FnOnce(&Host) -> Result<Api, Misconfigured>,
 ) -> Result<(), lambda_runtime::Error> {
     block_on(async {
         let host = Host::lambda()?;
@@ -154,7 +154,7 @@ fn block_on(
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }
 
-impl<S: Send + Sync + 'static> Function for Api<S> {
+impl Function for Api {
     fn invoke<'a>(
         &'a self,
         event: &'a [u8],
@@ -206,11 +206,7 @@ impl<S: Send + Sync + 'static> Function for Socket<S> {
 }
 
 /// What `lambda_http::run` does between the runtime API's JSON in and its JSON out.
-async fn invoke_http<S: Send + Sync + 'static>(
-    api: Api<S>,
-    event: &[u8],
-    invocation: Invocation,
-) -> Result<Vec<u8>, String> {
+async fn invoke_http(api: Api, event: &[u8], invocation: Invocation) -> Result<Vec<u8>, String> {
     let payload: LambdaRequest = serde_json::from_slice(event).map_err(|e| e.to_string())?;
     let mut context = Context::default();
     context.request_id = invocation.request_id;

@@ -23,7 +23,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use store::tally;
 
-use crate::http::{Access, Error, Problem};
+use crate::http::{Access, Problem};
 use crate::identity::Identity;
 use crate::telemetry::{Fields, Log, Report, Stopwatch, Trace, measured, trace_of};
 use crate::{Clock, Entropy, Host, Misconfigured};
@@ -88,7 +88,7 @@ pub struct Closed {
 /// What a function does, by what happens.
 pub struct Handlers<S> {
     /// Lets somebody connect, or says why not.
-    pub connect: for<'a> fn(&'a S, &'a Opening) -> BoxFuture<'a, Result<(), Error>>,
+    pub connect: for<'a> fn(&'a S, &'a Opening) -> BoxFuture<'a, Result<(), Problem>>,
     /// Hears a message.
     pub message: for<'a> fn(&'a S, &'a Message) -> BoxFuture<'a, Result<(), Failure>>,
     /// Hears that a connection is gone, which API Gateway tells as best it can.
@@ -172,13 +172,13 @@ impl<S: Send + Sync + 'static> Socket<S> {
         let work = shared.answer(&event, now, &trace, &mut fields);
         let work = AssertUnwindSafe(work).catch_unwind();
         let ((outcome, tally), measures) = Box::pin(measured(tally::counted(work))).await;
-        let outcome = outcome.unwrap_or_else(|_| Err(Error::panicked()));
+        let outcome = outcome.unwrap_or_else(|_| Err(Problem::panicked()));
         let (answer, fault) = match outcome {
             Ok(()) => (accepted(&event), None),
-            Err(error) => {
-                let (response, fault) = error.into_response("");
-                let body = response.text();
-                (json!({ "statusCode": response.status().as_u16(), "body": body }), fault)
+            Err(problem) => {
+                let fault = problem.fault().map(str::to_owned);
+                let (status, body) = (problem.status(), problem.answer("").into_body());
+                (json!({ "statusCode": status, "body": body }), fault)
             }
         };
         fields.insert("status".to_owned(), answer["statusCode"].clone());
@@ -208,7 +208,7 @@ impl<S> Shared<S> {
         now: Timestamp,
         trace: &Trace,
         fields: &mut Fields,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Problem> {
         let connection = Connection {
             id: event.connection_id().to_owned(),
             connected_at: event.connected_at(),
@@ -241,7 +241,7 @@ impl<S> Shared<S> {
         &self,
         event: &Event,
         connection: &Connection,
-    ) -> Result<Option<Principal>, Error> {
+    ) -> Result<Option<Principal>, Problem> {
         let token = event.token();
         let role = match self.access {
             Access::Public => return Ok(None),
@@ -255,7 +255,7 @@ impl<S> Shared<S> {
         let principal = identity.recognise(token, *now, trace, &self.log).await?;
         match role {
             Some(role) if !principal.is_admin() && !principal.roles.contains(role) => {
-                Err(Problem::role_missing(role).into())
+                Err(Problem::role_missing(role))
             }
             _ => Ok(Some(principal)),
         }

@@ -15,9 +15,11 @@ pub mod jobs;
 pub mod limits;
 pub mod links;
 pub mod notifications;
+mod rejected;
 #[cfg(test)]
 mod search;
 
 pub use failure::Failure;
 pub use hex::hex;
 pub use jiff::Timestamp;
+pub use rejected::Rejected;

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
+use http::HeaderValue;
 use serde::ser::{SerializeMap, SerializeStruct};
 use serde::{Serialize, Serializer};
 
-use crate::http::{Problem, Response};
+use crate::http::{DEFAULT_HEADERS, Problem};
 
 /// What a caller gets.
 ///
@@ -65,7 +66,16 @@ impl Answer {
 
     /// A problem, as the one mapping in [`crate::http`] has it.
     pub fn problem(problem: Problem, instance: &str) -> Self {
-        Self::from(problem.into_response(instance))
+        let (mut parts, body) = problem.answer(instance).into_parts();
+        for (name, value) in DEFAULT_HEADERS {
+            parts.headers.entry(name).or_insert(HeaderValue::from_static(value));
+        }
+        let headers = parts.headers.iter().filter_map(|(name, value)| {
+            let value = value.to_str().ok()?;
+            Some((Cow::Owned(name.as_str().to_owned()), Cow::Owned(value.to_owned())))
+        });
+        let (status, headers) = (parts.status.as_u16(), headers.collect());
+        Self { status, headers, body: Some(Cow::Owned(body)) }
     }
 
     /// A header's value.
@@ -76,22 +86,6 @@ impl Answer {
     /// The body.
     pub fn text(&self) -> &str {
         self.body.as_deref().unwrap_or_default()
-    }
-}
-
-impl From<Response> for Answer {
-    fn from(response: Response) -> Self {
-        let (parts, body) = response.into_http().into_parts();
-        let headers = parts.headers.iter().filter_map(|(name, value)| {
-            let value = value.to_str().ok()?;
-            Some((Cow::Owned(name.as_str().to_owned()), Cow::Owned(value.to_owned())))
-        });
-        let text = String::from_utf8_lossy(body.as_ref()).into_owned();
-        Self {
-            status: parts.status.as_u16(),
-            headers: headers.collect(),
-            body: Some(Cow::Owned(text)),
-        }
     }
 }
 

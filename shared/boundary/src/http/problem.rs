@@ -1,12 +1,11 @@
 //! What went wrong, as RFC 9457 problem+json: the only place that turns a "no" into a status.
 
-use domain::Failure;
+use axum::body::Body as Bytes;
+use axum::response::{IntoResponse, Response};
 use domain::accounts::{Rejected, Role};
-use domain::{feed, jobs, limits, links, notifications};
-use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use domain::{Failure, feed, jobs, limits, links, notifications};
+use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
-
-use super::Response;
 
 /// A kind of problem: its stable name, status and title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,11 +98,14 @@ pub struct Problem {
     field: Option<String>,
     policy: Option<String>,
     headers: Vec<(HeaderName, String)>,
+    /// What belongs into the log and nowhere else: the chain of a failure.
+    fault: Option<String>,
 }
 
 impl Problem {
     fn new(kind: &'static Kind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into(), field: None, policy: None, headers: Vec::new() }
+        let detail = detail.into();
+        Self { kind, detail, field: None, policy: None, headers: Vec::new(), fault: None }
     }
 
     fn with(mut self, name: HeaderName, value: impl Into<String>) -> Self {
@@ -166,8 +168,7 @@ impl Problem {
     }
 
     /// A method this path does not take.
-    pub fn wrong_method<'a>(allowed: impl Iterator<Item = &'a Method>) -> Self {
-        let mut methods: Vec<&str> = allowed.map(Method::as_str).collect();
+    pub(super) fn wrong_method(mut methods: Vec<&str>) -> Self {
         if methods.contains(&"GET") {
             methods.push("HEAD");
         }
@@ -234,6 +235,46 @@ impl Problem {
         self.kind.status.as_u16()
     }
 
+    /// A handler that panicked: machinery broke.
+    pub(crate) fn panicked() -> Self {
+        Failure::new("answer the request", "the handler panicked").into()
+    }
+
+    /// Whether machinery broke, instead of the caller being refused.
+    pub fn is_fault(&self) -> bool {
+        self.fault.is_some()
+    }
+
+    /// Whether it is about something that stands in the way.
+    pub fn is_conflict(&self) -> bool {
+        self.kind == &CONFLICT
+    }
+
+    /// For a failure the text that belongs into the log and nowhere else.
+    pub(crate) fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+
+    /// The body that a request to `instance` is answered with.
+    pub fn described(&self, instance: &str) -> serde_json::Value {
+        serde_json::to_value(self.body(instance)).unwrap_or_default()
+    }
+
+    /// The answer for a request to `instance`.
+    pub(crate) fn answer(self, instance: &str) -> http::Response<String> {
+        let text = serde_json::to_string(&self.body(instance)).unwrap_or_default();
+        let mut response = http::Response::new(text);
+        *response.status_mut() = self.kind.status;
+        let media = HeaderValue::from_static("application/problem+json");
+        response.headers_mut().insert(header::CONTENT_TYPE, media);
+        for (name, value) in self.headers {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                response.headers_mut().insert(name, value);
+            }
+        }
+        response
+    }
+
     fn body<'a>(&'a self, instance: &'a str) -> Body<'a> {
         let errors =
             self.field.as_deref().map(|field| [FieldError { field, detail: &self.detail }]);
@@ -247,16 +288,37 @@ impl Problem {
             violated: self.policy.as_deref().map(|policy| [policy]),
         }
     }
+}
 
-    /// The answer for a request to `instance`.
-    pub fn into_response(self, instance: &str) -> Response {
-        let mut response = Response::problem(self.kind.status, &self.body(instance));
-        for (name, value) in self.headers {
-            if let Ok(value) = HeaderValue::try_from(value) {
-                response = response.with_header(name, value);
-            }
-        }
+/// The status, and the problem among the extensions: it is rendered where the path is known, once the handler
+/// and everything around it have answered.
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Bytes::empty());
+        *response.status_mut() = self.kind.status;
+        response.extensions_mut().insert(self);
         response
+    }
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        let detail = "Nothing you sent was wrong; the cause is in our log.";
+        Self { fault: Some(failure.chain()), ..Self::new(&FAULT, detail) }
+    }
+}
+
+impl From<domain::Rejected> for Problem {
+    fn from(rejected: domain::Rejected) -> Self {
+        use domain::Rejected;
+        match rejected {
+            Rejected::Invalid { field, rule } => Self::field(field, rule),
+            Rejected::Unfit { field, detail } => Self::unfit(field, detail),
+            Rejected::Unknown(what) => Self::unknown(&what),
+            Rejected::Conflict(detail) => Self::conflict(detail),
+            Rejected::Forbidden(detail) => Self::forbidden(detail),
+            Rejected::Moved => Self::moved(),
+        }
     }
 }
 
@@ -373,93 +435,6 @@ pub fn sentence(reason: &str) -> String {
     let mut letters = reason.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", letters.as_str())
-}
-
-/// Why a handler has no answer.
-#[derive(Debug)]
-pub enum Error {
-    /// The caller's side.
-    Problem(Problem),
-    /// Our side.
-    Failure(Failure),
-}
-
-impl Error {
-    pub(crate) fn panicked() -> Self {
-        Self::Failure(Failure::new("answer the request", "the handler panicked"))
-    }
-
-    /// Status and problem of one among many answers; a failure shows no more than it would alone.
-    pub fn described(self, instance: &str) -> (u16, serde_json::Value) {
-        let (response, _) = self.into_response(instance);
-        let problem = serde_json::from_str(&response.text()).unwrap_or_default();
-        (response.status().as_u16(), problem)
-    }
-
-    /// Whether it is about something that stands in the way.
-    pub fn is_conflict(&self) -> bool {
-        matches!(self, Self::Problem(problem) if problem.kind == &CONFLICT)
-    }
-
-    /// The answer, and for a failure the text that belongs into the log and nowhere else.
-    pub(crate) fn into_response(self, instance: &str) -> (Response, Option<String>) {
-        match self {
-            Self::Problem(problem) => (problem.into_response(instance), None),
-            Self::Failure(failure) => {
-                let detail = "Nothing you sent was wrong; the cause is in our log.";
-                let response = Problem::new(&FAULT, detail).into_response(instance);
-                (response, Some(failure.chain()))
-            }
-        }
-    }
-}
-
-impl From<Problem> for Error {
-    fn from(problem: Problem) -> Self {
-        Self::Problem(problem)
-    }
-}
-
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
-        Self::Failure(failure)
-    }
-}
-
-impl From<links::Rejected> for Error {
-    fn from(rejected: links::Rejected) -> Self {
-        Self::Problem(rejected.into())
-    }
-}
-
-impl From<jobs::Rejected> for Error {
-    fn from(rejected: jobs::Rejected) -> Self {
-        Self::Problem(rejected.into())
-    }
-}
-
-impl From<notifications::Rejected> for Error {
-    fn from(rejected: notifications::Rejected) -> Self {
-        Self::Problem(rejected.into())
-    }
-}
-
-impl From<feed::Rejected> for Error {
-    fn from(rejected: feed::Rejected) -> Self {
-        Self::Problem(rejected.into())
-    }
-}
-
-impl From<limits::Rejected> for Error {
-    fn from(rejected: limits::Rejected) -> Self {
-        Self::Problem(rejected.into())
-    }
-}
-
-impl From<Rejected> for Error {
-    fn from(rejected: Rejected) -> Self {
-        Self::Problem(rejected.into())
-    }
 }
 
 #[cfg(test)]

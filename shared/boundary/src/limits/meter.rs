@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::{Admission, Caller, Limiter, lock};
-use crate::http::Error;
+use crate::http::Problem;
 
 /// Charges one request, and remembers how it stands.
 #[derive(Debug, Clone)]
@@ -43,12 +43,12 @@ impl Meter {
     }
 
     /// Takes `units` from every quota that applies, or nothing and answers why.
-    pub(crate) async fn charge(&self, units: i64) -> Result<(), Error> {
+    pub(crate) async fn charge(&self, units: i64) -> Result<(), Problem> {
         let Inner { limiter, caller, resource, path, method, latest } = &*self.0;
         let admission = limiter.admit(caller, resource, path, method, units).await;
         let problem = admission.problem();
         *lock(latest) = Some(admission);
-        problem.map_or(Ok(()), |problem| Err(problem.into()))
+        problem.map_or(Ok(()), Err)
     }
 
     /// How the request stands.
