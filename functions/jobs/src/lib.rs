@@ -5,22 +5,17 @@
 //! only with the attempt it was given; a doorbell that is lost is rung again by `sweep-jobs`; what is
 //! not the caller's is not found.
 
-mod bulk;
-pub mod docs;
-mod kinds;
-mod listing;
-mod manage;
-mod read;
+mod http;
 mod state;
-mod submit;
-mod view;
-mod work;
 
+use ::http::Method;
 use boundary::http::{Access, Api, Builder};
 use boundary::{Host, Misconfigured};
 use domain::accounts::Role;
-use http::Method;
 
+use crate::http::{bulk, listing, manage, read, submit, types, workers};
+
+pub use crate::http::docs;
 pub use state::State;
 
 /// Payloads over 256 KB go to the bucket; Lambda takes 6 MB.
@@ -55,27 +50,27 @@ pub fn function(host: &Host) -> Result<Api<State>, Misconfigured> {
             Box::pin(manage::retry(s, r))
         })
         .on(Method::GET, "/api/v1/job-types", "listJobTypes", Access::Key, |s, r| {
-            Box::pin(kinds::list(s, r))
+            Box::pin(types::list(s, r))
         })
-        .on(Method::GET, TYPE, "readJobType", Access::Key, |s, r| Box::pin(kinds::read(s, r)))
-        .on(Method::PUT, TYPE, "saveJobType", ADMIN, |s, r| Box::pin(kinds::save(s, r)))
+        .on(Method::GET, TYPE, "readJobType", Access::Key, |s, r| Box::pin(types::read(s, r)))
+        .on(Method::PUT, TYPE, "saveJobType", ADMIN, |s, r| Box::pin(types::save(s, r)))
         .on(Method::POST, "/api/v1/job-types/{jobType}/claim", "claimJobs", WORKER, |s, r| {
-            Box::pin(work::claim(s, r))
+            Box::pin(workers::claim(s, r))
         })
         .on(Method::POST, "/api/v1/jobs/{jobId}/start", "startJob", WORKER, |s, r| {
-            Box::pin(work::start(s, r))
+            Box::pin(workers::start(s, r))
         })
         .on(Method::POST, "/api/v1/jobs/{jobId}/heartbeat", "beatJob", WORKER, |s, r| {
-            Box::pin(work::heartbeat(s, r))
+            Box::pin(workers::heartbeat(s, r))
         })
         .on(Method::POST, "/api/v1/jobs/{jobId}/complete", "completeJob", WORKER, |s, r| {
-            Box::pin(work::complete(s, r))
+            Box::pin(workers::complete(s, r))
         })
         .on(Method::POST, "/api/v1/jobs/{jobId}/fail", "failJob", WORKER, |s, r| {
-            Box::pin(work::fail(s, r))
+            Box::pin(workers::fail(s, r))
         })
         .on(Method::POST, "/api/v1/jobs/{jobId}/artifacts", "addArtifact", WORKER, |s, r| {
-            Box::pin(work::artifact(s, r))
+            Box::pin(workers::artifact(s, r))
         })
         .build(host, State::on(host)?)
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use store::jobs::{JobFilter, Whose};
 
 use crate::State;
+use crate::http::view::JobView;
 use crate::state::{looking, sees_all};
-use crate::view::JobView;
 
 /// Which jobs.
 #[derive(Debug, Deserialize, JsonSchema)]

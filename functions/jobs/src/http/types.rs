@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use store::jobs::Saved;
 
 use crate::State;
+use crate::http::submit::RetryBody;
 use crate::state::{COUNTED, looking};
-use crate::submit::RetryBody;
 
 /// Licences may be taken while a type is saved; more often than this is a fault.
 const TRIES: usize = 8;

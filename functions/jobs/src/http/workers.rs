@@ -15,8 +15,8 @@ use store::bucket::LINK_SECONDS;
 use store::jobs::Beaten;
 
 use crate::State;
+use crate::http::view::JobView;
 use crate::state::named;
-use crate::view::JobView;
 
 /// How often a worker should speak: two words may get lost before it counts as silent.
 const HEARTBEAT_SECONDS: u32 = 20;

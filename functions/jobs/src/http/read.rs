@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::State;
-use crate::view::{EventView, JobView};
+use crate::http::view::{EventView, JobView};
 
 /// Holders that an explanation names.
 const NAMED_HOLDERS: usize = 20;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::State;
-use crate::submit::{NewJob, ids, submit};
+use crate::http::submit::{NewJob, ids, submit};
 
 /// Jobs in one request.
 const MOST: usize = 100;

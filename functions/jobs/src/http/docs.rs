@@ -2,13 +2,13 @@
 
 use boundary::openapi::{Doc, shape};
 
-use crate::bulk::{Bulk, BulkView};
-use crate::kinds::{TypeBody, TypeView, TypesView};
-use crate::listing::{JobsView, ListQuery};
-use crate::read::{ExplainView, TrailQuery, TrailView};
-use crate::submit::{NewJob, SubmittedView};
-use crate::view::JobView;
-use crate::work::{
+use crate::http::bulk::{Bulk, BulkView};
+use crate::http::listing::{JobsView, ListQuery};
+use crate::http::read::{ExplainView, TrailQuery, TrailView};
+use crate::http::submit::{NewJob, SubmittedView};
+use crate::http::types::{TypeBody, TypeView, TypesView};
+use crate::http::view::JobView;
+use crate::http::workers::{
     BeatBody, BeatView, ClaimBody, ClaimView, CompleteBody, FailBody, StartBody, TaskView,
     UploadBody, UploadView,
 };

@@ -5,8 +5,8 @@ use domain::jobs::{Actor, Event};
 use http::StatusCode;
 
 use crate::State;
+use crate::http::view::JobView;
 use crate::state::decides;
-use crate::view::JobView;
 
 /// At once if it does not run; otherwise its worker hears of it at its next heartbeat.
 pub(crate) async fn cancel(state: &State, request: Request) -> Answer {
