@@ -1,11 +1,131 @@
-//! What the HTTP function answers, one file a subject.
+//! The HTTP function `jobs`: its operations, and what their arguments read from a path.
 
-pub(crate) mod bulk;
-pub mod docs;
-pub(crate) mod listing;
-pub(crate) mod manage;
-pub(crate) mod read;
-pub(crate) mod submit;
-pub(crate) mod types;
-pub(crate) mod view;
-pub(crate) mod workers;
+mod bulk;
+mod listing;
+mod manage;
+mod read;
+mod submit;
+mod types;
+mod view;
+mod workers;
+
+use std::sync::Arc;
+
+use ::http::request::Parts;
+use axum::extract::FromRequestParts;
+use boundary::http::{Api, Caller, Operations, Path, Problem, Segment};
+use boundary::openapi::{DescribeArgument, Entry};
+use boundary::{Host, Misconfigured};
+use domain::accounts::Role;
+use domain::jobs::{Job, JobId, TypeName};
+use schemars::SchemaGenerator;
+
+use crate::state::{App, sees};
+
+/// The function on `host`.
+pub fn function(host: &Host) -> Result<Api, Misconfigured> {
+    Api::new(host, App::on(host)?, |to| operations(to))
+}
+
+/// What it answers.
+pub fn operations(to: &mut impl Operations<App>) {
+    to.on(submit::SUBMIT, submit::submit);
+    to.on(bulk::SUBMIT_ALL, bulk::submit_all);
+    to.on(listing::LIST, listing::list);
+    to.on(read::READ, read::read);
+    to.on(read::EXPLAIN, read::explain);
+    to.on(read::EVENTS, read::events);
+    to.on(manage::CANCEL, manage::cancel);
+    to.on(manage::RETRY, manage::retry);
+    to.on(types::LIST, types::list);
+    to.on(types::READ, types::read);
+    to.on(types::SAVE, types::save);
+    to.on(workers::CLAIM, workers::claim);
+    to.on(workers::START, workers::start);
+    to.on(workers::HEARTBEAT, workers::heartbeat);
+    to.on(workers::COMPLETE, workers::complete);
+    to.on(workers::FAIL, workers::fail);
+    to.on(workers::ADD_ARTIFACT, workers::add_artifact);
+}
+
+/// The path names a job.
+pub(crate) struct JobPath;
+
+impl Segment for JobPath {
+    type Value = JobId;
+    const NAME: &'static str = "jobId";
+    const MEANING: &'static str = "The job.";
+
+    fn parse(text: &str) -> Result<JobId, Problem> {
+        JobId::parse(text).ok_or_else(|| Problem::unknown("job"))
+    }
+}
+
+/// The path names a job type that has to be there.
+pub(crate) struct TypePath;
+
+impl Segment for TypePath {
+    type Value = TypeName;
+    const NAME: &'static str = "jobType";
+    const MEANING: &'static str =
+        "The type: 1 to 64 of a-z, 0-9, `.`, `_` and `-`, starting with a letter or digit.";
+
+    fn parse(text: &str) -> Result<TypeName, Problem> {
+        TypeName::parse(text).map_err(|_| Problem::unknown("job type"))
+    }
+}
+
+/// The path names a job type that is made if it is not there.
+pub(crate) struct NewTypePath;
+
+impl Segment for NewTypePath {
+    type Value = TypeName;
+    const NAME: &'static str = TypePath::NAME;
+    const MEANING: &'static str = TypePath::MEANING;
+
+    fn parse(text: &str) -> Result<TypeName, Problem> {
+        Ok(TypeName::parse(text)?)
+    }
+}
+
+/// A caller who may look at jobs at all: 403 for the others.
+pub(crate) struct Viewer(pub(crate) Caller);
+
+impl FromRequestParts<Arc<App>> for Viewer {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        let caller = <Caller as FromRequestParts<Arc<App>>>::from_request_parts(parts, app).await?;
+        let roles = [Role::JobSubmitter, Role::JobViewer, Role::JobWorker];
+        let may = caller.is_admin() || roles.into_iter().any(|role| caller.roles.contains(role));
+        if may { Ok(Self(caller)) } else { Err(Problem::role_missing(Role::JobViewer)) }
+    }
+}
+
+impl DescribeArgument for Viewer {
+    fn describe(entry: &mut Entry, _: &mut SchemaGenerator) {
+        entry.refuses(&[403]);
+    }
+}
+
+/// The job that the path names, if the caller may look at it: 404 otherwise.
+pub(crate) struct Visible(pub(crate) Job);
+
+impl FromRequestParts<Arc<App>> for Visible {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        let Viewer(caller) = Viewer::from_request_parts(parts, app).await?;
+        let Path(id) = Path::<JobPath>::from_request_parts(parts, app).await?;
+        let found = app.jobs.find(&id).await?;
+        let visible = found.filter(|job| sees(&caller, job));
+        visible.map(Self).ok_or_else(|| Problem::unknown("job"))
+    }
+}
+
+impl DescribeArgument for Visible {
+    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+        Path::<JobPath>::describe(entry, schemas);
+        entry.refuses(&[403, 404]);
+    }
+}

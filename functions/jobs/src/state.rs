@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use boundary::http::{Error, Problem, Request};
+use boundary::http::{Call, Problem};
 use boundary::telemetry::Log;
 use boundary::{Entropy, Host, Misconfigured};
 use domain::Timestamp;
@@ -24,7 +24,7 @@ pub(crate) const COUNTED: i32 = 1_000;
 
 /// What the handlers share.
 #[derive(Debug)]
-pub struct State {
+pub struct App {
     pub(crate) jobs: Jobs,
     pub(crate) bucket: Bucket,
     pub(crate) entropy: Entropy,
@@ -34,7 +34,7 @@ pub struct State {
     depths: Mutex<HashMap<(TypeName, Priority), (Timestamp, u64)>>,
 }
 
-impl State {
+impl App {
     pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
         let queue = host.vars.required("DISPATCH_QUEUE")?;
         let bucket = host.vars.required("ARTIFACTS_BUCKET")?;
@@ -49,19 +49,19 @@ impl State {
         })
     }
 
-    /// Lets an event happen to the job that the path names, and rings for whoever has to know.
+    /// Lets an event happen to a job, and rings for whoever has to know.
     pub(crate) async fn happen(
         &self,
-        request: &Request,
+        call: &Call,
+        id: &JobId,
         event: &Event,
         by: &Actor,
         may: impl Fn(&Job) -> bool,
-    ) -> Result<Job, Error> {
-        let id = named(request)?;
+    ) -> Result<Job, Problem> {
         let token = || self.entropy.token();
-        match self.jobs.apply(&id, event, by, may, request.now, token).await? {
+        match self.jobs.apply(id, event, by, may, call.now, token).await? {
             Applied::Changed { before, after } => {
-                self.ring(Some(&before), &after, request).await;
+                self.ring(Some(&before), &after, call).await;
                 Ok(*after)
             }
             Applied::Stays(job) => Ok(*job),
@@ -71,28 +71,28 @@ impl State {
     }
 
     /// Rings for a change that is written. The sweep rings for what could not be rung here.
-    pub(crate) async fn ring(&self, before: Option<&Job>, after: &Job, request: &Request) {
+    pub(crate) async fn ring(&self, before: Option<&Job>, after: &Job, call: &Call) {
         // Whoever claims a job is told by the answer.
-        let Some(bell) = bells(before, after, request.now) else { return };
+        let Some(bell) = bells(before, after, call.now) else { return };
         if after.status == Status::Assigned {
             return;
         }
-        if let Err(failure) = self.bells.ring(&bell, &request.trace.traceparent()).await {
-            self.log.warn(request.now, &request.trace, &failure.chain());
+        if let Err(failure) = self.bells.ring(&bell, &call.trace.traceparent()).await {
+            self.log.warn(call.now, &call.trace, &failure.chain());
         }
     }
 
     /// A limit that was raised may let jobs in.
-    pub(crate) async fn announce(&self, kind: &JobType, request: &Request) {
+    pub(crate) async fn announce(&self, kind: &JobType, call: &Call) {
         lock(&self.kinds).remove(&kind.name);
         let bell = Bell::Ready(kind.name.clone(), None, 0);
-        if let Err(failure) = self.bells.ring(&bell, &request.trace.traceparent()).await {
-            self.log.warn(request.now, &request.trace, &failure.chain());
+        if let Err(failure) = self.bells.ring(&bell, &call.trace.traceparent()).await {
+            self.log.warn(call.now, &call.trace, &failure.chain());
         }
     }
 
     /// A type that jobs may be submitted for, as it was within the last few seconds.
-    pub(crate) async fn kind(&self, name: &TypeName, now: Timestamp) -> Result<JobType, Error> {
+    pub(crate) async fn kind(&self, name: &TypeName, now: Timestamp) -> Result<JobType, Problem> {
         let known = lock(&self.kinds).get(name).filter(|(at, _)| is_fresh(*at, now)).cloned();
         if let Some((_, kind)) = known {
             return Ok(kind);
@@ -109,7 +109,7 @@ impl State {
         kind: &JobType,
         priority: Priority,
         now: Timestamp,
-    ) -> Result<u64, Error> {
+    ) -> Result<u64, Problem> {
         let key = (kind.name.clone(), priority);
         let known = lock(&self.depths).get(&key).filter(|(at, _)| is_fresh(*at, now)).copied();
         if let Some((_, depth)) = known {
@@ -127,7 +127,7 @@ impl State {
         priority: Priority,
         ready_at: Timestamp,
         now: Timestamp,
-    ) -> Result<u64, Error> {
+    ) -> Result<u64, Problem> {
         let aging = kind.settings.aging_seconds;
         let mut ahead = 0;
         for other in Priority::ALL {
@@ -136,26 +136,6 @@ impl State {
         }
         Ok(ahead)
     }
-
-    /// The job that the path names, if the caller may look at it.
-    pub(crate) async fn visible(&self, request: &Request) -> Result<Job, Error> {
-        let caller = looking(request)?;
-        let found = self.jobs.find(&named(request)?).await?;
-        found.filter(|job| sees(caller, job)).ok_or_else(|| Rejected::UnknownJob.into())
-    }
-}
-
-/// The job that the path names.
-pub(crate) fn named(request: &Request) -> Result<JobId, Error> {
-    JobId::parse(request.param("jobId")).ok_or_else(|| Rejected::UnknownJob.into())
-}
-
-/// A caller who may look at jobs at all.
-pub(crate) fn looking(request: &Request) -> Result<&Principal, Problem> {
-    let caller = request.caller()?;
-    let roles = [Role::JobSubmitter, Role::JobViewer, Role::JobWorker];
-    let may = caller.is_admin() || roles.into_iter().any(|role| caller.roles.contains(role));
-    if may { Ok(caller) } else { Err(Problem::role_missing(Role::JobViewer)) }
 }
 
 /// Whether a caller sees everyone's jobs.

@@ -34,7 +34,7 @@ use call::Noted;
 
 use domain::limits::headers::Fields;
 
-pub use answers::{Accepted, Created, Keep, NoContent, Repeatable, Text, Versioned};
+pub use answers::{Accepted, Created, Keep, NoContent, Repeatable, Stored, Text, Versioned};
 pub use arguments::{Caller, IdempotencyKey, IfMatch, Json, Path, Query, Segment};
 pub use axum::extract::State;
 pub use call::{Arrival, Call, parse_json, parse_query};

@@ -65,8 +65,7 @@ pub struct Entry {
     query: Vec<Value>,
     headers: Vec<Value>,
     body: Option<(bool, Schema)>,
-    status: Option<u16>,
-    answer: Option<Schema>,
+    answers: Vec<(u16, Option<Schema>)>,
     refusals: Vec<u16>,
 }
 
@@ -114,13 +113,21 @@ impl Entry {
 
     /// When it worked it answers with that status, and a body of that shape.
     pub fn answers(&mut self, status: u16, shape: Option<Schema>) {
-        (self.status, self.answer) = (Some(status), shape);
+        self.answers.push((status, shape));
     }
 
     fn render(self, tag: &str, operation: &Operation) -> Value {
         let mut responses = Map::new();
-        let status = operation.status.or(self.status).unwrap_or(200);
-        responses.insert(status.to_string(), answer(status, operation.media, self.answer));
+        let mut answers = self.answers;
+        if let Some(status) = operation.status {
+            let shape = answers.pop().and_then(|(_, shape)| shape);
+            answers = vec![(status, shape)];
+        } else if answers.is_empty() {
+            answers.push((200, None));
+        }
+        for (status, shape) in answers {
+            responses.insert(status.to_string(), answer(status, operation.media, shape));
+        }
         let mut refusals = self.refusals;
         refusals.extend_from_slice(operation.refusals);
         refusals.push(500);

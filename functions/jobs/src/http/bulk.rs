@@ -1,18 +1,19 @@
 //! Up to a hundred jobs at once, each answered on its own; they may depend on each other.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use boundary::http::{Answer, Error, Problem, Request, Response, parse_json, sentence};
+use boundary::http::{Call, Caller, Json, Operation, Problem, State, parse_json, sentence};
 use boundary::idempotency;
+use domain::accounts::Role;
 use domain::jobs::JobId;
 use domain::jobs::graph::{MARK, Node, sort};
-use http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::State;
-use crate::http::submit::{NewJob, ids, submit};
+use super::submit::{BODY_CAP, NewJob, Submission, ids, submit_one};
+use crate::state::App;
 
 /// Jobs in one request.
 const MOST: usize = 100;
@@ -69,27 +70,41 @@ struct Entry {
     dependencies: Vec<String>,
 }
 
-pub(crate) async fn many(state: &State, request: Request) -> Answer {
-    let bulk: Bulk = request.json()?;
+pub(super) const SUBMIT_ALL: Operation =
+    Operation::post("/api/v1/jobs/bulk", "submitJobs", "Submit up to 100 jobs")
+        .says(
+            "Each is answered on its own, in the order they were sent. A job may have a `name`, and the others \
+             may depend on `@name`; a cycle is refused with its members.",
+        )
+        .by(Role::JobSubmitter)
+        .body_up_to(BODY_CAP)
+        .metered();
+
+pub(super) async fn submit_all(
+    State(app): State<Arc<App>>,
+    call: Call,
+    caller: Caller,
+    Json(bulk): Json<Bulk>,
+) -> Result<Json<BulkView>, Problem> {
     if !(1..=MOST).contains(&bulk.jobs.len()) {
-        return Err(Problem::field("jobs", format!("1 to {MOST} jobs")).into());
+        return Err(Problem::field("jobs", format!("1 to {MOST} jobs")));
     }
-    request.charge(u32::try_from(bulk.jobs.len()).unwrap_or(u32::MAX)).await?;
+    call.charge(u32::try_from(bulk.jobs.len()).unwrap_or(u32::MAX)).await?;
     let entries: Vec<Entry> = bulk.jobs.into_iter().map(entry).collect();
     let nodes: Vec<Node<'_>> = entries
         .iter()
         .map(|entry| Node { name: entry.name.as_deref(), dependencies: &entry.dependencies })
         .collect();
     let sorted = sort(&nodes);
-    let mut answers: Vec<Option<Answer>> = entries.iter().map(|_| None).collect();
+    let mut answers: Vec<Option<Result<Submission, Problem>>> =
+        entries.iter().map(|_| None).collect();
     for (index, flaw) in sorted.flaws {
-        answers[index] =
-            Some(Err(Problem::unfit("dependencies", sentence(&flaw.to_string())).into()));
+        answers[index] = Some(Err(Problem::unfit("dependencies", sentence(&flaw.to_string()))));
     }
     // One after the other: whoever depends on another has to come after it.
     let mut made: HashMap<String, JobId> = HashMap::new();
     for index in sorted.order {
-        let answer = one_of_many(state, &request, &entries[index], &made).await;
+        let answer = one_of_many(&app, &call, &caller, &entries[index], &made).await;
         if let (Some(name), Ok(response)) = (&entries[index].name, &answer) {
             made.extend(job_id(response).map(|id| (name.clone(), id)));
         }
@@ -98,12 +113,12 @@ pub(crate) async fn many(state: &State, request: Request) -> Answer {
     let results: Vec<BulkResult> = answers
         .into_iter()
         .zip(entries)
-        .filter_map(|(answer, entry)| Some(result(answer?, entry.name, &request.path)))
+        .filter_map(|(answer, entry)| Some(result(answer?, entry.name, &call.path)))
         .collect();
     let created = results.iter().filter(|result| result.status == 201).count();
     let failed = results.iter().filter(|result| result.problem.is_some()).count();
     let repeated = results.len() - created - failed;
-    Ok(Response::json(StatusCode::OK, &BulkView { created, repeated, failed, results }))
+    Ok(Json(BulkView { created, repeated, failed, results }))
 }
 
 /// Takes the name off, which a job has only here.
@@ -117,11 +132,12 @@ fn entry(mut value: Value) -> Entry {
 }
 
 async fn one_of_many(
-    state: &State,
-    request: &Request,
+    app: &App,
+    call: &Call,
+    caller: &Caller,
     entry: &Entry,
     made: &HashMap<String, JobId>,
-) -> Answer {
+) -> Result<Submission, Problem> {
     let new: NewJob = parse_json(entry.value.clone())?;
     let mut dependencies = Vec::new();
     for written in &entry.dependencies {
@@ -133,31 +149,27 @@ async fn one_of_many(
             })?),
         }
     }
-    let print = idempotency::digest(&request.path, entry.value.to_string().as_bytes());
+    let print = idempotency::digest(&call.path, entry.value.to_string().as_bytes());
     let once = new.idempotency_key.clone().map(|key| (key, print));
-    submit(state, request, new, dependencies, once).await
+    submit_one(app, call, caller, new, dependencies, once).await
 }
 
-fn job_id(response: &Response) -> Option<JobId> {
-    let body: Value = serde_json::from_str(&response.text()).ok()?;
+fn job_id(submission: &Submission) -> Option<JobId> {
+    let body: Value = serde_json::from_slice(&submission.kept().body).ok()?;
     JobId::parse(body["jobId"].as_str()?)
 }
 
-fn result(answer: Answer, name: Option<String>, path: &str) -> BulkResult {
+fn result(answer: Result<Submission, Problem>, name: Option<String>, path: &str) -> BulkResult {
     match answer {
-        Ok(response) => {
-            let repeated = response.is_replay();
-            BulkResult {
-                status: if repeated { 200 } else { response.status().as_u16() },
-                name,
-                job: serde_json::from_str(&response.text()).ok(),
-                problem: None,
-            }
+        Ok(submission) => {
+            let kept = submission.kept();
+            let status = if submission.is_repeat() { 200 } else { kept.status };
+            let job = serde_json::from_slice(&kept.body).ok();
+            BulkResult { status, name, job, problem: None }
         }
-        Err(error) => {
-            let error: Error = error;
-            let (status, problem) = error.described(path);
-            BulkResult { status, name, job: None, problem: Some(problem) }
+        Err(problem) => {
+            let (status, problem) = (problem.status(), Some(problem.described(path)));
+            BulkResult { status, name, job: None, problem }
         }
     }
 }

@@ -1,21 +1,22 @@
 //! Jobs, newest first: the caller's own, or everyone's for those who may see them.
 
-use boundary::http::{Answer, Cursor, Problem, Request, Response};
+use std::sync::Arc;
+
+use boundary::http::{Call, Cursor, Json, Operation, Problem, Query, State};
 use domain::jobs::{JobId, Status, TypeName};
-use http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::jobs::{JobFilter, Whose};
 
-use crate::State;
-use crate::http::view::JobView;
-use crate::state::{looking, sees_all};
+use super::Viewer;
+use super::view::JobView;
+use crate::state::{App, sees_all};
 
 /// Which jobs.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ListQuery {
-    /// Only those in this state.
+    /// Only those in this app.
     status: Option<String>,
     /// Only those of this type.
     job_type: Option<String>,
@@ -36,13 +37,20 @@ pub(crate) struct JobsView {
     next_cursor: Option<String>,
 }
 
-pub(crate) async fn list(state: &State, request: Request) -> Answer {
+pub(super) const LIST: Operation = Operation::get("/api/v1/jobs", "listJobs", "List jobs")
+    .says("Newest first. Submitters see their own; viewers, workers and admins see all.")
+    .key();
+
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    call: Call,
+    Query(query): Query<ListQuery>,
+    Viewer(caller): Viewer,
+) -> Result<Json<JobsView>, Problem> {
     const LIST: &str = "jobs";
-    let query: ListQuery = request.query()?;
-    let caller = looking(&request)?;
     let limit = query.limit.unwrap_or(50);
     if !(1..=100).contains(&limit) {
-        return Err(Problem::field("limit", "a number from 1 to 100").into());
+        return Err(Problem::field("limit", "a number from 1 to 100"));
     }
     let status = match query.status.as_deref() {
         None => None,
@@ -54,12 +62,12 @@ pub(crate) async fn list(state: &State, request: Request) -> Answer {
     let kind = query.job_type.as_deref().map(TypeName::parse).transpose()?;
     let after = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
     if after.as_ref().is_some_and(|position| JobId::parse(position).is_none()) {
-        return Err(Cursor::not_one().into());
+        return Err(Cursor::not_one());
     }
-    let whose = if sees_all(caller) { Whose::Everyones } else { Whose::Of(&caller.user_id) };
+    let whose = if sees_all(&caller) { Whose::Everyones } else { Whose::Of(&caller.user_id) };
     let filter = JobFilter { status, kind };
-    let page = state.jobs.list(whose, &filter, limit, after.as_deref()).await?;
+    let page = app.jobs.list(whose, &filter, limit, after.as_deref()).await?;
     let next_cursor = page.next.map(|next| Cursor::new(LIST, &next).as_str().to_owned());
-    let items = page.items.iter().map(|job| JobView::of(job, request.now)).collect();
-    Ok(Response::json(StatusCode::OK, &JobsView { items, next_cursor }))
+    let items = page.items.iter().map(|job| JobView::of(job, call.now)).collect();
+    Ok(Json(JobsView { items, next_cursor }))
 }

@@ -1,26 +1,59 @@
 //! Not wanted any more, or wanted again.
 
-use boundary::http::{Answer, Request, Response};
-use domain::jobs::{Actor, Event};
-use http::StatusCode;
+use std::sync::Arc;
 
-use crate::State;
-use crate::http::view::JobView;
-use crate::state::decides;
+use boundary::http::{Call, Caller, Json, Operation, Path, Problem, State};
+use domain::accounts::Role;
+use domain::jobs::{Actor, Event, JobId};
 
-/// At once if it does not run; otherwise its worker hears of it at its next heartbeat.
-pub(crate) async fn cancel(state: &State, request: Request) -> Answer {
-    decided(state, request, Event::Cancelled).await
+use super::JobPath;
+use super::view::JobView;
+use crate::state::{App, decides};
+
+pub(super) const CANCEL: Operation =
+    Operation::delete("/api/v1/jobs/{jobId}", "cancelJob", "Cancel a job")
+        .says(
+            "At once if it does not run. If it does, its worker hears of it at its next \
+             heartbeat, and it is CANCELLED when the worker has stopped.",
+        )
+        .by(Role::JobSubmitter)
+        .refuses(&[404, 409]);
+
+pub(super) async fn cancel(
+    State(app): State<Arc<App>>,
+    call: Call,
+    caller: Caller,
+    Path(id): Path<JobPath>,
+) -> Result<Json<JobView>, Problem> {
+    decide(&app, &call, &caller, &id, Event::Cancelled).await
 }
 
-/// Again under the same id, with attempts counted on.
-pub(crate) async fn retry(state: &State, request: Request) -> Answer {
-    decided(state, request, Event::Retried).await
+pub(super) const RETRY: Operation =
+    Operation::post("/api/v1/jobs/{jobId}/retry", "retryJob", "Run a job again")
+        .says(
+            "A FAILED or CANCELLED job runs again under the same id. Attempts count on, and it gets as many as \
+             at first.",
+        )
+        .by(Role::JobSubmitter)
+        .refuses(&[404, 409]);
+
+pub(super) async fn retry(
+    State(app): State<Arc<App>>,
+    call: Call,
+    caller: Caller,
+    Path(id): Path<JobPath>,
+) -> Result<Json<JobView>, Problem> {
+    decide(&app, &call, &caller, &id, Event::Retried).await
 }
 
-async fn decided(state: &State, request: Request, event: Event) -> Answer {
-    let caller = request.caller()?.clone();
+async fn decide(
+    app: &App,
+    call: &Call,
+    caller: &Caller,
+    id: &JobId,
+    event: Event,
+) -> Result<Json<JobView>, Problem> {
     let by = Actor::User(caller.user_id.clone());
-    let job = state.happen(&request, &event, &by, |job| decides(&caller, job)).await?;
-    Ok(Response::json(StatusCode::OK, &JobView::of(&job, request.now)))
+    let job = app.happen(call, id, &event, &by, |job| decides(caller, job)).await?;
+    Ok(Json(JobView::of(&job, call.now)))
 }

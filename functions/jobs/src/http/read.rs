@@ -1,22 +1,29 @@
 //! Looking at one job: how it is, why it is not running, and how it got there.
 
-use boundary::http::{Answer, Cursor, Error, Problem, Request, Response};
-use domain::jobs::explain::{Facts, Reason, explain};
+use std::sync::Arc;
+
+use boundary::http::{Call, Cursor, Json, Operation, Problem, Query, State};
+use domain::jobs::explain::{self, Facts, Reason};
 use domain::jobs::{Job, Status, builtin};
-use http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::State;
-use crate::http::view::{EventView, JobView};
+use super::Visible;
+use super::view::{EventView, JobView};
+use crate::state::App;
 
 /// Holders that an explanation names.
 const NAMED_HOLDERS: usize = 20;
 
-pub(crate) async fn one(state: &State, request: Request) -> Answer {
-    let job = state.visible(&request).await?;
-    let view = JobView::with_links(&job, state, request.now).await?;
-    Ok(Response::json(StatusCode::OK, &view))
+pub(super) const READ: Operation =
+    Operation::get("/api/v1/jobs/{jobId}", "readJob", "How is it?").key();
+
+pub(super) async fn read(
+    State(app): State<Arc<App>>,
+    call: Call,
+    Visible(job): Visible,
+) -> Result<Json<JobView>, Problem> {
+    Ok(Json(JobView::with_links(&job, &app, call.now).await?))
 }
 
 /// Why a job is not running.
@@ -50,23 +57,31 @@ pub(crate) struct ExplainView {
     held_by: Option<Vec<String>>,
 }
 
-pub(crate) async fn explained(state: &State, request: Request) -> Answer {
-    let job = state.visible(&request).await?;
-    let found = state.jobs.kind(&job.kind).await?;
+pub(super) const EXPLAIN: Operation =
+    Operation::get("/api/v1/jobs/{jobId}/explain", "explainJob", "Why is it not running?")
+        .says("The one reason that, taken away, lets it go on.")
+        .key();
+
+pub(super) async fn explain(
+    State(app): State<Arc<App>>,
+    call: Call,
+    Visible(job): Visible,
+) -> Result<Json<ExplainView>, Problem> {
+    let found = app.jobs.kind(&job.kind).await?;
     let kind = found.or_else(|| builtin(&job.kind)).ok_or_else(|| Problem::unknown("job type"))?;
-    let licences = state.jobs.licences(&kind).await?;
+    let licences = app.jobs.licences(&kind).await?;
     let mut open = Vec::new();
     if job.status == Status::Waiting {
-        let parents = state.jobs.find_all(&job.dependencies).await?;
+        let parents = app.jobs.find_all(&job.dependencies).await?;
         let unfinished = parents.into_iter().filter(|parent| !parent.status.is_final());
         open.extend(unfinished.map(|parent| parent.id));
     }
-    let queued = job.status == Status::Queued && job.ready_at <= request.now;
+    let queued = job.status == Status::Queued && job.ready_at <= call.now;
     let ahead =
-        if queued { state.ahead(&kind, job.priority, job.ready_at, request.now).await? } else { 0 };
+        if queued { app.ahead(&kind, job.priority, job.ready_at, call.now).await? } else { 0 };
     let facts =
         Facts { job: &job, settings: kind.settings, licences: &licences, open: &open, ahead };
-    let reason = explain(&facts, request.now);
+    let reason = explain::explain(&facts, call.now);
     let mut view = ExplainView {
         job_id: job.id.as_str().to_owned(),
         status: job.status.name(),
@@ -74,16 +89,16 @@ pub(crate) async fn explained(state: &State, request: Request) -> Answer {
         ..ExplainView::default()
     };
     if let Reason::LimitReached { .. } = reason {
-        view.held_by = Some(holders(state, &job, kind.widest.max(kind.settings.shards)).await?);
+        view.held_by = Some(holders(&app, &job, kind.widest.max(kind.settings.shards)).await?);
     }
     view.tell(&reason, &job);
-    Ok(Response::json(StatusCode::OK, &view))
+    Ok(Json(view))
 }
 
-async fn holders(state: &State, job: &Job, shards: u8) -> Result<Vec<String>, Error> {
+async fn holders(app: &App, job: &Job, shards: u8) -> Result<Vec<String>, Problem> {
     let mut held = Vec::new();
     for shard in 0..shards {
-        let more = state.jobs.holders(&job.kind, shard, NAMED_HOLDERS).await?;
+        let more = app.jobs.holders(&job.kind, shard, NAMED_HOLDERS).await?;
         held.extend(more.into_iter().map(|holder| holder.job.as_str().to_owned()));
     }
     held.truncate(NAMED_HOLDERS);
@@ -165,20 +180,27 @@ pub(crate) struct TrailView {
     next_cursor: Option<String>,
 }
 
-pub(crate) async fn trail(state: &State, request: Request) -> Answer {
+pub(super) const EVENTS: Operation =
+    Operation::get("/api/v1/jobs/{jobId}/events", "readJobEvents", "How did it get there?")
+        .says("Every change since its submission, oldest first; kept for 90 days.")
+        .key();
+
+pub(super) async fn events(
+    State(app): State<Arc<App>>,
+    Query(query): Query<TrailQuery>,
+    Visible(job): Visible,
+) -> Result<Json<TrailView>, Problem> {
     const LIST: &str = "job-events";
-    let query: TrailQuery = request.query()?;
     let limit = query.limit.unwrap_or(50);
     if !(1..=100).contains(&limit) {
-        return Err(Problem::field("limit", "a number from 1 to 100").into());
+        return Err(Problem::field("limit", "a number from 1 to 100"));
     }
     let after = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
     if after.as_ref().is_some_and(|position| position.parse::<u64>().is_err()) {
-        return Err(Cursor::not_one().into());
+        return Err(Cursor::not_one());
     }
-    let job = state.visible(&request).await?;
-    let page = state.jobs.trail(&job.id, limit, after.as_deref()).await?;
+    let page = app.jobs.trail(&job.id, limit, after.as_deref()).await?;
     let next_cursor = page.next.map(|next| Cursor::new(LIST, &next).as_str().to_owned());
     let items = page.items.iter().map(EventView::from).collect();
-    Ok(Response::json(StatusCode::OK, &TrailView { items, next_cursor }))
+    Ok(Json(TrailView { items, next_cursor }))
 }

@@ -1,15 +1,18 @@
 //! Submitting a job: one transaction, one doorbell.
 
-use boundary::http::{Answer, Error, Problem, Request, Response};
+use std::sync::Arc;
+
+use boundary::http::{
+    Call, Caller, Created, IdempotencyKey, Json, Operation, Problem, Repeatable, State,
+};
 use boundary::idempotency;
 use boundary::telemetry::{Unit, measure_of};
 use domain::Timestamp;
-use domain::accounts::UserId;
+use domain::accounts::{Role, UserId};
 use domain::jobs::{
-    Job, JobId, JobType, LONGEST_PAYLOAD, OnDependencyFailure, PayloadPlace, Priority, Rejected,
-    RetryPolicy, Status, Submission, TypeName,
+    self, Job, JobId, JobType, LONGEST_PAYLOAD, OnDependencyFailure, PayloadPlace, Priority,
+    Rejected, RetryPolicy, Status, TypeName,
 };
-use http::{StatusCode, header};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,8 +20,10 @@ use store::Bucket;
 use store::idempotency::Request as Once;
 use store::jobs::{Submitted, Wanted};
 
-use crate::State;
-use crate::state::sees;
+use crate::state::{App, sees};
+
+/// Payloads over 256 KB go to the bucket; Lambda takes 6 MB.
+pub(super) const BODY_CAP: usize = 4 * 1024 * 1024;
 
 /// Dependencies may end while we look at them; more often than this is a fault.
 const TRIES: usize = 5;
@@ -83,109 +88,122 @@ pub(crate) struct SubmittedView {
     created_at: String,
 }
 
-pub(crate) async fn one(state: &State, request: Request) -> Answer {
-    let new: NewJob = request.json()?;
-    let header = request.idempotency_key()?.map(str::to_owned);
+pub(super) const SUBMIT: Operation = Operation::post("/api/v1/jobs", "submitJob", "Submit a job")
+    .says("Its id comes back at once; watch it with `GET /api/v1/jobs/{jobId}`.")
+    .by(Role::JobSubmitter)
+    .body_up_to(BODY_CAP);
+
+pub(super) async fn submit(
+    State(app): State<Arc<App>>,
+    call: Call,
+    caller: Caller,
+    Json(new): Json<NewJob>,
+    IdempotencyKey(header): IdempotencyKey,
+) -> Result<Submission, Problem> {
     let key = header.or_else(|| new.idempotency_key.clone());
-    let print = idempotency::digest(&request.path, &request.body);
+    let print = idempotency::digest(&call.path, &call.body);
     let dependencies = ids(&new.dependencies)?;
-    submit(state, &request, new, dependencies, key.map(|key| (key, print))).await
+    submit_one(&app, &call, &caller, new, dependencies, key.map(|key| (key, print))).await
 }
 
+/// What a submission is answered with, alone or as one of many.
+pub(super) type Submission = Repeatable<Created<SubmittedView>>;
+
 /// Submits one job; `once` is the key it goes by and what it is told apart by.
-pub(crate) async fn submit(
-    state: &State,
-    request: &Request,
+pub(super) async fn submit_one(
+    app: &App,
+    call: &Call,
+    caller: &Caller,
     new: NewJob,
     dependencies: Vec<JobId>,
     once: Option<(String, [u8; 32])>,
-) -> Answer {
-    let owner = request.caller()?.user_id.clone();
+) -> Result<Submission, Problem> {
     let name = TypeName::parse(&new.job_type)?;
-    let kind = state.kind(&name, request.now).await?;
+    let kind = app.kind(&name, call.now).await?;
     let payload = new.payload.as_ref().filter(|value| !value.is_null()).map(Value::to_string);
     let place = match &payload {
         None => PayloadPlace::Nowhere,
         Some(json) if json.len() <= LONGEST_PAYLOAD => PayloadPlace::Row,
         Some(_) => PayloadPlace::Bucket,
     };
-    let submission = checked(&new, dependencies, &kind, place, request.now)?;
-    let id = JobId::made_from(request.now, state.entropy.bytes());
+    let wanted = checked(&new, dependencies, &kind, place, call.now)?;
+    let id = JobId::made_from(call.now, app.entropy.bytes());
     if let (PayloadPlace::Bucket, Some(json)) = (place, &payload) {
-        state.bucket.keep(&Bucket::payload_key(&id), json.clone().into_bytes()).await?;
+        app.bucket.keep(&Bucket::payload_key(&id), json.clone().into_bytes()).await?;
     }
     let kept = payload.as_deref().filter(|_| place == PayloadPlace::Row);
-    let draft = Draft { id, kind, submission, payload: kept, once };
-    draft.write(state, request, &owner).await
+    let draft = Draft { id, kind, wanted, payload: kept, once };
+    draft.write(app, call, caller).await
 }
 
 struct Draft<'a> {
     id: JobId,
     kind: JobType,
-    submission: Submission,
+    wanted: jobs::Submission,
     payload: Option<&'a str>,
     once: Option<(String, [u8; 32])>,
 }
 
 impl Draft<'_> {
-    async fn write(self, state: &State, request: &Request, owner: &UserId) -> Answer {
-        let claimant = state.entropy.token();
+    async fn write(self, app: &App, call: &Call, caller: &Caller) -> Result<Submission, Problem> {
+        let owner: &UserId = &caller.user_id;
+        let claimant = app.entropy.token();
         let once = self.once.as_ref().map(|(key, fingerprint)| Once {
             caller: owner.as_str(),
             operation: "submitJob",
             key,
             fingerprint: *fingerprint,
             claimant: &claimant,
-            deadline: request.deadline,
+            deadline: call.deadline,
         });
         for _ in 0..TRIES {
-            let (open, failed) = self.dependencies(state, request).await?;
+            let (open, failed) = self.dependencies(app, caller).await?;
             let count = u32::try_from(open.len()).unwrap_or(u32::MAX);
-            let job = self.submission.job(
+            let job = self.wanted.job(
                 self.id.clone(),
                 &self.kind,
                 owner,
                 count,
                 failed.as_ref(),
-                request.now,
+                call.now,
             );
-            let response = answer(state, &job, &self.kind, request.now).await?;
-            let kept = idempotency::kept(&response, response.text().into_bytes());
+            let answer = Repeatable::first(&answer(app, &job, &self.kind, call.now).await?);
             let wanted = Wanted {
                 job: &job,
                 payload: self.payload,
                 open: &open,
-                once: once.as_ref().map(|once| (once, &kept)),
+                once: once.as_ref().map(|once| (once, answer.kept())),
             };
-            match state.jobs.submit(wanted, request.now, &state.entropy.token()).await? {
+            match app.jobs.submit(wanted, call.now, &app.entropy.token()).await? {
                 Submitted::Created => {
                     count_submission(&job);
-                    state.ring(None, &job, request).await;
-                    return Ok(response);
+                    app.ring(None, &job, call).await;
+                    return Ok(answer);
                 }
-                Submitted::Before(claim) => return idempotency::met(claim, request.now),
+                Submitted::Before(claim) => {
+                    return idempotency::met(claim, call.now).map(Repeatable::again);
+                }
                 Submitted::DependencyMoved => {}
             }
         }
-        Err(Problem::unavailable("Its dependencies keep changing.", 1).into())
+        Err(Problem::unavailable("Its dependencies keep changing.", 1))
     }
 
     /// Which dependencies are open, and one that ended without completing.
     async fn dependencies(
         &self,
-        state: &State,
-        request: &Request,
-    ) -> Result<(Vec<JobId>, Option<JobId>), Error> {
-        let wanted = &self.submission.dependencies;
+        app: &App,
+        caller: &Caller,
+    ) -> Result<(Vec<JobId>, Option<JobId>), Problem> {
+        let wanted = &self.wanted.dependencies;
         if wanted.is_empty() {
             return Ok((Vec::new(), None));
         }
-        let caller = request.caller()?;
-        let mut found = state.jobs.find_all(wanted).await?;
+        let mut found = app.jobs.find_all(wanted).await?;
         found.retain(|job| sees(caller, job));
         let is_there = |id: &&JobId| found.iter().any(|job| job.id == **id);
         if let Some(missing) = wanted.iter().find(|id| !is_there(id)) {
-            return Err(unknown_dependency(missing.as_str()).into());
+            return Err(unknown_dependency(missing.as_str()));
         }
         let open = found.iter().filter(|job| !job.status.is_final()).map(|job| job.id.clone());
         let failed =
@@ -211,7 +229,7 @@ fn checked(
     kind: &JobType,
     payload: PayloadPlace,
     now: Timestamp,
-) -> Result<Submission, Rejected> {
+) -> Result<jobs::Submission, Rejected> {
     let priority = match &new.priority {
         None => Priority::P2,
         Some(name) => Priority::named(name).ok_or_else(|| Rejected::Field {
@@ -219,7 +237,7 @@ fn checked(
             rule: "`P0`, `P1`, `P2` or `P3`".to_owned(),
         })?,
     };
-    Submission {
+    jobs::Submission {
         priority,
         retry: new.retry_policy.map(|retry| retry.over(kind.settings.retry)),
         timeout_seconds: new.timeout_seconds,
@@ -232,24 +250,24 @@ fn checked(
 }
 
 async fn answer(
-    state: &State,
+    app: &App,
     job: &Job,
     kind: &JobType,
     now: Timestamp,
-) -> Result<Response, Error> {
+) -> Result<Created<SubmittedView>, Problem> {
     let queue_position = if job.status == Status::Queued && job.ready_at <= now {
-        Some(state.depth(kind, job.priority, now).await? + 1)
+        Some(app.depth(kind, job.priority, now).await? + 1)
     } else {
         None
     };
-    let view = SubmittedView {
+    let body = SubmittedView {
         job_id: job.id.as_str().to_owned(),
         status: job.status.name(),
         queue_position,
         created_at: job.created_at.to_string(),
     };
     let location = format!("/api/v1/jobs/{}", job.id.as_str());
-    Ok(Response::json(StatusCode::CREATED, &view).with_text(header::LOCATION, &location))
+    Ok(Created { location, body })
 }
 
 fn count_submission(job: &Job) {

@@ -1,16 +1,18 @@
 //! Job types: how many may run, what is queued, and changing it while it runs.
 
-use boundary::http::{Answer, Error, Problem, Request, Response};
+use std::sync::Arc;
+
+use boundary::http::{Call, IfMatch, Json, Operation, Path, Problem, State, Stored, Versioned};
+use domain::accounts::Role;
 use domain::jobs::licence::Licence;
-use domain::jobs::{Delivery, JobType, Priority, Rejected, Settings, TypeName};
-use http::{StatusCode, header};
+use domain::jobs::{Delivery, JobType, Priority, Settings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::jobs::Saved;
 
-use crate::State;
-use crate::http::submit::RetryBody;
-use crate::state::{COUNTED, looking};
+use super::submit::RetryBody;
+use super::{NewTypePath, TypePath, Viewer};
+use crate::state::{App, COUNTED};
 
 /// Licences may be taken while a type is saved; more often than this is a fault.
 const TRIES: usize = 8;
@@ -93,31 +95,54 @@ pub(crate) struct TypesView {
     items: Vec<TypeView>,
 }
 
-pub(crate) async fn list(state: &State, request: Request) -> Answer {
-    looking(&request)?;
+pub(super) const LIST: Operation =
+    Operation::get("/api/v1/job-types", "listJobTypes", "List job types").key();
+
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    call: Call,
+    _: Viewer,
+) -> Result<Json<TypesView>, Problem> {
     let mut items = Vec::new();
-    for kind in state.jobs.kinds().await? {
-        items.push(view(state, &kind, &request).await?);
+    for kind in app.jobs.kinds().await? {
+        items.push(view(&app, &kind, &call).await?);
     }
-    Ok(Response::json(StatusCode::OK, &TypesView { items }))
+    Ok(Json(TypesView { items }))
 }
 
-pub(crate) async fn read(state: &State, request: Request) -> Answer {
-    looking(&request)?;
-    let name = named(&request)?;
-    let kind = state.jobs.kind(&name).await?.ok_or_else(|| Problem::unknown("job type"))?;
-    let view = view(state, &kind, &request).await?;
-    Ok(Response::json(StatusCode::OK, &view).with_version(kind.version))
+pub(super) const READ: Operation =
+    Operation::get("/api/v1/job-types/{jobType}", "readJobType", "How many run, how many wait?")
+        .key()
+        .refuses(&[404]);
+
+pub(super) async fn read(
+    State(app): State<Arc<App>>,
+    call: Call,
+    _: Viewer,
+    Path(name): Path<TypePath>,
+) -> Result<Versioned<Json<TypeView>>, Problem> {
+    let kind = app.jobs.kind(&name).await?.ok_or_else(|| Problem::unknown("job type"))?;
+    Ok(Versioned(kind.version, Json(view(&app, &kind, &call).await?)))
 }
 
-pub(crate) async fn save(state: &State, request: Request) -> Answer {
-    let name = TypeName::parse(request.param("jobType"))?;
-    let body: TypeBody = request.json()?;
+pub(super) const SAVE: Operation =
+    Operation::put("/api/v1/job-types/{jobType}", "saveJobType", "Make or change a job type")
+        .says("Takes effect at once. Lowering `maxConcurrent` ends nothing that runs.")
+        .by(Role::Admin)
+        .refuses(&[503]);
+
+pub(super) async fn save(
+    State(app): State<Arc<App>>,
+    call: Call,
+    Path(name): Path<NewTypePath>,
+    Json(body): Json<TypeBody>,
+    version: Option<IfMatch>,
+) -> Result<Versioned<Stored<TypeView>>, Problem> {
     for _ in 0..TRIES {
-        let found = state.jobs.kind(&name).await?;
+        let found = app.jobs.kind(&name).await?;
         let stands = found.as_ref().map_or(0, |kind| kind.version);
-        if request.headers.contains_key(header::IF_MATCH) && request.if_match()? != stands {
-            return Err(Problem::moved().into());
+        if version.is_some_and(|IfMatch(version)| version != stands) {
+            return Err(Problem::moved());
         }
         let usual = found.as_ref().map(|kind| kind.settings).unwrap_or_default();
         let settings = body.over(usual).checked()?;
@@ -125,38 +150,37 @@ pub(crate) async fn save(state: &State, request: Request) -> Answer {
         let kind = JobType {
             name: name.clone(),
             settings,
-            updated_at: Some(request.now),
+            updated_at: Some(call.now),
             widest,
             version: stands + 1,
         };
-        let rows: Vec<Licence> = state.jobs.licences(&kind).await?;
-        match state.jobs.save_kind(&kind, &rows, &state.entropy.token()).await? {
+        let rows: Vec<Licence> = app.jobs.licences(&kind).await?;
+        match app.jobs.save_kind(&kind, &rows, &app.entropy.token()).await? {
             Saved::Moved => {}
             Saved::Saved => {
-                state.announce(&kind, &request).await;
-                let view = view(state, &kind, &request).await?;
-                let status = if stands == 0 { StatusCode::CREATED } else { StatusCode::OK };
-                return Ok(Response::json(status, &view).with_version(kind.version));
+                app.announce(&kind, &call).await;
+                let body = view(&app, &kind, &call).await?;
+                return Ok(Versioned(kind.version, Stored { is_new: stands == 0, body }));
             }
         }
     }
-    Err(Problem::unavailable("The type is too busy to be changed.", 1).into())
+    Err(Problem::unavailable("The type is too busy to be changed.", 1))
 }
 
-async fn view(state: &State, kind: &JobType, request: &Request) -> Result<TypeView, Error> {
-    let rows = state.jobs.licences(kind).await?;
+async fn view(app: &App, kind: &JobType, call: &Call) -> Result<TypeView, Problem> {
+    let rows = app.jobs.licences(kind).await?;
     let mut counts = [0; 4];
-    let mut oldest_ms = request.now.as_millisecond();
+    let mut oldest_ms = call.now.as_millisecond();
     for (priority, count) in Priority::ALL.into_iter().zip(&mut counts) {
-        *count = state.jobs.count_ready(&kind.name, priority, request.now, COUNTED).await?;
+        *count = app.jobs.count_ready(&kind.name, priority, call.now, COUNTED).await?;
         if *count > 0 {
-            let first = state.jobs.ready(&kind.name, priority, request.now, 1).await?;
+            let first = app.jobs.ready(&kind.name, priority, call.now, 1).await?;
             let ready = first.first().map(|job| job.ready_at.as_millisecond());
             oldest_ms = oldest_ms.min(ready.unwrap_or(oldest_ms));
         }
     }
     let [p0, p1, p2, p3] = counts;
-    let waited_ms = (request.now.as_millisecond() - oldest_ms).max(0);
+    let waited_ms = (call.now.as_millisecond() - oldest_ms).max(0);
     let settings = kind.settings;
     Ok(TypeView {
         job_type: kind.name.as_str().to_owned(),
@@ -177,9 +201,4 @@ async fn view(state: &State, kind: &JobType, request: &Request) -> Result<TypeVi
         licence_shards: settings.shards,
         version: kind.version,
     })
-}
-
-fn named(request: &Request) -> Result<TypeName, Error> {
-    TypeName::parse(request.param("jobType"))
-        .map_err(|_: Rejected| Problem::unknown("job type").into())
 }

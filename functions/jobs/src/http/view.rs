@@ -1,13 +1,13 @@
 //! Jobs as callers see them.
 
-use boundary::http::Error;
+use boundary::http::Problem;
 use domain::Timestamp;
 use domain::jobs::{Actor, Job, Record, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::State;
+use crate::state::App;
 
 /// A job.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -93,14 +93,10 @@ impl JobView {
     }
 
     /// With links to what it left.
-    pub(crate) async fn with_links(
-        job: &Job,
-        state: &State,
-        now: Timestamp,
-    ) -> Result<Self, Error> {
+    pub(crate) async fn with_links(job: &Job, app: &App, now: Timestamp) -> Result<Self, Problem> {
         let mut view = Self::of(job, now);
         for (shown, artifact) in view.artifacts.iter_mut().zip(&job.artifacts) {
-            shown.url = Some(state.bucket.download_link(&artifact.key(job)).await?);
+            shown.url = Some(app.bucket.download_link(&artifact.key(job)).await?);
         }
         Ok(view)
     }

@@ -1,12 +1,14 @@
 //! The workers' side: claim, start, heartbeat, complete, fail, and a place for what they leave.
 
-use boundary::http::{Answer, Error, Problem, Request, Response};
+use std::sync::Arc;
+
+use boundary::http::{Call, Json, Operation, Path, Problem, State};
 use boundary::telemetry::{Unit, measure_of};
+use domain::accounts::Role;
 use domain::jobs::{
-    Actor, Artifact, Decision, Delivery, Event, Job, PayloadPlace, Rejected, TypeName, Worker,
+    Actor, Artifact, Decision, Delivery, Event, Job, JobId, PayloadPlace, Rejected, Worker,
     transition,
 };
-use http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,9 +16,9 @@ use store::Bucket;
 use store::bucket::LINK_SECONDS;
 use store::jobs::Beaten;
 
-use crate::State;
-use crate::http::view::JobView;
-use crate::state::named;
+use super::view::JobView;
+use super::{JobPath, TypePath};
+use crate::state::App;
 
 /// How often a worker should speak: two words may get lost before it counts as silent.
 const HEARTBEAT_SECONDS: u32 = 20;
@@ -68,47 +70,63 @@ pub(crate) struct TaskView {
     heartbeat_seconds: u32,
 }
 
-pub(crate) async fn claim(state: &State, request: Request) -> Answer {
-    let body: ClaimBody = request.json()?;
+pub(super) const CLAIM: Operation = Operation::post("/api/v1/job-types/{jobType}/claim", "claimJobs", "Take jobs to work on")
+    .says("For types whose `delivery` is `poll`. Start each within 60 s, or it goes to someone else. No jobs means: \
+         ask again later.")
+    .by(Role::JobWorker)
+    .refuses(&[404, 409]);
+
+pub(super) async fn claim(
+    State(app): State<Arc<App>>,
+    call: Call,
+    Json(body): Json<ClaimBody>,
+    Path(name): Path<TypePath>,
+) -> Result<Json<ClaimView>, Problem> {
     let worker = Worker::parse(&body.worker_id)?;
     let most = body.max.unwrap_or(1);
     if !(1..=20).contains(&most) {
-        return Err(Problem::field("max", "a number from 1 to 20").into());
+        return Err(Problem::field("max", "a number from 1 to 20"));
     }
-    let name = TypeName::parse(request.param("jobType")).map_err(|_| unknown_type())?;
-    let kind = state.jobs.kind(&name).await?.ok_or_else(unknown_type)?;
+    let found = app.jobs.kind(&name).await?;
+    let kind = found.ok_or_else(|| Problem::unknown("job type"))?;
     if kind.settings.delivery != Delivery::Poll {
-        return Err(Problem::conflict("Jobs of this type go to the worker queue.").into());
+        return Err(Problem::conflict("Jobs of this type go to the worker queue."));
     }
-    let token = || state.entropy.token();
-    let assigned = state.jobs.assign(&kind, Some(&worker), &[], most, request.now, token).await?;
+    let token = || app.entropy.token();
+    let assigned = app.jobs.assign(&kind, Some(&worker), &[], most, call.now, token).await?;
     let mut jobs = Vec::new();
     for (_, job) in &assigned.jobs {
-        jobs.push(task(state, job).await?);
+        jobs.push(task(&app, job).await?);
     }
-    Ok(Response::json(StatusCode::OK, &ClaimView { jobs }))
+    Ok(Json(ClaimView { jobs }))
 }
 
-fn unknown_type() -> Problem {
-    Problem::unknown("job type")
-}
+pub(super) const START: Operation =
+    Operation::post("/api/v1/jobs/{jobId}/start", "startJob", "Begin")
+        .says("409 means that the job is someone else's, or nobody's: leave it.")
+        .by(Role::JobWorker)
+        .refuses(&[404, 409]);
 
-pub(crate) async fn start(state: &State, request: Request) -> Answer {
-    let body: StartBody = request.json()?;
+pub(super) async fn start(
+    State(app): State<Arc<App>>,
+    call: Call,
+    Json(body): Json<StartBody>,
+    Path(id): Path<JobPath>,
+) -> Result<Json<TaskView>, Problem> {
     let worker = Worker::parse(&body.worker_id)?;
     let event = Event::Started { worker: worker.clone(), attempt: body.attempt };
-    let job = state.happen(&request, &event, &Actor::Worker(worker), |_| true).await?;
-    Ok(Response::json(StatusCode::OK, &task(state, &job).await?))
+    let job = app.happen(&call, &id, &event, &Actor::Worker(worker), |_| true).await?;
+    Ok(Json(task(&app, &job).await?))
 }
 
-async fn task(state: &State, job: &Job) -> Result<TaskView, Error> {
+async fn task(app: &App, job: &Job) -> Result<TaskView, Problem> {
     let payload = match job.payload {
-        PayloadPlace::Row => state.jobs.payload(&job.id).await?,
+        PayloadPlace::Row => app.jobs.payload(&job.id).await?,
         PayloadPlace::Nowhere | PayloadPlace::Bucket => None,
     };
     let payload_url = match job.payload {
         PayloadPlace::Bucket => {
-            Some(state.bucket.download_link(&Bucket::payload_key(&job.id)).await?)
+            Some(app.bucket.download_link(&Bucket::payload_key(&job.id)).await?)
         }
         PayloadPlace::Nowhere | PayloadPlace::Row => None,
     };
@@ -143,18 +161,27 @@ pub(crate) struct BeatView {
     action: &'static str,
 }
 
-pub(crate) async fn heartbeat(state: &State, request: Request) -> Answer {
-    let body: BeatBody = request.json()?;
+pub(super) const HEARTBEAT: Operation =
+    Operation::post("/api/v1/jobs/{jobId}/heartbeat", "beatJob", "Still at it")
+        .says("Every 20 s; after 60 s of silence the job goes to someone else.")
+        .by(Role::JobWorker)
+        .refuses(&[404, 409]);
+
+pub(super) async fn heartbeat(
+    State(app): State<Arc<App>>,
+    call: Call,
+    Json(body): Json<BeatBody>,
+    Path(id): Path<JobPath>,
+) -> Result<Json<BeatView>, Problem> {
     let worker = Worker::parse(&body.worker_id)?;
     if body.progress.is_some_and(|progress| progress > 100) {
-        return Err(Problem::field("progress", "a number from 0 to 100").into());
+        return Err(Problem::field("progress", "a number from 0 to 100"));
     }
-    let id = named(&request)?;
-    let now = request.now;
-    match state.jobs.beat(&id, &worker, body.attempt, body.progress, now).await? {
+    let now = call.now;
+    match app.jobs.beat(&id, &worker, body.attempt, body.progress, now).await? {
         Beaten::Noted(job) => {
             let action = if job.cancel_requested_at.is_some() { "cancel" } else { "continue" };
-            Ok(Response::json(StatusCode::OK, &BeatView { action }))
+            Ok(Json(BeatView { action }))
         }
         Beaten::Refused(None) => Err(Rejected::UnknownJob.into()),
         Beaten::Refused(Some(job)) => {
@@ -163,9 +190,7 @@ pub(crate) async fn heartbeat(state: &State, request: Request) -> Answer {
             match transition(&job, &event, now) {
                 Decision::Refuse(refusal) => Err(Rejected::Refused(refusal).into()),
                 // It has become this worker's since; the next heartbeat says so.
-                Decision::Become(_) | Decision::Stay => {
-                    Ok(Response::json(StatusCode::OK, &BeatView { action: "continue" }))
-                }
+                Decision::Become(_) | Decision::Stay => Ok(Json(BeatView { action: "continue" })),
             }
         }
     }
@@ -194,11 +219,20 @@ pub(crate) struct ArtifactBody {
     name: String,
 }
 
-pub(crate) async fn complete(state: &State, request: Request) -> Answer {
-    let body: CompleteBody = request.json()?;
+pub(super) const COMPLETE: Operation =
+    Operation::post("/api/v1/jobs/{jobId}/complete", "completeJob", "Done")
+        .by(Role::JobWorker)
+        .refuses(&[404, 409]);
+
+pub(super) async fn complete(
+    State(app): State<Arc<App>>,
+    call: Call,
+    Json(body): Json<CompleteBody>,
+    Path(id): Path<JobPath>,
+) -> Result<Json<JobView>, Problem> {
     let worker = Worker::parse(&body.worker_id)?;
     if body.artifacts.len() > Artifact::MOST {
-        return Err(Problem::field("artifacts", "at most 20").into());
+        return Err(Problem::field("artifacts", "at most 20"));
     }
     let named = body.artifacts.iter().map(|artifact| Artifact::parse(&artifact.name));
     let mut artifacts = named.collect::<Result<Vec<_>, _>>()?;
@@ -207,11 +241,11 @@ pub(crate) async fn complete(state: &State, request: Request) -> Answer {
     let result = body.result.filter(|value| !value.is_null()).map(|value| value.to_string());
     if result.as_ref().is_some_and(|json| json.len() > LONGEST_RESULT) {
         let rule = "at most 4096 bytes; upload more as an artifact";
-        return Err(Problem::field("result", rule).into());
+        return Err(Problem::field("result", rule));
     }
     let attempt = body.attempt;
     let event = Event::Completed { worker: worker.clone(), attempt, artifacts, result };
-    ended(state, request, event, worker).await
+    ended(&app, &call, &id, event, worker).await
 }
 
 /// Given up.
@@ -229,31 +263,46 @@ pub(crate) struct FailBody {
     error: String,
 }
 
-pub(crate) async fn fail(state: &State, request: Request) -> Answer {
-    let body: FailBody = request.json()?;
+pub(super) const FAIL: Operation =
+    Operation::post("/api/v1/jobs/{jobId}/fail", "failJob", "Given up")
+        .by(Role::JobWorker)
+        .refuses(&[404, 409]);
+
+pub(super) async fn fail(
+    State(app): State<Arc<App>>,
+    call: Call,
+    Json(body): Json<FailBody>,
+    Path(id): Path<JobPath>,
+) -> Result<Json<JobView>, Problem> {
     let worker = Worker::parse(&body.worker_id)?;
     if body.error.chars().count() > LONGEST_ERROR {
-        return Err(Problem::field("error", "at most 1000 characters").into());
+        return Err(Problem::field("error", "at most 1000 characters"));
     }
     let event = Event::Failed {
         worker: worker.clone(),
         attempt: body.attempt,
         retryable: body.retryable,
         error: body.error,
-        jitter: u64::from_be_bytes(state.entropy.bytes()),
+        jitter: u64::from_be_bytes(app.entropy.bytes()),
     };
-    ended(state, request, event, worker).await
+    ended(&app, &call, &id, event, worker).await
 }
 
-async fn ended(state: &State, request: Request, event: Event, worker: Worker) -> Answer {
-    let job = state.happen(&request, &event, &Actor::Worker(worker), |_| true).await?;
+async fn ended(
+    app: &App,
+    call: &Call,
+    id: &JobId,
+    event: Event,
+    worker: Worker,
+) -> Result<Json<JobView>, Problem> {
+    let job = app.happen(call, id, &event, &Actor::Worker(worker), |_| true).await?;
     if let (Some(started), true) = (job.started_at, job.status.is_final()) {
         let dimensions = vec![("JobType", job.kind.as_str().to_owned())];
-        let ms = request.now.as_millisecond() - started.as_millisecond();
+        let ms = call.now.as_millisecond() - started.as_millisecond();
         let seconds = f64::from(i32::try_from(ms.max(0)).unwrap_or(i32::MAX)) / 1_000.0;
         measure_of("job_duration_seconds", Unit::Seconds, seconds, dimensions);
     }
-    Ok(Response::json(StatusCode::OK, &JobView::of(&job, request.now)))
+    Ok(Json(JobView::of(&job, call.now)))
 }
 
 /// What is to be uploaded.
@@ -279,22 +328,30 @@ pub(crate) struct UploadView {
     expires_at: String,
 }
 
-pub(crate) async fn artifact(state: &State, request: Request) -> Answer {
-    let body: UploadBody = request.json()?;
+pub(super) const ADD_ARTIFACT: Operation =
+    Operation::post("/api/v1/jobs/{jobId}/artifacts", "addArtifact", "A place for what it leaves")
+        .by(Role::JobWorker)
+        .refuses(&[404, 409]);
+
+pub(super) async fn add_artifact(
+    State(app): State<Arc<App>>,
+    call: Call,
+    Json(body): Json<UploadBody>,
+    Path(id): Path<JobPath>,
+) -> Result<Json<UploadView>, Problem> {
     let worker = Worker::parse(&body.worker_id)?;
     let artifact = Artifact::parse(&body.name)?;
-    let found = state.jobs.find(&named(&request)?).await?;
+    let found = app.jobs.find(&id).await?;
     let job = found.ok_or(Rejected::UnknownJob)?;
     // Only who runs the job may leave anything with it.
     let event = Event::Beaten { worker, attempt: body.attempt, progress: None };
-    if let Decision::Refuse(refusal) = transition(&job, &event, request.now) {
+    if let Decision::Refuse(refusal) = transition(&job, &event, call.now) {
         return Err(Rejected::Refused(refusal).into());
     }
-    let url = state.bucket.upload_link(&artifact.key(&job)).await?;
-    let expires_ms =
-        request.now.as_millisecond() + i64::try_from(LINK_SECONDS * 1_000).unwrap_or(0);
-    let expires_at = domain::Timestamp::from_millisecond(expires_ms).unwrap_or(request.now);
+    let url = app.bucket.upload_link(&artifact.key(&job)).await?;
+    let expires_ms = call.now.as_millisecond() + i64::try_from(LINK_SECONDS * 1_000).unwrap_or(0);
+    let expires_at = domain::Timestamp::from_millisecond(expires_ms).unwrap_or(call.now);
     let view =
         UploadView { name: artifact.name, url, method: "PUT", expires_at: expires_at.to_string() };
-    Ok(Response::json(StatusCode::OK, &view))
+    Ok(Json(view))
 }

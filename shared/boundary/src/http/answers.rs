@@ -82,6 +82,34 @@ impl<T: JsonSchema> DescribeAnswer for Created<T> {
     }
 }
 
+/// The thing at the path as it is now: 201 if it was not there before.
+#[derive(Debug, Clone)]
+pub struct Stored<T> {
+    /// Whether it was not there before.
+    pub is_new: bool,
+    /// What the caller is shown of it.
+    pub body: T,
+}
+
+impl<T: Serialize> Keep for Stored<T> {
+    fn kept(&self) -> Kept {
+        json(if self.is_new { StatusCode::CREATED } else { StatusCode::OK }, &self.body)
+    }
+}
+
+impl<T: Serialize> IntoResponse for Stored<T> {
+    fn into_response(self) -> Response {
+        rendered(self.kept())
+    }
+}
+
+impl<T: JsonSchema> DescribeAnswer for Stored<T> {
+    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+        entry.answers(200, Some(schemas.subschema_for::<T>()));
+        entry.answers(201, Some(schemas.subschema_for::<T>()));
+    }
+}
+
 /// 202: it will be done.
 #[derive(Debug, Clone)]
 pub struct Accepted<T>(pub T);
