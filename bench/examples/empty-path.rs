@@ -12,7 +12,7 @@ use lambda_http::{Adapter, Body, Request, Response, Service, service_fn};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let count: u32 = std::env::args().nth(1).ok_or("<count>")?.parse()?;
-    let event = include_bytes!("../../events/redirect/follow.json");
+    let event = include_bytes!("../../events/links/redirect/follow.json");
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     runtime.block_on(async {
         let mut function = Adapter::from(service_fn(answer));

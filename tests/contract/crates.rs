@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
+use boundary::Member;
+use local::systems;
 use serde_json::Value;
 use tests::root;
 
@@ -105,13 +107,33 @@ fn only_the_local_cloud_is_what_cargo_run_runs() {
     assert_eq!(found, ["infra/local"]);
 }
 
+/// Every binary, with its package.
+fn binaries() -> BTreeSet<(String, String)> {
+    let mut binaries = BTreeSet::new();
+    for package in listed(&root().join("functions")) {
+        for file in listed(&root().join("functions").join(&package).join("src/bin")) {
+            let name = file.strip_suffix(".rs").unwrap().to_owned();
+            binaries.insert((package.clone(), name));
+        }
+    }
+    binaries
+}
+
 #[test]
 fn every_function_is_in_the_template_and_in_the_local_cloud() {
-    let folders = listed(&root().join("functions"));
     let mut deployed: Vec<_> = stack().functions.iter().map(|f| f.binary.clone()).collect();
     deployed.sort();
-    assert_eq!(folders, deployed);
-    assert_eq!(folders, local::functions::KNOWN);
+    let mut built: Vec<_> = binaries().into_iter().map(|(_, name)| name).collect();
+    built.sort();
+    assert_eq!(built, deployed);
+    let registered: BTreeSet<(String, String)> = systems::all()
+        .iter()
+        .flat_map(|system| {
+            let name = |member: &Member| (system.name.to_owned(), member.name.to_owned());
+            system.functions().iter().map(name).collect::<Vec<_>>()
+        })
+        .collect();
+    assert_eq!(binaries(), registered);
 }
 
 #[test]
@@ -127,9 +149,10 @@ fn a_variable_means_the_same_to_every_function() {
 
 #[test]
 fn every_main_is_wiring_only() {
-    for function in listed(&root().join("functions")) {
-        let path = root().join("functions").join(&function).join("src/main.rs");
-        let lines = std::fs::read_to_string(path).unwrap().lines().count();
-        assert!(lines <= 30, "{function}/src/main.rs has {lines} lines");
+    for (package, name) in binaries() {
+        let path = format!("functions/{package}/src/bin/{name}.rs");
+        let text = std::fs::read_to_string(root().join(&path)).unwrap();
+        assert!(text.lines().count() <= 10, "{path}");
+        assert!(!text.contains("system()"), "{path}: it would link every handler of the system");
     }
 }

@@ -1,32 +1,49 @@
 //! Sample events: each one is accepted by its function.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
+use boundary::System;
+use local::systems;
 use serde_json::Value;
 use template::{Function, RouteKey};
 use tests::{Lab, root};
 
 use super::{listed, stack};
 
+/// Where the samples of each function are.
+fn folders() -> BTreeMap<String, PathBuf> {
+    let of = |system: &System| {
+        let folder = root().join("events").join(system.name);
+        let functions = system.functions().iter();
+        functions.map(|it| (it.name.to_owned(), folder.join(it.name))).collect::<Vec<_>>()
+    };
+    systems::all().iter().flat_map(of).collect()
+}
+
 #[test]
 fn every_function_has_sample_events() {
-    let functions: BTreeSet<String> =
-        stack().functions.iter().map(|function| function.binary.clone()).collect();
-    let sampled: BTreeSet<String> = listed(&root().join("events")).into_iter().collect();
-    assert_eq!(functions, sampled);
+    let mut sampled = BTreeSet::new();
+    for system in listed(&root().join("events")) {
+        let folder = root().join("events").join(system);
+        sampled.extend(listed(&folder).into_iter().map(|name| folder.join(name)));
+    }
+    assert_eq!(folders().into_values().collect::<BTreeSet<_>>(), sampled);
 }
 
 #[tokio::test(start_paused = true)]
 async fn every_sample_event_is_accepted() {
     let lab = Lab::new();
+    let folders = folders();
     let mut accepted = 0;
     for function in &stack().functions {
-        let folder = root().join("events").join(&function.binary);
-        for name in listed(&folder) {
-            let text = std::fs::read_to_string(folder.join(&name)).unwrap();
+        let folder = &folders[&function.binary];
+        for name in listed(folder) {
+            let path = folder.join(&name);
+            let text = std::fs::read_to_string(&path).unwrap();
             let event: Value = serde_json::from_str(&text).unwrap();
             let answer = lab.cloud.functions.invoke(&function.logical_id, text.into_bytes()).await;
-            let context = format!("events/{}/{name}", function.binary);
+            let context = path.display().to_string();
             let answer = answer.unwrap_or_else(|error| panic!("{context}: {error}"));
             let answer: Value = serde_json::from_slice(&answer).unwrap();
             check(&context, function, &event, &answer);

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use local::document;
+use boundary::System;
+use local::{document, systems};
 use template::RouteKey;
 use tests::root;
 
@@ -28,18 +29,10 @@ fn in_template() -> BTreeSet<(String, String)> {
 
 #[test]
 fn the_template_routes_exactly_what_each_function_answers() {
-    let sections = document::sections(&root().join("template.yaml")).unwrap();
-    let binary = |tag: &str| match tag {
-        "Service" => "describe".to_owned(),
-        "Links" => "shorten".to_owned(),
-        "Notifications" => "notify".to_owned(),
-        other => other.to_lowercase(),
-    };
-    let answered: BTreeSet<(String, String)> = sections
+    let answered: BTreeSet<(String, String)> = systems::all()
         .iter()
-        .flat_map(|section| {
-            section.routed.iter().map(|routed| (binary(section.tag), routed.path.to_owned()))
-        })
+        .flat_map(System::operations)
+        .map(|(function, operation)| (function.to_owned(), operation.path.to_owned()))
         .collect();
     assert_eq!(in_template(), answered);
 }
@@ -56,19 +49,19 @@ fn one_function_answers_for_every_path_nobody_claims() {
 }
 
 #[test]
-fn the_document_and_its_page_are_up_to_date() {
-    let document = document::openapi(&root().join("template.yaml")).unwrap();
-    let stale = "is out of date: run `cargo run -- document`";
-    let kept = std::fs::read_to_string(root().join("functions/describe/openapi.json")).unwrap();
-    let fresh = serde_json::to_string_pretty(&document).unwrap() + "\n";
-    assert!(kept == fresh, "functions/describe/openapi.json {stale}");
-    let page = std::fs::read_to_string(root().join("functions/describe/docs.html")).unwrap();
-    assert!(page == document::render(&document), "functions/describe/docs.html {stale}");
+fn what_is_generated_is_up_to_date() {
+    const STALE: &str = "is out of date: run `cargo run -- document`";
+    let kept = std::fs::read_to_string(root().join("functions/service/openapi.json")).unwrap();
+    let fresh = serde_json::to_string_pretty(&document::openapi()).unwrap() + "\n";
+    assert!(kept == fresh, "functions/service/openapi.json {STALE}");
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let fresh = document::routed(&manifest).unwrap();
+    assert!(manifest == fresh, "Cargo.toml {STALE}");
 }
 
 #[test]
 fn the_roles_in_the_document_are_the_domain_s() {
-    let document = document::openapi(&root().join("template.yaml")).unwrap();
+    let document = document::openapi();
     let documented: Vec<&str> = document["components"]["schemas"]["RoleName"]["enum"]
         .as_array()
         .unwrap()

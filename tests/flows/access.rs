@@ -16,7 +16,7 @@ struct Operation {
 }
 
 fn operations() -> Vec<Operation> {
-    let text = std::fs::read_to_string(root().join("functions/describe/openapi.json")).unwrap();
+    let text = std::fs::read_to_string(root().join("functions/service/openapi.json")).unwrap();
     let document: Value = serde_json::from_str(&text).unwrap();
     let mut operations = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {

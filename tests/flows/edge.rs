@@ -1,12 +1,11 @@
 //! The edge itself, with handlers that misbehave in every way there is.
 
 use boundary::batch::{Consumer, Message, Unhandled};
-use boundary::http::{Access, Api, Builder, Response};
+use boundary::http::{Api, Call, Json, Operation, Operations};
 use boundary::schedule::Task;
 use boundary::telemetry::Log;
 use boundary::{Clock, Entropy, Function, Host, Invocation, Vars};
 use domain::Failure;
-use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use tests::Lab;
 
@@ -56,19 +55,26 @@ async fn only_the_messages_that_failed_come_back_a_panic_included() {
     );
 }
 
-fn api(lab: &Lab) -> Api<()> {
-    Builder::default()
-        .on(Method::GET, "/panic", "panic", Access::Public, |(), _| {
-            Box::pin(async { panic!("as planned") })
-        })
-        .on(Method::GET, "/fine", "fine", Access::Public, |(), request| {
-            Box::pin(async move { Ok(Response::json(StatusCode::OK, &request.header("cookie"))) })
-        })
-        .build(&host(lab), ())
-        .unwrap()
+const BROKEN: Operation = Operation::get("/panic", "panic", "Panics");
+const FINE: Operation = Operation::get("/fine", "fine", "Answers");
+
+async fn broken() -> Json<Value> {
+    panic!("as planned")
 }
 
-async fn get(api: &Api<()>, path: &str) -> Value {
+async fn fine(call: Call) -> Json<Value> {
+    Json(json!(call.path))
+}
+
+fn api(lab: &Lab) -> Api {
+    Api::new(&host(lab), (), |to| {
+        to.on(BROKEN, broken);
+        to.on(FINE, fine);
+    })
+    .unwrap()
+}
+
+async fn get(api: &Api, path: &str) -> Value {
     let event = json!({
         "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": "",
         "headers": { "host": "x" }, "cookies": ["a=1", "b=2"], "isBase64Encoded": false,

@@ -15,7 +15,7 @@ const MISS_AT_MOST: u64 = 600_000;
 const HIT_NANOSECONDS_AT_MOST: u64 = 30_000;
 
 pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
-    let ours = build_example("redirect", "redirect-path")?;
+    let ours = build_example("links", "redirect-path")?;
     let empty = build_example("bench", "empty-path")?;
     let mut table = Table::new("Following a link, in process", "bar");
     count(&ours, &empty, &mut table)?;

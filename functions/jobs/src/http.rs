@@ -1,9 +1,15 @@
-//! The HTTP function `jobs`: its operations, and what their arguments read from a path.
+//! The function `jobs`: submit, watch, explain, cancel, retry, and the words of workers.
+//!
+//! Trigger: HTTP. Effect: each change is one transaction of the job, the record of what happened and
+//! its licence; then a doorbell. Guarantee: a repeated submission makes one job; a worker's word counts
+//! only with the attempt it was given; a doorbell that is lost is rung again by `sweep-jobs`; what is
+//! not the caller's is not found.
 
 mod bulk;
 mod listing;
 mod manage;
 mod read;
+mod state;
 mod submit;
 mod types;
 mod view;
@@ -20,11 +26,11 @@ use domain::accounts::Role;
 use domain::jobs::{Job, JobId, TypeName};
 use schemars::SchemaGenerator;
 
-use crate::state::{App, sees};
+use crate::http::state::{App, sees};
 
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Api, Misconfigured> {
-    Api::new(host, App::on(host)?, |to| operations(to))
+    Api::new(host, App::on(host)?, operations)
 }
 
 /// What it answers.

@@ -1,11 +1,21 @@
-//! Jobs, seen from outside: submit, watch, explain, cancel, retry, and the words of workers.
-//!
-//! Trigger: HTTP. Effect: each change is one transaction of the job, the record of what happened and
-//! its licence; then a doorbell. Guarantee: a repeated submission makes one job; a worker's word counts
-//! only with the attempt it was given; a doorbell that is lost is rung again by `sweep-jobs`; what is
-//! not the caller's is not found.
+//! Jobs: work that is handed to one worker at a time, watched, and never lost.
 
+pub mod dispatch;
 pub mod http;
-mod state;
+pub mod sweep;
+pub mod work;
 
-pub use http::function;
+use boundary::System;
+
+/// What is registered of it.
+pub fn system() -> System {
+    System::new(
+        "jobs",
+        "Jobs",
+        "Work that is handed to one worker at a time, watched, and never lost.",
+    )
+    .http("jobs", http::function, http::operations)
+    .queue("dispatch", dispatch::function)
+    .queue("work", work::function)
+    .schedule("sweep-jobs", sweep::function)
+}

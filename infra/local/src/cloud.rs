@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use boundary::telemetry::Log;
-use boundary::{Aws, Carriers, Clock, Entropy, Host, Vars};
+use boundary::{Aws, Build, Carriers, Clock, Entropy, Host, Vars};
 use bytes::Bytes;
 use domain::Timestamp;
 use http::{Request, Response};
@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 
 use crate::connector::Connector;
 use crate::faults::{Dice, Faults};
-use crate::functions::{Build, Functions, Hosts, Runner};
+use crate::functions::{Functions, Hosts, Runner};
 use crate::gateway::{BODY_CAP, Gateway, Handled};
 use crate::internet;
 use crate::pump::Pump;

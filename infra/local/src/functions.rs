@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use boundary::{Host, Invocation, Misconfigured, Vars};
+use boundary::{Build, Host, Invocation, Vars};
 use template::{Function, Stack};
 use tokio::sync::watch;
 
 use crate::policy::Policy;
+use crate::systems;
 use instance::{Instance, Life};
 
 mod instance;
@@ -23,9 +24,6 @@ pub type Outcome = Result<Vec<u8>, String>;
 
 /// Makes the host of a new instance from its variables and its policy.
 pub type Hosts = Arc<dyn Fn(Vars, Policy) -> Host + Send + Sync>;
-
-/// Makes an instance of a function that the registry below does not list.
-pub type Build = fn(&Host) -> Result<Arc<dyn boundary::Function>, Misconfigured>;
 
 /// Where functions run.
 #[derive(Clone)]
@@ -65,48 +63,6 @@ struct Slot {
 struct Idle {
     instance: Instance,
     since: tokio::time::Instant,
-}
-
-/// Builds the function of that name with the handler that its `main.rs` wires.
-macro_rules! registry {
-    ($($name:literal => $package:ident),* $(,)?) => {
-        /// The functions that can run in process.
-        pub const KNOWN: &[&str] = &[$($name),*];
-
-        fn build(name: &str, host: &Host) -> Option<Result<Instance, Misconfigured>> {
-            match name {
-                $($name => Some($package::function(host).map(|function| {
-                    let instance: Instance = Arc::new(function);
-                    instance
-                })),)*
-                _ => None,
-            }
-        }
-    };
-}
-
-registry! {
-    "accounts" => accounts,
-    "count-clicks" => count_clicks,
-    "deliver" => deliver,
-    "describe" => describe,
-    "dispatch" => dispatch,
-    "fan-out" => fan_out,
-    "feed" => feed,
-    "feed-socket" => feed_socket,
-    "ids" => ids,
-    "jobs" => jobs,
-    "limits" => limits,
-    "notify" => notify,
-    "redirect" => redirect,
-    "shorten" => shorten,
-    "sweep-accounts" => sweep_accounts,
-    "sweep-feed" => sweep_feed,
-    "sweep-jobs" => sweep_jobs,
-    "sweep-links" => sweep_links,
-    "sweep-notifications" => sweep_notifications,
-    "tend-keys" => tend_keys,
-    "work" => work,
 }
 
 impl Functions {
@@ -205,11 +161,13 @@ impl Functions {
 impl Slot {
     fn start(&self, host: &Hosts, others: &BTreeMap<String, Build>) -> Result<Instance, String> {
         let host = host(self.vars.clone(), self.policy.clone());
-        let other = others.get(&self.binary).map(|build| build(&host));
-        match other.or_else(|| build(&self.binary, &host)) {
-            Some(built) => built.map_err(|error| format!("function {}: {error}", self.binary)),
+        let build = others.get(&self.binary).cloned().or_else(|| systems::build(&self.binary));
+        match build {
+            Some(build) => {
+                build.instance(&host).map_err(|error| format!("function {}: {error}", self.binary))
+            }
             None => Err(format!(
-                "template.yaml names a function `{}` that infra/local/src/functions.rs does not list",
+                "a template names a function `{}` that no system in infra/local/src/systems.rs has",
                 self.binary
             )),
         }

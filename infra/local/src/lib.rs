@@ -9,6 +9,7 @@
 //! - [`services`]: DynamoDB (dynoxide), SQS and SNS ([`queues`]), S3 (s3s), SES ([`sink`], which keeps
 //!   whatever is sent anywhere); [`connector`] puts them under the real SDK clients without a socket,
 //!   [`aws_port`] on a port for outside tools.
+//! - [`systems`]: the list of what there is; [`document`]: what is generated from it.
 //! - [`policy`]: what each function may call. [`faults`]: what a seeded test lets go wrong, and where.
 //!
 //! Nothing in the product knows that it runs here.
@@ -28,6 +29,7 @@ pub mod pump;
 pub mod schedule;
 mod server;
 pub mod services;
+pub mod systems;
 pub mod time;
 pub mod websocket;
 

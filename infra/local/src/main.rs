@@ -229,16 +229,18 @@ async fn start_sink(folder: Option<&Path>) -> Result<Sink, String> {
     }
 }
 
-/// Generates what `functions/describe` serves.
+/// Generates what is made from the operations: the document, and the routes of `cargo lambda watch`.
 fn write_documents() -> Result<(), String> {
     let root = arguments::root();
-    let document = document::openapi(&root.join("template.yaml"))?;
-    let text = serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?;
-    let folder = root.join("functions/describe");
-    for (name, text) in [("openapi.json", text + "\n"), ("docs.html", document::render(&document))]
-    {
-        let file = folder.join(name);
-        std::fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+    let say = |file: &Path, error: std::io::Error| format!("{}: {error}", file.display());
+    let text = serde_json::to_string_pretty(&document::openapi());
+    let text = text.map_err(|error| error.to_string())? + "\n";
+    let manifest = root.join("Cargo.toml");
+    let kept = std::fs::read_to_string(&manifest).map_err(|error| say(&manifest, error))?;
+    let routed = document::routed(&kept)
+        .ok_or_else(|| format!("{} has no routes for `cargo lambda watch`", manifest.display()))?;
+    for (file, text) in [(root.join("functions/service/openapi.json"), text), (manifest, routed)] {
+        std::fs::write(&file, text).map_err(|error| say(&file, error))?;
         console::print(&format!("wrote {}", file.display()));
     }
     Ok(())

@@ -33,7 +33,7 @@ impl Mark {
 }
 
 impl TemplateError {
-    /// The file is filled in by [`TemplateError::in_file`], once, where it is known.
+    /// The file is filled in by [`TemplateError::in_file`], where it is known.
     pub(crate) fn new(mark: Mark, path: &str, reason: impl Into<String>) -> Self {
         Self {
             file: PathBuf::new(),
@@ -44,8 +44,12 @@ impl TemplateError {
         }
     }
 
+    /// Names the file, unless it is already: a mistake in a nested template stays that template's
+    /// when the error passes through the one around it.
     pub(crate) fn in_file(mut self, file: &Path) -> Self {
-        file.clone_into(&mut self.file);
+        if self.file.as_os_str().is_empty() {
+            file.clone_into(&mut self.file);
+        }
         self
     }
 }

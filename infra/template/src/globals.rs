@@ -13,7 +13,7 @@ pub(crate) fn check(globals: &Field<'_>) -> Result<(), TemplateError> {
         function.only(vocabulary::GLOBAL_FUNCTION)?;
     }
     if let Some(api) = globals.get("HttpApi")? {
-        api.only(vocabulary::GLOBAL_HTTP_API)?;
+        api.only(vocabulary::gateway::GLOBAL_HTTP_API)?;
     }
     Ok(())
 }

@@ -1,6 +1,9 @@
 //! Reads a SAM template into a typed [`Stack`]: what the local cloud starts from, and what the
 //! contract tests hold the code against.
 //!
+//! A template may nest others, which are read with it: the `Stack` is one flat list of what all of
+//! them describe, and [`Stack::nested`] shows each by itself.
+//!
 //! Every intrinsic is evaluated as it would be in an account that is only local, so a `Stack` holds
 //! plain values: names, ARNs, URLs. Whatever is wrong with the template is a [`TemplateError`] that
 //! points at the line; nothing that is misspelt is skipped in silence.
@@ -15,6 +18,7 @@ mod names;
 mod node;
 mod parameters;
 mod resolve;
+mod source;
 mod stack;
 mod suggest;
 #[cfg(test)]
@@ -31,18 +35,20 @@ pub use names::{ACCOUNT, REGION};
 pub use stack::api::{Cors, HttpApi};
 pub use stack::events::{QueueEvent, Route, RouteKey, TopicEvent};
 pub use stack::function::{Function, Tracing};
+pub use stack::gateway::websocket::{SocketRoute, WebSocketApi};
+pub use stack::nested::Nested;
 pub use stack::policies::{Effect, PolicyTemplate, Statement};
 pub use stack::queue::{Queue, Redrive};
 pub use stack::schedule::{Expression, Schedule};
-pub use stack::storage::{Bucket, LogGroup, Nested};
+pub use stack::storage::{Bucket, LogGroup};
 pub use stack::table::{
     Attribute, AttributeType, Billing, Index, IndexScope, Key, Projection, StreamView, Table,
 };
 pub use stack::topic::{FilterScope, Subscription, Topic};
-pub use stack::websocket::{SocketRoute, WebSocketApi};
 pub use stack::{Resource, Stack};
 
 use error::Mark;
+use source::{Files, Source};
 
 /// What a stack is called unless the caller says otherwise; physical names begin with it.
 pub const DEFAULT_STACK_NAME: &str = "switchyard-local";
@@ -72,8 +78,20 @@ pub fn parse(
     text: &str,
     parameters: &BTreeMap<String, String>,
 ) -> Result<Stack, TemplateError> {
-    let directory = path.parent().unwrap_or_else(|| Path::new(""));
+    parse_among(&|path| std::fs::read_to_string(path), name, path, text, parameters)
+}
+
+/// The same, where `files` gives the text of nested templates.
+fn parse_among(
+    files: &Files<'_>,
+    name: &str,
+    path: &Path,
+    text: &str,
+    parameters: &BTreeMap<String, String>,
+) -> Result<Stack, TemplateError> {
+    let source = Source { file: path, within: None, files };
     yaml::parse(text)
-        .and_then(|root| stack::build::stack(&root, name, directory, parameters))
+        .and_then(|root| stack::build::template(&root, name, &source, parameters))
+        .and_then(stack::merge::merge)
         .map_err(|error| error.in_file(path))
 }

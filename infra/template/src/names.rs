@@ -103,11 +103,10 @@ pub(crate) fn attributes(kind: &str, name: &str) -> Vec<(&'static str, String)> 
             ("RegionalDomainName", format!("{name}.s3.{REGION}.amazonaws.com")),
         ],
         "AWS::Logs::LogGroup" => vec![("Arn", arn("logs", &format!("log-group:{name}:*")))],
-        "AWS::Serverless::HttpApi" => vec![
+        "AWS::Serverless::HttpApi" | "AWS::ApiGatewayV2::Api" => vec![
             ("ApiId", name.to_owned()),
-            ("ApiEndpoint", format!("https://{name}.execute-api.{REGION}.amazonaws.com")),
+            (API_ENDPOINT, format!("https://{name}.execute-api.{REGION}.amazonaws.com")),
         ],
-        "AWS::ApiGatewayV2::Api" => vec![("ApiId", name.to_owned())],
         "AWS::IAM::Role" => vec![("Arn", format!("arn:aws:iam::{ACCOUNT}:role/{name}"))],
         other => vec![("Arn", arn(&service(other), name))],
     }
@@ -117,6 +116,9 @@ pub(crate) fn attributes(kind: &str, name: &str) -> Vec<(&'static str, String)> 
 fn service(kind: &str) -> String {
     kind.split("::").nth(1).unwrap_or_default().to_lowercase()
 }
+
+/// The attribute that is modelled only for HTTP APIs.
+pub(crate) const API_ENDPOINT: &str = "ApiEndpoint";
 
 /// The attribute that exists only for tables with a stream.
 pub(crate) const STREAM_ARN: &str = "StreamArn";

@@ -1,6 +1,7 @@
 //! Evaluates intrinsics: turns a tree with calls into one without.
 
 mod collections;
+mod nested;
 mod references;
 mod substitute;
 
@@ -11,14 +12,17 @@ use crate::declare::Declaration;
 use crate::error::{Mark, TemplateError};
 use crate::node::{Entry, Intrinsic, Kind, Node};
 use crate::parameters::Parameter;
+use crate::source::Source;
+use crate::stack::build::Template;
+use crate::stack::nested::Nested;
 use crate::suggest::did_you_mean;
 use crate::yaml::child;
 
 /// Everything an intrinsic can look up. It is filled in the order in which a template may refer to
 /// things: parameters and mappings, then conditions, then resources.
-#[derive(Debug)]
 pub(crate) struct Resolver<'a> {
     stack_name: &'a str,
+    source: &'a Source<'a>,
     parameters: BTreeMap<String, Parameter>,
     mappings: Option<&'a Node>,
     conditions: BTreeMap<String, bool>,
@@ -26,6 +30,10 @@ pub(crate) struct Resolver<'a> {
     /// The resources whose names are being worked out, so that names which depend on each other
     /// are found instead of followed for ever.
     naming: RefCell<Vec<String>>,
+    /// The same for nested stacks whose parameters are being worked out.
+    nesting: RefCell<Vec<String>>,
+    /// The nested templates read so far, by logical id.
+    nested: RefCell<BTreeMap<String, (Nested, Template)>>,
     uses: RefCell<Vec<Use>>,
 }
 
@@ -43,16 +51,20 @@ pub(crate) type Resolved = Result<Option<Node>, TemplateError>;
 impl<'a> Resolver<'a> {
     pub(crate) fn new(
         stack_name: &'a str,
+        source: &'a Source<'a>,
         parameters: BTreeMap<String, Parameter>,
         mappings: Option<&'a Node>,
     ) -> Self {
         Self {
             stack_name,
+            source,
             parameters,
             mappings,
             conditions: BTreeMap::new(),
             declarations: BTreeMap::new(),
             naming: RefCell::default(),
+            nesting: RefCell::default(),
+            nested: RefCell::default(),
             uses: RefCell::default(),
         }
     }
@@ -74,6 +86,21 @@ impl<'a> Resolver<'a> {
             self.declarations.values().filter(|declaration| declaration.exists).collect();
         existing.sort_by_key(|declaration| (declaration.mark.line, declaration.mark.column));
         existing
+    }
+
+    /// All declared resources, also those that do not exist.
+    pub(crate) fn declared(&self) -> impl Iterator<Item = &Declaration> {
+        self.declarations.values()
+    }
+
+    /// Where an event of a function is written, or else the function.
+    pub(crate) fn event_mark(&self, function: &str, event: &str) -> Mark {
+        let Some(declaration) = self.declarations.get(function) else {
+            return Mark::START;
+        };
+        let events = declaration.properties.get("Events");
+        let event = events.and_then(|events| events.value.get(event));
+        event.map_or(declaration.mark, |event| event.mark)
     }
 
     /// The references made since this was last asked.

@@ -4,13 +4,16 @@ pub(crate) mod api;
 pub(crate) mod build;
 pub(crate) mod events;
 pub(crate) mod function;
+pub(crate) mod gateway;
+pub(crate) mod merge;
+pub(crate) mod nested;
 pub(crate) mod policies;
 pub(crate) mod queue;
 pub(crate) mod schedule;
 pub(crate) mod storage;
 pub(crate) mod table;
 pub(crate) mod topic;
-pub(crate) mod websocket;
+pub(crate) mod transform;
 
 use std::collections::BTreeMap;
 
@@ -21,13 +24,14 @@ use crate::{
     Bucket, Function, HttpApi, LogGroup, Nested, Queue, Subscription, Table, Topic, WebSocketApi,
 };
 
-/// Everything a template describes, with every intrinsic evaluated. Lists keep the order of the
-/// file; a resource whose condition is false is in none of them.
+/// Everything a template describes, with every intrinsic evaluated, and after it everything that the
+/// templates nested in it describe. Lists keep the order of the file; a resource whose condition is
+/// false is in none of them.
 #[derive(Debug, Clone, Default)]
 pub struct Stack {
     /// What the stack is called.
     pub name: String,
-    /// The value of every parameter.
+    /// The value of every parameter of the template itself.
     pub parameters: BTreeMap<String, String>,
     /// `AWS::Serverless::Function`, globals included.
     pub functions: Vec<Function>,
@@ -41,15 +45,17 @@ pub struct Stack {
     pub subscriptions: Vec<Subscription>,
     /// `AWS::S3::Bucket`.
     pub buckets: Vec<Bucket>,
-    /// `AWS::Serverless::HttpApi`, globals included.
+    /// `AWS::Serverless::HttpApi`, globals included, and `AWS::ApiGatewayV2::Api` for HTTP, with its
+    /// stage.
     pub apis: Vec<HttpApi>,
     /// `AWS::ApiGatewayV2::Api` for WebSockets, with its routes and stages.
     pub websockets: Vec<WebSocketApi>,
     /// `AWS::Logs::LogGroup`.
     pub log_groups: Vec<LogGroup>,
-    /// `AWS::Serverless::Application` and `AWS::CloudFormation::Stack`.
+    /// `AWS::Serverless::Application` and `AWS::CloudFormation::Stack`, each with what it describes
+    /// by itself.
     pub nested: Vec<Nested>,
-    /// The value of every output.
+    /// The value of every output of the template itself.
     pub outputs: BTreeMap<String, String>,
     /// Every resource of any type, the ones above included.
     pub resources: Vec<Resource>,
@@ -64,7 +70,7 @@ pub struct Resource {
     pub kind: String,
     /// What it is called once it exists.
     pub name: String,
-    /// The line of its key.
+    /// The line of its key, in the template that declares it.
     pub line: usize,
     /// The condition it depends on, which is true.
     pub condition: Option<String>,

@@ -1,6 +1,8 @@
 //! The properties that the modelled types have. A property outside its list is reported: it would
 //! fail a deployment, or worse, be ignored.
 
+pub(crate) mod gateway;
+
 pub(crate) const TEMPLATE: &[&str] = &[
     "AWSTemplateFormatVersion",
     "Transform",
@@ -95,38 +97,6 @@ pub(crate) const OWN_FUNCTION: &[&str] = &[
     "Role",
     "VersionDeletionPolicy",
     "VersionDescription",
-];
-
-pub(crate) const GLOBAL_HTTP_API: &[&str] = &[
-    "AccessLogSettings",
-    "Auth",
-    "CorsConfiguration",
-    "DefaultRouteSettings",
-    "Domain",
-    "FailOnWarnings",
-    "PropagateTags",
-    "RouteSettings",
-    "StageVariables",
-    "Tags",
-];
-
-/// What an API has beyond [`GLOBAL_HTTP_API`].
-pub(crate) const OWN_HTTP_API: &[&str] = &[
-    "DefinitionBody",
-    "DefinitionUri",
-    "Description",
-    "DisableExecuteApiEndpoint",
-    "Name",
-    "StageName",
-];
-
-pub(crate) const CORS: &[&str] = &[
-    "AllowCredentials",
-    "AllowHeaders",
-    "AllowMethods",
-    "AllowOrigins",
-    "ExposeHeaders",
-    "MaxAge",
 ];
 
 pub(crate) const HTTP_API_EVENT: &[&str] = &[

@@ -5,6 +5,7 @@
 //! read (400, 422) → the handler → problem+json for whatever went wrong → headers that every answer carries →
 //! one log line. A handler sees none of that.
 
+mod accept;
 mod admission;
 mod answers;
 mod arguments;
@@ -34,6 +35,7 @@ use call::Noted;
 
 use domain::limits::headers::Fields;
 
+pub use accept::prefers_html;
 pub use answers::{Accepted, Created, Keep, NoContent, Repeatable, Stored, Text, Versioned};
 pub use arguments::{Caller, IdempotencyKey, IfMatch, Json, Path, Query, Segment};
 pub use axum::extract::State;

@@ -12,7 +12,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::http::{Access, KINDS, Operation, Operations};
+use crate::http::{Access, KINDS, Kind, Operation, Operations};
 
 /// What an argument of a handler means for the document.
 pub trait DescribeArgument {
@@ -242,10 +242,10 @@ impl<S> Operations<S> for Document {
 }
 
 impl Document {
-    /// Heads the operations that follow.
-    pub fn section(&mut self, tag: &str, about: &str) {
+    /// Heads the operations that follow, which are `system`'s.
+    pub fn section(&mut self, system: &str, tag: &str, about: &str) {
         tag.clone_into(&mut self.tag);
-        self.tags.push(json!({ "name": tag, "description": about }));
+        self.tags.push(json!({ "name": tag, "description": about, "x-system": system }));
     }
 
     /// Adds an operation that is answered without a router.
@@ -270,6 +270,7 @@ impl Document {
                 "title": "Switchyard",
                 "version": version,
                 "summary": "Serverless building blocks",
+                "description": guide(),
                 "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
             },
             "servers": [{ "url": "/" }],
@@ -290,6 +291,16 @@ impl Document {
             })).collect::<Vec<_>>(),
         })
     }
+}
+
+/// What holds for every operation, and the entry that each problem's `type` leads to.
+fn guide() -> String {
+    let entry = |kind: &&Kind| {
+        let Kind { slug, status, title, advice } = kind;
+        format!("\n### {slug}\n\n**{}** {title}. {advice}\n", status.as_u16())
+    };
+    let entries: String = KINDS.iter().map(entry).collect();
+    format!("{}{entries}", include_str!("openapi/guide.md"))
 }
 
 fn problem(status: u16) -> Value {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::submit::{BODY_CAP, NewJob, Submission, ids, submit_one};
-use crate::state::App;
+use crate::http::state::App;
 
 /// Jobs in one request.
 const MOST: usize = 100;

@@ -10,7 +10,7 @@ use store::jobs::{JobFilter, Whose};
 
 use super::Viewer;
 use super::view::JobView;
-use crate::state::{App, sees_all};
+use crate::http::state::{App, sees_all};
 
 /// Which jobs.
 #[derive(Debug, Deserialize, JsonSchema)]

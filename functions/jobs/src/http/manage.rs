@@ -8,7 +8,7 @@ use domain::jobs::{Actor, Event, JobId};
 
 use super::JobPath;
 use super::view::JobView;
-use crate::state::{App, decides};
+use crate::http::state::{App, decides};
 
 pub(super) const CANCEL: Operation =
     Operation::delete("/api/v1/jobs/{jobId}", "cancelJob", "Cancel a job")

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Visible;
 use super::view::{EventView, JobView};
-use crate::state::App;
+use crate::http::state::App;
 
 /// Holders that an explanation names.
 const NAMED_HOLDERS: usize = 20;

@@ -20,7 +20,7 @@ use store::Bucket;
 use store::idempotency::Request as Once;
 use store::jobs::{Submitted, Wanted};
 
-use crate::state::{App, sees};
+use crate::http::state::{App, sees};
 
 /// Payloads over 256 KB go to the bucket; Lambda takes 6 MB.
 pub(super) const BODY_CAP: usize = 4 * 1024 * 1024;

@@ -12,7 +12,7 @@ use store::jobs::Saved;
 
 use super::submit::RetryBody;
 use super::{NewTypePath, TypePath, Viewer};
-use crate::state::{App, COUNTED};
+use crate::http::state::{App, COUNTED};
 
 /// Licences may be taken while a type is saved; more often than this is a fault.
 const TRIES: usize = 8;

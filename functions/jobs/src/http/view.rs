@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::state::App;
+use crate::http::state::App;
 
 /// A job.
 #[derive(Debug, Serialize, JsonSchema)]

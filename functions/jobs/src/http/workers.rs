@@ -18,7 +18,7 @@ use store::jobs::Beaten;
 
 use super::view::JobView;
 use super::{JobPath, TypePath};
-use crate::state::App;
+use crate::http::state::App;
 
 /// How often a worker should speak: two words may get lost before it counts as silent.
 const HEARTBEAT_SECONDS: u32 = 20;

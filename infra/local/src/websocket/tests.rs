@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use boundary::Build;
 use boundary::telemetry::Log;
 use domain::Timestamp;
 use domain::accounts::SecretHash;
@@ -41,7 +42,7 @@ impl World {
         let hash = SecretHash::of("secret").to_hex();
         options.parameters.insert("AdminKeyHash".to_owned(), hash);
         options.clock = Some(clock.clone());
-        options.functions.insert("echo".to_owned(), |host| Ok(Arc::new(echo::function(host)?)));
+        options.functions.insert("echo".to_owned(), Build::with(echo::function));
         let (sender, lines) = unbounded_channel();
         options.log = Log::new(move |line| {
             let _ = sender.send(serde_json::from_str(line).unwrap());

@@ -5,6 +5,7 @@ use crate::error::{Mark, TemplateError};
 use crate::names;
 use crate::node::{Kind, Node};
 use crate::resolve::{Resolved, Resolver, Use};
+use crate::stack::{api, nested};
 use crate::suggest::did_you_mean;
 
 impl Resolver<'_> {
@@ -69,7 +70,13 @@ impl Resolver<'_> {
             return Err(TemplateError::new(mark, path, reason));
         };
         let physical = self.used(declaration, mark, path)?;
+        if nested::location_property(&declaration.kind).is_some() {
+            return self.output(declaration, attribute, mark, path);
+        }
         let mut known = names::attributes(&declaration.kind, &physical);
+        if api::is_socket(&declaration.properties) {
+            known.retain(|(name, _)| *name != names::API_ENDPOINT);
+        }
         if declaration.properties.get("StreamSpecification").is_none() {
             known.retain(|(name, _)| *name != names::STREAM_ARN);
         }

@@ -1,8 +1,8 @@
-//! Builds the stack from the sections of a template, read in the order in which they may refer to
+//! Builds a template's stack from its sections, read in the order in which they may refer to
 //! each other.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::conditions;
 use crate::cycles;
@@ -14,7 +14,9 @@ use crate::names;
 use crate::node::{Kind, Node};
 use crate::parameters;
 use crate::resolve::{Resolver, Use};
-use crate::stack::{Resource, Stack, api, function, queue, storage, table, topic, websocket};
+use crate::source::Source;
+use crate::stack::nested::Nested;
+use crate::stack::{Resource, Stack, api, function, gateway, queue, storage, table, topic};
 use crate::vocabulary;
 use crate::yaml::child;
 
@@ -42,13 +44,34 @@ impl Item<'_> {
     }
 }
 
-/// Builds the stack from the root of a template.
-pub(crate) fn stack(
+/// A template that was read by itself, with what only makes sense among all nested templates.
+#[derive(Debug)]
+pub(crate) struct Template {
+    /// Without what the nested templates describe.
+    pub(crate) stack: Stack,
+    /// The outputs that have no value, and why.
+    pub(crate) absent_outputs: BTreeMap<String, String>,
+    /// The parts of APIs, those in nested templates included.
+    pub(crate) gateway: gateway::Parts,
+    /// Every declared resource, those in nested templates included.
+    pub(crate) declared: Vec<Declared>,
+}
+
+/// Where a logical id is declared.
+#[derive(Debug)]
+pub(crate) struct Declared {
+    pub(crate) id: String,
+    pub(crate) file: PathBuf,
+    pub(crate) mark: Mark,
+}
+
+/// Reads a template, and those nested in it, from its root.
+pub(crate) fn template(
     root: &Node,
     name: &str,
-    directory: &Path,
+    source: &Source<'_>,
     given: &BTreeMap<String, String>,
-) -> Result<Stack, TemplateError> {
+) -> Result<Template, TemplateError> {
     let root = Field::new(root, "", Mark::START);
     root.only(vocabulary::TEMPLATE)?;
     let empty = Node::empty_map(Mark::START);
@@ -61,29 +84,44 @@ pub(crate) fn stack(
     globals::check(&globals)?;
 
     let parameters = parameters::settle(&section("Parameters")?, given)?;
-    let resolver = Resolver::new(name, parameters, Some(mappings.node));
+    let resolver = Resolver::new(name, source, parameters, Some(mappings.node));
     let conditions = conditions::evaluate(&section("Conditions")?, &resolver)?;
     let resolver = resolver.with_conditions(conditions);
     let declared =
         declare::declarations(&root.required("Resources")?, Some(globals.node), &resolver)?;
     let resolver = resolver.with_resources(declared);
 
-    let mut stack =
+    let stack =
         Stack { name: name.to_owned(), parameters: resolver.parameters(), ..Stack::default() };
-    add_resources(&mut stack, &resolver, &root, directory)?;
-    stack.outputs = outputs(&section("Outputs")?, &resolver)?;
-    Ok(stack)
+    let mut template = Template {
+        stack,
+        absent_outputs: BTreeMap::new(),
+        gateway: gateway::Parts::of(source.file),
+        declared: declared_in(source.file, &resolver),
+    };
+    add_resources(&mut template, &resolver, &root)?;
+    add_outputs(&mut template, &section("Outputs")?, &resolver)?;
+    for (nested, inner) in resolver.take_nested() {
+        template.stack.nested.push(Nested { stack: inner.stack, ..nested });
+        template.gateway.append(inner.gateway);
+        template.declared.extend(inner.declared);
+    }
+    Ok(template)
+}
+
+fn declared_in(file: &Path, resolver: &Resolver<'_>) -> Vec<Declared> {
+    let place =
+        |it: &Declaration| Declared { id: it.id.clone(), file: file.to_owned(), mark: it.mark };
+    resolver.declared().map(place).collect()
 }
 
 fn add_resources(
-    stack: &mut Stack,
+    template: &mut Template,
     resolver: &Resolver<'_>,
     root: &Field<'_>,
-    directory: &Path,
 ) -> Result<(), TemplateError> {
     let sam = root.get("Transform")?.is_some_and(|transform| is_sam(&transform));
     let mut uses = cycles::Uses::new();
-    let mut sockets = websocket::Parts::default();
     for declaration in resolver.resources() {
         let Declaration { id, kind, mark, .. } = declaration;
         if kind.starts_with("AWS::Serverless::") && !sam {
@@ -96,11 +134,12 @@ fn add_resources(
         uses.insert(id.clone(), needed(declaration, resolver.take_uses()));
         let name = resolver.physical_name(declaration)?;
         let item = Item { declaration, name, properties: Field::new(&node, path, *mark) };
-        add_typed(stack, &item, directory)?;
-        sockets.add(&item)?;
-        stack.resources.push(generic(&item));
+        add_typed(&mut template.stack, &item)?;
+        template.gateway.add(&item)?;
+        resolver.nest(declaration)?;
+        template.stack.resources.push(generic(&item));
     }
-    stack.websockets = sockets.assemble(&stack.functions)?;
+    api::check_events(&template.stack, resolver)?;
     cycles::check(&uses)
 }
 
@@ -117,7 +156,7 @@ fn needed(declaration: &Declaration, uses: Vec<Use>) -> Vec<Use> {
     uses.into_iter().filter(|made| !made.path.starts_with(&events)).chain(explicit).collect()
 }
 
-fn add_typed(stack: &mut Stack, item: &Item<'_>, directory: &Path) -> Result<(), TemplateError> {
+fn add_typed(stack: &mut Stack, item: &Item<'_>) -> Result<(), TemplateError> {
     match item.declaration.kind.as_str() {
         "AWS::Serverless::Function" => stack.functions.push(function::read(item)?),
         "AWS::Serverless::HttpApi" => stack.apis.push(api::read(item)?),
@@ -131,12 +170,6 @@ fn add_typed(stack: &mut Stack, item: &Item<'_>, directory: &Path) -> Result<(),
         "AWS::SNS::Subscription" => stack.subscriptions.push(topic::read_subscription(item)?),
         "AWS::S3::Bucket" => stack.buckets.push(storage::read_bucket(item)?),
         "AWS::Logs::LogGroup" => stack.log_groups.push(storage::read_log_group(item)?),
-        "AWS::Serverless::Application" => {
-            stack.nested.push(storage::read_nested(item, "Location", directory)?);
-        }
-        "AWS::CloudFormation::Stack" => {
-            stack.nested.push(storage::read_nested(item, "TemplateURL", directory)?);
-        }
         _ => {}
     }
     Ok(())
@@ -157,25 +190,30 @@ fn generic(item: &Item<'_>) -> Resource {
     }
 }
 
-fn outputs(
+fn add_outputs(
+    template: &mut Template,
     section: &Field<'_>,
     resolver: &Resolver<'_>,
-) -> Result<BTreeMap<String, String>, TemplateError> {
-    let mut outputs = BTreeMap::new();
+) -> Result<(), TemplateError> {
     for (name, output) in section.entries()? {
         output.only(&["Condition", "Description", "Export", "Value"])?;
-        if let Some(condition) = output.get("Condition")?
-            && !resolver.condition(&condition.text()?, condition.node.mark, &condition.path)?
-        {
-            continue;
+        if let Some(condition) = output.get("Condition")? {
+            let on = condition.text()?;
+            if !resolver.condition(&on, condition.node.mark, &condition.path)? {
+                let why = format!("its condition `{on}` is false");
+                template.absent_outputs.insert(name.to_owned(), why);
+                continue;
+            }
         }
         let value = output.required("Value")?;
         if let Some(resolved) = resolver.resolve(value.node, &value.path)? {
             let text = Field::new(&resolved, value.path, value.key_mark).text()?;
-            outputs.insert(name.to_owned(), text);
+            template.stack.outputs.insert(name.to_owned(), text);
+        } else {
+            template.absent_outputs.insert(name.to_owned(), "its value is none".to_owned());
         }
     }
-    Ok(outputs)
+    Ok(())
 }
 
 fn is_sam(transform: &Field<'_>) -> bool {

@@ -13,7 +13,7 @@ use crate::vocabulary;
 /// A route of an HTTP API that invokes the function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    /// Its key in the `Events` section.
+    /// Its key in the `Events` section, or the logical id of its `AWS::ApiGatewayV2::Route`.
     pub event_id: String,
     /// The id of the API.
     pub api_id: String,
@@ -35,6 +35,24 @@ pub enum RouteKey {
         /// Such as `/api/v1/ids/{id}`.
         path: String,
     },
+}
+
+/// The methods a route may take.
+const METHODS: [&str; 8] = ["ANY", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"];
+
+impl RouteKey {
+    /// Reads API Gateway's `routeKey`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        if text == "$default" {
+            return Some(Self::Default);
+        }
+        let (method, path) = text.split_once(' ')?;
+        if !METHODS.contains(&method) || !path.starts_with('/') || path.contains(' ') {
+            return None;
+        }
+        let method = (method != "ANY").then(|| method.to_owned());
+        Some(Self::Path { method, path: path.to_owned() })
+    }
 }
 
 impl fmt::Display for RouteKey {
@@ -146,9 +164,8 @@ fn route_key(path: &Field<'_>, method: &Field<'_>) -> Result<RouteKey, TemplateE
         return Err(path.expected("a path that starts with `/`"));
     }
     let written = method.text()?.to_uppercase();
-    let known = ["ANY", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"];
-    if !known.contains(&written.as_str()) {
-        return Err(method.expected(&format!("one of {}", known.join(", "))));
+    if !METHODS.contains(&written.as_str()) {
+        return Err(method.expected(&format!("one of {}", METHODS.join(", "))));
     }
     Ok(RouteKey::Path { method: (written != "ANY").then_some(written), path: text })
 }

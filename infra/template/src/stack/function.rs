@@ -45,7 +45,7 @@ pub struct Function {
     pub tracing: Tracing,
     /// The log group of `LoggingConfig`.
     pub log_group: Option<String>,
-    /// `HttpApi` events.
+    /// `HttpApi` events, and then the routes of `AWS::ApiGatewayV2::Api` that lead to it.
     pub routes: Vec<Route>,
     /// `SQS` events.
     pub queue_events: Vec<QueueEvent>,

@@ -1,11 +1,7 @@
-//! Reads the small ones: `AWS::S3::Bucket`, `AWS::Logs::LogGroup` and nested stacks.
-
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+//! Reads the small ones: `AWS::S3::Bucket` and `AWS::Logs::LogGroup`.
 
 use crate::declare::DeletionPolicy;
 use crate::error::TemplateError;
-use crate::node::Kind;
 use crate::stack::build::Item;
 use crate::vocabulary;
 
@@ -41,21 +37,6 @@ pub struct LogGroup {
     pub line: usize,
 }
 
-/// Another template that this one includes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Nested {
-    /// Its key in the `Resources` section.
-    pub logical_id: String,
-    /// Where it is, as written.
-    pub location: String,
-    /// Where it is, seen from where the including template was read.
-    pub file: PathBuf,
-    /// The parameters it receives; lists come joined by commas.
-    pub parameters: BTreeMap<String, String>,
-    /// The line of its key.
-    pub line: usize,
-}
-
 pub(crate) fn read_bucket(item: &Item<'_>) -> Result<Bucket, TemplateError> {
     let states = [("Enabled", true), ("Suspended", false)];
     let versioning = item.properties.get("VersioningConfiguration")?;
@@ -77,37 +58,6 @@ pub(crate) fn read_log_group(item: &Item<'_>) -> Result<LogGroup, TemplateError>
         name: item.name.clone(),
         arn: item.attribute("Arn"),
         retention_days: item.properties.number_at("RetentionInDays", 1..=3653)?,
-        line: item.line(),
-    })
-}
-
-/// `location` is the property that says where the nested template is.
-pub(crate) fn read_nested(
-    item: &Item<'_>,
-    location: &str,
-    directory: &Path,
-) -> Result<Nested, TemplateError> {
-    let properties = &item.properties;
-    properties.only(&[location, "NotificationARNs", "Parameters", "Tags", "TimeoutInMinutes"])?;
-    let field = properties.required(location)?;
-    if !matches!(field.node.kind, Kind::String(_)) {
-        return Err(field.expected("the path of a template"));
-    }
-    let location = field.text()?;
-    let mut parameters = BTreeMap::new();
-    for (name, value) in properties.entries_at("Parameters")? {
-        let text = if matches!(value.node.kind, Kind::List(_)) {
-            value.texts()?.join(",")
-        } else {
-            value.text()?
-        };
-        parameters.insert(name.to_owned(), text);
-    }
-    Ok(Nested {
-        logical_id: item.id(),
-        file: directory.join(&location),
-        location,
-        parameters,
         line: item.line(),
     })
 }

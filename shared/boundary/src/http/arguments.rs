@@ -31,6 +31,14 @@ impl DescribeArgument for Call {}
 impl DescribeArgument for HeaderMap {}
 impl<S> DescribeArgument for State<S> {}
 
+/// An argument that refuses only where the handler asks for it: after the request's key is claimed, or after
+/// something that is not there was not found.
+impl<A: DescribeArgument> DescribeArgument for Result<A, Problem> {
+    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+        A::describe(entry, schemas);
+    }
+}
+
 /// Who calls. `Option<Caller>` where an operation is open to anyone.
 #[derive(Debug, Clone)]
 pub struct Caller(pub Arc<Principal>);

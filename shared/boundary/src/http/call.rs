@@ -139,7 +139,7 @@ pub(super) fn arrived(
     let body = match body {
         lambda_http::Body::Text(text) => Bytes::from(text),
         lambda_http::Body::Binary(bytes) => Bytes::from(bytes),
-        _ => Bytes::new(),
+        lambda_http::Body::Empty | _ => Bytes::new(),
     };
     parts.uri = uri_of(&path, &query);
     let arrival = Arrival {

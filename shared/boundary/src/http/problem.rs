@@ -95,17 +95,27 @@ struct FieldError<'a> {
 pub struct Problem {
     kind: &'static Kind,
     detail: String,
-    field: Option<String>,
-    policy: Option<String>,
+    cause: Cause,
     headers: Vec<(HeaderName, String)>,
     /// What belongs into the log and nowhere else: the chain of a failure.
     fault: Option<String>,
 }
 
+/// What a caller can put right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Cause {
+    /// It is said in the detail.
+    Said,
+    /// This field.
+    Field(String),
+    /// This policy was violated.
+    Policy(String),
+}
+
 impl Problem {
     fn new(kind: &'static Kind, detail: impl Into<String>) -> Self {
         let detail = detail.into();
-        Self { kind, detail, field: None, policy: None, headers: Vec::new(), fault: None }
+        Self { kind, detail, cause: Cause::Said, headers: Vec::new(), fault: None }
     }
 
     fn with(mut self, name: HeaderName, value: impl Into<String>) -> Self {
@@ -122,12 +132,12 @@ impl Problem {
     pub fn field(field: impl Into<String>, rule: impl std::fmt::Display) -> Self {
         let field = field.into();
         let detail = format!("`{field}` must be {rule}.");
-        Self { field: Some(field), ..Self::new(&INVALID, detail) }
+        Self { cause: Cause::Field(field), ..Self::new(&INVALID, detail) }
     }
 
     /// `field` is not one the operation knows, or is missing; `detail` says which.
     pub fn unfit(field: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { field: Some(field.into()), ..Self::new(&INVALID, detail) }
+        Self { cause: Cause::Field(field.into()), ..Self::new(&INVALID, detail) }
     }
 
     /// No key, or none that proves anything.
@@ -168,7 +178,7 @@ impl Problem {
     }
 
     /// A method this path does not take.
-    pub(super) fn wrong_method(mut methods: Vec<&str>) -> Self {
+    pub fn wrong_method(mut methods: Vec<&str>) -> Self {
         if methods.contains(&"GET") {
             methods.push("HEAD");
         }
@@ -189,8 +199,8 @@ impl Problem {
 
     /// A quota is used up; without a time to wait it never has so many.
     pub fn quota_exceeded(detail: String, retry_after: Option<i64>, policy: &str) -> Self {
-        let problem =
-            Self { policy: Some(policy.to_owned()), ..Self::new(&QUOTA_EXCEEDED, detail) };
+        let cause = Cause::Policy(policy.to_owned());
+        let problem = Self { cause, ..Self::new(&QUOTA_EXCEEDED, detail) };
         match retry_after {
             Some(seconds) => problem.with(header::RETRY_AFTER, seconds.max(1).to_string()),
             None => problem,
@@ -276,8 +286,11 @@ impl Problem {
     }
 
     fn body<'a>(&'a self, instance: &'a str) -> Body<'a> {
-        let errors =
-            self.field.as_deref().map(|field| [FieldError { field, detail: &self.detail }]);
+        let (errors, violated) = match &self.cause {
+            Cause::Said => (None, None),
+            Cause::Field(field) => (Some([FieldError { field, detail: &self.detail }]), None),
+            Cause::Policy(policy) => (None, Some([policy.as_str()])),
+        };
         Body {
             kind: format!("/docs#{}", self.kind.slug),
             title: self.kind.title,
@@ -285,7 +298,7 @@ impl Problem {
             detail: &self.detail,
             instance,
             errors,
-            violated: self.policy.as_deref().map(|policy| [policy]),
+            violated,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The fixture's function: says back what it hears, and posts to whom it is told to.
 
-use boundary::http::{Access, Error, Problem};
+use boundary::http::{Access, Problem};
 use boundary::socket::{Connections, Handlers, Message, Opening, Socket};
 use boundary::{Host, Misconfigured};
 use domain::Failure;
@@ -25,9 +25,9 @@ pub(super) fn function(host: &Host) -> Result<Socket<State>, Misconfigured> {
     Socket::new(host, "echo", Access::Key, state, handlers)
 }
 
-fn connect(opening: &Opening) -> Result<(), Error> {
+fn connect(opening: &Opening) -> Result<(), Problem> {
     match opening.query("since") {
-        Some("never") => Err(Problem::field("since", "a number").into()),
+        Some("never") => Err(Problem::field("since", "a number")),
         _ => Ok(()),
     }
 }

@@ -1,0 +1,201 @@
+//! Accounts: create, list, read, amend, disable.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use boundary::http::{
+    Call, Caller, Created, Cursor, IdempotencyKey, IfMatch, Json, NoContent, Operation, Path,
+    Problem, Query, Repeatable, State, Versioned,
+};
+use boundary::idempotency::{self, Turn};
+use boundary::openapi::{DescribeArgument, Entry};
+use domain::accounts::{
+    Account, Amendment, Change, NewAccount, Profile, Rejected, Role, State as AccountState, Tenant,
+    UserId,
+};
+use http::request::Parts;
+use schemars::SchemaGenerator;
+use store::accounts::{Amended, Created as Written};
+use store::idempotency::Ticket;
+
+use super::page::{PageQuery, PageView};
+use super::view::{AccountPatch, AccountView, MeView, NewAccountBody};
+use super::{Managed, UserPath};
+use crate::http::state::App;
+
+/// Others may change an account while it is disabled; more often than this is a conflict.
+const TRIES: usize = 5;
+
+pub(super) const ME: Operation = Operation::get("/api/v1/me", "readMe", "Who am I?").key();
+
+pub(super) async fn me(caller: Caller) -> Json<MeView> {
+    Json(MeView::from(&*caller))
+}
+
+pub(super) const CREATE: Operation =
+    Operation::post("/api/v1/accounts", "createAccount", "Create an account").by(Role::Admin);
+
+pub(super) async fn create(
+    State(app): State<Arc<App>>,
+    call: Call,
+    key: IdempotencyKey,
+    body: Result<Json<NewAccountBody>, Problem>,
+) -> Result<CreatedAccount, Problem> {
+    let once = app.accounts.once();
+    let ticket = match idempotency::begin(once, &call, &key, CREATE.id, &app.entropy).await? {
+        Turn::Run(ticket) => ticket,
+        Turn::Repeat(answer) => return Ok(Repeatable::again(answer)),
+    };
+    let outcome = create_once(&app, &call, body, ticket.as_ref()).await;
+    idempotency::settle(once, ticket.as_ref(), outcome).await
+}
+
+type CreatedAccount = Repeatable<Versioned<Created<AccountView>>>;
+
+async fn create_once(
+    app: &App,
+    call: &Call,
+    body: Result<Json<NewAccountBody>, Problem>,
+    ticket: Option<&Ticket>,
+) -> Result<CreatedAccount, Problem> {
+    let Json(body) = body?;
+    let new = NewAccount {
+        user_id: match &body.user_id {
+            Some(chosen) => UserId::parse(chosen)?,
+            None => UserId::made_from(app.entropy.bytes()),
+        },
+        profile: Profile::new(&body.name, body.email.as_deref())?,
+        roles: body.roles.into_iter().collect(),
+        tenant: body.tenant.as_deref().map(Tenant::parse).transpose()?.unwrap_or_default(),
+    };
+    let account = Account::create(new, call.now);
+    let audit = app.audit(Change::AccountCreated, &account.user_id, call)?;
+    let location = format!("/api/v1/accounts/{}", account.user_id.as_str());
+    let created = Created { location, body: AccountView::from(&account) };
+    let answer = Repeatable::first(&Versioned(account.version, created));
+    let kept = ticket.map(|ticket| (ticket, answer.kept()));
+    match app.accounts.create(&account, &audit, kept, &app.entropy.token()).await? {
+        Written::Created => {
+            app.announce(&audit, call).await;
+            Ok(answer)
+        }
+        Written::Taken => Err(Rejected::UserIdTaken.into()),
+        Written::ClaimLost => Err(Problem::in_progress(1)),
+    }
+}
+
+pub(super) const LIST: Operation =
+    Operation::get("/api/v1/accounts", "listAccounts", "List accounts")
+        .says("By user id. A new account may take a moment to appear.")
+        .by(Role::Admin);
+
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Query(page): Query<PageQuery>,
+) -> Result<Json<PageView<AccountView>>, Problem> {
+    const LIST: &str = "accounts";
+    let after = page.position(LIST, |position| UserId::parse(position).is_ok())?;
+    let found = app.accounts.list(page.limit()?, after.as_deref()).await?;
+    let next_cursor = found.next.map(|next| Cursor::new(LIST, &next).as_str().to_owned());
+    let items = found.items.iter().map(AccountView::from).collect();
+    Ok(Json(PageView { items, next_cursor }))
+}
+
+pub(super) const READ: Operation =
+    Operation::get("/api/v1/accounts/{userId}", "readAccount", "Read an account")
+        .says("Admins read any account, users their own.")
+        .key();
+
+pub(super) async fn read(Managed(account): Managed) -> Versioned<Json<AccountView>> {
+    shown(&account)
+}
+
+pub(super) const AMEND: Operation =
+    Operation::patch("/api/v1/accounts/{userId}", "amendAccount", "Change an account")
+        .says("Admins change anything, users their own name.")
+        .key()
+        .refuses(&[403, 409]);
+
+pub(super) async fn amend(
+    State(app): State<Arc<App>>,
+    call: Call,
+    IfMatch(version): IfMatch,
+    Wanted(amendment): Wanted,
+    Managed(account): Managed,
+) -> Result<Versioned<Json<AccountView>>, Problem> {
+    if account.version != version {
+        return Err(Rejected::Moved.into());
+    }
+    let next = apply(&app, &account, &amendment, &call).await?;
+    Ok(shown(&next))
+}
+
+pub(super) const DISABLE: Operation =
+    Operation::delete("/api/v1/accounts/{userId}", "disableAccount", "Disable an account")
+        .says("Its keys stop within 60 seconds and never work again. The last admin stays.")
+        .by(Role::Admin)
+        .refuses(&[404, 409]);
+
+/// Disabling is the same for any version, so there is no `If-Match`; a lost race is run again.
+pub(super) async fn disable(
+    State(app): State<Arc<App>>,
+    call: Call,
+    Path(user_id): Path<UserPath>,
+) -> Result<NoContent, Problem> {
+    let amendment = Amendment { state: Some(AccountState::Disabled), ..Amendment::default() };
+    for _ in 0..TRIES {
+        let account = app.managed(&user_id, &call).await?;
+        if account.state == AccountState::Disabled {
+            return Ok(NoContent);
+        }
+        match apply(&app, &account, &amendment, &call).await {
+            Ok(_) => return Ok(NoContent),
+            Err(problem) if problem == Problem::moved() => {}
+            Err(problem) => return Err(problem),
+        }
+    }
+    Err(Problem::conflict("The account keeps changing; try again."))
+}
+
+/// What the body asks to be changed. It is checked before the account is looked for.
+pub(super) struct Wanted(Amendment);
+
+impl FromRequestParts<Arc<App>> for Wanted {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        let patch = <Json<AccountPatch> as FromRequestParts<Arc<App>>>::from_request_parts;
+        let Json(patch) = patch(parts, app).await?;
+        Ok(Self(patch.into_amendment()?))
+    }
+}
+
+impl DescribeArgument for Wanted {
+    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+        <Json<AccountPatch> as DescribeArgument>::describe(entry, schemas);
+    }
+}
+
+fn shown(account: &Account) -> Versioned<Json<AccountView>> {
+    Versioned(account.version, Json(AccountView::from(account)))
+}
+
+async fn apply(
+    app: &App,
+    account: &Account,
+    amendment: &Amendment,
+    call: &Call,
+) -> Result<Account, Problem> {
+    let next = account.amend(amendment, call.caller()?.is_admin(), call.now)?;
+    let disabled = account.state == AccountState::Active && next.state == AccountState::Disabled;
+    let change = if disabled { Change::AccountDisabled } else { Change::AccountAmended };
+    let audit = app.audit(change, &account.user_id, call)?;
+    match app.accounts.amend(account, &next, &audit, &app.entropy.token()).await? {
+        Amended::Amended => {
+            app.announce(&audit, call).await;
+            Ok(next)
+        }
+        Amended::Moved => Err(Rejected::Moved.into()),
+        Amended::LastAdmin => Err(Rejected::LastAdmin.into()),
+    }
+}

@@ -1,5 +1,0 @@
-//! The Lambda function `count-clicks`: wiring only.
-
-fn main() -> Result<(), lambda_runtime::Error> {
-    boundary::run_queue(count_clicks::function)
-}

@@ -1,5 +1,0 @@
-//! The Lambda function `deliver`: wiring only.
-
-fn main() -> Result<(), lambda_runtime::Error> {
-    boundary::run_queue(deliver::function)
-}

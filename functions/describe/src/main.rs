@@ -1,5 +1,0 @@
-//! The Lambda function `describe`: wiring only.
-
-fn main() -> Result<(), lambda_runtime::Error> {
-    boundary::run_http(describe::function)
-}

@@ -1,5 +1,0 @@
-//! The Lambda function `dispatch`: wiring only.
-
-fn main() -> Result<(), lambda_runtime::Error> {
-    boundary::run_queue(dispatch::function)
-}

@@ -1,5 +1,0 @@
-//! The Lambda function `fan-out`: wiring only.
-
-fn main() -> Result<(), lambda_runtime::Error> {
-    boundary::run_queue(fan_out::function)
-}

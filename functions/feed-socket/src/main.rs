@@ -1,5 +1,0 @@
-//! The Lambda function `feed-socket`: wiring only.
-
-fn main() -> Result<(), lambda_runtime::Error> {
-    boundary::run_socket(feed_socket::function)
-}

@@ -1,0 +1,62 @@
+//! Timelines of readers who are back, and of those whose timelines have grown too long.
+
+use boundary::telemetry::{Trace, Unit, measure};
+use domain::Failure;
+use domain::accounts::UserId;
+use domain::feed::{Message, PostId, Recents, Reference};
+use std::collections::BTreeMap;
+
+use crate::fan_out::State;
+
+/// References that are taken away for one message.
+const MOST_DROPPED: usize = 1_000;
+
+/// Rebuilds the timeline of somebody who is back, unless that is done or they were away again.
+pub(crate) async fn rebuild(state: &State, user: &UserId, epoch: u64) -> Result<(), Failure> {
+    let now = state.now();
+    let reader = state.feed.standing(user, now).await?.reader;
+    if reader.epoch != epoch || reader.floor != PostId::MAX {
+        return Ok(());
+    }
+    let following = state.feed.following(user, None, None).await?;
+    let mut rows: Vec<(UserId, Recents)> = Vec::new();
+    for (author, row) in state.feed.authors(&following).await? {
+        rows.push((author, row.recents));
+    }
+    let run = reader.rebuilt(&rows, &state.settings);
+    let references = run.references.into_iter().map(|reference| (user.clone(), reference));
+    state.feed.refer(references, now).await?;
+    state.feed.move_floor(&reader, run.floor.unwrap_or(PostId::MIN), epoch, now).await?;
+    measure("TimelinesRebuilt", Unit::Count, 1.0);
+    Ok(())
+}
+
+/// Trims a timeline that has grown too long, and takes away marks that are outlived.
+pub(crate) async fn tend(state: &State, user: &UserId, trace: &Trace) -> Result<(), Failure> {
+    let now = state.now();
+    let reader = state.feed.standing(user, now).await?.reader;
+    let marked = state.feed.authors(reader.marks.keys()).await?;
+    let marked: BTreeMap<UserId, Recents> =
+        marked.into_iter().map(|(author, row)| (author, row.recents)).collect();
+    state.feed.unmark(user, &reader.outlived(&marked)).await?;
+    let most = state.settings.kept + state.settings.kept / 10 + MOST_DROPPED;
+    let rows = state.feed.timeline(user, PostId::MAX, most).await?;
+    let more = rows.len() >= most;
+    let rows: Vec<Reference> = rows.into_iter().map(|(reference, _)| reference).collect();
+    let Some(trim) = reader.trimmed(&rows, now, &state.settings) else { return Ok(()) };
+    if trim.floor != reader.floor
+        && !state.feed.move_floor(&reader, trim.floor, reader.epoch, now).await?
+    {
+        // It may be our own try, whose answer was lost. Whoever else changed it may have to have it trimmed,
+        // but not at once.
+        let met = state.feed.standing(user, now).await?.reader;
+        if (met.floor, met.epoch) != (trim.floor, reader.epoch) {
+            return Ok(());
+        }
+    }
+    state.feed.forget(trim.dropped.into_iter().map(|post| (user.clone(), post))).await?;
+    if more {
+        state.ask(vec![Message::ReaderSeen { v: 1, reader: user.clone() }], trace).await;
+    }
+    Ok(())
+}

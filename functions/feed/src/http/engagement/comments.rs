@@ -1,0 +1,257 @@
+//! Comments: written, listed as the reader may see them, and taken back.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use boundary::http::{
+    Call, Caller, Created, Cursor, IdempotencyKey, Json, NoContent, Operation, Path, Problem,
+    Query, Repeatable, State,
+};
+use boundary::idempotency;
+use domain::accounts::{Role, UserId};
+use domain::feed::{Comment, CommentDraft, CommentId, PostId, Profile, Rejected, Tie};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::feed::{Commented, Uncommented};
+
+use super::{TRIES, counts_moved, meet, remembered};
+use crate::http::posts::busy;
+use crate::http::state::App;
+use crate::http::view::{AuthorView, author};
+use crate::http::{CommentPath, PostPath};
+
+/// Comments that are read at once, and how often for one page: what is left is for the next one.
+const CHUNK: usize = 100;
+const MOST_ROUNDS: usize = 10;
+
+// A draft that the domain reads; without a doc comment, so that it goes by the name and the words of its shape.
+#[derive(Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(with = "CommentShape")]
+pub(crate) struct CommentBody(CommentDraft);
+
+/// A comment to write.
+#[derive(JsonSchema)]
+#[schemars(rename = "NewComment")]
+#[expect(dead_code, reason = "only its shape is used")]
+struct CommentShape {
+    /// 1 to 2,000 characters.
+    text: String,
+}
+
+/// A comment.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CommentView {
+    comment_id: String,
+    post_id: String,
+    author: AuthorView,
+    text: String,
+    created_at: String,
+}
+
+/// Which part of the comments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CommentsQuery {
+    /// `nextCursor` of the page before.
+    cursor: Option<String>,
+    /// How many at most, 1 to 100; 20 if left out.
+    #[schemars(range(min = 1, max = 100))]
+    limit: Option<usize>,
+}
+
+/// A page of comments.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CommentsView {
+    /// The oldest first.
+    items: Vec<CommentView>,
+    /// Pass it as `cursor` for the next page; `null` on the last one.
+    next_cursor: Option<String>,
+    has_more: bool,
+}
+
+pub(crate) const WRITE: Operation =
+    Operation::post("/api/v1/posts/{postId}/comments", "commentOnPost", "Say something to a post")
+        .says("On a post that you may see.")
+        .by(Role::Member)
+        .refuses(&[404, 503]);
+
+/// What is wrong with the comment is said before what is wrong with the key.
+pub(crate) async fn write(
+    State(app): State<Arc<App>>,
+    call: Call,
+    caller: Caller,
+    Json(CommentBody(draft)): Json<CommentBody>,
+    Path(post): Path<PostPath>,
+    key: Result<IdempotencyKey, Problem>,
+) -> Result<Repeatable<Created<CommentView>>, Problem> {
+    let me = &caller.user_id;
+    let id = CommentId::made_from(call.now, app.entropy.bytes());
+    let comment = draft.checked(id, post, me.clone(), call.now)?;
+    let claimant = app.entropy.token();
+    let IdempotencyKey(key) = key?;
+    let whose = (me.as_str(), WRITE.id);
+    let once = key.as_deref().map(|key| idempotency::name(key, &call, whose, &claimant));
+    let answer = Repeatable::first(&written(&app, me, &comment).await?);
+    for _ in 0..TRIES {
+        let (entry, between) = match meet(&app, me, post).await {
+            Ok(met) => met,
+            Err(problem) => return remembered(&app, once.as_ref(), problem, call.now).await,
+        };
+        let once = once.as_ref().map(|once| (once, answer.kept()));
+        let token = app.entropy.token();
+        let done = app.feed.comment(&comment, &entry, &between, once, call.now, &token);
+        match done.await? {
+            Commented::Written { told } => {
+                counts_moved(&app, post, told, &call).await;
+                return Ok(answer);
+            }
+            Commented::Before(claim) => {
+                return idempotency::met(claim, call.now).map(Repeatable::again);
+            }
+            Commented::Moved => {}
+        }
+    }
+    Err(busy())
+}
+
+pub(crate) const LIST: Operation =
+    Operation::get("/api/v1/posts/{postId}/comments", "listComments", "What was said to a post?")
+        .says(
+            "The oldest first. Those of people whom you block or mute, or who block you, \
+             are left out.",
+        )
+        .by(Role::Member)
+        .refuses(&[404]);
+
+/// Those of people whom the caller blocks or mutes, or who block them, are left out, and made up for. What is
+/// wrong with the query is said before whether there is such a post.
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Query(query): Query<CommentsQuery>,
+    post: Result<Path<PostPath>, Problem>,
+) -> Result<Json<CommentsView>, Problem> {
+    const LIST: &str = "comments";
+    let me = &caller.user_id;
+    let limit = query.limit.unwrap_or(20);
+    if !(1..=100).contains(&limit) {
+        return Err(Problem::field("limit", "a number from 1 to 100"));
+    }
+    let position = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
+    let place = |text: String| CommentId::parse(&text).ok_or_else(Cursor::not_one);
+    let after = position.map(place).transpose()?;
+    let Path(post) = post?;
+    let (entry, _) = meet(&app, me, post).await?;
+    // One more than the page has is known of before a cursor is given.
+    let (mut comments, reached) = shown_to(&app, me, entry.post.id, after, limit + 1).await?;
+    let is_full = comments.len() > limit;
+    comments.truncate(limit);
+    let next = comments.last().filter(|_| is_full).map(|last| last.id).or(reached);
+    Ok(Json(CommentsView {
+        items: views(&app, me, &comments).await?,
+        next_cursor: next.map(|next| Cursor::new(LIST, &next.text()).as_str().to_owned()),
+        has_more: next.is_some(),
+    }))
+}
+
+pub(crate) const DELETE: Operation = Operation::delete(
+    "/api/v1/posts/{postId}/comments/{commentId}",
+    "deleteComment",
+    "Take a comment back",
+)
+.says("Its author may do that, and the post's. Repeating it changes nothing.")
+.by(Role::Member)
+.refuses(&[404, 503]);
+
+/// Its author may do that, whatever has become of the post since, and the post's. Repeating it changes nothing.
+pub(crate) async fn delete(
+    State(app): State<Arc<App>>,
+    call: Call,
+    caller: Caller,
+    Path(post): Path<PostPath>,
+    Path(id): Path<CommentPath>,
+) -> Result<NoContent, Problem> {
+    let me = &caller.user_id;
+    for _ in 0..TRIES {
+        let found = app.feed.find_comment(post, id).await?;
+        let entry = match &found {
+            Some(own) if own.author == *me => {
+                app.feed.post(post).await?.ok_or(Rejected::UnknownPost)?
+            }
+            _ => meet(&app, me, post).await?.0,
+        };
+        let comment = found.ok_or(Rejected::UnknownComment)?;
+        let Some(gone) = comment.deleted(&entry.post, me, call.now)? else {
+            return Ok(NoContent);
+        };
+        let token = app.entropy.token();
+        match app.feed.uncomment(&gone, &entry, call.now, &token).await? {
+            Uncommented::Gone { told } => {
+                counts_moved(&app, post, told, &call).await;
+                return Ok(NoContent);
+            }
+            Uncommented::Same => return Ok(NoContent),
+            Uncommented::Moved => {}
+        }
+    }
+    Err(busy())
+}
+
+/// The first `wanted` comments after a place that a reader may see, and how far was looked if there may be more
+/// and it was enough.
+async fn shown_to(
+    app: &App,
+    me: &UserId,
+    post: PostId,
+    mut after: Option<CommentId>,
+    wanted: usize,
+) -> Result<(Vec<Comment>, Option<CommentId>), Problem> {
+    let mut shown = Vec::new();
+    for _ in 0..MOST_ROUNDS {
+        let found = app.feed.comments(post, after, CHUNK).await?;
+        let ended = found.len() < CHUNK;
+        after = found.last().map(|last| last.id);
+        let authors: BTreeSet<&UserId> = found.iter().map(|comment| &comment.author).collect();
+        let ties = app.feed.ties(me, authors).await?;
+        let tie = |who: &UserId| ties.get(who).map_or_else(Tie::default, |between| between.tie);
+        shown.extend(found.into_iter().filter(|it| it.is_shown(&tie(&it.author), me)));
+        if ended || shown.len() >= wanted {
+            shown.truncate(wanted);
+            return Ok((shown, None));
+        }
+    }
+    Ok((shown, after))
+}
+
+async fn written(
+    app: &App,
+    me: &UserId,
+    comment: &Comment,
+) -> Result<Created<CommentView>, Problem> {
+    let mut views = views(app, me, std::slice::from_ref(comment)).await?;
+    let body = views.pop().ok_or(Rejected::UnknownComment)?;
+    let location = format!("/api/v1/posts/{}/comments/{}", comment.post, comment.id.text());
+    Ok(Created { location, body })
+}
+
+async fn views(app: &App, me: &UserId, comments: &[Comment]) -> Result<Vec<CommentView>, Problem> {
+    let authors: BTreeSet<&UserId> = comments.iter().map(|comment| &comment.author).collect();
+    let profiles = app.feed.company(me, authors, []).await?.profiles;
+    let mut views = Vec::with_capacity(comments.len());
+    for comment in comments {
+        let who = &comment.author;
+        let unwritten = || Profile::unwritten(who.clone(), comment.created_at);
+        let profile = profiles.get(who).cloned().unwrap_or_else(unwritten);
+        views.push(CommentView {
+            comment_id: comment.id.text(),
+            post_id: comment.post.text(),
+            author: author(app, &profile).await?,
+            text: comment.text.clone(),
+            created_at: comment.created_at.to_string(),
+        });
+    }
+    Ok(views)
+}

@@ -1,0 +1,151 @@
+//! What people show of themselves.
+
+use std::sync::Arc;
+
+use ::http::{HeaderName, header};
+use boundary::http::{Call, Caller, IfMatch, Json, Operation, Problem, State, Versioned};
+use domain::accounts::{Role, UserId};
+use domain::feed::{Profile, ProfileDraft, Tie};
+use futures::future::try_join;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::TRIES;
+use crate::http::follows::{TieView, may_know};
+use crate::http::posts::busy;
+use crate::http::state::App;
+use crate::http::view::{AuthorView, author};
+use crate::http::{Person, media};
+
+// A profile that the domain reads; without a doc comment, so that it goes by the name and the words of its shape.
+#[derive(Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(with = "ProfileShape")]
+pub(crate) struct ProfileBody(ProfileDraft);
+
+/// What somebody wants to show of themselves. What is left out is empty afterwards.
+#[derive(JsonSchema)]
+#[schemars(rename = "NewProfile")]
+#[expect(dead_code, reason = "only its shape is used")]
+struct ProfileShape {
+    /// What you want to be called, 1 to 100 characters.
+    name: String,
+    /// A few words, at most 500 characters.
+    bio: Option<String>,
+    /// The name of a finished upload of your own.
+    avatar: Option<String>,
+}
+
+/// A person.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ProfileView {
+    #[serde(flatten)]
+    person: AuthorView,
+    bio: String,
+    /// How many follow them.
+    followers: u64,
+    /// How many they follow.
+    following: u32,
+    /// How you stand to them; absent for yourself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    you: Option<TieView>,
+    /// Grows with each change of the profile: its `ETag`. 0 as long as they have written nothing.
+    version: u64,
+}
+
+pub(crate) const READ: Operation =
+    Operation::get("/api/v1/users/{userId}", "readProfile", "Who is somebody?")
+        .says(
+            "What they show of themselves, how many follow them, and how you stand to them. \
+             Your own has an `ETag`.",
+        )
+        .by(Role::Member);
+
+/// A profile; with an `ETag` if it is the caller's own: what others see changes without a new version.
+type Shown = (Option<[(HeaderName, String); 1]>, Json<ProfileView>);
+
+pub(crate) async fn read(
+    State(app): State<Arc<App>>,
+    call: Call,
+    caller: Caller,
+    Person(user): Person,
+) -> Result<Shown, Problem> {
+    let me = &caller.user_id;
+    let tie = may_know(&app, me, &user).await?;
+    let profile = stored(&app, &user, &call).await?;
+    let tie = (*me != user).then_some(tie);
+    let view = shown(&app, &profile, tie, &call).await?;
+    let etag = tie.is_none().then(|| [(header::ETAG, format!("\"{}\"", profile.version))]);
+    Ok((etag, Json(view)))
+}
+
+pub(crate) const SAVE: Operation =
+    Operation::put("/api/v1/users/{userId}", "saveProfile", "Say who you are")
+        .says("Replaces all of it. Only your own.")
+        .by(Role::Member)
+        .refuses(&[503]);
+
+/// Whose profile it is is said before what is wrong with the body, and that before what is wrong with the
+/// version.
+pub(crate) async fn save(
+    State(app): State<Arc<App>>,
+    call: Call,
+    caller: Caller,
+    Person(user): Person,
+    draft: Result<Json<ProfileBody>, Problem>,
+    version: Result<Option<IfMatch>, Problem>,
+) -> Result<Versioned<Json<ProfileView>>, Problem> {
+    let me = &caller.user_id;
+    if user != *me {
+        may_know(&app, me, &user).await?;
+        return Err(Problem::forbidden("You can only change your own profile."));
+    }
+    let Json(ProfileBody(draft)) = draft?;
+    for _ in 0..TRIES {
+        let before = stored(&app, me, &call).await?;
+        if version.clone()?.is_some_and(|IfMatch(version)| version != before.version) {
+            return Err(Problem::moved());
+        }
+        let after = before.written(&draft, call.now)?;
+        media::check(&app, me, after.avatar.as_slice()).await.map_err(about_avatar)?;
+        let token = app.entropy.token();
+        if app.feed.save_profile(&after, before.version, &token).await? {
+            let view = shown(&app, &after, None, &call).await?;
+            return Ok(Versioned(after.version, Json(view)));
+        }
+    }
+    Err(busy())
+}
+
+/// Whatever is wrong with uploads is wrong with the one that there is.
+fn about_avatar(problem: Problem) -> Problem {
+    if problem.is_fault() {
+        return problem;
+    }
+    Problem::field("avatar", "an upload of your own that is finished")
+}
+
+async fn stored(app: &App, user: &UserId, call: &Call) -> Result<Profile, Problem> {
+    let found = app.feed.profile(user).await?;
+    Ok(found.unwrap_or_else(|| Profile::unwritten(user.clone(), call.now)))
+}
+
+async fn shown(
+    app: &App,
+    profile: &Profile,
+    tie: Option<Tie>,
+    call: &Call,
+) -> Result<ProfileView, Problem> {
+    let followers = app.feed.count_followers(&profile.user);
+    let standing = app.feed.standing(&profile.user, call.now);
+    let (followers, standing) = try_join(followers, standing).await?;
+    Ok(ProfileView {
+        person: author(app, profile).await?,
+        bio: profile.bio.clone(),
+        followers,
+        following: standing.following,
+        you: tie.map(|tie| TieView::of(&profile.user, tie)),
+        version: profile.version,
+    })
+}

@@ -1,0 +1,224 @@
+//! Writing, reading, changing and deleting posts.
+
+use std::sync::Arc;
+
+use boundary::http::{
+    Call, Caller, Created, IdempotencyKey, IfMatch, Json, NoContent, Operation, Path, Problem,
+    Repeatable, State, Versioned,
+};
+use boundary::idempotency;
+use boundary::telemetry::{Unit, measure};
+use domain::accounts::{Role, UserId};
+use domain::feed::{Counts, Place, Post, PostId, Rejected, Tie, look, visible};
+use futures::future::try_join;
+use store::feed::{self, Amended, Entry, NewPost};
+
+use super::engagement::counts_moved;
+use super::engagement::share::unsharing;
+use super::shapes::{DraftBody, EditBody};
+use super::view::{PostView, show};
+use super::{PostPath, media};
+use crate::http::state::App;
+
+/// A row may change under our hands so often.
+const TRIES: usize = 8;
+
+pub(super) const WRITE: Operation = Operation::post("/api/v1/posts", "writePost", "Write a post")
+    .says(
+        "It is there when this is answered, and in the feeds of those who follow you \
+             within seconds.",
+    )
+    .by(Role::Member);
+
+/// What is wrong with the post is said before what is wrong with the key.
+pub(super) async fn write(
+    State(app): State<Arc<App>>,
+    call: Call,
+    caller: Caller,
+    Json(DraftBody(draft)): Json<DraftBody>,
+    key: Result<IdempotencyKey, Problem>,
+) -> Result<Repeatable<Written>, Problem> {
+    let me = &caller.user_id;
+    let body = draft.checked(false)?;
+    media::check(&app, me, &body.media).await?;
+    let id = PostId::made_from(call.now, app.entropy.bytes());
+    let claimant = app.entropy.token();
+    let IdempotencyKey(key) = key?;
+    let whose = (me.as_str(), WRITE.id);
+    let once = key.as_deref().map(|key| idempotency::name(key, &call, whose, &claimant));
+    for _ in 0..TRIES {
+        let author = app.feed.author(me).await?;
+        let fan = author.recents.reach.fan();
+        let post = Post::new(id, me.clone(), body.clone(), fan, call.now);
+        let answer = Repeatable::first(&written(&app, me, &post).await?);
+        let once = once.as_ref().map(|once| (once, answer.kept()));
+        let new = NewPost { post: &post, author: &author, once };
+        let token = app.entropy.token();
+        let done = app.feed.create(new, Vec::new(), &app.settings, call.now, &token);
+        match done.await? {
+            feed::Created::Created(told) => {
+                measure("PostsCreated", Unit::Count, 1.0);
+                app.tell(told.as_ref(), &call).await;
+                return Ok(answer);
+            }
+            feed::Created::Before(claim) => {
+                return idempotency::met(claim, call.now).map(Repeatable::again);
+            }
+            feed::Created::Moved => {}
+        }
+    }
+    Err(busy())
+}
+
+/// The answer to the author of a new post.
+pub(super) type Written = Versioned<Created<PostView>>;
+
+/// What the author of a new post is answered.
+pub(super) async fn written(app: &App, me: &UserId, post: &Post) -> Result<Written, Problem> {
+    let entry = Entry { post: post.clone(), counts: Counts::default(), acts: 0, width: 1 };
+    let body = shown(app, me, entry).await?;
+    let location = format!("/api/v1/posts/{}", post.id);
+    Ok(Versioned(post.version, Created { location, body }))
+}
+
+pub(super) const READ: Operation =
+    Operation::get("/api/v1/posts/{postId}", "readPost", "Read a post")
+        .says(
+            "If you may see it: what is private, for friends of somebody else, by somebody \
+             who blocks you, or deleted is not found.",
+        )
+        .by(Role::Member)
+        .refuses(&[404]);
+
+pub(super) async fn read(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(id): Path<PostPath>,
+) -> Result<Versioned<Json<PostView>>, Problem> {
+    let me = &caller.user_id;
+    let entry = seen(&app, me, id).await?;
+    versioned(&app, me, entry).await
+}
+
+pub(super) const EDIT: Operation =
+    Operation::patch("/api/v1/posts/{postId}", "editPost", "Change a post of your own")
+        .says(
+            "Feeds show the change at once. A private post that is opened comes into the \
+             feeds of those who follow you.",
+        )
+        .by(Role::Member)
+        .refuses(&[404, 503]);
+
+/// Whose post it is, and whether it is there, is said before what is wrong with the version.
+pub(super) async fn edit(
+    State(app): State<Arc<App>>,
+    call: Call,
+    caller: Caller,
+    Json(EditBody(edit)): Json<EditBody>,
+    Path(id): Path<PostPath>,
+    version: Result<Option<IfMatch>, Problem>,
+) -> Result<Versioned<Json<PostView>>, Problem> {
+    let me = &caller.user_id;
+    for _ in 0..TRIES {
+        let before = own(&app, me, id).await?;
+        if before.post.deleted_at.is_some() {
+            return Err(Rejected::UnknownPost.into());
+        }
+        if version.clone()?.is_some_and(|IfMatch(version)| version != before.post.version) {
+            return Err(Rejected::Moved.into());
+        }
+        let after = before.post.edited(edit.clone(), call.now)?;
+        let Some(after) = after else { return versioned(&app, me, before).await };
+        let token = app.entropy.token();
+        let done = app.feed.amend(&before.post, &after, call.now, &token);
+        if let Amended::Amended(told) = done.await? {
+            app.tell(told.as_ref(), &call).await;
+            return versioned(&app, me, Entry { post: after, ..before }).await;
+        }
+    }
+    Err(busy())
+}
+
+async fn versioned(
+    app: &App,
+    me: &UserId,
+    entry: Entry,
+) -> Result<Versioned<Json<PostView>>, Problem> {
+    let version = entry.post.version;
+    Ok(Versioned(version, Json(shown(app, me, entry).await?)))
+}
+
+pub(super) const DELETE: Operation =
+    Operation::delete("/api/v1/posts/{postId}", "deletePost", "Delete a post of your own")
+        .says(
+            "Nobody can read it once this is answered. There is no way back; repeating it \
+             changes nothing.",
+        )
+        .by(Role::Member)
+        .refuses(&[404, 503]);
+
+/// Once this is answered nobody can read it, whatever timelines say. Repeating it changes nothing.
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    call: Call,
+    caller: Caller,
+    Path(id): Path<PostPath>,
+) -> Result<NoContent, Problem> {
+    let me = &caller.user_id;
+    for _ in 0..TRIES {
+        let author = async { Ok(app.feed.author(me).await?) };
+        let (before, author) = try_join(own(&app, me, id), author).await?;
+        let Some(after) = before.post.deleted(call.now) else { return Ok(NoContent) };
+        let (with, moved) = match unsharing(&app, &before.post, call.now).await? {
+            Some((shared, back)) => (back.items, Some((shared, back.told))),
+            None => (Vec::new(), None),
+        };
+        let token = app.entropy.token();
+        let posts = (&before.post, &after);
+        let done = app.feed.delete(posts, &author, with, &app.settings, call.now, &token);
+        if let Amended::Amended(told) = done.await? {
+            app.tell(told.as_ref(), &call).await;
+            if let Some((shared, told)) = moved {
+                counts_moved(&app, shared, told, &call).await;
+            }
+            return Ok(NoContent);
+        }
+    }
+    Err(busy())
+}
+
+/// A post that the caller may see, asked for by its name.
+async fn seen(app: &App, me: &UserId, id: PostId) -> Result<Entry, Problem> {
+    let entry = app.feed.post(id).await?.ok_or(Rejected::UnknownPost)?;
+    let tie = if entry.post.author == *me {
+        Tie::default()
+    } else {
+        app.feed.between(me, &entry.post.author).await?.tie
+    };
+    look(Some(&entry.post), &tie, me, Place::Direct)?;
+    Ok(entry)
+}
+
+/// A post of the caller's own, also if it is deleted. Somebody else's is told from one that is not
+/// there only if the caller may see it.
+async fn own(app: &App, me: &UserId, id: PostId) -> Result<Entry, Problem> {
+    let entry = app.feed.post(id).await?.ok_or(Rejected::UnknownPost)?;
+    if entry.post.author == *me {
+        return Ok(entry);
+    }
+    let tie = app.feed.between(me, &entry.post.author).await?.tie;
+    if visible(&entry.post, &tie, me, Place::Direct) {
+        return Err(Problem::forbidden("Only whoever wrote a post can change it."));
+    }
+    Err(Rejected::UnknownPost.into())
+}
+
+async fn shown(app: &App, me: &UserId, entry: Entry) -> Result<PostView, Problem> {
+    let mut views = show(app, me, &[entry]).await?;
+    views.pop().ok_or_else(|| Rejected::UnknownPost.into())
+}
+
+/// Another writer was faster, again and again.
+pub(super) fn busy() -> Problem {
+    Problem::unavailable("It keeps changing.", 1)
+}

@@ -1,0 +1,62 @@
+//! What the handlers share: the table, and the one way to change a document in it.
+
+use boundary::http::{Call, IfMatch, Problem};
+use boundary::{Entropy, Host, Misconfigured};
+use domain::Timestamp;
+use domain::limits::Rejected;
+use store::Limits;
+use store::limits::{Document, Part, Saved};
+
+/// What the handlers share.
+#[derive(Debug)]
+pub struct App {
+    pub(crate) limits: Limits,
+    entropy: Entropy,
+}
+
+impl App {
+    pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
+        Ok(Self { limits: host.limits()?, entropy: host.entropy.clone() })
+    }
+
+    /// Saves a document over the version before its own.
+    pub(crate) async fn save(&self, part: Part, document: &Document) -> Result<(), Problem> {
+        won(self.limits.save(part, document, &self.entropy.token()).await?)
+    }
+
+    /// Removes a document that is at that version.
+    pub(crate) async fn remove(&self, part: Part, id: &str, version: u64) -> Result<(), Problem> {
+        won(self.limits.remove(part, id, version, &self.entropy.token()).await?)
+    }
+}
+
+fn won(saved: Saved) -> Result<(), Problem> {
+    match saved {
+        Saved::Saved => Ok(()),
+        Saved::Moved => Err(Rejected::Moved.into()),
+    }
+}
+
+/// A document that the caller decides on now.
+pub(crate) fn decided(
+    call: &Call,
+    id: String,
+    version: u64,
+    body: String,
+    expires_at: Option<Timestamp>,
+) -> Result<Document, Problem> {
+    let changed_by = call.caller()?.user_id.as_str().to_owned();
+    Ok(Document { id, version, body, changed_by, changed_at: call.now, expires_at })
+}
+
+/// The version that the caller expects, if they say one. It counts once it is known what is there: what is wrong
+/// with the rest, and that there is nothing, is said before.
+pub(crate) type Expected = Result<Option<IfMatch>, Problem>;
+
+/// Holds the caller to the version they expect. `stands` is the one that is there, if any is.
+pub(crate) fn check_version(expected: Expected, stands: Option<u64>) -> Result<(), Problem> {
+    match expected? {
+        Some(IfMatch(version)) if stands != Some(version) => Err(Problem::moved()),
+        Some(_) | None => Ok(()),
+    }
+}

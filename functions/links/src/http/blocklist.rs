@@ -1,0 +1,117 @@
+//! Destinations that no link may lead to.
+
+use std::sync::Arc;
+
+use boundary::http::{Call, Caller, Json, NoContent, Operation, Path, Problem, State};
+use domain::accounts::Role;
+use domain::links::target::Rules;
+use domain::links::{DomainName, Rejected, Target};
+use http::StatusCode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::links::Entry;
+
+use crate::http::EntryPath;
+use crate::http::moderation::reason_of;
+use crate::http::state::App;
+
+/// A destination to block: one of the two.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewEntry {
+    /// A host, with everything beneath it.
+    host: Option<String>,
+    /// One URL.
+    url: Option<String>,
+    /// 1 to 200 characters.
+    #[schemars(length(min = 1, max = 200))]
+    reason: String,
+}
+
+/// A blocked destination.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EntryView {
+    /// Names the entry: `host:evil.example` or `url:` and a SHA-256.
+    entry: String,
+    reason: String,
+    added_by: String,
+    added_at: String,
+}
+
+/// The blocklist.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct EntriesView {
+    items: Vec<EntryView>,
+}
+
+impl From<&Entry> for EntryView {
+    fn from(entry: &Entry) -> Self {
+        Self {
+            entry: entry.key.clone(),
+            reason: entry.reason.clone(),
+            added_by: entry.by.clone(),
+            added_at: entry.at.to_string(),
+        }
+    }
+}
+
+pub(super) const LIST: Operation =
+    Operation::get("/api/v1/blocklist", "listBlocked", "List blocked destinations").by(Role::Admin);
+
+pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<EntriesView>, Problem> {
+    let entries = app.links.blocklist().await?;
+    Ok(Json(EntriesView { items: entries.iter().map(EntryView::from).collect() }))
+}
+
+pub(super) const BLOCK: Operation =
+    Operation::post("/api/v1/blocklist", "blockDestination", "Block a destination")
+        .says("New links to it are refused within a minute; the scan blocks those that are there.")
+        .by(Role::Admin)
+        .status(201);
+
+/// Links to it that exist already are found by the scan.
+pub(super) async fn block(
+    State(app): State<Arc<App>>,
+    call: Call,
+    caller: Caller,
+    Json(body): Json<NewEntry>,
+) -> Result<(StatusCode, Json<EntryView>), Problem> {
+    let key = match (&body.host, &body.url) {
+        (Some(host), None) => {
+            let name = DomainName::parse(host).map_err(|_| {
+                Rejected::field("host", "a domain name like evil.example, in ASCII")
+            })?;
+            format!("host:{}", name.as_str())
+        }
+        (None, Some(url)) => {
+            let rules = Rules { longest: Rules::MOST, own_hosts: &[] };
+            let target = Target::parse(url, &rules);
+            let target = target.map_err(|unfit| Rejected::field("url", unfit))?;
+            target.block_keys().pop().unwrap_or_default()
+        }
+        _ => return Err(Problem::field("host", "given, or else `url`, and not both")),
+    };
+    let entry = Entry {
+        key,
+        reason: reason_of(&body.reason)?,
+        by: caller.user_id.as_str().to_owned(),
+        at: call.now,
+    };
+    app.links.block_destination(&entry).await?;
+    app.forget_blocklist().await;
+    Ok((StatusCode::CREATED, Json(EntryView::from(&entry))))
+}
+
+pub(super) const UNBLOCK: Operation =
+    Operation::delete("/api/v1/blocklist/{entry}", "unblockDestination", "Unblock a destination")
+        .by(Role::Admin);
+
+pub(super) async fn unblock(
+    State(app): State<Arc<App>>,
+    Path(entry): Path<EntryPath>,
+) -> Result<NoContent, Problem> {
+    app.links.unblock_destination(&entry).await?;
+    app.forget_blocklist().await;
+    Ok(NoContent)
+}

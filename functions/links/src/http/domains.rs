@@ -1,0 +1,199 @@
+//! Custom domains: claim, prove, use, give up.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use boundary::http::{Call, Caller, Created, Json, NoContent, Operation, Path, Problem, State};
+use boundary::openapi::{DescribeArgument, Entry};
+use domain::accounts::Role;
+use domain::links::{Claim, DomainName, Rejected};
+use http::StatusCode;
+use http::request::Parts;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use store::links::{Filter, Proven, Whose};
+
+use crate::http::DomainPath;
+use crate::http::state::App;
+
+/// A domain to use for links.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewDomain {
+    /// Like `links.example.com`.
+    domain: String,
+}
+
+/// A claim to a domain.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DomainView {
+    domain: String,
+    /// Whether links may live on it.
+    verified: bool,
+    created_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verified_at: Option<String>,
+    /// The DNS record that proves it.
+    record: Record,
+}
+
+/// A DNS record.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Record {
+    r#type: &'static str,
+    name: String,
+    value: String,
+}
+
+/// A user's domains.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct DomainsView {
+    items: Vec<DomainView>,
+}
+
+impl From<&Claim> for DomainView {
+    fn from(claim: &Claim) -> Self {
+        Self {
+            domain: claim.name.as_str().to_owned(),
+            verified: claim.verified_at.is_some(),
+            created_at: claim.created_at.to_string(),
+            verified_at: claim.verified_at.map(|at| at.to_string()),
+            record: Record { r#type: "TXT", name: claim.name.record_name(), value: claim.proof() },
+        }
+    }
+}
+
+/// The caller's claim to the domain that the path names: 404 if there is none.
+pub(crate) struct Claimed(Claim);
+
+impl FromRequestParts<Arc<App>> for Claimed {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        let Path(name) = Path::<DomainPath>::from_request_parts(parts, app).await?;
+        let caller = <Caller as FromRequestParts<Arc<App>>>::from_request_parts(parts, app).await?;
+        let found = app.links.find_claim(&name, &caller.user_id).await?;
+        found.map(Self).ok_or_else(|| Rejected::UnknownDomain.into())
+    }
+}
+
+impl DescribeArgument for Claimed {
+    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+        Path::<DomainPath>::describe(entry, schemas);
+        entry.refuses(&[404]);
+    }
+}
+
+pub(super) const CLAIM: Operation = Operation::post(
+    "/api/v1/domains",
+    "claimDomain",
+    "Claim a domain",
+)
+.says(
+    "Publish the TXT record of the answer, then verify. Claiming again answers with the claim that \
+             stands.",
+)
+.by(Role::Member);
+
+/// 201 for a new claim, 200 for the one that stands.
+pub(super) async fn claim(
+    State(app): State<Arc<App>>,
+    call: Call,
+    caller: Caller,
+    Json(body): Json<NewDomain>,
+) -> Result<(StatusCode, Created<DomainView>), Problem> {
+    let claim = Claim {
+        name: DomainName::parse(&body.domain)?,
+        owner: caller.user_id.clone(),
+        token: app.entropy.token(),
+        created_at: call.now,
+        verified_at: None,
+    };
+    let stands = app.links.claim_domain(&claim).await?;
+    let status = if stands == claim { StatusCode::CREATED } else { StatusCode::OK };
+    let location = format!("/api/v1/domains/{}", stands.name.as_str());
+    Ok((status, Created { location, body: DomainView::from(&stands) }))
+}
+
+pub(super) const LIST: Operation =
+    Operation::get("/api/v1/domains", "listDomains", "List your domains").by(Role::Member);
+
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Json<DomainsView>, Problem> {
+    let claims = app.links.list_claims(&caller.user_id).await?;
+    Ok(Json(DomainsView { items: claims.iter().map(DomainView::from).collect() }))
+}
+
+pub(super) const READ: Operation =
+    Operation::get("/api/v1/domains/{domain}", "readDomain", "Read a domain").by(Role::Member);
+
+pub(super) async fn read(Claimed(claim): Claimed) -> Json<DomainView> {
+    Json(DomainView::from(&claim))
+}
+
+pub(super) const RELEASE: Operation =
+    Operation::delete("/api/v1/domains/{domain}", "releaseDomain", "Give a domain up")
+        .says("Only once no link of yours lives on it.")
+        .by(Role::Member)
+        .refuses(&[409]);
+
+pub(super) async fn release(
+    State(app): State<Arc<App>>,
+    Claimed(claim): Claimed,
+) -> Result<NoContent, Problem> {
+    if claim.verified_at.is_some() && app.is_lived_on(&claim).await? {
+        return Err(Rejected::DomainInUse.into());
+    }
+    app.links.release_domain(&claim, &app.entropy.token()).await?;
+    Ok(NoContent)
+}
+
+pub(super) const VERIFY: Operation =
+    Operation::post("/api/v1/domains/{domain}/verify", "verifyDomain", "Verify a domain")
+        .says("Looks for the TXT record. Whoever proves a domain first has it.")
+        .by(Role::Member)
+        .refuses(&[409]);
+
+/// Looks for the proof in DNS; what is proven once stays proven.
+pub(super) async fn verify(
+    State(app): State<Arc<App>>,
+    call: Call,
+    Claimed(mut claim): Claimed,
+) -> Result<Json<DomainView>, Problem> {
+    if claim.verified_at.is_none() {
+        let record = claim.name.record_name();
+        // A resolver that can't be reached proves nothing; the caller may ask again.
+        let texts = app.network.texts(&record).await.unwrap_or_default();
+        if !claim.is_proven_by(&texts) {
+            let record = format!("{record} with the value {}", claim.proof());
+            return Err(Rejected::NotProven(record).into());
+        }
+        match app.links.prove_claim(&claim, call.now, &app.entropy.token()).await? {
+            Proven::Proven => claim.verified_at = Some(call.now),
+            Proven::Taken => return Err(Rejected::DomainTaken.into()),
+        }
+    }
+    Ok(Json(DomainView::from(&claim)))
+}
+
+impl App {
+    /// Whether links of the claimant still live on the domain.
+    async fn is_lived_on(&self, claim: &Claim) -> Result<bool, Problem> {
+        let whose = Whose { owner: &claim.owner, deleted: false };
+        let filter = Filter { domain: Some(claim.name.as_str().to_owned()), ..Filter::default() };
+        let mut after: Option<String> = None;
+        loop {
+            let page = self.links.list(whose, &filter, 1, after.as_deref()).await?;
+            if !page.items.is_empty() {
+                return Ok(true);
+            }
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(false),
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The owner's links: read, edit, delete, restore, list.
+
+use std::sync::Arc;
+
+use boundary::http::{
+    Caller, IfMatch, Json, NoContent, Operation, Problem, Query, State, Versioned,
+};
+use domain::accounts::Role;
+use domain::links::{DomainName, Link, Rejected};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use store::links::{Amended, Filter, Whose};
+
+use crate::http::named::{Named, Own, domain_named};
+use crate::http::request::Request;
+use crate::http::state::App;
+use crate::http::terms::LinkPatch;
+use crate::http::view::{LinkDetails, LinkView, PageView, limit, position};
+
+/// Changes that don't name a version are run again when they lose a race.
+const TRIES: usize = 5;
+
+pub(super) const READ: Operation =
+    Operation::get("/api/v1/url/{code}", "readLink", "Read a link").by(Role::Member);
+
+pub(super) async fn read(
+    State(app): State<Arc<App>>,
+    request: Request,
+    Own(link): Own,
+) -> Result<Versioned<Json<LinkDetails>>, Problem> {
+    let totals = app.links.totals(&link.domain, &link.code).await?;
+    let details = LinkDetails {
+        link: LinkView::of(&link, &app, &request),
+        clicks: totals.clicks,
+        bots: totals.bots,
+        previews: totals.previews,
+    };
+    // The version is the link's own: clicks alone don't make a new one.
+    Ok(Versioned(link.version, Json(details)))
+}
+
+pub(super) const AMEND: Operation =
+    Operation::patch("/api/v1/url/{code}", "amendLink", "Change a link")
+        .says("Seen by every visitor within five seconds.")
+        .by(Role::Member)
+        .refuses(&[409]);
+
+pub(super) async fn amend(
+    State(app): State<Arc<App>>,
+    request: Request,
+    IfMatch(version): IfMatch,
+    Json(patch): Json<LinkPatch>,
+    Own(link): Own,
+) -> Result<Versioned<Json<LinkView>>, Problem> {
+    if link.version != version {
+        return Err(Problem::moved());
+    }
+    if link.deleted_at.is_some() {
+        return Err(Problem::conflict("The link is deleted; restore it first."));
+    }
+    let terms = app.patched(&link.terms, patch, &request)?;
+    app.vet(terms.destinations(), request.now).await?;
+    let next = link.with_terms(terms, request.now);
+    match app.links.amend(&next, &app.entropy.token()).await? {
+        Amended::Amended => Ok(LinkView::versioned(&next, &app, &request)),
+        Amended::Moved => Err(Problem::moved()),
+    }
+}
+
+pub(super) const DELETE: Operation =
+    Operation::delete("/api/v1/url/{code}", "deleteLink", "Delete a link")
+        .says("It answers 404 within five seconds and can be restored for 30 days.")
+        .by(Role::Member)
+        .refuses(&[409]);
+
+/// Deleting is the same for any version, so there is no `If-Match`.
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    request: Request,
+    caller: Caller,
+    named: Named,
+) -> Result<NoContent, Problem> {
+    let change = |link: &Link| match link.deleted_at {
+        Some(_) => Ok(None),
+        None => Ok(Some(link.deleted(request.now))),
+    };
+    app.change(&caller, &named, change).await?;
+    Ok(NoContent)
+}
+
+pub(super) const RESTORE: Operation =
+    Operation::post("/api/v1/url/{code}/restore", "restoreLink", "Undo a deletion")
+        .by(Role::Member)
+        .refuses(&[409]);
+
+pub(super) async fn restore(
+    State(app): State<Arc<App>>,
+    request: Request,
+    caller: Caller,
+    named: Named,
+) -> Result<Versioned<Json<LinkView>>, Problem> {
+    let link = app.own(&caller, &named).await?;
+    app.check_domain(&link).await?;
+    let change = |link: &Link| match link.restored(request.now) {
+        Some(next) => Ok(Some(next)),
+        None => Err(Rejected::NothingToUndo),
+    };
+    let link = app.change(&caller, &named, change).await?;
+    Ok(LinkView::versioned(&link, &app, &request))
+}
+
+/// Which links, and how many of them.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListQuery {
+    /// Where to go on: the `nextCursor` of the page before.
+    cursor: Option<String>,
+    /// How many, 1 to 100; 50 if left out.
+    #[schemars(range(min = 1, max = 100))]
+    limit: Option<usize>,
+    /// Only those with this label.
+    tag: Option<String>,
+    /// Only those with this text in their code, destination or note.
+    q: Option<String>,
+    /// Only those on this domain.
+    domain: Option<String>,
+    /// `true` for those that were deleted and can be restored.
+    deleted: Option<bool>,
+}
+
+pub(super) const LIST: Operation = Operation::get("/api/v1/urls", "listLinks", "List your links")
+    .says(
+        "Newest first. A new link may take a moment to appear. With a filter, a page may be short and still \
+         have a next one.",
+    )
+    .by(Role::Member);
+
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    request: Request,
+    caller: Caller,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<PageView<LinkView>>, Problem> {
+    const LIST: &str = "links";
+    let filter = Filter {
+        tag: query.tag.as_deref().map(|tag| tag.trim().to_lowercase()),
+        text: query.q.as_deref().map(|text| text.trim().to_lowercase()).filter(|t| !t.is_empty()),
+        domain: query.domain.as_deref().map(|text| domain_named(Some(text))).transpose()?,
+    };
+    let whose = Whose { owner: &caller.user_id, deleted: query.deleted.unwrap_or(false) };
+    let after = position(LIST, query.cursor.as_deref())?;
+    let found = app.links.list(whose, &filter, limit(query.limit)?, after.as_deref()).await?;
+    let items = found.items.iter().map(|link| LinkView::of(link, &app, &request)).collect();
+    Ok(Json(PageView::new(LIST, items, found.next.as_deref())))
+}
+
+impl App {
+    /// A deleted link does not keep its owner from giving its domain up, so someone else may have it
+    /// by now.
+    async fn check_domain(&self, link: &Link) -> Result<(), Problem> {
+        if link.domain.is_empty() {
+            return Ok(());
+        }
+        let owner = self.links.domain_owner(&DomainName::parse(&link.domain)?).await?;
+        if owner.is_some() && owner == link.owner {
+            Ok(())
+        } else {
+            Err(Rejected::UnknownDomain.into())
+        }
+    }
+
+    /// Applies a change to a link, again if another request was faster; `None` means that there is
+    /// nothing to change.
+    pub(crate) async fn change(
+        &self,
+        caller: &Caller,
+        named: &Named,
+        change: impl Fn(&Link) -> Result<Option<Link>, Rejected>,
+    ) -> Result<Link, Problem> {
+        for _ in 0..TRIES {
+            let link = self.own(caller, named).await?;
+            let Some(next) = change(&link)? else { return Ok(link) };
+            if self.links.amend(&next, &self.entropy.token()).await? == Amended::Amended {
+                return Ok(next);
+            }
+        }
+        Err(Problem::conflict("The link keeps changing; try again."))
+    }
+}

@@ -1,0 +1,200 @@
+//! Abuse: anyone reports, admins look, block and unblock links.
+
+use std::sync::Arc;
+
+use axum::response::{IntoResponse, Response};
+use boundary::http::{Caller, Json, NoContent, Operation, Path, Problem, Query, State, Versioned};
+use domain::accounts::Role;
+use domain::links::{Link, Rejected};
+use http::StatusCode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::links::Report;
+
+use crate::http::ReportPath;
+use crate::http::named::Named;
+use crate::http::request::Request;
+use crate::http::state::App;
+use crate::http::view::{LinkView, PageQuery, PageView, limit, position};
+
+/// What is wrong with a link.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewReport {
+    reason: Reason,
+    /// Up to 1,000 characters more.
+    #[schemars(length(max = 1000))]
+    details: Option<String>,
+}
+
+/// Kinds of abuse.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Reason {
+    /// It pretends to be someone else.
+    Phishing,
+    /// It harms the visitor's machine.
+    Malware,
+    /// It is sent to people who did not ask.
+    Spam,
+    /// It must not be published.
+    Illegal,
+    /// Something else.
+    Other,
+}
+
+impl Reason {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Phishing => "phishing",
+            Self::Malware => "malware",
+            Self::Spam => "spam",
+            Self::Illegal => "illegal",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// A report, as admins see it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ReportView {
+    report_id: String,
+    short_code: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    domain: String,
+    reason: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<String>,
+    reported_at: String,
+}
+
+pub(super) const REPORT: Operation =
+    Operation::post("/api/v1/url/{code}/report", "reportLink", "Report abuse")
+        .says("Works without a key.")
+        .or_anyone(Role::Member)
+        .metered()
+        .status(202)
+        .refuses(&[429]);
+
+pub(super) async fn report(
+    State(app): State<Arc<App>>,
+    request: Request,
+    Json(body): Json<NewReport>,
+    named: Result<Named, Problem>,
+) -> Result<Response, Problem> {
+    if body.details.as_ref().is_some_and(|details| details.chars().count() > 1_000) {
+        return Err(Problem::field("details", "at most 1,000 characters"));
+    }
+    let named = named?;
+    request.charge(1).await?;
+    let found = app.links.find(&named.domain, &named.code).await?;
+    let link = found.ok_or(Rejected::UnknownLink)?;
+    let report = Report {
+        id: Report::id_at(request.now, u64::from_be_bytes(app.entropy.bytes())),
+        domain: link.domain,
+        code: link.code,
+        reason: body.reason.name().to_owned(),
+        details: body.details,
+        at: request.now,
+    };
+    app.links.report(&report).await?;
+    Ok(StatusCode::ACCEPTED.into_response())
+}
+
+pub(super) const REPORTS: Operation =
+    Operation::get("/api/v1/reports", "listReports", "List reports")
+        .says("Newest first, for 90 days.")
+        .by(Role::Admin);
+
+pub(super) async fn reports(
+    State(app): State<Arc<App>>,
+    Query(query): Query<PageQuery>,
+) -> Result<Json<PageView<ReportView>>, Problem> {
+    const LIST: &str = "reports";
+    let after = position(LIST, query.cursor.as_deref())?;
+    let most = i32::try_from(limit(query.limit)?).unwrap_or(50);
+    let page = app.links.reports(most, after.as_deref()).await?;
+    let items = page.items.iter().map(|report| ReportView {
+        report_id: report.id.clone(),
+        short_code: report.code.as_str().to_owned(),
+        domain: report.domain.clone(),
+        reason: report.reason.clone(),
+        details: report.details.clone(),
+        reported_at: report.at.to_string(),
+    });
+    Ok(Json(PageView::new(LIST, items.collect(), page.next.as_deref())))
+}
+
+pub(super) const DISMISS: Operation =
+    Operation::delete("/api/v1/reports/{reportId}", "dismissReport", "Dismiss a report")
+        .by(Role::Admin)
+        .refuses(&[404]);
+
+pub(super) async fn dismiss(
+    State(app): State<Arc<App>>,
+    Path(report): Path<ReportPath>,
+) -> Result<NoContent, Problem> {
+    if app.links.dismiss_report(&report).await? {
+        Ok(NoContent)
+    } else {
+        Err(Problem::unknown("report"))
+    }
+}
+
+/// Why a link is blocked.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewBlock {
+    /// 1 to 200 characters that its visitors will read.
+    #[schemars(length(min = 1, max = 200))]
+    reason: String,
+}
+
+pub(super) const BLOCK: Operation =
+    Operation::post("/api/v1/url/{code}/block", "blockLink", "Block a link")
+        .says("It answers 451 within five seconds.")
+        .by(Role::Admin)
+        .refuses(&[409]);
+
+pub(super) async fn block(
+    State(app): State<Arc<App>>,
+    request: Request,
+    caller: Caller,
+    Json(body): Json<NewBlock>,
+    named: Result<Named, Problem>,
+) -> Result<Versioned<Json<LinkView>>, Problem> {
+    let reason = reason_of(&body.reason)?;
+    let change = |link: &Link| Ok(Some(link.blocked(&reason, request.now)));
+    let link = app.change(&caller, &named?, change).await?;
+    Ok(LinkView::versioned(&link, &app, &request))
+}
+
+pub(super) const UNBLOCK: Operation =
+    Operation::post("/api/v1/url/{code}/unblock", "unblockLink", "Unblock a link")
+        .by(Role::Admin)
+        .refuses(&[409]);
+
+pub(super) async fn unblock(
+    State(app): State<Arc<App>>,
+    request: Request,
+    caller: Caller,
+    named: Named,
+) -> Result<Versioned<Json<LinkView>>, Problem> {
+    let change = |link: &Link| match link.blocked {
+        None => Ok(None),
+        Some(_) => Ok(Some(link.unblocked(request.now))),
+    };
+    let link = app.change(&caller, &named, change).await?;
+    Ok(LinkView::versioned(&link, &app, &request))
+}
+
+/// A reason that people will read.
+pub(crate) fn reason_of(text: &str) -> Result<String, Problem> {
+    let reason = text.trim();
+    if (1..=200).contains(&reason.chars().count()) && !reason.chars().any(char::is_control) {
+        Ok(reason.to_owned())
+    } else {
+        Err(Problem::field("reason", "1 to 200 characters"))
+    }
+}

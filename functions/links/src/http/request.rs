@@ -1,0 +1,58 @@
+//! A request with the address that it was sent to: a link is shown as its caller would open it.
+
+use std::ops::Deref;
+
+use axum::extract::FromRequestParts;
+use boundary::http::{Call, Problem};
+use boundary::openapi::DescribeArgument;
+use domain::limits::subject::ip_network;
+use http::request::Parts;
+
+/// An admitted request, and where it was sent.
+#[derive(Debug)]
+pub(crate) struct Request {
+    call: Call,
+    host: Option<String>,
+    /// Sent without TLS, which happens on a developer's machine only.
+    is_plain: bool,
+}
+
+impl Deref for Request {
+    type Target = Call;
+
+    fn deref(&self) -> &Call {
+        &self.call
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Request {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let call = Call::from_request_parts(parts, state).await?;
+        let header = |name| std::str::from_utf8(parts.headers.get(name)?.as_bytes()).ok();
+        let host = header("host").map(str::to_owned);
+        Ok(Self { call, host, is_plain: header("x-forwarded-proto") == Some("http") })
+    }
+}
+
+impl DescribeArgument for Request {}
+
+impl Request {
+    /// Scheme and host that it was sent to.
+    pub(crate) fn origin(&self) -> String {
+        let scheme = if self.is_plain { "http" } else { "https" };
+        format!("{scheme}://{}", self.host.as_deref().unwrap_or("localhost"))
+    }
+
+    /// The host that it was sent to, without a port.
+    pub(crate) fn host(&self) -> String {
+        let host = self.host.as_deref().unwrap_or_default().to_ascii_lowercase();
+        host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name).to_owned()
+    }
+
+    /// The sender's address; of IPv6 the /64, which is as many addresses as its owner likes.
+    pub(crate) fn network(&self) -> String {
+        self.client.map_or_else(|| self.source.clone(), |ip| ip_network(ip).to_string())
+    }
+}

@@ -1,0 +1,154 @@
+//! What the handlers share, and what all of them ask for.
+
+use std::collections::HashMap;
+use std::sync::{Mutex as Lock, PoisonError};
+
+use boundary::http::Problem;
+use boundary::{Entropy, Host, Misconfigured};
+use domain::links::code::{CodeKey, Range};
+use domain::links::target::Rules;
+use domain::links::{Code, Rejected, Target};
+use domain::{Failure, Timestamp, hex};
+use outside::{Fetcher, Network, Reputation};
+use sha2::{Digest, Sha256};
+use store::Links;
+use tokio::sync::Mutex;
+
+use crate::http::named::domain_named;
+use crate::http::request::Request;
+use crate::http::vetting::Blocklist;
+
+/// What the handlers share.
+#[derive(Debug)]
+pub struct App {
+    pub(crate) links: Links,
+    pub(crate) entropy: Entropy,
+    pub(crate) network: Network,
+    longest: usize,
+    public_hosts: Vec<String>,
+    pub(crate) reputation: Reputation,
+    pub(crate) fetcher: Fetcher,
+    codes: Mutex<Option<Codes>>,
+    pub(crate) blocklist: Mutex<Option<Blocklist>>,
+    salt: Lock<Option<(String, [u8; 32])>>,
+    pub(crate) strangers: Lock<HashMap<String, Timestamp>>,
+}
+
+#[derive(Debug)]
+struct Codes {
+    key: CodeKey,
+    range: Range,
+}
+
+impl App {
+    pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
+        let longest = host.vars.parsed(
+            "LONGEST_URL",
+            |text| text.parse().ok().filter(|n| (64..=8_192).contains(n)),
+            "a number of characters from 64 to 8192",
+        )?;
+        let public = host.vars.optional("PUBLIC_HOSTS").unwrap_or_default();
+        Ok(Self {
+            links: host.links()?,
+            entropy: host.entropy.clone(),
+            fetcher: Fetcher::new(host.network.clone()),
+            network: host.network.clone(),
+            longest: longest.unwrap_or(2_048),
+            public_hosts: public
+                .split(',')
+                .map(|host| host.trim().to_ascii_lowercase())
+                .filter(|host| !host.is_empty())
+                .collect(),
+            reputation: Reputation::from_key(host.vars.optional("WEB_RISK_KEY")),
+            codes: Mutex::new(None),
+            blocklist: Mutex::new(None),
+            salt: Lock::new(None),
+            strangers: Lock::default(),
+        })
+    }
+
+    /// A destination that may be linked to: well-formed, public, not ourselves.
+    pub(crate) fn target(
+        &self,
+        field: &str,
+        text: &str,
+        request: &Request,
+    ) -> Result<Target, Rejected> {
+        let here = request.host();
+        let mut own: Vec<&str> = self.public_hosts.iter().map(String::as_str).collect();
+        own.push(&here);
+        let rules = Rules { longest: self.longest, own_hosts: &own };
+        Target::parse(text, &rules).map_err(|unfit| Rejected::field(field, unfit))
+    }
+
+    /// A code that nobody has: the next number of a leased range, shuffled.
+    pub(crate) async fn next_code(&self) -> Result<Code, Failure> {
+        let mut held = self.codes.lock().await;
+        loop {
+            if let Some(codes) = held.as_mut()
+                && let Some(code) = codes.range.take(&codes.key)
+            {
+                return Ok(code);
+            }
+            let fresh = CodeKey::from_bytes(self.entropy.bytes());
+            let (key, range) = self.links.lease_codes(&fresh).await?;
+            *held = Some(Codes { key, range });
+        }
+    }
+
+    /// Whose request it is: the user's, or that of a hash of the address that nobody can undo tomorrow.
+    pub(crate) async fn subject(&self, request: &Request) -> Result<String, Problem> {
+        if let Some(principal) = request.principal() {
+            return Ok(format!("user#{}", principal.user_id.as_str()));
+        }
+        let salt = self.salt(request.now).await?;
+        let mut digest = Sha256::new();
+        digest.update(salt);
+        digest.update(request.network().as_bytes());
+        Ok(format!("address#{}", hex(&digest.finalize()[..8])))
+    }
+
+    async fn salt(&self, now: Timestamp) -> Result<[u8; 32], Failure> {
+        let day = domain::links::counts::day_of(now);
+        let held = self.salt.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((held_day, salt)) = held
+            && held_day == day
+        {
+            return Ok(salt);
+        }
+        let salt = self.links.salt(&day, self.entropy.bytes(), now).await?;
+        *self.salt.lock().unwrap_or_else(PoisonError::into_inner) = Some((day, salt));
+        Ok(salt)
+    }
+
+    /// The short address of a link, as this request's caller would open it.
+    pub(crate) fn short_url(&self, domain: &str, code: &Code, request: &Request) -> String {
+        format!("{}/{}", self.base(domain, request), code.as_str())
+    }
+
+    /// Scheme and host of a domain's links.
+    pub(crate) fn base(&self, domain: &str, request: &Request) -> String {
+        if !domain.is_empty() {
+            return format!("https://{domain}");
+        }
+        if let Some(host) = self.public_hosts.first() {
+            return format!("https://{host}");
+        }
+        request.origin()
+    }
+
+    /// The namespace that a visitor's request is for: the one named in the query, or the one that the
+    /// host stands for.
+    pub(crate) fn namespace(
+        &self,
+        named: Option<&str>,
+        request: &Request,
+    ) -> Result<String, Problem> {
+        let named = domain_named(named)?;
+        if !named.is_empty() {
+            return Ok(named);
+        }
+        let own: Vec<&str> = self.public_hosts.iter().map(String::as_str).collect();
+        Ok(domain::links::domain::namespace(&request.host(), &own))
+    }
+}

@@ -1,0 +1,217 @@
+//! From what callers send to a link's terms.
+
+use std::collections::BTreeMap;
+
+use domain::Timestamp;
+use domain::accounts::NewValue as Change;
+use domain::links::link::Way;
+use domain::links::{Redirect, Rejected, Tags, Terms, Utm};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::http::request::Request;
+use crate::http::state::App;
+
+/// A link to make.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct NewLink {
+    /// Where it leads: http or https, public, at most 2,048 characters.
+    pub(crate) long_url: String,
+    /// 3 to 50 of letters, digits, `-` and `_`; a code is made up if left out.
+    #[schemars(length(min = 3, max = 50))]
+    pub(crate) custom_alias: Option<String>,
+    /// A domain of yours that is verified; the service's own if left out.
+    pub(crate) domain: Option<String>,
+    /// When it stops (RFC 3339).
+    #[schemars(with = "Option<String>")]
+    pub(crate) expires_at: Option<Timestamp>,
+    /// After how many clicks it stops. Counting lags a few seconds, so a few more may get through.
+    #[schemars(range(min = 1))]
+    pub(crate) max_clicks: Option<u64>,
+    /// Where it leads once its clicks are used up; 410 if left out.
+    pub(crate) fallback_url: Option<String>,
+    /// 302 (usual), 301 or 307.
+    pub(crate) redirect: Option<u16>,
+    /// Two to ten destinations by weight; a visitor stays with theirs for a day.
+    #[serde(default)]
+    pub(crate) variants: Vec<Variant>,
+    /// Up to 10 labels.
+    #[serde(default)]
+    pub(crate) tags: Vec<String>,
+    /// Up to 500 characters to yourself.
+    #[schemars(length(max = 500))]
+    pub(crate) note: Option<String>,
+    /// Whether a visitor's query goes on to the destination.
+    #[serde(default)]
+    pub(crate) forward_query: bool,
+    /// Campaign parameters: source, medium, campaign, term, content.
+    #[serde(default)]
+    pub(crate) utm: BTreeMap<String, String>,
+    /// `false` makes another link even if you have this very one.
+    pub(crate) reuse: Option<bool>,
+}
+
+/// One of several destinations.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Variant {
+    /// Where it leads.
+    pub(crate) url: String,
+    /// Its share in relation to the others', 1 to 1,000.
+    #[schemars(range(min = 1, max = 1000))]
+    pub(crate) weight: u32,
+}
+
+/// A change to a link; what is left out stays, null takes away.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct LinkPatch {
+    /// A new destination.
+    #[serde(default, deserialize_with = "given")]
+    long_url: Option<String>,
+    /// A new time to stop, or null for never.
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(with = "Option<String>")]
+    expires_at: Option<Change<Timestamp>>,
+    /// A new number of clicks, or null for any number.
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(with = "Option<u64>")]
+    max_clicks: Option<Change<u64>>,
+    /// A new fallback, or null for none.
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(with = "Option<String>")]
+    fallback_url: Option<Change<String>>,
+    /// 302, 301 or 307.
+    #[serde(default, deserialize_with = "given")]
+    redirect: Option<u16>,
+    /// New destinations by weight; an empty list goes back to `longUrl`.
+    #[serde(default, deserialize_with = "given")]
+    variants: Option<Vec<Variant>>,
+    /// The new set of labels.
+    #[serde(default, deserialize_with = "given")]
+    tags: Option<Vec<String>>,
+    /// A new note, or null for none.
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(with = "Option<String>")]
+    note: Option<Change<String>>,
+    /// Whether a visitor's query goes on to the destination.
+    #[serde(default, deserialize_with = "given")]
+    forward_query: Option<bool>,
+    /// The new campaign parameters.
+    #[serde(default, deserialize_with = "given")]
+    utm: Option<BTreeMap<String, String>>,
+}
+
+/// What can't be taken away can't be null.
+fn given<'de, T, D>(reader: D) -> Result<Option<T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    T::deserialize(reader).map(Some)
+}
+
+/// Tells `null` (take it away) from absence (leave it).
+fn present<'de, T, D>(reader: D) -> Result<Option<Change<T>>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    Option::deserialize(reader).map(|value| Some(value.map_or(Change::Forget, Change::To)))
+}
+
+impl App {
+    /// The terms of a new link.
+    pub(crate) fn terms(&self, new: &NewLink, request: &Request) -> Result<Terms, Rejected> {
+        let fallback = new.fallback_url.as_deref();
+        let terms = Terms {
+            long_url: self.target("longUrl", &new.long_url, request)?,
+            ways: self.ways(&new.variants, request)?,
+            redirect: redirect(new.redirect)?,
+            expires_at: new.expires_at.map(to_the_millisecond),
+            max_clicks: new.max_clicks,
+            fallback: fallback.map(|url| self.target("fallbackUrl", url, request)).transpose()?,
+            forward_query: new.forward_query,
+            utm: Utm::new(new.utm.clone())?,
+            tags: Tags::new(&new.tags)?,
+            note: new.note.clone().filter(|note| !note.is_empty()),
+        };
+        terms.check(request.now)?;
+        Ok(terms)
+    }
+
+    /// The terms after a change.
+    pub(crate) fn patched(
+        &self,
+        terms: &Terms,
+        patch: LinkPatch,
+        request: &Request,
+    ) -> Result<Terms, Rejected> {
+        let mut next = terms.clone();
+        if let Some(url) = &patch.long_url {
+            next.long_url = self.target("longUrl", url, request)?;
+        }
+        if let Some(variants) = &patch.variants {
+            next.ways = self.ways(variants, request)?;
+        }
+        match &patch.fallback_url {
+            None => {}
+            Some(Change::Forget) => next.fallback = None,
+            Some(Change::To(url)) => {
+                next.fallback = Some(self.target("fallbackUrl", url, request)?);
+            }
+        }
+        if patch.redirect.is_some() {
+            next.redirect = redirect(patch.redirect)?;
+        }
+        if let Some(utm) = patch.utm {
+            next.utm = Utm::new(utm)?;
+        }
+        if let Some(tags) = &patch.tags {
+            next.tags = Tags::new(tags)?;
+        }
+        next.max_clicks = changed(patch.max_clicks, next.max_clicks);
+        next.note = changed(patch.note, next.note).filter(|note| !note.is_empty());
+        next.forward_query = patch.forward_query.unwrap_or(next.forward_query);
+        // A link that ended by its time keeps that time unless it is given another.
+        let checked = match patch.expires_at {
+            None => Terms { expires_at: None, ..next.clone() },
+            Some(change) => {
+                next.expires_at = changed(Some(change), None).map(to_the_millisecond);
+                next.clone()
+            }
+        };
+        checked.check(request.now)?;
+        Ok(next)
+    }
+
+    fn ways(&self, variants: &[Variant], request: &Request) -> Result<Vec<Way>, Rejected> {
+        variants
+            .iter()
+            .map(|variant| {
+                let url = self.target("variants.url", &variant.url, request)?;
+                Ok(Way { url, weight: variant.weight })
+            })
+            .collect()
+    }
+}
+
+/// The value after a change; what there was if there is none.
+fn changed<T>(change: Option<Change<T>>, before: Option<T>) -> Option<T> {
+    match change {
+        None => before,
+        Some(Change::Forget) => None,
+        Some(Change::To(value)) => Some(value),
+    }
+}
+
+fn redirect(status: Option<u16>) -> Result<Redirect, Rejected> {
+    let Some(status) = status else { return Ok(Redirect::default()) };
+    Redirect::from_status(status).ok_or_else(|| Rejected::field("redirect", "302, 301 or 307"))
+}
+
+/// Rows keep milliseconds; what is answered at once must be what is read back.
+fn to_the_millisecond(at: Timestamp) -> Timestamp {
+    Timestamp::from_millisecond(at.as_millisecond()).unwrap_or(at)
+}

@@ -1,0 +1,238 @@
+//! Moving in from other shorteners, and out again: nothing is locked in.
+
+use std::sync::Arc;
+
+use axum::response::{IntoResponse, Response};
+use boundary::http::{Caller, Cursor, Json, Operation, Problem, Query, State, Text};
+use domain::accounts::Role;
+use domain::links::transfer::{Record, Source, header, read, write};
+use domain::links::{Link, Rejected, Terms};
+use futures::StreamExt;
+use futures::stream;
+use http::{HeaderName, header as names};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::links::{Filter, Whose};
+
+use crate::http::BULK_CAP;
+use crate::http::bulk::{BulkResult, MOST};
+use crate::http::create::Made;
+use crate::http::request::Request;
+use crate::http::state::App;
+use crate::http::terms::{NewLink, Variant};
+use crate::http::view::position;
+
+/// Writes in flight for one request.
+const AT_ONCE: usize = 32;
+
+/// Links in one answer; the answer of a function is at most 6 MB.
+const EXPORTED: usize = 1_000;
+
+/// Where the rest of an export begins.
+const NEXT_CURSOR: HeaderName = HeaderName::from_static("next-cursor");
+
+/// Where the links come from.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ImportQuery {
+    /// `bitly`, `yourls`, `shlink`, `kutt` or `csv` (what export writes).
+    from: String,
+    /// A verified domain of yours to put them on; the service's own if left out.
+    domain: Option<String>,
+}
+
+/// What became of each row.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ImportView {
+    created: usize,
+    reused: usize,
+    failed: usize,
+    /// Those that were not created, by line.
+    problems: Vec<LineProblem>,
+}
+
+/// A row that was left out, and why.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct LineProblem {
+    line: usize,
+    status: u16,
+    detail: String,
+}
+
+pub(super) const IMPORT: Operation =
+    Operation::post("/api/v1/import", "importLinks", "Import links")
+        .says(
+            "Up to 1,000 rows of another shortener's export, or of ours. Codes are kept. Importing the same \
+             file again changes nothing.",
+        )
+        .by(Role::Member)
+        .body_up_to(BULK_CAP)
+        .metered()
+        .reads("text/csv")
+        .refuses(&[429]);
+
+pub(super) async fn import(
+    State(app): State<Arc<App>>,
+    request: Request,
+    Query(query): Query<ImportQuery>,
+) -> Result<Json<ImportView>, Problem> {
+    let source = Source::named(&query.from)
+        .ok_or_else(|| Problem::field("from", "bitly, yourls, shlink, kutt or csv"))?;
+    let rows = read(source, &request.body)
+        .map_err(|unreadable| Problem::malformed(format!("{unreadable}.")))?;
+    if rows.len() > MOST {
+        let detail = format!("{} rows are too many at once; send at most {MOST}.", rows.len());
+        return Err(Problem::malformed(detail));
+    }
+    request.charge(u32::try_from(rows.len()).unwrap_or(u32::MAX)).await?;
+    let made = stream::iter(rows).map(|row| {
+        let (app, request, domain) = (&app, &request, query.domain.as_deref());
+        async move {
+            match row {
+                Ok(record) => (record.line, import_one(app, request, domain, &record).await),
+                Err(bad) => (bad.line, refused(app, request, &bad.problem)),
+            }
+        }
+    });
+    let results: Vec<(usize, BulkResult)> = made.buffered(AT_ONCE).collect().await;
+    Ok(Json(view(results)))
+}
+
+fn refused(app: &App, request: &Request, problem: &str) -> BulkResult {
+    BulkResult::of(&Err(Problem::field("row", problem)), app, request)
+}
+
+fn view(results: Vec<(usize, BulkResult)>) -> ImportView {
+    let count = |status| results.iter().filter(|(_, result)| result.status == status).count();
+    let (created, reused) = (count(201), count(200));
+    let failed = results.len() - created - reused;
+    let problems = results.into_iter().filter_map(|(line, result)| {
+        let problem = result.problem?;
+        let detail = problem["detail"].as_str().unwrap_or_default().to_owned();
+        Some(LineProblem { line, status: result.status, detail })
+    });
+    ImportView { created, reused, failed, problems: problems.collect() }
+}
+
+/// A row keeps its code as an alias; importing the same file again changes nothing.
+async fn import_one(
+    app: &App,
+    request: &Request,
+    domain: Option<&str>,
+    record: &Record,
+) -> BulkResult {
+    let outcome = async {
+        let new = NewLink {
+            long_url: record.url.clone(),
+            custom_alias: None,
+            domain: domain.map(str::to_owned),
+            // An expired link moves as an expired one, so its time is set after the check.
+            expires_at: None,
+            max_clicks: record.max_clicks,
+            fallback_url: record.fallback.clone(),
+            redirect: record.redirect,
+            variants: record
+                .variants
+                .iter()
+                .map(|(url, weight)| Variant { url: url.clone(), weight: *weight })
+                .collect(),
+            tags: record.tags.clone(),
+            note: record.note.clone(),
+            forward_query: record.forward_query,
+            utm: record.utm.iter().cloned().collect(),
+            reuse: None,
+        };
+        let mut draft = app.draft(&new, request).await?;
+        draft.terms.expires_at = record.expires_at;
+        draft.alias = record.code.as_deref().map(imported_code).transpose()?;
+        draft.created_at = record.created_at.filter(|at| *at < request.now);
+        match app.make(&draft, request, None).await {
+            Err(error) if error.is_conflict() => {
+                already_there(app, request, &draft.domain, draft.alias.as_ref(), &draft.terms)
+                    .await?
+                    .ok_or(error)
+            }
+            made => made,
+        }
+    };
+    BulkResult::of(&outcome.await, app, request)
+}
+
+/// Other shorteners' codes may look like ours, so they need not be aliases by our rules.
+fn imported_code(text: &str) -> Result<domain::links::Code, Problem> {
+    let code = domain::links::Code::imported(text);
+    code.map_err(|bad| Rejected::field("code", bad).into())
+}
+
+/// The caller's own link under that code, if it leads to the same place.
+async fn already_there(
+    app: &App,
+    request: &Request,
+    domain: &str,
+    code: Option<&domain::links::Code>,
+    terms: &Terms,
+) -> Result<Option<Made>, Problem> {
+    let Some(code) = code else { return Ok(None) };
+    let caller = request.caller()?;
+    let found = app.links.find(domain, code).await?;
+    let same =
+        |link: &Link| link.belongs_to(&caller.user_id) && link.terms.long_url == terms.long_url;
+    Ok(found.filter(same).map(Made::Had))
+}
+
+/// What to export.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExportQuery {
+    /// Where to go on: the `next-cursor` header of the part before.
+    cursor: Option<String>,
+}
+
+pub(super) const EXPORT: Operation =
+    Operation::get("/api/v1/export", "exportLinks", "Export your links")
+        .says("CSV, 1,000 rows at a time; the header `next-cursor` leads to the rest.")
+        .by(Role::Member)
+        .media(&["text/csv"]);
+
+pub(super) async fn export(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Query(query): Query<ExportQuery>,
+) -> Result<Response, Problem> {
+    const LIST: &str = "export";
+    let after = position(LIST, query.cursor.as_deref())?;
+    let whose = Whose { owner: &caller.user_id, deleted: false };
+    let page = app.links.list(whose, &Filter::default(), EXPORTED, after.as_deref()).await?;
+    let records: Vec<Record> = page.items.iter().enumerate().map(record_of).collect();
+    let mut csv = if after.is_none() { header() } else { String::new() };
+    csv.push_str(&write(records.iter()));
+    let rest = page.next.map(|next| {
+        let cursor = Cursor::new(LIST, &next);
+        let next = format!("</api/v1/export?cursor={}>; rel=\"next\"", cursor.as_str());
+        [(NEXT_CURSOR, cursor.as_str().to_owned()), (names::LINK, next)]
+    });
+    let file = [(names::CONTENT_DISPOSITION, "attachment; filename=\"links.csv\"")];
+    Ok((file, rest, Text("text/csv; charset=utf-8", csv)).into_response())
+}
+
+fn record_of((index, link): (usize, &Link)) -> Record {
+    let terms = &link.terms;
+    Record {
+        line: index + 2,
+        code: Some(link.code.as_str().to_owned()),
+        url: terms.long_url.as_str().to_owned(),
+        domain: (!link.domain.is_empty()).then(|| link.domain.clone()),
+        note: terms.note.clone(),
+        tags: terms.tags.as_slice().to_vec(),
+        created_at: Some(link.created_at),
+        expires_at: terms.expires_at,
+        max_clicks: terms.max_clicks,
+        fallback: terms.fallback.as_ref().map(|target| target.as_str().to_owned()),
+        redirect: Some(terms.redirect.status()),
+        clicks: None,
+        variants: terms.ways.iter().map(|way| (way.url.as_str().to_owned(), way.weight)).collect(),
+        forward_query: terms.forward_query,
+        utm: terms.utm.iter().map(|(n, v)| (n.to_owned(), v.to_owned())).collect(),
+    }
+}

@@ -1,0 +1,21 @@
+//! Short links: making them, following them, counting who did.
+
+pub mod count_clicks;
+pub mod http;
+pub mod redirect;
+pub mod sweep;
+
+use boundary::System;
+
+/// What is registered of it.
+pub fn system() -> System {
+    System::new(
+        "links",
+        "Links",
+        "Short links: make, edit, list, analyse, draw, move in and out, report.",
+    )
+    .headed("redirect", redirect::HEADING, redirect::function, redirect::document)
+    .http("shorten", http::function, http::operations)
+    .queue("count-clicks", count_clicks::function)
+    .schedule("sweep-links", sweep::function)
+}

@@ -1,0 +1,136 @@
+//! What a request asks for: a code in a namespace, or its preview.
+//!
+//! Guarantee: a code and a namespace that come out of here fit a key and a message. What no link can
+//! have is turned away without asking the store.
+
+use boundary::Vars;
+use boundary::edge::Event;
+use domain::links::clicks::{LONGEST_CODE, LONGEST_HOST};
+
+/// The hosts whose links are in the default namespace.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Hosts(Vec<String>);
+
+impl Hosts {
+    /// Those that `PUBLIC_HOSTS` lists; the API's own host and this machine's names always count.
+    pub(crate) fn of(vars: &Vars) -> Self {
+        let listed = vars.optional("PUBLIC_HOSTS").unwrap_or_default().split(',');
+        let hosts = listed.map(|host| host.trim().to_ascii_lowercase());
+        Self(hosts.filter(|host| !host.is_empty()).collect())
+    }
+
+    /// The namespace that a `Host` header selects; `None` if it is no host.
+    fn namespace(&self, header: Option<&str>) -> Option<String> {
+        let header = header.unwrap_or_default();
+        let host = without_port(header).trim_end_matches('.').to_ascii_lowercase();
+        let space = domain::links::domain::namespace(&host, &self.0);
+        let fits = space.len() <= LONGEST_HOST
+            && space.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'));
+        fits.then_some(space)
+    }
+}
+
+/// A code in a namespace, and how it is asked about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// The namespace, a `#`, and the code: what the cache goes by.
+    pub(crate) key: String,
+    code_at: usize,
+    /// Whether it is asked where the link leads instead of being led there.
+    pub(crate) preview: bool,
+}
+
+impl Asked {
+    /// What `event` asks for; `None` if there can be no such link.
+    pub(crate) fn of(event: &Event, hosts: &Hosts) -> Option<Self> {
+        let path = event.raw_path.strip_prefix('/')?;
+        let (code, preview) = match path.strip_suffix('+') {
+            Some(code) => (code, true),
+            None => (path, false),
+        };
+        let is_code = (1..=LONGEST_CODE).contains(&code.len())
+            && code.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+        if !is_code {
+            return None;
+        }
+        let mut key = hosts.namespace(event.headers.host.as_deref())?;
+        key.push('#');
+        let code_at = key.len();
+        key.push_str(code);
+        Some(Self { key, code_at, preview })
+    }
+
+    /// The namespace.
+    pub(crate) fn domain(&self) -> &str {
+        &self.key[..self.code_at - 1]
+    }
+
+    /// The code.
+    pub(crate) fn code(&self) -> &str {
+        &self.key[self.code_at..]
+    }
+}
+
+fn without_port(header: &str) -> &str {
+    if header.starts_with('[') {
+        return header.find(']').map_or(header, |end| &header[..=end]);
+    }
+    header.split_once(':').map_or(header, |(host, _)| host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosts() -> Hosts {
+        Hosts::of(&Vars::from_iter([(
+            "PUBLIC_HOSTS".to_owned(),
+            " s.example.org,GO.example.org ,".to_owned(),
+        )]))
+    }
+
+    #[test]
+    fn a_host_selects_its_namespace() {
+        for (header, namespace) in [
+            (None, Some("")),
+            (Some("s.example.org"), Some("")),
+            (Some("Go.Example.org:8443"), Some("")),
+            (Some("go.example.org."), Some("")),
+            (Some("abc123.execute-api.eu-west-1.amazonaws.com"), Some("")),
+            (Some("localhost:3000"), Some("")),
+            (Some("127.0.0.1:3000"), Some("")),
+            (Some("[::1]:3000"), Some("")),
+            (Some("Links.Example.com:443"), Some("links.example.com")),
+            (
+                Some("execute-api.amazonaws.com.evil.test"),
+                Some("execute-api.amazonaws.com.evil.test"),
+            ),
+            (Some("a#b"), None),
+            (Some("a b"), None),
+            (Some("käse.example"), None),
+        ] {
+            assert_eq!(hosts().namespace(header).as_deref(), namespace, "{header:?}");
+        }
+        assert_eq!(hosts().namespace(Some(&"a".repeat(254))), None);
+    }
+
+    #[test]
+    fn a_path_is_a_code_or_nothing() {
+        let asked = |path: &str| {
+            let mut event = Event::default();
+            event.raw_path = path.to_owned();
+            Asked::of(&event, &hosts())
+        };
+        for (path, code, preview) in
+            [("/abc", "abc", false), ("/abc+", "abc", true), ("/a-b_C9", "a-b_C9", false)]
+        {
+            let asked = asked(path).unwrap();
+            assert_eq!((asked.domain(), asked.code(), asked.preview), ("", code, preview));
+        }
+        let long = format!("/{}", "a".repeat(65));
+        for path in ["", "/", "/+", "abc", "/a/b", "/a#b", "/a b", "/ä", "/abc++", "/a\r\nb", &long]
+        {
+            assert_eq!(asked(path), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The operation as the OpenAPI document has it; a hot path has no list of them.
+
+use boundary::http::Operation;
+use boundary::openapi::{Document, Entry};
+
+/// How the section is headed, and what it is about.
+pub const HEADING: (&str, &str) = (
+    "Redirect",
+    "Following short links. A link that was followed in the last four seconds costs no call to \
+     anything; a change is seen everywhere within five.",
+);
+
+const FOLLOW: Operation = Operation::get("/{code}", "followLink", "Follow a link")
+    .says(
+        "Answers 302 (or the 301 or 307 that the link was made with) with `location` and `cache-control: \
+         no-store`. `HEAD` answers the same and is not counted. A `+` after the code shows where the \
+         link leads instead. Crawlers that draw cards get a page with Open Graph tags. The `Host` \
+         selects the namespace. Whoever prefers `text/html` gets refusals as a page.",
+    )
+    .status(302)
+    .refuses(&[404, 405, 410, 451, 503]);
+
+/// Adds the operation to the document.
+pub fn document(document: &mut Document) {
+    let mut entry = Entry::default();
+    entry.takes_segment("code", "The link's code; `code+` for its preview.");
+    document.add(FOLLOW, entry);
+}

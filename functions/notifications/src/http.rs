@@ -1,0 +1,235 @@
+//! Notifications, seen from outside: ask for one, follow it, take it back; decide what to get; write
+//! templates; look after what could not be sent; and hear what providers and readers say.
+//!
+//! Trigger: HTTP. Effect: a notification is one transaction of its row, its deliveries and the answer
+//! that a repeat gets; then one publish. Guarantee: a repeated call tells nobody twice; an opt-out is
+//! written before it is answered, and no claim passes it; a message that is lost is said again by the
+//! sweep; what is not the caller's is not found.
+
+mod accept;
+mod body;
+mod callbacks;
+mod dead;
+mod log;
+mod narrow;
+mod people;
+mod plan;
+mod preview;
+mod read;
+mod shapes;
+mod state;
+mod templates;
+mod track;
+mod unsubscribe;
+mod view;
+
+use std::sync::Arc;
+
+use ::http::HeaderMap;
+use ::http::request::Parts;
+use axum::extract::FromRequestParts;
+use boundary::http::{Api, Caller, Operations, Path, Problem, Segment};
+use boundary::openapi::{DescribeArgument, Entry};
+use boundary::{Host, Misconfigured};
+use domain::accounts::UserId;
+use domain::notifications::{NotificationId, ProviderName, Rejected, Template, TemplateId};
+use schemars::SchemaGenerator;
+use store::notifications::Told;
+
+use crate::http::state::{App, sends};
+
+/// A thousand people, and words for each channel.
+const BODY_CAP: usize = 1024 * 1024;
+
+/// The function on `host`.
+pub fn function(host: &Host) -> Result<Api, Misconfigured> {
+    Api::new(host, App::on(host)?, operations)
+}
+
+/// What it answers.
+pub fn operations(to: &mut impl Operations<App>) {
+    to.on(accept::SEND, accept::send);
+    to.on(read::READ, read::read);
+    to.on(read::CANCEL, read::cancel);
+    to.on(log::LIST, log::list);
+    to.on(log::MARK, log::mark);
+    to.on(people::PREFERENCES, people::preferences);
+    to.on(people::SAVE_PREFERENCES, people::save_preferences);
+    to.on(people::CONTACTS, people::contacts);
+    to.on(people::SAVE_CONTACTS, people::save_contacts);
+    to.on(templates::PUBLISH, templates::publish);
+    to.on(templates::READ, templates::read);
+    to.on(preview::PREVIEW, preview::preview);
+    to.on(templates::ACTIVATE, templates::activate);
+    to.on(dead::LIST, dead::list);
+    to.on(dead::REPLAY, dead::replay);
+    to.on(unsubscribe::SHOW, unsubscribe::show);
+    to.on(unsubscribe::END, unsubscribe::end);
+    to.on(callbacks::HEAR, callbacks::hear);
+    to.on(track::OPENED, track::opened);
+    to.on(track::CLICKED, track::clicked);
+}
+
+/// The path names a notification.
+pub(crate) struct NotificationPath;
+
+impl Segment for NotificationPath {
+    type Value = NotificationId;
+    const NAME: &'static str = "notificationId";
+    const MEANING: &'static str = "The notification.";
+
+    fn parse(text: &str) -> Result<NotificationId, Problem> {
+        NotificationId::parse(text).ok_or_else(|| Rejected::UnknownNotification.into())
+    }
+}
+
+/// The path names a person. Taken as it comes, because a caller's own id may be one that we give to nobody.
+pub(crate) struct UserPath;
+
+impl Segment for UserPath {
+    type Value = String;
+    const NAME: &'static str = "userId";
+    const MEANING: &'static str = "The person.";
+
+    fn parse(text: &str) -> Result<String, Problem> {
+        Ok(text.to_owned())
+    }
+}
+
+/// The path names a template that has to be there. Taken as it comes: [`App::named`] refuses it.
+pub(crate) struct TemplatePath;
+
+impl Segment for TemplatePath {
+    type Value = String;
+    const NAME: &'static str = "templateId";
+    const MEANING: &'static str =
+        "The template: 1 to 64 of a-z, 0-9, `.`, `_` and `-`, starting with a letter or digit.";
+
+    fn parse(text: &str) -> Result<String, Problem> {
+        Ok(text.to_owned())
+    }
+}
+
+/// The path names a template that is made if it is not there.
+pub(crate) struct NewTemplatePath;
+
+impl Segment for NewTemplatePath {
+    type Value = TemplateId;
+    const NAME: &'static str = TemplatePath::NAME;
+    const MEANING: &'static str = TemplatePath::MEANING;
+
+    fn parse(text: &str) -> Result<TemplateId, Problem> {
+        const RULE: &str = "1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit";
+        TemplateId::parse(text).map_err(|_| Problem::field("templateId", RULE))
+    }
+}
+
+/// The path names a version of a template.
+pub(crate) struct VersionPath;
+
+impl Segment for VersionPath {
+    type Value = u32;
+    const NAME: &'static str = "version";
+    const MEANING: &'static str = "The version's number.";
+
+    fn parse(text: &str) -> Result<u32, Problem> {
+        text.parse().map_err(|_| Problem::unknown("version"))
+    }
+}
+
+/// The path names a provider.
+pub(crate) struct ProviderPath;
+
+impl Segment for ProviderPath {
+    type Value = ProviderName;
+    const NAME: &'static str = "provider";
+    const MEANING: &'static str = "The provider, as the stack names it.";
+
+    fn parse(text: &str) -> Result<ProviderName, Problem> {
+        ProviderName::parse(text).map_err(|_| callbacks::unknown())
+    }
+}
+
+/// The path has what a mail's link proves itself with; what it is worth depends on what it is for.
+pub(crate) struct TokenPath;
+
+impl Segment for TokenPath {
+    type Value = String;
+    const NAME: &'static str = "token";
+    const MEANING: &'static str = "As it is in the mail.";
+
+    fn parse(text: &str) -> Result<String, Problem> {
+        Ok(text.to_owned())
+    }
+}
+
+/// The notification that the path names, whosever it is: 404 if there is none.
+pub(crate) struct Found(pub(crate) Told);
+
+impl FromRequestParts<Arc<App>> for Found {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        let Path(id) = Path::<NotificationPath>::from_request_parts(parts, app).await?;
+        let found = app.notifications.find(&id).await?;
+        found.map(Self).ok_or_else(|| Rejected::UnknownNotification.into())
+    }
+}
+
+impl DescribeArgument for Found {
+    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+        Path::<NotificationPath>::describe(entry, schemas);
+        entry.refuses(&[404]);
+    }
+}
+
+/// The person that the path names, if the caller may know of them: themselves, or anybody for those
+/// who send. 404 otherwise.
+pub(crate) struct Person(pub(crate) UserId);
+
+impl FromRequestParts<Arc<App>> for Person {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        let caller = <Caller as FromRequestParts<Arc<App>>>::from_request_parts(parts, app).await?;
+        let Path(named) = Path::<UserPath>::from_request_parts(parts, app).await?;
+        if caller.user_id.as_str() == named {
+            return Ok(Self(caller.user_id.clone()));
+        }
+        match UserId::parse(&named) {
+            Ok(user) if sends(&caller) => Ok(Self(user)),
+            _ => Err(Problem::unknown("user")),
+        }
+    }
+}
+
+impl DescribeArgument for Person {
+    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+        Path::<UserPath>::describe(entry, schemas);
+        entry.refuses(&[404]);
+    }
+}
+
+/// The template that the path names, as it is now: 404 if there is none.
+pub(crate) struct Named(pub(crate) Template);
+
+impl FromRequestParts<Arc<App>> for Named {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        let Path(name) = Path::<TemplatePath>::from_request_parts(parts, app).await?;
+        app.named(&name).await.map(Self)
+    }
+}
+
+impl DescribeArgument for Named {
+    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+        Path::<TemplatePath>::describe(entry, schemas);
+        entry.refuses(&[404]);
+    }
+}
+
+/// A header as text; what is no UTF-8 is not there.
+pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    std::str::from_utf8(headers.get(name)?.as_bytes()).ok()
+}

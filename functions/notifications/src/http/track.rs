@@ -1,0 +1,141 @@
+//! Opens and clicks, each counted once for a delivery, as a person's or a machine's.
+//!
+//! A reader who opens a mail or follows a link gets what they came for, also where nothing can be counted.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::response::{IntoResponse, Response};
+use boundary::http::{Call, Operation, Path, Problem, State};
+use boundary::openapi::DescribeArgument;
+use domain::notifications::engagement::{Visit, Who, label};
+use domain::notifications::token::{Claim, Scope, Untrusted};
+use domain::notifications::{DeliveryId, Status};
+use domain::{Failure, Timestamp};
+use http::request::Parts;
+use http::{HeaderValue, Method, StatusCode, header};
+use store::notifications::What;
+
+use super::TokenPath;
+use crate::http::header as text_of;
+use crate::http::state::App;
+
+/// One transparent pixel.
+const PIXEL: [u8; 43] = *b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\
+      \x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;";
+
+pub(super) const OPENED: Operation =
+    Operation::get("/t/o/{token}", "trackOpen", "A mail was opened")
+        .media(&["image/gif"])
+        .refuses(&[404, 410]);
+
+pub(super) async fn opened(
+    State(app): State<Arc<App>>,
+    call: Call,
+    Path(token): Path<TokenPath>,
+    visitor: Visitor,
+) -> Result<Response, Problem> {
+    match verified(&app, Scope::Open, &token, call.now)? {
+        Claim::Open { delivery } => note(&app, &call, &visitor, &delivery, What::Opened).await,
+        Claim::Unsubscribe { .. } | Claim::Click { .. } => return Err(unknown()),
+    }
+    Ok(([(header::CONTENT_TYPE, "image/gif")], PIXEL).into_response())
+}
+
+pub(super) const CLICKED: Operation =
+    Operation::get("/t/c/{token}", "trackClick", "A link in a mail was followed")
+        .says("Leads to where the link leads.")
+        .status(302)
+        .refuses(&[404, 410]);
+
+pub(super) async fn clicked(
+    State(app): State<Arc<App>>,
+    call: Call,
+    Path(token): Path<TokenPath>,
+    visitor: Visitor,
+) -> Result<Response, Problem> {
+    match verified(&app, Scope::Click, &token, call.now)? {
+        Claim::Click { delivery, target } if is_of_the_web(&target) => {
+            note(&app, &call, &visitor, &delivery, What::Clicked).await;
+            Ok(leads_to(&target))
+        }
+        Claim::Unsubscribe { .. } | Claim::Open { .. } | Claim::Click { .. } => Err(unknown()),
+    }
+}
+
+fn verified(app: &App, scope: Scope, token: &str, now: Timestamp) -> Result<Claim, Problem> {
+    let ring = app.ring.as_ref().ok_or_else(unknown)?;
+    ring.verify(scope, token, now).map_err(|untrusted| match untrusted {
+        Untrusted::Forged => unknown(),
+        Untrusted::Expired => Problem::gone("link"),
+    })
+}
+
+fn unknown() -> Problem {
+    Problem::unknown("link")
+}
+
+fn is_of_the_web(target: &str) -> bool {
+    ["https://", "http://"].iter().any(|scheme| target.starts_with(scheme))
+}
+
+fn leads_to(target: &str) -> Response {
+    let mut response = StatusCode::FOUND.into_response();
+    // A target that no header can hold is left out.
+    if let Ok(target) = HeaderValue::try_from(target) {
+        response.headers_mut().insert(header::LOCATION, target);
+    }
+    response
+}
+
+/// What a request says of the person or the program that sends it.
+pub(crate) struct Visitor {
+    user_agent: Option<String>,
+    purpose: Option<String>,
+    head: bool,
+}
+
+impl FromRequestParts<Arc<App>> for Visitor {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Infallible> {
+        let text = |name| text_of(&parts.headers, name).map(str::to_owned);
+        Ok(Self {
+            user_agent: text("user-agent"),
+            purpose: ["sec-purpose", "purpose", "x-moz"].into_iter().find_map(text),
+            head: parts.method == Method::HEAD,
+        })
+    }
+}
+
+impl DescribeArgument for Visitor {}
+
+/// Counts it; a count that fails costs nobody their link.
+async fn note(app: &App, call: &Call, visitor: &Visitor, id: &DeliveryId, what: fn(Who) -> What) {
+    if let Err(failure) = count(app, call, visitor, id, what).await {
+        app.warn(&failure, call);
+    }
+}
+
+async fn count(
+    app: &App,
+    call: &Call,
+    visitor: &Visitor,
+    id: &DeliveryId,
+    what: fn(Who) -> What,
+) -> Result<(), Failure> {
+    let Some(delivery) = app.notifications.delivery(id).await? else { return Ok(()) };
+    // Results are those of templates; the caller's own words have none.
+    let Some(rendering) = &delivery.rendering else { return Ok(()) };
+    let arrived = delivery.ended_at.filter(|_| delivery.status == Status::Delivered);
+    let visit = Visit {
+        user_agent: visitor.user_agent.as_deref(),
+        purpose: visitor.purpose.as_deref(),
+        head: visitor.head,
+        delivered_at: arrived,
+    };
+    let what = what(label(&visit, call.now));
+    let token = app.entropy.token();
+    app.notifications.count(id, rendering, what, call.now, &token).await.map(|_| ())
+}

@@ -1,5 +1,0 @@
-//! The Lambda function `notify`: wiring only.
-
-fn main() -> Result<(), lambda_runtime::Error> {
-    boundary::run_http(notify::function)
-}

@@ -1,5 +1,0 @@
-//! The Lambda function `redirect`: wiring only.
-
-fn main() -> Result<(), lambda_runtime::Error> {
-    boundary::run_edge(redirect::function)
-}

@@ -1,0 +1,157 @@
+//! The OpenAPI document, less the systems that are not deployed.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::response::IntoResponse;
+use boundary::http::{Operation, Problem, State};
+use domain::Failure;
+use http::header;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::App;
+
+/// Of all systems.
+const WHOLE: &str = include_str!("../../openapi.json");
+
+/// Only a deployment changes it.
+pub(super) const CACHED: &str = "public, max-age=300";
+
+/// Which systems are switched off.
+#[derive(Debug, Default)]
+pub(super) struct Deployed {
+    off: Vec<String>,
+}
+
+/// A heading of the document.
+#[derive(Debug, Deserialize)]
+pub(super) struct Tag {
+    pub(super) name: String,
+    pub(super) description: String,
+    #[serde(rename = "x-system")]
+    system: String,
+}
+
+impl Deployed {
+    /// As the template says it: `links=on jobs=off`. A system that is not named can't be switched.
+    pub(super) fn told_by(switches: &str) -> Self {
+        let off = switches.split_whitespace().filter_map(|switch| switch.strip_suffix("=off"));
+        Self { off: off.map(str::to_owned).collect() }
+    }
+
+    /// The headings of what is deployed.
+    pub(super) fn tags(&self) -> Result<Vec<Tag>, Failure> {
+        #[derive(Deserialize)]
+        struct Tags {
+            tags: Vec<Tag>,
+        }
+        let read = serde_json::from_str::<Tags>(WHOLE);
+        let mut tags = read.map_err(|error| Failure::new("read the document", error))?.tags;
+        tags.retain(|tag| !self.off.contains(&tag.system));
+        Ok(tags)
+    }
+
+    fn document(&self) -> Result<Cow<'static, str>, Failure> {
+        if self.off.is_empty() {
+            return Ok(Cow::Borrowed(WHOLE));
+        }
+        let read = serde_json::from_str(WHOLE);
+        let mut document: Value = read.map_err(|error| Failure::new("read the document", error))?;
+        self.narrow(&mut document);
+        Ok(Cow::Owned(document.to_string()))
+    }
+
+    fn narrow(&self, document: &mut Value) {
+        let is_off = |tag: &Value| self.off.iter().any(|off| tag["x-system"] == off.as_str());
+        let Some(tags) = document["tags"].as_array_mut() else { return };
+        let gone: Vec<Value> = tags.extract_if(.., |tag| is_off(tag)).collect();
+        let is_gone =
+            |operation: &Value| gone.iter().any(|tag| tag["name"] == operation["tags"][0]);
+        if let Some(paths) = document["paths"].as_object_mut() {
+            for path in paths.values_mut() {
+                if let Some(operations) = path.as_object_mut() {
+                    operations.retain(|_, operation| !is_gone(operation));
+                }
+            }
+            paths.retain(|_, path| path.as_object().is_some_and(|path| !path.is_empty()));
+        }
+        let mut named = BTreeSet::new();
+        name_schemas(&document["paths"], document, &mut named);
+        if let Some(schemas) = document["components"]["schemas"].as_object_mut() {
+            schemas.retain(|name, _| named.contains(name));
+        }
+    }
+}
+
+/// Collects every schema that `part` refers to, directly or through others.
+fn name_schemas(part: &Value, document: &Value, named: &mut BTreeSet<String>) {
+    match part {
+        Value::Object(members) => {
+            let reference = members.get("$ref").and_then(Value::as_str);
+            if let Some(name) =
+                reference.and_then(|path| path.strip_prefix("#/components/schemas/"))
+                && named.insert(name.to_owned())
+            {
+                name_schemas(&document["components"]["schemas"][name], document, named);
+            }
+            for member in members.values() {
+                name_schemas(member, document, named);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                name_schemas(item, document, named);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+pub(super) const DOCUMENT: Operation =
+    Operation::get("/openapi.json", "readDocument", "This document").media(&["application/json"]);
+
+pub(super) async fn document(
+    State(app): State<Arc<App>>,
+) -> Result<axum::response::Response, Problem> {
+    let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, CACHED)];
+    let answer = match app.deployed.document()? {
+        Cow::Borrowed(text) => (headers, text).into_response(),
+        Cow::Owned(text) => (headers, text).into_response(),
+    };
+    Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_off_is_not_spoken_of_and_the_rest_is_whole() {
+        let whole: Value = serde_json::from_str(WHOLE).unwrap();
+        let without_jobs = Deployed::told_by("links=on jobs=off").document().unwrap();
+        let narrowed: Value = serde_json::from_str(&without_jobs).unwrap();
+        assert!(whole["paths"]["/api/v1/jobs"].is_object());
+        assert!(narrowed["paths"]["/api/v1/jobs"].is_null());
+        assert!(whole["components"]["schemas"]["JobView"].is_object());
+        assert!(narrowed["components"]["schemas"]["JobView"].is_null());
+        assert_eq!(whole["paths"]["/{code}"], narrowed["paths"]["/{code}"]);
+        assert!(!without_jobs.contains("\"Jobs\""));
+        for path in narrowed["paths"].as_object().unwrap().values() {
+            let mut named = BTreeSet::new();
+            name_schemas(path, &narrowed, &mut named);
+            for name in named {
+                assert!(narrowed["components"]["schemas"][&name].is_object(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn with_everything_on_the_document_is_the_one_that_is_kept() {
+        let on = Deployed::told_by("links=on jobs=on");
+        assert!(matches!(on.document().unwrap(), Cow::Borrowed(_)));
+        assert!(on.tags().unwrap().iter().any(|tag| tag.name == "Jobs"));
+        assert!(!Deployed::told_by("jobs=off").tags().unwrap().iter().any(|t| t.name == "Jobs"));
+    }
+}

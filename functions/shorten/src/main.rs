@@ -1,5 +1,0 @@
-//! The Lambda function `shorten`: wiring only.
-
-fn main() -> Result<(), lambda_runtime::Error> {
-    boundary::run_http(shorten::function)
-}

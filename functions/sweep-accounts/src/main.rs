@@ -1,5 +1,0 @@
-//! The Lambda function `sweep-accounts`: wiring only.
-
-fn main() -> Result<(), lambda_runtime::Error> {
-    boundary::run_schedule(sweep_accounts::function)
-}

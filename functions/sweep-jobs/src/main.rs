@@ -1,5 +1,0 @@
-//! The Lambda function `sweep-jobs`: wiring only.
-
-fn main() -> Result<(), lambda_runtime::Error> {
-    boundary::run_schedule(sweep_jobs::function)
-}

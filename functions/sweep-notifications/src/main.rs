@@ -1,5 +1,0 @@
-//! The Lambda function `sweep-notifications`: wiring only.
-
-fn main() -> Result<(), lambda_runtime::Error> {
-    boundary::run_schedule(sweep_notifications::function)
-}

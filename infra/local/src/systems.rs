@@ -1,0 +1,23 @@
+//! Every system of the product. This is the only list of them.
+
+use boundary::{Build, System};
+
+/// All systems, in the order in which a reader meets them.
+pub fn all() -> Vec<System> {
+    vec![
+        links::system(),
+        jobs::system(),
+        notifications::system(),
+        feed::system(),
+        ids::system(),
+        limits::system(),
+        accounts::system(),
+        service::system(),
+    ]
+}
+
+/// How the function of that name is made.
+pub fn build(name: &str) -> Option<Build> {
+    let mut functions = all().into_iter().flat_map(|system| system.functions().to_vec());
+    functions.find(|function| function.name == name).map(|function| function.build)
+}

@@ -1,0 +1,175 @@
+//! A system as everything sees it that has to know all of its parts: the local cloud, the OpenAPI document and
+//! the contract tests. No deployed function names one: that would link every handler and every schema into it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::http::Operation;
+use crate::openapi::Document;
+use crate::{Function, Host, Misconfigured};
+
+/// What makes Lambda invoke a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trigger {
+    /// A request to the HTTP API.
+    Http,
+    /// Messages of an SQS queue.
+    Queue,
+    /// A rate or a cron expression.
+    Schedule,
+    /// What happens on a WebSocket API.
+    Socket,
+}
+
+/// How an instance of a function is made.
+#[derive(Clone)]
+pub struct Build(Arc<MakeInstance>);
+
+type MakeInstance = dyn Fn(&Host) -> Result<Arc<dyn Function>, Misconfigured> + Send + Sync;
+
+impl Build {
+    /// By calling `function`.
+    pub fn with<F: Function + 'static>(function: fn(&Host) -> Result<F, Misconfigured>) -> Self {
+        Self(Arc::new(move |host| Ok(Arc::new(function(host)?))))
+    }
+
+    /// An instance on `host`.
+    pub fn instance(&self, host: &Host) -> Result<Arc<dyn Function>, Misconfigured> {
+        self.0(host)
+    }
+}
+
+impl fmt::Debug for Build {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Build").finish_non_exhaustive()
+    }
+}
+
+/// One function of a system.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// Its binary.
+    pub name: &'static str,
+    /// What invokes it.
+    pub trigger: Trigger,
+    /// Makes an instance.
+    pub build: Build,
+}
+
+/// The operations of one function, under one heading of the document.
+#[derive(Debug, Clone, Copy)]
+struct Section {
+    function: &'static str,
+    tag: &'static str,
+    about: &'static str,
+    walk: fn(&mut Document),
+}
+
+/// Functions that are deployed together, or not at all.
+#[derive(Debug, Clone)]
+pub struct System {
+    /// Its name in parameters, folders and templates.
+    pub name: &'static str,
+    /// Its name for people, and its heading in the document.
+    pub title: &'static str,
+    /// What it is for, in a sentence.
+    pub about: &'static str,
+    functions: Vec<Member>,
+    sections: Vec<Section>,
+}
+
+impl System {
+    /// A system without functions yet.
+    pub const fn new(name: &'static str, title: &'static str, about: &'static str) -> Self {
+        Self { name, title, about, functions: Vec::new(), sections: Vec::new() }
+    }
+
+    /// With a function that answers HTTP, and the walk of its list of operations.
+    #[must_use]
+    pub fn http<F: Function + 'static>(
+        self,
+        name: &'static str,
+        function: fn(&Host) -> Result<F, Misconfigured>,
+        walk: fn(&mut Document),
+    ) -> Self {
+        let (tag, about) = (self.title, self.about);
+        self.headed(name, (tag, about), function, walk)
+    }
+
+    /// With another function that answers HTTP, under a heading of its own.
+    #[must_use]
+    pub fn headed<F: Function + 'static>(
+        mut self,
+        name: &'static str,
+        (tag, about): (&'static str, &'static str),
+        function: fn(&Host) -> Result<F, Misconfigured>,
+        walk: fn(&mut Document),
+    ) -> Self {
+        self.sections.push(Section { function: name, tag, about, walk });
+        self.member(name, Trigger::Http, function)
+    }
+
+    /// With a function that takes the messages of a queue.
+    #[must_use]
+    pub fn queue<F: Function + 'static>(
+        self,
+        name: &'static str,
+        function: fn(&Host) -> Result<F, Misconfigured>,
+    ) -> Self {
+        self.member(name, Trigger::Queue, function)
+    }
+
+    /// With a function that runs by the clock.
+    #[must_use]
+    pub fn schedule<F: Function + 'static>(
+        self,
+        name: &'static str,
+        function: fn(&Host) -> Result<F, Misconfigured>,
+    ) -> Self {
+        self.member(name, Trigger::Schedule, function)
+    }
+
+    /// With a function behind a WebSocket API.
+    #[must_use]
+    pub fn socket<F: Function + 'static>(
+        self,
+        name: &'static str,
+        function: fn(&Host) -> Result<F, Misconfigured>,
+    ) -> Self {
+        self.member(name, Trigger::Socket, function)
+    }
+
+    fn member<F: Function + 'static>(
+        mut self,
+        name: &'static str,
+        trigger: Trigger,
+        function: fn(&Host) -> Result<F, Misconfigured>,
+    ) -> Self {
+        self.functions.push(Member { name, trigger, build: Build::with(function) });
+        self
+    }
+
+    /// Its functions.
+    pub fn functions(&self) -> &[Member] {
+        &self.functions
+    }
+
+    /// Adds its operations to the document.
+    pub fn describe(&self, document: &mut Document) {
+        for section in &self.sections {
+            document.section(self.name, section.tag, section.about);
+            (section.walk)(document);
+        }
+    }
+
+    /// Its operations, each with the function that answers it.
+    pub fn operations(&self) -> Vec<(&'static str, Operation)> {
+        let of = |section: &Section| {
+            let mut document = Document::default();
+            (section.walk)(&mut document);
+            let function = section.function;
+            document.operations().iter().map(|it| (function, *it)).collect::<Vec<_>>()
+        };
+        self.sections.iter().flat_map(of).collect()
+    }
+}
