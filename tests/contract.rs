@@ -3,13 +3,14 @@
 mod crates;
 mod events;
 mod metrics;
+mod operations;
 mod policies;
 mod queues;
 mod routes;
 mod tables;
 mod websockets;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use template::Stack;
@@ -38,4 +39,14 @@ fn listed(folder: &Path) -> Vec<String> {
         entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
+}
+
+/// Every file under a folder, in order.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for name in listed(folder) {
+        let path = folder.join(name);
+        if path.is_dir() { all.extend(files(&path)) } else { all.push(path) }
+    }
+    all
 }

@@ -1,9 +1,2 @@
 //! Each condition, won and lost, on fresh tables.
-mod accounts;
-mod feed;
-mod idempotency;
 mod jobs;
-mod leases;
-mod limits;
-mod links;
-mod notifications;

@@ -5,9 +5,17 @@
     reason = "a test that meets what it does not expect fails, and says what it did"
 )]
 
+mod accounts;
+mod boundary;
 mod contract;
 mod counted;
 mod faults;
+mod feed;
 mod flows;
+mod ids;
+mod limits;
+mod links;
+mod notifications;
 mod races;
+mod service;
 mod store;

@@ -1,6 +1,7 @@
 //! A private local cloud for each test, with a clock that moves and, if wanted, a plan of faults.
 
 pub mod callbacks;
+mod documented;
 pub mod post;
 
 use std::collections::BTreeMap;
@@ -317,7 +318,7 @@ impl Call<'_> {
     /// # Panics
     /// When the path is not one, which fails the test.
     pub async fn send(self) -> Answer {
-        let mut request = Request::builder().method(self.method).uri(&self.path);
+        let mut request = Request::builder().method(&self.method).uri(&self.path);
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
@@ -325,6 +326,7 @@ impl Call<'_> {
         let cloud = &self.lab.cloud;
         let handled = cloud.gateway.handle(request, self.source, cloud.now_ms()).await;
         let (parts, body) = handled.response.into_parts();
+        documented::check(&self.method, &self.path, parts.status);
         Answer {
             status: parts.status,
             headers: parts.headers,

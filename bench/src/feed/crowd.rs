@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use domain::accounts::UserId;
 use domain::feed::PostId;
+use feed::store::Feed;
 use serde_json::{Value, json};
-use store::Feed;
 
 use super::seed::{Seed, float, person};
 use crate::cold::target;

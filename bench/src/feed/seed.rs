@@ -10,10 +10,10 @@ use boundary::{Aws, Vars};
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::feed::{Act, Body, Fan, Message, Post, PostId, Reference, Settings};
+use feed::store::Feed;
+use feed::store::{Acted, Created, NewPost};
 use futures::{StreamExt, TryStreamExt, stream};
 use serde_json::Value;
-use store::Feed;
-use store::feed::{Acted, Created, NewPost};
 
 use crate::links::{Client, Switchyard};
 

@@ -12,6 +12,9 @@ mod hints;
 mod pages;
 mod readers;
 
+use crate::settings::settings;
+use crate::store::Feed;
+use crate::store::Listener;
 use boundary::batch::{Consumer, Message, Unhandled};
 use boundary::socket::Connections;
 use boundary::telemetry::{Log, Trace};
@@ -19,8 +22,6 @@ use boundary::{Clock, Entropy, Host, Misconfigured};
 use domain::Timestamp;
 use domain::feed::{Message as Said, Settings};
 use messaging::FanOutQueue;
-use store::Feed;
-use store::feed::Listener;
 
 /// What the handler shares between messages.
 #[derive(Debug)]
@@ -37,10 +38,10 @@ pub struct State {
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     let state = State {
-        feed: host.feed()?,
+        feed: Feed::from_host(host)?,
         queue: FanOutQueue::new(host.aws.sqs(), host.vars.required("FAN_OUT_QUEUE")?),
         connections: host.connections("FEED_SOCKET")?,
-        settings: host.feed_settings()?,
+        settings: settings(host)?,
         clock: host.clock.clone(),
         entropy: host.entropy.clone(),
         log: host.log.clone(),

@@ -7,6 +7,9 @@
 
 mod messages;
 
+use crate::settings::settings;
+use crate::store::Feed;
+use crate::store::Listener;
 use boundary::http::{Access, Problem};
 use boundary::socket::{Closed, Connection, Connections, Handlers, Opening, Socket};
 use boundary::telemetry::Log;
@@ -15,8 +18,6 @@ use domain::Failure;
 use domain::accounts::Role;
 use domain::feed::{Hint, Message, Settings};
 use messaging::FanOutQueue;
-use store::Feed;
-use store::feed::Listener;
 
 /// A fan-out that read the reader's row before the connection was on it has written its references by
 /// then.
@@ -35,10 +36,10 @@ pub struct State {
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Socket<State>, Misconfigured> {
     let state = State {
-        feed: host.feed()?,
+        feed: Feed::from_host(host)?,
         queue: FanOutQueue::new(host.aws.sqs(), host.vars.required("FAN_OUT_QUEUE")?),
         connections: host.connections("FEED_SOCKET")?,
-        settings: host.feed_settings()?,
+        settings: settings(host)?,
         log: host.log.clone(),
     };
     let handlers = Handlers {

@@ -3,6 +3,8 @@
 pub mod fan_out;
 pub mod feed_socket;
 pub mod http;
+mod settings;
+pub mod store;
 pub mod sweep;
 
 use boundary::System;

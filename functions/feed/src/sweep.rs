@@ -8,13 +8,13 @@
 mod heat;
 mod totals;
 
+use crate::store::Feed;
 use boundary::schedule::{Run, Summary, Task};
 use boundary::telemetry::{Unit, measure};
 use boundary::{Clock, Host, Misconfigured};
 use domain::{Failure, Timestamp};
 use messaging::FanOutQueue;
 use serde_json::json;
-use store::Feed;
 
 /// Work that was begun so long ago and is not done was forgotten, or is in a long queue; either way
 /// another message does no harm.
@@ -37,7 +37,7 @@ pub struct State {
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Task<State>, Misconfigured> {
     let state = State {
-        feed: host.feed()?,
+        feed: Feed::from_host(host)?,
         queue: FanOutQueue::new(host.aws.sqs(), host.vars.required("FAN_OUT_QUEUE")?),
         clock: host.clock.clone(),
     };

@@ -10,6 +10,7 @@ mod archive;
 
 use std::collections::BTreeSet;
 
+use crate::store::{Archive, Links};
 use boundary::batch::{Consumer, Message, Unhandled};
 use boundary::telemetry::{Unit, measure};
 use boundary::{Entropy, Host, Misconfigured};
@@ -18,7 +19,6 @@ use domain::links::Code;
 use domain::links::clicks::{Click, ClickBatch};
 use domain::links::counts::{Counts, LinkDay, tally};
 use futures::{TryStreamExt, stream};
-use store::{Archive, Links};
 
 /// Referrers named for one link and day; what comes after them is added up as `other`. A row that
 /// anyone can make grow by sending made-up headers must have an end.
@@ -39,7 +39,7 @@ pub struct State {
 pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     let bucket = host.vars.required("CLICKS_BUCKET")?;
     let state = State {
-        links: host.links()?,
+        links: Links::from_host(host)?,
         archive: Archive::new(host.aws.s3(), bucket),
         entropy: host.entropy.clone(),
     };

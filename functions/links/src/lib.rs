@@ -3,6 +3,7 @@
 pub mod count_clicks;
 pub mod http;
 pub mod redirect;
+pub mod store;
 pub mod sweep;
 
 use boundary::System;

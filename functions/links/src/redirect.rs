@@ -21,6 +21,7 @@ mod visitors;
 
 use std::sync::Arc;
 
+use crate::store::Links;
 use boundary::edge::{Answer, Edge, Event, Step};
 use boundary::limits::Limiter;
 use boundary::telemetry::{Log, Stopwatch, measured_now};
@@ -29,7 +30,7 @@ use domain::links::{Hold, Route, route};
 use domain::{Failure, Timestamp};
 use futures::future::BoxFuture;
 use messaging::Clicks;
-use store::{Links, tally};
+use store::tally;
 
 use asked::{Asked, Hosts};
 use cache::{Cache, Found};

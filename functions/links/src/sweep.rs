@@ -10,6 +10,8 @@ mod look;
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::store::Links;
+use crate::store::{Amended, Report, Seen};
 use boundary::schedule::{Run, Summary, Task};
 use boundary::{Clock, Entropy, Host, Misconfigured};
 use domain::Failure;
@@ -18,8 +20,6 @@ use futures::StreamExt;
 use futures::stream;
 use outside::{Fetcher, Reputation};
 use serde_json::json;
-use store::Links;
-use store::links::{Amended, Report, Seen};
 
 /// Links looked at in one request to the store.
 const STRETCH: i32 = 200;
@@ -47,7 +47,7 @@ pub struct State {
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Task<State>, Misconfigured> {
     let state = State {
-        links: host.links()?,
+        links: Links::from_host(host)?,
         clock: host.clock.clone(),
         entropy: host.entropy.clone(),
         fetcher: Fetcher::new(host.network.clone()),

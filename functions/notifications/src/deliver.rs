@@ -26,6 +26,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use crate::store::Notifications;
 use boundary::batch::{Consumer, Message, Unhandled};
 use boundary::limits::Limiter;
 use boundary::telemetry::{Log, Trace};
@@ -34,7 +35,6 @@ use domain::notifications::token::Ring;
 use domain::notifications::{DeliveryId, Message as Said, TemplateId, TemplateVersion};
 use domain::{Failure, Timestamp};
 use messaging::{DeliveryLetters, DeliveryQueues};
-use store::Notifications;
 
 use gates::Gates;
 use slots::Pool;
@@ -79,7 +79,7 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
         problem: "must be nine queues, separated by commas".to_owned(),
     };
     let state = State {
-        notifications: host.notifications()?,
+        notifications: Notifications::from_host(host)?,
         carriers: host.carriers()?,
         limiter: Limiter::on(host)?,
         queues: DeliveryQueues::new(host.aws.sqs(), queues).ok_or_else(|| nine(QUEUES))?,

@@ -25,6 +25,7 @@ mod view;
 
 use std::sync::Arc;
 
+use crate::store::Told;
 use ::http::HeaderMap;
 use ::http::request::Parts;
 use axum::extract::FromRequestParts;
@@ -34,7 +35,6 @@ use boundary::{Host, Misconfigured};
 use domain::accounts::UserId;
 use domain::notifications::{NotificationId, ProviderName, Rejected, Template, TemplateId};
 use schemars::SchemaGenerator;
-use store::notifications::Told;
 
 use crate::http::state::{App, sends};
 

@@ -2,6 +2,7 @@
 
 pub mod deliver;
 pub mod http;
+pub mod store;
 pub mod sweep;
 
 use boundary::System;

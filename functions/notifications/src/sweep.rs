@@ -8,6 +8,8 @@
 //! have opted out of. That is taken back before they are answered, or by a message that was sent before;
 //! and every claim checks it.
 
+use crate::store::Notifications;
+use crate::store::{Applied, Listed};
 use boundary::schedule::{Run, Summary, Task};
 use boundary::telemetry::{Unit, measure};
 use boundary::{Clock, Entropy, Host, Misconfigured};
@@ -16,8 +18,6 @@ use domain::notifications::{CLAIM_SECONDS, Delivery, Event, Priority, Status};
 use domain::{Failure, Timestamp};
 use messaging::DeliveryQueues;
 use serde_json::json;
-use store::Notifications;
-use store::notifications::{Applied, Listed};
 
 /// Read at once of each list; a run goes on where the last one stopped.
 const PAGE: i32 = 250;
@@ -45,7 +45,7 @@ pub fn function(host: &Host) -> Result<Task<State>, Misconfigured> {
     const QUEUES: &str = "DELIVERY_QUEUES";
     let queues = DeliveryQueues::new(host.aws.sqs(), host.vars.required(QUEUES)?);
     let state = State {
-        notifications: host.notifications()?,
+        notifications: Notifications::from_host(host)?,
         queues: queues.ok_or_else(|| Misconfigured {
             name: QUEUES.to_owned(),
             problem: "must be nine queues, separated by commas".to_owned(),

@@ -1,8 +1,7 @@
 //! What a function is given by the place it runs in.
 
-use domain::feed::Settings;
 use outside::Network;
-use store::{Accounts, Feed, Jobs, Limits, Links, Notifications};
+use store::{Accounts, Jobs, Limits};
 
 use crate::socket::Connections;
 use crate::telemetry::Log;
@@ -49,12 +48,6 @@ impl Host {
         Ok(Accounts::new(self.aws.dynamodb(), table))
     }
 
-    /// The links table that `LINKS_TABLE` names.
-    pub fn links(&self) -> Result<Links, Misconfigured> {
-        let table = self.vars.required(store::schema::LINKS.variable)?;
-        Ok(Links::new(self.aws.dynamodb(), table))
-    }
-
     /// The limits table that `LIMITS_TABLE` names.
     pub fn limits(&self) -> Result<Limits, Misconfigured> {
         let table = self.vars.required(store::schema::LIMITS.variable)?;
@@ -65,26 +58,6 @@ impl Host {
     pub fn jobs(&self) -> Result<Jobs, Misconfigured> {
         let table = self.vars.required(store::schema::JOBS.variable)?;
         Ok(Jobs::new(self.aws.dynamodb(), table))
-    }
-
-    /// The notifications table that `NOTIFICATIONS_TABLE` names.
-    pub fn notifications(&self) -> Result<Notifications, Misconfigured> {
-        let table = self.vars.required(store::schema::NOTIFICATIONS.variable)?;
-        Ok(Notifications::new(self.aws.dynamodb(), table))
-    }
-
-    /// The feed's table that `FEED_TABLE` names.
-    pub fn feed(&self) -> Result<Feed, Misconfigured> {
-        let table = self.vars.required(store::schema::FEED.variable)?;
-        Ok(Feed::new(self.aws.dynamodb(), table))
-    }
-
-    /// What the feed is run with: JSON in `FEED_SETTINGS`.
-    pub fn feed_settings(&self) -> Result<Settings, Misconfigured> {
-        const NAME: &str = "FEED_SETTINGS";
-        let Some(json) = self.vars.optional(NAME) else { return Ok(Settings::DEFAULT) };
-        let misconfigured = |problem| Misconfigured { name: NAME.to_owned(), problem };
-        Settings::parse(json).map_err(misconfigured)
     }
 
     /// The connections of the stage of a WebSocket API whose `https` address `variable` holds.

@@ -66,6 +66,7 @@ pub struct Entry {
     headers: Vec<Value>,
     body: Option<(bool, Schema)>,
     answers: Vec<(u16, Option<Schema>)>,
+    versioned: bool,
     refusals: Vec<u16>,
 }
 
@@ -116,14 +117,22 @@ impl Entry {
         self.answers.push((status, shape));
     }
 
+    /// Its answer carries its version: a reader who has it already is told so.
+    pub const fn is_versioned(&mut self) {
+        self.versioned = true;
+    }
+
     fn render(self, tag: &str, operation: &Operation) -> Value {
         let mut responses = Map::new();
         let mut answers = self.answers;
-        if let Some(status) = operation.status {
+        if !operation.statuses.is_empty() {
             let shape = answers.pop().and_then(|(_, shape)| shape);
-            answers = vec![(status, shape)];
+            answers = operation.statuses.iter().map(|status| (*status, shape.clone())).collect();
         } else if answers.is_empty() {
             answers.push((200, None));
+        }
+        if self.versioned && operation.method == "GET" {
+            responses.insert("304".to_owned(), json!({ "description": "You have this version." }));
         }
         for (status, shape) in answers {
             responses.insert(status.to_string(), answer(status, operation.media, shape));
@@ -188,7 +197,7 @@ fn answer(status: u16, media: &[&str], shape: Option<Schema>) -> Value {
     let description = match status {
         201 => "Created.",
         204 => "Done; nothing to say.",
-        302 => "Go there.",
+        301 | 302 | 307 | 308 => "Go there.",
         _ => "As asked.",
     };
     if !media.is_empty() {
@@ -297,7 +306,8 @@ impl Document {
 fn guide() -> String {
     let entry = |kind: &&Kind| {
         let Kind { slug, status, title, advice } = kind;
-        format!("\n### {slug}\n\n**{}** {title}. {advice}\n", status.as_u16())
+        let stop = if title.ends_with('?') { "" } else { "." };
+        format!("\n### {slug}\n\n**{}** {title}{stop} {advice}\n", status.as_u16())
     };
     let entries: String = KINDS.iter().map(entry).collect();
     format!("{}{entries}", include_str!("openapi/guide.md"))

@@ -1,4 +1,5 @@
-//! DynamoDB (and S3, where bytes are only kept) in the domain's language.
+//! DynamoDB (and S3, where bytes are only kept): the machinery that every system's store is made of, and the
+//! rows that the boundary itself needs.
 //!
 //! Each method is one request (or one transaction) whose condition expression is the rule. A lost
 //! condition is an outcome in `Ok`, never an error; an `Err` is a [`domain::Failure`]. Every write
@@ -6,29 +7,21 @@
 //! retries requests whose first try may have been committed.
 
 pub mod accounts;
-mod archive;
 pub mod bucket;
-pub mod feed;
 pub mod idempotency;
 pub mod jobs;
 pub mod leases;
 pub mod limits;
-pub mod links;
-pub mod notifications;
-mod reading;
-mod row;
+pub mod reading;
+pub mod row;
 pub mod schema;
-mod settle;
+pub mod settle;
 pub mod tally;
-mod transaction;
+pub mod transaction;
 
 pub use accounts::Accounts;
-pub use archive::Archive;
 pub use bucket::Bucket;
-pub use feed::Feed;
 pub use idempotency::Idempotency;
 pub use jobs::Jobs;
 pub use leases::Leases;
 pub use limits::Limits;
-pub use links::Links;
-pub use notifications::Notifications;

@@ -14,7 +14,7 @@ use crate::tally;
 const TRIES: u32 = 8;
 
 /// Reads one row.
-pub(crate) async fn get(
+pub async fn get(
     client: &Client,
     table: &str,
     key: Item,
@@ -35,7 +35,7 @@ pub(crate) async fn get(
 
 /// Reads rows, a hundred at a time, until the store has answered for all of them. It leaves rows for later when
 /// it is asked for more than it can take: then it is asked ever more slowly, and not for ever.
-pub(crate) async fn get_all(
+pub async fn get_all(
     client: &Client,
     table: &str,
     keys: Vec<Item>,

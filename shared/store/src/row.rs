@@ -9,52 +9,62 @@ use domain::{Failure, Timestamp};
 use crate::schema::{PK, SK};
 
 /// An item as the SDK has it.
-pub(crate) type Item = HashMap<String, AttributeValue>;
+pub type Item = HashMap<String, AttributeValue>;
 
 /// The primary key of an item.
-pub(crate) fn key(pk: &str, sk: &str) -> Item {
+pub fn key(pk: &str, sk: &str) -> Item {
     HashMap::from([(PK.to_owned(), text(pk)), (SK.to_owned(), text(sk))])
 }
 
-pub(crate) fn text(value: impl Into<String>) -> AttributeValue {
+/// A string attribute.
+pub fn text(value: impl Into<String>) -> AttributeValue {
     AttributeValue::S(value.into())
 }
 
+/// A number attribute.
 #[expect(clippy::needless_pass_by_value, reason = "numbers are passed by value")]
-pub(crate) fn number(value: impl ToString) -> AttributeValue {
+pub fn number(value: impl ToString) -> AttributeValue {
     AttributeValue::N(value.to_string())
 }
 
-pub(crate) fn bytes(value: &[u8]) -> AttributeValue {
+/// A binary attribute.
+pub fn bytes(value: &[u8]) -> AttributeValue {
     AttributeValue::B(Blob::new(value))
 }
 
-pub(crate) fn instant(value: Timestamp) -> AttributeValue {
+/// An instant, as milliseconds since 1970.
+pub fn instant(value: Timestamp) -> AttributeValue {
     number(value.as_millisecond())
 }
 
 /// Builds an item; `None` leaves an attribute out.
 #[derive(Debug, Default)]
-pub(crate) struct Builder(Item);
+pub struct Builder(Item);
 
 impl Builder {
-    pub(crate) fn keyed(pk: &str, sk: &str) -> Self {
+    /// An item with that primary key and nothing else.
+    pub fn keyed(pk: &str, sk: &str) -> Self {
         Self(key(pk, sk))
     }
 
-    pub(crate) fn with(mut self, name: &str, value: AttributeValue) -> Self {
+    /// The same with one more attribute.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: AttributeValue) -> Self {
         self.0.insert(name.to_owned(), value);
         self
     }
 
-    pub(crate) fn with_some(self, name: &str, value: Option<AttributeValue>) -> Self {
+    /// The same with one more attribute, if there is a value for it.
+    #[must_use]
+    pub fn with_some(self, name: &str, value: Option<AttributeValue>) -> Self {
         match value {
             Some(value) => self.with(name, value),
             None => self,
         }
     }
 
-    pub(crate) fn build(self) -> Item {
+    /// The item.
+    pub fn build(self) -> Item {
         self.0
     }
 }
@@ -62,49 +72,57 @@ impl Builder {
 /// Reads an item that this crate wrote; anything missing or of another type is a failure, because
 /// no caller can do anything about it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Row<'a>(pub(crate) &'a Item);
+pub struct Row<'a>(pub &'a Item);
 
 impl<'a> Row<'a> {
-    pub(crate) fn text(self, name: &'static str) -> Result<&'a str, Failure> {
+    /// A string that must be there.
+    pub fn text(self, name: &'static str) -> Result<&'a str, Failure> {
         self.maybe_text(name).ok_or_else(|| broken(name))
     }
 
-    pub(crate) fn maybe_text(self, name: &str) -> Option<&'a str> {
+    /// A string that may be missing.
+    pub fn maybe_text(self, name: &str) -> Option<&'a str> {
         self.0.get(name)?.as_s().ok().map(String::as_str)
     }
 
-    pub(crate) fn number<N: std::str::FromStr>(self, name: &'static str) -> Result<N, Failure> {
+    /// A number that must be there.
+    pub fn number<N: std::str::FromStr>(self, name: &'static str) -> Result<N, Failure> {
         self.maybe_number(name).ok_or_else(|| broken(name))
     }
 
-    pub(crate) fn maybe_number<N: std::str::FromStr>(self, name: &str) -> Option<N> {
+    /// A number that may be missing.
+    pub fn maybe_number<N: std::str::FromStr>(self, name: &str) -> Option<N> {
         self.0.get(name)?.as_n().ok()?.parse().ok()
     }
 
-    pub(crate) fn instant(self, name: &'static str) -> Result<Timestamp, Failure> {
+    /// An instant that must be there.
+    pub fn instant(self, name: &'static str) -> Result<Timestamp, Failure> {
         self.maybe_instant(name).ok_or_else(|| broken(name))
     }
 
-    pub(crate) fn maybe_instant(self, name: &str) -> Option<Timestamp> {
+    /// An instant that may be missing.
+    pub fn maybe_instant(self, name: &str) -> Option<Timestamp> {
         Timestamp::from_millisecond(self.maybe_number(name)?).ok()
     }
 
-    pub(crate) fn bytes(self, name: &'static str) -> Result<&'a [u8], Failure> {
+    /// A binary value that must be there.
+    pub fn bytes(self, name: &'static str) -> Result<&'a [u8], Failure> {
         let value = self.0.get(name).and_then(|value| value.as_b().ok());
         value.map(AsRef::as_ref).ok_or_else(|| broken(name))
     }
 
     /// An attribute that says yes; a missing one says no.
-    pub(crate) fn flag(self, name: &str) -> bool {
+    pub fn flag(self, name: &str) -> bool {
         self.0.get(name).and_then(|value| value.as_bool().ok()).copied().unwrap_or(false)
     }
 
-    pub(crate) fn texts(self, name: &str) -> &'a [String] {
+    /// A set of strings; a missing one is empty.
+    pub fn texts(self, name: &str) -> &'a [String] {
         self.0.get(name).and_then(|value| value.as_ss().ok()).map_or(&[], Vec::as_slice)
     }
 }
 
 /// The failure for a row that does not say what it must.
-pub(crate) fn broken(attribute: &'static str) -> Failure {
+pub fn broken(attribute: &'static str) -> Failure {
     Failure::new("read a stored row", format!("attribute `{attribute}` is missing or malformed"))
 }

@@ -7,7 +7,7 @@ use domain::Failure;
 use crate::tally;
 
 /// Takes a lost condition for success, and counts the call either way.
-pub(crate) fn settle<O, E>(
+pub fn settle<O, E>(
     action: &'static str,
     sent: Result<O, SdkError<E>>,
     capacity: impl FnOnce(&O) -> Option<&ConsumedCapacity>,

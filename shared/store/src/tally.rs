@@ -32,7 +32,7 @@ pub async fn counted<T>(work: impl Future<Output = T>) -> (T, Tally) {
 }
 
 /// Notes one call that consumed `capacity`.
-pub(crate) fn note<'a>(capacity: impl IntoIterator<Item = &'a ConsumedCapacity>) {
+pub fn note<'a>(capacity: impl IntoIterator<Item = &'a ConsumedCapacity>) {
     let units: f64 = capacity.into_iter().filter_map(|used| used.capacity_units).sum();
     // Without an open tally there is nobody to tell.
     let _ = CURRENT.try_with(|current| {

@@ -15,7 +15,7 @@ use crate::tally;
 
 /// How a transaction ended.
 #[derive(Debug)]
-pub(crate) enum Transacted {
+pub enum Transacted {
     /// Everything is written.
     Committed,
     /// Nothing is; for each item in order, whether its condition failed (and what stood there).
@@ -24,7 +24,7 @@ pub(crate) enum Transacted {
 
 impl Transacted {
     /// What stood where item `index` wanted to write, if its condition failed.
-    pub(crate) fn refused(&self, index: usize) -> Option<&Item> {
+    pub fn refused(&self, index: usize) -> Option<&Item> {
         match self {
             Self::Committed => None,
             Self::Refused(items) => items.get(index)?.as_ref(),
@@ -39,7 +39,7 @@ const CONFLICT_TRIES: u32 = 6;
 ///
 /// `token` names the request: a retry whose first try was committed is recognised by DynamoDB and
 /// changes nothing. It must be new for each distinct request.
-pub(crate) async fn transact(
+pub async fn transact(
     client: &Client,
     action: &'static str,
     items: Vec<TransactWriteItem>,
@@ -82,7 +82,7 @@ pub(crate) async fn transact(
 }
 
 /// Tries `items` as one transaction, once. `None` if another one was in the way.
-pub(crate) async fn transact_once(
+pub async fn transact_once(
     client: &Client,
     action: &'static str,
     items: Vec<TransactWriteItem>,
@@ -118,7 +118,7 @@ pub(crate) async fn transact_once(
 
 /// How one try of a transaction ended.
 #[derive(Debug)]
-pub(crate) enum Tried {
+pub enum Tried {
     /// As any does.
     Ended(Transacted),
     /// Nothing is written: others were at these items, by their place.
@@ -126,7 +126,7 @@ pub(crate) enum Tried {
 }
 
 /// Tries `items` as one transaction, once, and says where others were in the way.
-pub(crate) async fn try_transact(
+pub async fn try_transact(
     client: &Client,
     action: &'static str,
     items: Vec<TransactWriteItem>,
@@ -184,7 +184,7 @@ fn is_passing(code: Option<&str>) -> bool {
 
 /// Writes a row in the place of its version `before`; 0 means that there is none. Whoever loses is told
 /// what stands there.
-pub(crate) fn next_row(
+pub fn next_row(
     table: &str,
     item: Item,
     before: u64,
@@ -203,18 +203,22 @@ pub(crate) fn next_row(
     row.build().map(put).map_err(|cause| Failure::new(action, cause))
 }
 
-pub(crate) fn put(put: Put) -> TransactWriteItem {
+/// A put, as part of a transaction.
+pub fn put(put: Put) -> TransactWriteItem {
     TransactWriteItem::builder().put(put).build()
 }
 
-pub(crate) fn update(update: Update) -> TransactWriteItem {
+/// An update, as part of a transaction.
+pub fn update(update: Update) -> TransactWriteItem {
     TransactWriteItem::builder().update(update).build()
 }
 
-pub(crate) fn delete(delete: Delete) -> TransactWriteItem {
+/// A delete, as part of a transaction.
+pub fn delete(delete: Delete) -> TransactWriteItem {
     TransactWriteItem::builder().delete(delete).build()
 }
 
-pub(crate) fn check(check: ConditionCheck) -> TransactWriteItem {
+/// A condition check, as part of a transaction.
+pub fn check(check: ConditionCheck) -> TransactWriteItem {
     TransactWriteItem::builder().condition_check(check).build()
 }

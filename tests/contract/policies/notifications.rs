@@ -8,9 +8,9 @@ use domain::notifications::{
 };
 use http::Method;
 use messaging::DueTopic;
+use notifications::store::Notifications;
+use notifications::store::{Accept, Claim};
 use serde_json::json;
-use store::Notifications;
-use store::notifications::{Accept, Claim};
 use tests::Lab;
 
 use crate::contract::stack;

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::store::{Listener, Visitor};
 use boundary::socket::Posted;
 use boundary::telemetry::Trace;
 use domain::accounts::UserId;
@@ -13,7 +14,6 @@ use domain::feed::fan_out::{FanOut, plan};
 use domain::feed::{Hint, Message, Post, PostId, hint};
 use domain::{Failure, Timestamp};
 use futures::{StreamExt, stream};
-use store::feed::{Listener, Visitor};
 
 use crate::fan_out::State;
 

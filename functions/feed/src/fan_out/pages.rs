@@ -3,6 +3,7 @@
 //! Small authors have one range, whose first page is worked through at once. The row of the work says
 //! which ranges are done; whoever finishes the last one ends it.
 
+use crate::store::{Entry, Underway};
 use boundary::telemetry::{Trace, Unit, measure, measure_of};
 use domain::accounts::UserId;
 use domain::feed::fan_out::{
@@ -12,7 +13,6 @@ use domain::feed::{Message, Post, PostId, Reach, Task};
 use domain::{Failure, Timestamp};
 use futures::future::try_join;
 use futures::{StreamExt, TryStreamExt, stream};
-use store::feed::{Entry, Underway};
 
 use crate::fan_out::{State, hints};
 

@@ -1,9 +1,9 @@
 //! What a connection says, and what it is told in return.
 
+use crate::store::Listener;
 use boundary::socket::{Message, Posted};
 use domain::Failure;
 use domain::feed::{Hint, Said};
-use store::feed::Listener;
 
 use crate::feed_socket::State;
 

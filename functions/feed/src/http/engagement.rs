@@ -7,12 +7,12 @@ pub(super) mod profiles;
 pub(super) mod share;
 pub(super) mod trending;
 
+use crate::store::{Between, Entry};
 use boundary::http::{Call, Problem, Repeatable};
 use boundary::idempotency;
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::feed::{Message, Place, PostId, Rejected, look};
-use store::feed::{Between, Entry};
 use store::idempotency::{Claim, Request as Once};
 
 use crate::http::state::App;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::store::Acted;
 use boundary::http::{Call, Caller, Json, Operation, Problem, State};
 use domain::accounts::{Role, UserId};
 use domain::feed::{Act, Rejected, Tie, knows};
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::feed::Acted;
 
 use super::Person;
 use crate::http::state::App;
@@ -44,7 +44,7 @@ pub(super) const FOLLOW: Operation =
     Operation::put("/api/v1/users/{userId}/follow", "followUser", "Follow somebody")
         .says("Their posts come into your feed, also those of lately. At most 5,000 people.")
         .by(Role::Member)
-        .refuses(&[409]);
+        .refuses(&[409, 422]);
 
 pub(super) async fn follow(
     State(app): State<Arc<App>>,
@@ -62,7 +62,7 @@ pub(super) const UNFOLLOW: Operation =
     Operation::delete("/api/v1/users/{userId}/follow", "unfollowUser", "Follow somebody no longer")
         .says("Their posts leave your feed at once.")
         .by(Role::Member)
-        .refuses(&[409]);
+        .refuses(&[409, 422]);
 
 pub(super) async fn unfollow(
     State(app): State<Arc<App>>,
@@ -83,7 +83,7 @@ pub(super) const BLOCK: Operation = Operation::put(
              are not told: to them it is as if you did not exist.",
 )
 .by(Role::Member)
-.refuses(&[409]);
+.refuses(&[409, 422]);
 
 pub(super) async fn block(
     State(app): State<Arc<App>>,
@@ -98,7 +98,7 @@ pub(super) const UNBLOCK: Operation =
     Operation::delete("/api/v1/users/{userId}/block", "unblockUser", "Block somebody no longer")
         .says("Nobody follows anybody by that.")
         .by(Role::Member)
-        .refuses(&[409]);
+        .refuses(&[409, 422]);
 
 pub(super) async fn unblock(
     State(app): State<Arc<App>>,
@@ -116,7 +116,7 @@ pub(super) const MUTE: Operation =
              them. They are not told.",
         )
         .by(Role::Member)
-        .refuses(&[409]);
+        .refuses(&[409, 422]);
 
 pub(super) async fn mute(
     State(app): State<Arc<App>>,
@@ -131,7 +131,7 @@ pub(super) const UNMUTE: Operation =
     Operation::delete("/api/v1/users/{userId}/mute", "unmuteUser", "Mute somebody no longer")
         .says("What was left out is there again.")
         .by(Role::Member)
-        .refuses(&[409]);
+        .refuses(&[409, 422]);
 
 pub(super) async fn unmute(
     State(app): State<Arc<App>>,

@@ -9,6 +9,7 @@ mod gather;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use crate::store::{Between, Entry, Standing};
 use boundary::http::{Call, Caller, Json, Operation, Problem, Query, State};
 use boundary::telemetry::{Unit, measure};
 use domain::Timestamp;
@@ -19,7 +20,6 @@ use domain::feed::{
 use futures::future::{try_join, try_join3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::feed::{Between, Entry, Standing};
 
 use super::posts::busy;
 use super::view::{PostView, show};

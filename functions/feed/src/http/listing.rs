@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::store::Entry;
 use boundary::http::{Caller, Cursor, Json, Operation, Problem, Query, State};
 use domain::accounts::Role;
 use domain::feed::{Listed, Listing, PostId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::feed::Entry;
 
 use super::Person;
 use super::follows::may_know;

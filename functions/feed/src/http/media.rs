@@ -53,7 +53,7 @@ pub(super) const PREPARE: Operation =
              them.",
         )
         .by(Role::Member)
-        .status(201);
+        .statuses(&[201]);
 
 pub(super) async fn prepare(
     State(app): State<Arc<App>>,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::store::{self, Amended, Entry, NewPost};
 use boundary::http::{
     Call, Caller, Created, IdempotencyKey, IfMatch, Json, NoContent, Operation, Path, Problem,
     Repeatable, State, Versioned,
@@ -11,7 +12,6 @@ use boundary::telemetry::{Unit, measure};
 use domain::accounts::{Role, UserId};
 use domain::feed::{Counts, Place, Post, PostId, Rejected, Tie, look, visible};
 use futures::future::try_join;
-use store::feed::{self, Amended, Entry, NewPost};
 
 use super::engagement::counts_moved;
 use super::engagement::share::unsharing;
@@ -56,15 +56,15 @@ pub(super) async fn write(
         let token = app.entropy.token();
         let done = app.feed.create(new, Vec::new(), &app.settings, call.now, &token);
         match done.await? {
-            feed::Created::Created(told) => {
+            store::Created::Created(told) => {
                 measure("PostsCreated", Unit::Count, 1.0);
                 app.tell(told.as_ref(), &call).await;
                 return Ok(answer);
             }
-            feed::Created::Before(claim) => {
+            store::Created::Before(claim) => {
                 return idempotency::met(claim, call.now).map(Repeatable::again);
             }
-            feed::Created::Moved => {}
+            store::Created::Moved => {}
         }
     }
     Err(busy())

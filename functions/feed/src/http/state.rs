@@ -1,5 +1,7 @@
 //! What the handlers share, and what all of them ask for.
 
+use crate::settings::settings;
+use crate::store::Feed;
 use boundary::http::Call;
 use boundary::telemetry::Log;
 use boundary::{Entropy, Host, Misconfigured};
@@ -7,7 +9,7 @@ use domain::Failure;
 use domain::accounts::UserId;
 use domain::feed::{Message, Settings};
 use messaging::{FanOutQueue, FeedTopic};
-use store::{Accounts, Bucket, Feed};
+use store::{Accounts, Bucket};
 
 /// What the handlers share.
 #[derive(Debug)]
@@ -26,10 +28,10 @@ pub struct App {
 impl App {
     pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
         Ok(Self {
-            feed: host.feed()?,
+            feed: Feed::from_host(host)?,
             accounts: host.accounts()?,
             media: Bucket::new(host.aws.s3(), host.vars.required("MEDIA_BUCKET")?),
-            settings: host.feed_settings()?,
+            settings: settings(host)?,
             entropy: host.entropy.clone(),
             socket_url: host.vars.required("FEED_SOCKET_URL")?.to_owned(),
             topic: FeedTopic::new(host.aws.sns(), host.vars.required("FEED_TOPIC")?),

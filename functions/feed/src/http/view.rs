@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::store::{Company, Entry};
 use domain::accounts::UserId;
 use domain::feed::{Counts, MediaId, Place, Post, PostId, Profile, Score, Tie, Why, visible};
 use domain::{Failure, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::feed::{Company, Entry};
 
 use crate::http::state::App;
 

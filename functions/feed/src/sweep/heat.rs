@@ -1,9 +1,9 @@
 //! What is hot, written down once a minute.
 
+use crate::store::Feed;
 use boundary::schedule::Run;
 use domain::Failure;
 use domain::feed::trending::Snapshot;
-use store::Feed;
 
 use crate::sweep::{PAGE, State};
 

@@ -1,9 +1,9 @@
 //! Counters that moved and were not added up.
 
+use crate::store::Feed;
 use boundary::schedule::Run;
 use domain::Failure;
 use futures::{StreamExt, TryStreamExt, stream};
-use store::Feed;
 
 use crate::sweep::{PAGE, State, in_turn};
 

@@ -37,9 +37,9 @@ impl<T: Serialize> IntoResponse for Changed<T> {
     }
 }
 
-/// 201 is told by the operations' descriptions.
 impl<T: JsonSchema> DescribeAnswer for Changed<T> {
     fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
         <Json<T> as DescribeAnswer>::describe(entry, schemas);
+        Created::<T>::describe(entry, schemas);
     }
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::store::Statistics;
 use boundary::http::{Call, Caller, Json, Operation, Path, Problem, Query, State};
 use domain::Timestamp;
 use domain::accounts::Role;
 use domain::links::counts::{Counts, Dimension, day_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::links::Statistics;
 
 use crate::http::CodePath;
 use crate::http::named::{Named, domain_named};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::store::Entry;
 use boundary::http::{Call, Caller, Json, NoContent, Operation, Path, Problem, State};
 use domain::accounts::Role;
 use domain::links::target::Rules;
@@ -9,7 +10,6 @@ use domain::links::{DomainName, Rejected, Target};
 use http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::links::Entry;
 
 use crate::http::EntryPath;
 use crate::http::moderation::reason_of;
@@ -68,7 +68,7 @@ pub(super) const BLOCK: Operation =
     Operation::post("/api/v1/blocklist", "blockDestination", "Block a destination")
         .says("New links to it are refused within a minute; the scan blocks those that are there.")
         .by(Role::Admin)
-        .status(201);
+        .statuses(&[201]);
 
 /// Links to it that exist already are found by the scan.
 pub(super) async fn block(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::store::{Created, Same};
 use boundary::http::{IdempotencyKey, Json, Keep, Operation, Problem, Repeatable, State};
 use boundary::idempotency::{self, Turn};
 use boundary::telemetry::{Unit, measure};
@@ -10,7 +11,6 @@ use domain::links::{Code, DomainName, Link, Rejected, Terms};
 use domain::{Timestamp, hex};
 use sha2::{Digest, Sha256};
 use store::idempotency::Ticket;
-use store::links::{Created, Same};
 
 use crate::http::request::Request;
 use crate::http::state::App;

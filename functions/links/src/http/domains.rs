@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::store::{Filter, Proven, Whose};
 use axum::extract::FromRequestParts;
 use boundary::http::{Call, Caller, Created, Json, NoContent, Operation, Path, Problem, State};
 use boundary::openapi::{DescribeArgument, Entry};
@@ -11,7 +12,6 @@ use http::StatusCode;
 use http::request::Parts;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use store::links::{Filter, Proven, Whose};
 
 use crate::http::DomainPath;
 use crate::http::state::App;
@@ -94,7 +94,8 @@ pub(super) const CLAIM: Operation = Operation::post(
     "Publish the TXT record of the answer, then verify. Claiming again answers with the claim that \
              stands.",
 )
-.by(Role::Member);
+.by(Role::Member)
+.statuses(&[200, 201]);
 
 /// 201 for a new claim, 200 for the one that stands.
 pub(super) async fn claim(

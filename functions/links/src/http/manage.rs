@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::store::{Amended, Filter, Whose};
 use boundary::http::{
     Caller, IfMatch, Json, NoContent, Operation, Problem, Query, State, Versioned,
 };
@@ -9,7 +10,6 @@ use domain::accounts::Role;
 use domain::links::{DomainName, Link, Rejected};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::links::{Amended, Filter, Whose};
 
 use crate::http::named::{Named, Own, domain_named};
 use crate::http::request::Request;

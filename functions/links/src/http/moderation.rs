@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::store::Report;
 use axum::response::{IntoResponse, Response};
 use boundary::http::{Caller, Json, NoContent, Operation, Path, Problem, Query, State, Versioned};
 use domain::accounts::Role;
@@ -9,7 +10,6 @@ use domain::links::{Link, Rejected};
 use http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::links::Report;
 
 use crate::http::ReportPath;
 use crate::http::named::Named;
@@ -74,7 +74,7 @@ pub(super) const REPORT: Operation =
         .says("Works without a key.")
         .or_anyone(Role::Member)
         .metered()
-        .status(202)
+        .statuses(&[202])
         .refuses(&[429]);
 
 pub(super) async fn report(

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex as Lock, PoisonError};
 
+use crate::store::Links;
 use boundary::http::Problem;
 use boundary::{Entropy, Host, Misconfigured};
 use domain::links::code::{CodeKey, Range};
@@ -11,7 +12,6 @@ use domain::links::{Code, Rejected, Target};
 use domain::{Failure, Timestamp, hex};
 use outside::{Fetcher, Network, Reputation};
 use sha2::{Digest, Sha256};
-use store::Links;
 use tokio::sync::Mutex;
 
 use crate::http::named::domain_named;
@@ -49,7 +49,7 @@ impl App {
         )?;
         let public = host.vars.optional("PUBLIC_HOSTS").unwrap_or_default();
         Ok(Self {
-            links: host.links()?,
+            links: Links::from_host(host)?,
             entropy: host.entropy.clone(),
             fetcher: Fetcher::new(host.network.clone()),
             network: host.network.clone(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::store::{Filter, Whose};
 use axum::response::{IntoResponse, Response};
 use boundary::http::{Caller, Cursor, Json, Operation, Problem, Query, State, Text};
 use domain::accounts::Role;
@@ -12,7 +13,6 @@ use futures::stream;
 use http::{HeaderName, header as names};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::links::{Filter, Whose};
 
 use crate::http::BULK_CAP;
 use crate::http::bulk::{BulkResult, MOST};

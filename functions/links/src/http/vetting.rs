@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::PoisonError;
 
+use crate::store::Entry;
 use boundary::http::Problem;
 use domain::links::{DomainName, Rejected, Target};
 use domain::{Failure, Timestamp};
 use outside::Verdict;
-use store::links::Entry;
 
 use crate::http::state::App;
 

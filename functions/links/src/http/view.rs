@@ -148,6 +148,7 @@ impl Keep for Shortened {
 /// The document knows it as new.
 impl DescribeAnswer for Shortened {
     fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+        Json::<LinkView>::describe(entry, schemas);
         Created::<LinkView>::describe(entry, schemas);
     }
 }

@@ -17,7 +17,7 @@ const FOLLOW: Operation = Operation::get("/{code}", "followLink", "Follow a link
          link leads instead. Crawlers that draw cards get a page with Open Graph tags. The `Host` \
          selects the namespace. Whoever prefers `text/html` gets refusals as a page.",
     )
-    .status(302)
+    .statuses(&[200, 301, 302, 307])
     .refuses(&[404, 405, 410, 451, 503]);
 
 /// Adds the operation to the document.

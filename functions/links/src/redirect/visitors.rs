@@ -7,10 +7,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use crate::store::Links;
 use boundary::Entropy;
 use domain::{Failure, Timestamp};
 use sha2::{Digest, Sha256};
-use store::Links;
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 

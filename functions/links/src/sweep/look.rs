@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use crate::store::{Report, Seen};
 use domain::Timestamp;
 use domain::links::scan::{Sighting, is_due};
 use domain::links::{Link, Preview};
 use outside::{Limits, Verdict, page};
 use sha2::{Digest, Sha256};
-use store::links::{Report, Seen};
 
 use crate::sweep::State;
 

@@ -1,5 +1,6 @@
 //! What follows from a change that is written: a message for what waits, a letter for what failed.
 
+use crate::store::{Applied, Look, What};
 use boundary::telemetry::Trace;
 use domain::Failure;
 use domain::notifications::due::{Place, place};
@@ -7,7 +8,6 @@ use domain::notifications::{
     Address, Class, DeadLetter, Delivery, Event, Handed, Notification, Remedy, Status, Suppression,
     Way,
 };
-use store::notifications::{Applied, Look, What};
 
 use crate::deliver::look::Round;
 use crate::deliver::{State, measures};

@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::store::Trial;
 use boundary::telemetry::Trace;
 use domain::notifications::{Breaker, Gate, Handed, ProviderName, ProviderState, Seen, Slot};
 use domain::{Failure, Timestamp};
 use providers::Provider;
-use store::notifications::Trial;
 
 use crate::deliver::{State, measures};
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::store::{Claim, Claimed, Look};
 use boundary::telemetry::Trace;
 use domain::notifications::{
     Address, Class, Decision, Delivery, Event, Handed, Priority, ProviderName, Verdict, Why,
@@ -10,7 +11,6 @@ use domain::notifications::{
 };
 use domain::{Failure, Timestamp};
 use providers::Provider;
-use store::notifications::{Claim, Claimed, Look};
 
 use crate::deliver::look::{Round, Turn, decided, write};
 use crate::deliver::slots::{Slot, Taken};

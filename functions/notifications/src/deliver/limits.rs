@@ -6,12 +6,12 @@
 
 use std::sync::{Arc, LazyLock};
 
+use crate::store::Look;
 use domain::Timestamp;
 use domain::limits::ledger::Claim;
 use domain::limits::rule::{Dimension, Mode, OnFailure, Rule};
 use domain::limits::{Algorithm, Quota};
 use domain::notifications::{Channel, UserLimit, Verdict};
-use store::notifications::Look;
 
 use crate::deliver::State;
 use crate::deliver::hand_over::passes_limits;

@@ -1,5 +1,6 @@
 //! Reads everything about a delivery, decides, and does what was decided.
 
+use crate::store::Look;
 use boundary::batch::Message;
 use boundary::telemetry::Trace;
 use domain::accounts::UserId;
@@ -9,7 +10,6 @@ use domain::notifications::{
     decide,
 };
 use domain::{Failure, Timestamp};
-use store::notifications::Look;
 
 use crate::deliver::hand_over::hand_over;
 use crate::deliver::{State, after};

@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::store::Leased;
 use domain::notifications::rate::{Grant, Lanes, Slots, grant, pause_us};
 use domain::notifications::{Priority, ProviderName};
 use domain::{Failure, Timestamp};
-use store::notifications::Leased;
 
 use crate::deliver::{AT_ONCE, State};
 

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 
+use crate::store::Look;
 use domain::notifications::token::Claim;
 use domain::notifications::{
     Address, Body, Channel, Content, Delivery, Parcel, Priority, Rendering, SYSTEM_VARIABLES,
     TemplateId, TemplateVersion, tracking,
 };
 use domain::{Failure, Timestamp};
-use store::notifications::Look;
 
 use crate::deliver::State;
 

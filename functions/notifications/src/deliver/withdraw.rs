@@ -3,11 +3,11 @@
 //! If the message could not be sent, whoever took the opt-out has done this before they answered. Nothing
 //! is sent in either case: every claim checks what they want.
 
+use crate::store::{Applied, Look};
 use boundary::telemetry::{Trace, Unit, measure};
 use domain::Failure;
 use domain::accounts::UserId;
 use domain::notifications::{DeliveryId, Event, Facts, Standing, Verdict, Why, stopped};
-use store::notifications::{Applied, Look};
 
 use crate::deliver::State;
 

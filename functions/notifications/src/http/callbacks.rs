@@ -9,6 +9,7 @@ mod secrets;
 
 use std::sync::Arc;
 
+use crate::store::{Applied, What};
 use axum::extract::FromRequestParts;
 use boundary::http::{Call, Json, Operation, Path, Problem, State};
 use boundary::openapi::{DescribeArgument, Entry};
@@ -21,7 +22,6 @@ use domain::notifications::{
 use http::request::Parts;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
-use store::notifications::{Applied, What};
 
 use super::{BODY_CAP, ProviderPath, narrow};
 use crate::http::state::App;

@@ -6,12 +6,12 @@ mod letter;
 
 use std::sync::Arc;
 
+use crate::store::Applied;
 use boundary::http::{Call, Cursor, Json, Operation, Problem, Query, State};
 use domain::accounts::Role;
 use domain::notifications::{Class, Delivery, DeliveryId, Event, LetterFilter, Step, transition};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::notifications::Applied;
 
 use super::preview::channel;
 use crate::http::state::App;

@@ -5,11 +5,11 @@
 //! cut off in between is not answered, and asks again: so this follows every opt-out that is said, also
 //! one that was written before. What either overlooks, the claim before sending stops.
 
+use crate::store::Look;
 use boundary::http::Call;
 use domain::Failure;
 use domain::accounts::UserId;
 use domain::notifications::{DeliveryId, Event, Facts, Standing, Verdict, stopped};
-use store::notifications::Look;
 
 use crate::http::state::App;
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::store::Saved;
 use boundary::http::{Call, IfMatch, Json, Operation, Problem, State, Versioned};
 use domain::accounts::UserId;
 use domain::notifications::{
@@ -11,7 +12,6 @@ use domain::notifications::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::notifications::Saved;
 
 use super::shapes::{DeviceShape, QuietShape};
 use super::{Person, narrow};

@@ -1,12 +1,12 @@
 //! What becomes of a notification when it is accepted: its ways, and which of them are stopped at once.
 
+use crate::store::{Accept, Person};
 use boundary::http::Problem;
 use domain::Timestamp;
 use domain::notifications::{
     Asked, Channel, Delivery, Event, Facts, Notification, Standing, Step, Submission,
     TemplateVersion, Unfit, Verdict, Way, stopped, transition,
 };
-use store::notifications::{Accept, Person};
 
 use crate::http::state::App;
 

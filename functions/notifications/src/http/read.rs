@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::store::{Applied, Told};
 use boundary::http::{Call, Caller, Json, Operation, Problem, State};
 use domain::accounts::Role;
 use domain::notifications::{Event, Rejected, Why};
-use store::notifications::{Applied, Told};
 
 use super::Found;
 use super::view::NotificationView;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use crate::store::Notifications;
 use boundary::http::{Call, Problem};
 use boundary::telemetry::Log;
 use boundary::{Entropy, Host, Misconfigured};
@@ -13,7 +14,6 @@ use domain::notifications::{Delivery, Rejected, Status, Template, TemplateId, Te
 use domain::{Failure, Timestamp};
 use futures::{StreamExt, stream};
 use messaging::{DeliveryQueues, DueTopic};
-use store::Notifications;
 
 use crate::http::callbacks::Secrets;
 
@@ -51,7 +51,7 @@ impl App {
             problem: "must be the addresses of nine queues".to_owned(),
         })?;
         Ok(Self {
-            notifications: host.notifications()?,
+            notifications: Notifications::from_host(host)?,
             entropy: host.entropy.clone(),
             ring: host.token_ring()?,
             secrets: Secrets::on(host)?,

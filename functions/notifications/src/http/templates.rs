@@ -4,6 +4,7 @@ mod version;
 
 use std::sync::Arc;
 
+use crate::store::{Published, Saved};
 use boundary::http::{Call, Caller, Json, Operation, Path, Problem, Query, State, Stored};
 use domain::accounts::Role;
 use domain::notifications::{Draft, Template, TemplateVersion};
@@ -11,7 +12,6 @@ use http::{HeaderName, header};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::notifications::{Published, Saved};
 
 use super::shapes::DraftShape;
 use super::{BODY_CAP, Named, NewTemplatePath, TemplatePath, VersionPath};
@@ -81,7 +81,6 @@ pub(super) const PUBLISH: Operation = Operation::put(
 )
 .by(Role::Notifier)
 .body_up_to(BODY_CAP)
-.status(201)
 .refuses(&[503]);
 
 /// The same draft as the latest version again is that version: a repeat publishes nothing.

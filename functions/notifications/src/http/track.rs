@@ -5,6 +5,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use crate::store::What;
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
 use boundary::http::{Call, Operation, Path, Problem, State};
@@ -15,7 +16,6 @@ use domain::notifications::{DeliveryId, Status};
 use domain::{Failure, Timestamp};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode, header};
-use store::notifications::What;
 
 use super::TokenPath;
 use crate::http::header as text_of;
@@ -46,7 +46,7 @@ pub(super) async fn opened(
 pub(super) const CLICKED: Operation =
     Operation::get("/t/c/{token}", "trackClick", "A link in a mail was followed")
         .says("Leads to where the link leads.")
-        .status(302)
+        .statuses(&[302])
         .refuses(&[404, 410]);
 
 pub(super) async fn clicked(

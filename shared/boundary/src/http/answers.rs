@@ -166,6 +166,7 @@ impl<A: Keep> IntoResponse for Versioned<A> {
 
 impl<A: DescribeAnswer> DescribeAnswer for Versioned<A> {
     fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+        entry.is_versioned();
         A::describe(entry, schemas);
     }
 }

@@ -15,7 +15,7 @@ use http::{HeaderMap, header};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 
-use super::call::{parse_query, read_json};
+use super::call::{parse_query, read_object};
 use super::{Call, Problem};
 use crate::openapi::{DescribeArgument, Entry};
 
@@ -82,7 +82,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Json<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let call = parts.extensions.get::<Call>().ok_or_else(Problem::panicked)?;
-        read_json(&call.body).map(Self)
+        read_object(&call.body).map(Self)
     }
 }
 
@@ -91,7 +91,7 @@ impl<T: DeserializeOwned, S: Send + Sync> OptionalFromRequestParts<S> for Json<T
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>, Problem> {
         let call = parts.extensions.get::<Call>().ok_or_else(Problem::panicked)?;
-        if call.body.is_empty() { Ok(None) } else { read_json(&call.body).map(Self).map(Some) }
+        if call.body.is_empty() { Ok(None) } else { read_object(&call.body).map(Self).map(Some) }
     }
 }
 

@@ -13,7 +13,7 @@ use http::{HeaderMap, Uri};
 use lambda_http::RequestExt;
 use lambda_http::request::RequestContext;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::{Operation, Problem};
 use crate::limits::{Limiter, Meter};
@@ -215,18 +215,29 @@ pub(super) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> 
     if body.is_empty() {
         return Err(Problem::malformed("The body is empty; it should be a JSON object."));
     }
+    let malformed = |error| Problem::malformed(format!("The body is not JSON: {error}."));
     let mut reader = serde_json::Deserializer::from_slice(body);
-    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        let path = error.path().to_string();
-        let inner = error.into_inner();
-        if inner.is_data() {
-            unfit(&path, &without_position(&inner.to_string()))
-        } else {
-            Problem::malformed(format!("The body is not JSON: {inner}."))
+    let value = match serde_path_to_error::deserialize(&mut reader) {
+        Ok(value) => value,
+        Err(error) => {
+            // To serde_json an array in the place of a name is bad syntax.
+            serde_json::from_slice::<IgnoredAny>(body).map_err(malformed)?;
+            let message = without_position(&error.inner().to_string());
+            return Err(unfit(&error.path().to_string(), &message));
         }
-    })?;
-    reader.end().map_err(|error| Problem::malformed(format!("The body is not JSON: {error}.")))?;
+    };
+    reader.end().map_err(malformed)?;
     Ok(value)
+}
+
+/// The same where only an object will do: serde takes an array for a struct.
+pub(super) fn read_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    let value = read_json(body)?;
+    if body.trim_ascii_start().first() == Some(&b'{') {
+        Ok(value)
+    } else {
+        Err(Problem::unfit("", "The body must be a JSON object."))
+    }
 }
 
 /// Reads a value that is part of a larger body: 422 naming the field if it has another shape.

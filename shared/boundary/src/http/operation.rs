@@ -52,8 +52,8 @@ pub struct Operation {
     pub body_cap: usize,
     /// The statuses it can refuse with, beside those that follow from its arguments and its access.
     pub refusals: &'static [u16],
-    /// The status when it worked, where it is not the one of the handler's answer.
-    pub status: Option<u16>,
+    /// The statuses when it worked, where they are not the ones of the handler's answer.
+    pub statuses: &'static [u16],
     /// The answer's media types where it is not JSON.
     pub media: &'static [&'static str],
     /// The body's media type where the handler reads it itself.
@@ -78,7 +78,7 @@ impl Operation {
             access: Access::Public,
             body_cap: BODY_CAP,
             refusals: &[],
-            status: None,
+            statuses: &[],
             media: &[],
             body_media: None,
             metered: false,
@@ -164,10 +164,10 @@ impl Operation {
         self
     }
 
-    /// The status when it worked, where the handler answers with a bare response.
+    /// The statuses when it worked, where the type of the handler's answer does not say them.
     #[must_use]
-    pub const fn status(mut self, status: u16) -> Self {
-        self.status = Some(status);
+    pub const fn statuses(mut self, statuses: &'static [u16]) -> Self {
+        self.statuses = statuses;
         self
     }
 

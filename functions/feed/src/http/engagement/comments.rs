@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::store::{Commented, Uncommented};
 use boundary::http::{
     Call, Caller, Created, Cursor, IdempotencyKey, Json, NoContent, Operation, Path, Problem,
     Query, Repeatable, State,
@@ -12,7 +13,6 @@ use domain::accounts::{Role, UserId};
 use domain::feed::{Comment, CommentDraft, CommentId, PostId, Profile, Rejected, Tie};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::feed::{Commented, Uncommented};
 
 use super::{TRIES, counts_moved, meet, remembered};
 use crate::http::posts::busy;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::store::Engagement;
 use boundary::http::{Call, Caller, Json, Operation, Path, Problem, State};
 use domain::accounts::Role;
 use domain::feed::{Counts, Engage, PostId};
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::feed::Engagement;
 
 use super::{TRIES, counts_moved, meet};
 use crate::http::PostPath;

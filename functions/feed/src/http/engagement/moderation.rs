@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::store::{Amended, Entry, Reported};
 use boundary::http::{
     Accepted, Call, Caller, Cursor, Json, Operation, Path, Problem, Query, State,
 };
@@ -13,7 +14,6 @@ use domain::accounts::Role;
 use domain::feed::{Complaint, Post, PostId, Rejected, Report, ReportDraft, Ruling};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::feed::{Amended, Entry, Reported};
 
 use super::{TRIES, counts_moved, meet};
 use crate::http::PostPath;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::store::{Between, Created, Engaging, Entry, NewPost};
 use boundary::http::{
     Call, Caller, IdempotencyKey, Json, Operation, Path, Problem, Repeatable, State,
 };
@@ -10,7 +11,6 @@ use boundary::telemetry::{Unit, measure};
 use domain::accounts::{Role, UserId};
 use domain::feed::{Engage, Post, PostId, Rejected};
 use domain::{Failure, Timestamp};
-use store::feed::{Between, Created, Engaging, Entry, NewPost};
 
 use super::{TRIES, counts_moved, meet, remembered};
 use crate::http::posts::{Written, busy, written};

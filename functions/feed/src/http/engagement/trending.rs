@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::store::Entry;
 use boundary::http::{Caller, Cursor, Json, Operation, Problem, Query, State};
 use domain::accounts::Role;
 use domain::feed::trending::Bookmark;
 use domain::feed::{Place, PostId, Tie, visible};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::feed::Entry;
 
 use crate::http::state::App;
 use crate::http::view::{PostView, show, ties_of};

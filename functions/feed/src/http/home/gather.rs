@@ -9,12 +9,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::store::Standing;
 use domain::accounts::UserId;
 use domain::feed::gather::{Sources, merge, sources};
 use domain::feed::{PostId, Recents, Reference, Run, Step};
 use domain::{Failure, Timestamp};
 use futures::{StreamExt, TryStreamExt, stream};
-use store::feed::Standing;
 
 use crate::http::state::App;
 

@@ -1,5 +1,6 @@
 //! Writing what was accepted: one transaction for one person, as many as it takes for many.
 
+use crate::store::{Accept, Accepted, Person};
 use boundary::http::{Accepted as Taken, Call, Problem, Repeatable};
 use boundary::idempotency;
 use boundary::telemetry::{Unit, measure, measure_of};
@@ -8,7 +9,6 @@ use domain::hex;
 use domain::notifications::{Delivery, NotificationId, Submission};
 use futures::{StreamExt, TryStreamExt, stream};
 use store::idempotency::Claim;
-use store::notifications::{Accept, Accepted, Person};
 
 use super::{AcceptedOne, AcceptedView, Answer, Key, Receipt, once};
 use crate::http::plan::{Planned, Words};

@@ -1,10 +1,10 @@
 //! A version of a template as callers see it, with what became of what it said.
 
+use crate::store::Results;
 use boundary::http::Problem;
 use domain::notifications::{Channel, Template, TemplateVersion};
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::notifications::Results;
 
 use crate::http::state::App;
 

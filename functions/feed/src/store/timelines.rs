@@ -1,0 +1,66 @@
+//! Timelines: references under names that follow from the post, so a repeat changes nothing.
+
+use domain::accounts::UserId;
+use domain::feed::{PostId, Reference};
+use domain::{Failure, Timestamp};
+
+use super::batches::Written;
+use super::wire::Stretch;
+use super::{Feed, rows};
+use store::row::{Item, Row, broken, instant, key, text};
+use store::schema::SK;
+
+impl Feed {
+    /// The newest references of a reader below a place, and when each arrived, up to date.
+    pub async fn timeline(
+        &self,
+        reader: &UserId,
+        below: PostId,
+        limit: usize,
+    ) -> Result<Vec<(Reference, Timestamp)>, Failure> {
+        let stretch = Stretch {
+            condition: "pk = :timeline AND sk < :below",
+            values: vec![
+                (":timeline", text(rows::timeline_pk(reader))),
+                (":below", text(below.text())),
+            ],
+            descending: true,
+            limit: Some(limit),
+            ..Stretch::default()
+        };
+        self.query(stretch, "read the timeline").await?.iter().map(read).collect()
+    }
+
+    /// Puts references into timelines.
+    pub async fn refer(
+        &self,
+        references: impl IntoIterator<Item = (UserId, Reference)>,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        let written = references.into_iter().map(|(reader, reference)| {
+            let mut item = key(&rows::timeline_pk(&reader), &reference.post_id.text());
+            item.insert("author".to_owned(), text(reference.author.as_str()));
+            item.insert("at".to_owned(), instant(now));
+            Written::Put(item)
+        });
+        self.write_all(written, "write to timelines").await
+    }
+
+    /// Takes references out of timelines.
+    pub async fn forget(
+        &self,
+        references: impl IntoIterator<Item = (UserId, PostId)>,
+    ) -> Result<(), Failure> {
+        let gone = references
+            .into_iter()
+            .map(|(reader, post)| Written::Delete(key(&rows::timeline_pk(&reader), &post.text())));
+        self.write_all(gone, "take references out of timelines").await
+    }
+}
+
+fn read(item: &Item) -> Result<(Reference, Timestamp), Failure> {
+    let row = Row(item);
+    let post_id = PostId::parse(row.text(SK)?).ok_or_else(|| broken(SK))?;
+    let author = UserId::outside(row.text("author")?);
+    Ok((Reference { post_id, author }, row.instant("at")?))
+}

@@ -1,0 +1,97 @@
+//! Destinations that no link may lead to: hosts (with everything beneath them) and single URLs.
+
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemOutput;
+use aws_sdk_dynamodb::operation::put_item::PutItemOutput;
+use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
+use domain::{Failure, Timestamp};
+
+use super::Links;
+use store::row::{Builder, Item, Row, instant, key, text};
+use store::settle::settle;
+use store::tally;
+
+const PK: &str = "blocklist";
+
+/// One entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// `host:evil.example` or `url:<sha-256>`, as `Target::block_keys` writes them.
+    pub key: String,
+    /// Why.
+    pub reason: String,
+    /// Who added it.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Links {
+    /// The whole list, by key.
+    pub async fn blocklist(&self) -> Result<Vec<Entry>, Failure> {
+        let mut entries = Vec::new();
+        let mut start = None;
+        loop {
+            let found = self
+                .client
+                .query()
+                .table_name(&self.table)
+                .key_condition_expression("pk = :list")
+                .expression_attribute_values(":list", text(PK))
+                .set_exclusive_start_key(start)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                .send()
+                .await
+                .map_err(|cause| Failure::new("read the blocklist", cause))?;
+            tally::note(found.consumed_capacity());
+            for item in found.items() {
+                entries.push(read(item)?);
+            }
+            start = found.last_evaluated_key;
+            if start.is_none() {
+                return Ok(entries);
+            }
+        }
+    }
+
+    /// Adds an entry; one that is there already stays as it is.
+    pub async fn block_destination(&self, entry: &Entry) -> Result<(), Failure> {
+        let row = Builder::keyed(PK, &entry.key)
+            .with("reason", text(&entry.reason))
+            .with("added_by", text(&entry.by))
+            .with("added_at", instant(entry.at));
+        let sent = self
+            .client
+            .put_item()
+            .table_name(&self.table)
+            .set_item(Some(row.build()))
+            .condition_expression("attribute_not_exists(pk)")
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        settle("add to the blocklist", sent, PutItemOutput::consumed_capacity)
+    }
+
+    /// Takes an entry off; one that is not there is fine.
+    pub async fn unblock_destination(&self, entry_key: &str) -> Result<(), Failure> {
+        let sent = self
+            .client
+            .delete_item()
+            .table_name(&self.table)
+            .set_key(Some(key(PK, entry_key)))
+            .condition_expression("attribute_exists(pk)")
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        settle("take off the blocklist", sent, DeleteItemOutput::consumed_capacity)
+    }
+}
+
+fn read(item: &Item) -> Result<Entry, Failure> {
+    let row = Row(item);
+    Ok(Entry {
+        key: row.text("sk")?.to_owned(),
+        reason: row.text("reason")?.to_owned(),
+        by: row.text("added_by")?.to_owned(),
+        at: row.instant("added_at")?,
+    })
+}

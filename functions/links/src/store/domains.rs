@@ -1,0 +1,200 @@
+//! Custom domains: any number of claims, one owner.
+
+use aws_sdk_dynamodb::operation::put_item::PutItemError;
+use aws_sdk_dynamodb::types::{
+    Delete, Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure, Update,
+};
+use domain::accounts::UserId;
+use domain::links::{Claim, DomainName};
+use domain::{Failure, Timestamp};
+
+use super::Links;
+use store::row::{Builder, Item, Row, broken, instant, key, text};
+use store::schema::{GSI1, GSI1_PK, GSI1_SK};
+use store::tally;
+use store::transaction::{Transacted, delete, put, transact, update};
+
+/// Claims listed at once; nobody has more domains than that.
+const MOST: i32 = 100;
+
+/// How proving a claim ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proven {
+    /// The domain is the claimant's.
+    Proven,
+    /// Someone else proved it before.
+    Taken,
+}
+
+impl Links {
+    /// Records a claim; a repeated one returns the claim that stands.
+    pub async fn claim_domain(&self, claim: &Claim) -> Result<Claim, Failure> {
+        const ACTION: &str = "claim the domain";
+        let sent = self
+            .client
+            .put_item()
+            .table_name(&self.table)
+            .set_item(Some(claim_row(claim)))
+            .condition_expression("attribute_not_exists(pk)")
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        match sent {
+            Ok(done) => {
+                tally::note(done.consumed_capacity());
+                Ok(claim.clone())
+            }
+            Err(error) => match error.as_service_error() {
+                Some(PutItemError::ConditionalCheckFailedException(lost)) => {
+                    tally::note([]);
+                    read_claim(lost.item().ok_or_else(|| broken("domain"))?)
+                }
+                _ => Err(Failure::new(ACTION, error)),
+            },
+        }
+    }
+
+    /// That user's claim to the domain.
+    pub async fn find_claim(
+        &self,
+        name: &DomainName,
+        owner: &UserId,
+    ) -> Result<Option<Claim>, Failure> {
+        let found = self.domain_row(name, &claim_sk(owner)).await?;
+        found.as_ref().map(read_claim).transpose()
+    }
+
+    /// Who has proven that the domain is theirs.
+    pub async fn domain_owner(&self, name: &DomainName) -> Result<Option<UserId>, Failure> {
+        let found = self.domain_row(name, "domain").await?;
+        found.map(|item| Row(&item).text("owner").map(UserId::outside)).transpose()
+    }
+
+    /// A user's claims, by name.
+    pub async fn list_claims(&self, owner: &UserId) -> Result<Vec<Claim>, Failure> {
+        let found = self
+            .client
+            .query()
+            .table_name(&self.table)
+            .index_name(GSI1)
+            .key_condition_expression("gsi1pk = :list")
+            .expression_attribute_values(":list", text(claims_of(owner)))
+            .limit(MOST)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|cause| Failure::new("list the domains", cause))?;
+        tally::note(found.consumed_capacity());
+        found.items().iter().map(read_claim).collect()
+    }
+
+    /// Makes the claimant the domain's owner, unless it has one.
+    pub async fn prove_claim(
+        &self,
+        claim: &Claim,
+        now: Timestamp,
+        token: &str,
+    ) -> Result<Proven, Failure> {
+        const ACTION: &str = "prove the domain";
+        let owned = Builder::keyed(&domain_pk(&claim.name), "domain")
+            .with("owner", text(claim.owner.as_str()))
+            .with("verified_at", instant(now));
+        let owned = Put::builder()
+            .table_name(&self.table)
+            .set_item(Some(owned.build()))
+            .condition_expression("attribute_not_exists(pk) OR #owner = :owner")
+            .expression_attribute_names("#owner", "owner")
+            .expression_attribute_values(":owner", text(claim.owner.as_str()))
+            .build()
+            .map_err(|cause| Failure::new(ACTION, cause))?;
+        let noted = Update::builder()
+            .table_name(&self.table)
+            .set_key(Some(key(&domain_pk(&claim.name), &claim_sk(&claim.owner))))
+            .update_expression("SET verified_at = :now")
+            .condition_expression("attribute_exists(pk)")
+            .expression_attribute_values(":now", instant(now))
+            .build()
+            .map_err(|cause| Failure::new(ACTION, cause))?;
+        let items = vec![put(owned), update(noted)];
+        Ok(match transact(&self.client, ACTION, items, token).await? {
+            Transacted::Committed => Proven::Proven,
+            Transacted::Refused(_) => Proven::Taken,
+        })
+    }
+
+    /// Gives a claim up, and the domain with it if it was proven.
+    pub async fn release_domain(&self, claim: &Claim, token: &str) -> Result<(), Failure> {
+        const ACTION: &str = "release the domain";
+        let row = |sk: &str| {
+            Delete::builder()
+                .table_name(&self.table)
+                .set_key(Some(key(&domain_pk(&claim.name), sk)))
+        };
+        let claimed = row(&claim_sk(&claim.owner)).condition_expression("attribute_exists(pk)");
+        let mut items = vec![claimed.build()];
+        if claim.verified_at.is_some() {
+            let owned = row("domain")
+                .condition_expression("#owner = :owner")
+                .expression_attribute_names("#owner", "owner")
+                .expression_attribute_values(":owner", text(claim.owner.as_str()));
+            items.push(owned.build());
+        }
+        let items = items
+            .into_iter()
+            .map(|item| item.map(delete).map_err(|cause| Failure::new(ACTION, cause)))
+            .collect::<Result<Vec<_>, _>>()?;
+        // Refused means that it is gone already, which is what was asked for.
+        transact(&self.client, ACTION, items, token).await.map(|_| ())
+    }
+
+    async fn domain_row(&self, name: &DomainName, sk: &str) -> Result<Option<Item>, Failure> {
+        let found = self
+            .client
+            .get_item()
+            .table_name(&self.table)
+            .set_key(Some(key(&domain_pk(name), sk)))
+            .consistent_read(true)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|cause| Failure::new("read the domain", cause))?;
+        tally::note(found.consumed_capacity());
+        Ok(found.item)
+    }
+}
+
+fn domain_pk(name: &DomainName) -> String {
+    format!("domain#{}", name.as_str())
+}
+
+fn claim_sk(owner: &UserId) -> String {
+    format!("claim#{}", owner.as_str())
+}
+
+fn claims_of(owner: &UserId) -> String {
+    format!("domains#{}", owner.as_str())
+}
+
+fn claim_row(claim: &Claim) -> Item {
+    Builder::keyed(&domain_pk(&claim.name), &claim_sk(&claim.owner))
+        .with(GSI1_PK, text(claims_of(&claim.owner)))
+        .with(GSI1_SK, text(claim.name.as_str()))
+        .with("domain", text(claim.name.as_str()))
+        .with("owner", text(claim.owner.as_str()))
+        .with("token", text(&claim.token))
+        .with("created_at", instant(claim.created_at))
+        .with_some("verified_at", claim.verified_at.map(instant))
+        .build()
+}
+
+fn read_claim(item: &Item) -> Result<Claim, Failure> {
+    let row = Row(item);
+    Ok(Claim {
+        name: DomainName::parse(row.text("domain")?).map_err(|_| broken("domain"))?,
+        owner: UserId::outside(row.text("owner")?),
+        token: row.text("token")?.to_owned(),
+        created_at: row.instant("created_at")?,
+        verified_at: row.maybe_instant("verified_at"),
+    })
+}

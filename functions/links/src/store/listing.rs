@@ -1,0 +1,127 @@
+//! The owner's links, newest first.
+
+use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
+use domain::Failure;
+use domain::accounts::UserId;
+use domain::links::Link;
+
+use super::{Links, rows};
+use store::accounts::Page;
+use store::row::{Item, Row, key, text};
+use store::schema::{GSI1, GSI1_PK, GSI1_SK};
+use store::tally;
+
+/// Pages read for one answer at most: a filter that matches little must not read everything.
+const PAGES: usize = 10;
+
+/// Rows looked at for one page.
+const LOOKED_AT: i32 = 200;
+
+/// Whose links, and which of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Whose<'a> {
+    /// The owner.
+    pub owner: &'a UserId,
+    /// The deleted ones instead of the live ones.
+    pub deleted: bool,
+}
+
+/// What a listed link must have.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// This tag.
+    pub tag: Option<String>,
+    /// This text in its code, destination or note.
+    pub text: Option<String>,
+    /// This domain.
+    pub domain: Option<String>,
+}
+
+impl Links {
+    /// Up to `limit` links after the position `after`, newest first. A page may be short, or even
+    /// empty, and still have a next one: a filter is applied to what was read.
+    pub async fn list(
+        &self,
+        whose: Whose<'_>,
+        filter: &Filter,
+        limit: usize,
+        after: Option<&str>,
+    ) -> Result<Page<Link>, Failure> {
+        let list = rows::list_of(whose.owner, whose.deleted);
+        let mut start = after.and_then(|position| start_key(&list, position));
+        let mut items: Vec<Link> = Vec::new();
+        for _ in 0..PAGES {
+            let (found, next) = self.list_page(&list, filter, limit - items.len(), start).await?;
+            items.extend(found);
+            start = next;
+            if start.is_none() || items.len() >= limit {
+                break;
+            }
+        }
+        let next = start.and_then(|key| Row(&key).maybe_text(GSI1_SK).map(str::to_owned));
+        Ok(Page { items, next })
+    }
+
+    async fn list_page(
+        &self,
+        list: &str,
+        filter: &Filter,
+        room: usize,
+        start: Option<Item>,
+    ) -> Result<(Vec<Link>, Option<Item>), Failure> {
+        let mut request = self
+            .client
+            .query()
+            .table_name(&self.table)
+            .index_name(GSI1)
+            .key_condition_expression("gsi1pk = :list")
+            .expression_attribute_values(":list", text(list))
+            .set_exclusive_start_key(start)
+            .scan_index_forward(false)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let clauses = [
+            ("contains(tags, :tag)", ":tag", &filter.tag),
+            ("contains(haystack, :text)", ":text", &filter.text),
+            ("#domain = :domain", ":domain", &filter.domain),
+        ];
+        let mut wanted = Vec::new();
+        for (clause, name, value) in clauses {
+            if let Some(value) = value {
+                wanted.push(clause);
+                request = request.expression_attribute_values(name, text(value));
+            }
+        }
+        if filter.domain.is_some() {
+            request = request.expression_attribute_names("#domain", "domain");
+        }
+        let filtered = !wanted.is_empty();
+        if filtered {
+            request = request.filter_expression(wanted.join(" AND "));
+        }
+        // Without a filter every row that is read is shown; with one, most may not be.
+        let plain = i32::try_from(room).unwrap_or(LOOKED_AT);
+        let found = request
+            .limit(if filtered { LOOKED_AT } else { plain })
+            .send()
+            .await
+            .map_err(|cause| Failure::new("list the links", cause))?;
+        tally::note(found.consumed_capacity());
+        let read = found.items().iter().map(rows::read_link).collect::<Result<Vec<_>, _>>()?;
+        if read.len() > room {
+            let links: Vec<Link> = read.into_iter().take(room).collect();
+            let next = links.last().and_then(|link| start_key(list, &rows::list_order(link)));
+            return Ok((links, next));
+        }
+        Ok((read, found.last_evaluated_key().cloned()))
+    }
+}
+
+/// The key to go on from, made of a position like `0001700000000000##abc`; `None` if it is no such.
+fn start_key(list: &str, position: &str) -> Option<Item> {
+    let mut parts = position.splitn(3, '#');
+    let (_, domain, code) = (parts.next()?, parts.next()?, parts.next()?);
+    let mut start = key(&rows::link_pk(domain, code), "link");
+    start.insert(GSI1_PK.to_owned(), text(list));
+    start.insert(GSI1_SK.to_owned(), text(position));
+    Some(start)
+}

@@ -1,0 +1,190 @@
+//! Notifications: accepted once, claimed under the person's will, and every decision written down.
+//!
+//! Rows, all under the table's one key schema:
+//! `n#N / notification` (never changed), `n#N / delivery#W` (one for each way it goes),
+//! `n#N / counted#W` (what was counted of it), `user#U / preferences`, `/ contacts`, `/ read` (up to
+//! where they have read) and `/ stamp` (the versions of the first two, in one small row),
+//! `template#T / template`, `template#T / version#V` (never changed), `counts#T#V#X#S / counts` (results
+//! of variant X, shard S), `address#A / suppression`, `provider#P / breaker` and `/ lanes`,
+//! `ref#P#R / delivery` (what provider P calls R), `once#…` (answers to repeated calls) and `sweep / …`
+//! (where the last walk stopped).
+//!
+//! `gsi1` lists what is someone's: `user#U`, their log by time, and `waiting#U`, the deliveries to them
+//! that have not ended. `gsi2` has what someone has to look at, and nothing else: `pending#S` by the time
+//! from which it may be sent, `due#B` where that is more than a quarter of an hour away, `sending#S` by
+//! the time of the claim, `dead#C#S` by the time of the failure. Both carry just enough to read on.
+//!
+//! What it costs, in calls to the store (units for rows of up to 1 KB; reads are up to date):
+//!
+//! | operation | calls | units |
+//! |---|---|---|
+//! | [`accept`](Notifications::accept) | 1 transaction | 2 for the answer, 3 for the notification, 4 a delivery |
+//! | [`look`](Notifications::look), everything that a decision needs | 1 batch, 2 without a hint of whose it is | 4 |
+//! | [`claim`](Notifications::claim) | 1 transaction | 6, and 2 in the index |
+//! | [`record`](Notifications::record) | 1 transaction | 2, 2 for the reference, and 1 or 2 in the indexes |
+//! | [`apply`](Notifications::apply) | 1 read, 1 transaction | 1 + 2, and what changes in the indexes |
+//! | [`apply_from`](Notifications::apply_from), after a look | 1 transaction | 2, and the same |
+//! | [`lease`](Notifications::lease), for many parcels | 1 write | 1 |
+//! | [`count`](Notifications::count) | 1 transaction | 4 |
+//!
+//! What waits for a person could have been rows of their own (4 units a delivery: 2 to write, 2 to
+//! delete, in transactions that have to hold them) or found by reading the whole log; in the index they
+//! cost 2 units, and no change between `pending` and `sending` touches them. An index may be a moment
+//! behind: what it does not show yet, the claim stops.
+
+mod accept;
+mod apply;
+mod claim;
+mod counts;
+mod dead;
+mod lanes;
+mod lists;
+mod log;
+mod person;
+mod providers;
+mod references;
+mod rows;
+mod suppressions;
+mod sweeps;
+mod templates;
+mod wire;
+
+use aws_sdk_dynamodb::Client;
+use boundary::{Host, Misconfigured};
+use domain::Failure;
+use domain::accounts::UserId;
+use domain::notifications::{Delivery, DeliveryId, Notification, NotificationId};
+
+use store::Idempotency;
+use store::row::{Item, Row, key};
+use store::schema;
+use store::schema::SK;
+
+pub use accept::{Accept, Accepted, Part};
+pub use apply::Applied;
+pub use claim::{Claim, Claimed};
+pub use counts::{Counted, Results, What};
+pub use lanes::Leased;
+pub use lists::Listed;
+pub use person::{Dropped, Person, Saved};
+pub use providers::Trial;
+pub use suppressions::Noted;
+pub use templates::Published;
+
+/// The notifications table.
+#[derive(Debug, Clone)]
+pub struct Notifications {
+    client: Client,
+    table: String,
+    once: Idempotency,
+}
+
+/// A notification and everything that becomes of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// What was asked for.
+    pub notification: Notification,
+    /// One for each way, by way.
+    pub deliveries: Vec<Delivery>,
+}
+
+/// Everything that is stored and that a decision about a delivery depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// What was asked for.
+    pub notification: Notification,
+    /// How far it is.
+    pub delivery: Delivery,
+    /// What its person wants, and where they are.
+    pub person: Person,
+}
+
+impl Notifications {
+    /// Works on the table that `NOTIFICATIONS_TABLE` names.
+    pub fn from_host(host: &Host) -> Result<Self, Misconfigured> {
+        let table = host.vars.required(schema::NOTIFICATIONS.variable)?;
+        Ok(Self::new(host.aws.dynamodb(), table))
+    }
+
+    /// Works on `table`.
+    pub fn new(client: Client, table: impl Into<String>) -> Self {
+        let table = table.into();
+        let once = Idempotency::new(client.clone(), &table);
+        Self { client, table, once }
+    }
+
+    /// The idempotency rows that live in the same table.
+    pub const fn once(&self) -> &Idempotency {
+        &self.once
+    }
+
+    /// Reads a notification with its deliveries, up to date.
+    pub async fn find(&self, id: &NotificationId) -> Result<Option<Told>, Failure> {
+        let condition = "pk = :pk AND sk BETWEEN :delivery AND :notification";
+        let values = [
+            (":pk", rows::notification_pk(id)),
+            (":delivery", rows::DELIVERY.to_owned()),
+            (":notification", rows::NOTIFICATION.to_owned()),
+        ];
+        let items = self.query_all("read the notification", condition, values).await?;
+        told(&items)
+    }
+
+    /// Reads a delivery, up to date.
+    pub async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>, Failure> {
+        let found = self.get(rows::delivery_key(id), "read the delivery").await?;
+        found.as_ref().map(rows::read).transpose()
+    }
+
+    /// Reads deliveries, a hundred in a call, in any order; what is not there is left out. None may be
+    /// named twice.
+    pub async fn deliveries(
+        &self,
+        ids: impl IntoIterator<Item = &DeliveryId>,
+    ) -> Result<Vec<Delivery>, Failure> {
+        let keys = ids.into_iter().map(rows::delivery_key).collect();
+        self.get_all(keys, "read deliveries").await?.iter().map(rows::read).collect()
+    }
+
+    /// Reads everything that a decision about a delivery depends on, up to date. `hint` is who it may
+    /// be for, if a message says so: if it is right, all is read at once.
+    pub async fn look(
+        &self,
+        id: &DeliveryId,
+        hint: Option<&UserId>,
+    ) -> Result<Option<Look>, Failure> {
+        let mut keys = vec![rows::notification_key(&id.notification_id), rows::delivery_key(id)];
+        if let Some(user) = hint {
+            let pk = rows::user_pk(user);
+            keys.extend([rows::PREFERENCES, rows::CONTACTS].map(|sk| key(&pk, sk)));
+        }
+        let items = self.get_all(keys, "read the delivery").await?;
+        let at = |sk: &str| items.iter().find(|item| Row(item).maybe_text(SK) == Some(sk));
+        let delivery_sk = format!("{}{}", rows::DELIVERY, id.way.name());
+        let (Some(notification), Some(delivery)) = (at(rows::NOTIFICATION), at(&delivery_sk))
+        else {
+            return Ok(None);
+        };
+        let notification: Notification = rows::read(notification)?;
+        let delivery = rows::read(delivery)?;
+        let person = match hint {
+            Some(user) if *user == notification.user => Person::read(&items)?,
+            _ => self.person(&notification.user).await?,
+        };
+        Ok(Some(Look { notification, delivery, person }))
+    }
+}
+
+/// The notification among some rows of one, with its deliveries.
+fn told(items: &[Item]) -> Result<Option<Told>, Failure> {
+    let (mut notification, mut deliveries) = (None, Vec::new());
+    for item in items {
+        if Row(item).maybe_text(SK) == Some(rows::NOTIFICATION) {
+            notification = Some(rows::read(item)?);
+        } else {
+            deliveries.push(rows::read::<Delivery>(item)?);
+        }
+    }
+    deliveries.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(notification.map(|notification| Told { notification, deliveries }))
+}

@@ -1,0 +1,92 @@
+//! What is someone's: their log, newest first, and what waits for them.
+
+use aws_sdk_dynamodb::operation::query::QueryOutput;
+use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
+use domain::Failure;
+use domain::accounts::UserId;
+use domain::notifications::{DeliveryId, NotificationId, Way};
+
+use super::{Notifications, Told, rows, told};
+use store::accounts::Page;
+use store::row::{Item, Row, text};
+use store::schema::{GSI1, GSI1_SK, PK};
+use store::tally;
+
+impl Notifications {
+    /// Up to `limit` of a person's notifications before the position `after`, newest first, each with
+    /// its deliveries.
+    pub async fn log(
+        &self,
+        user: &UserId,
+        limit: i32,
+        after: Option<&str>,
+    ) -> Result<Page<Told>, Failure> {
+        let before = after.unwrap_or("~");
+        let found = self.someones(&rows::log_of(user), "<", before, limit).await?;
+        let ids: Vec<NotificationId> = found.items().iter().filter_map(logged).collect();
+        let mut keys = Vec::new();
+        for (item, id) in found.items().iter().zip(&ids) {
+            keys.push(rows::notification_key(id));
+            let ways = Row(item).texts("ways").iter().filter_map(|way| Way::parse(way));
+            let mine = |way| DeliveryId { notification_id: id.clone(), way };
+            keys.extend(ways.map(|way| rows::delivery_key(&mine(way))));
+        }
+        let all = self.get_all(keys, "read the log").await?;
+        let mut items = Vec::new();
+        for id in &ids {
+            let pk = rows::notification_pk(id);
+            let its = |item: &&Item| Row(item).maybe_text(PK) == Some(&pk);
+            let mine: Vec<Item> = all.iter().filter(its).cloned().collect();
+            items.extend(told(&mine)?);
+        }
+        Ok(Page { items, next: position(&found) })
+    }
+
+    /// Up to `limit` deliveries to a person that have not ended, after the position `after`, in no
+    /// order that means anything. One that was accepted this moment may be missing.
+    pub async fn waiting_for(
+        &self,
+        user: &UserId,
+        limit: i32,
+        after: Option<&str>,
+    ) -> Result<Page<DeliveryId>, Failure> {
+        let list = rows::waiting_list(user);
+        let found = self.someones(&list, ">", after.unwrap_or("0"), limit).await?;
+        let items = found.items().iter().map(rows::own_id).collect::<Result<Vec<_>, _>>()?;
+        Ok(Page { items, next: position(&found) })
+    }
+
+    async fn someones(
+        &self,
+        list: &str,
+        direction: &str,
+        from: &str,
+        limit: i32,
+    ) -> Result<QueryOutput, Failure> {
+        let found = self
+            .client
+            .query()
+            .table_name(&self.table)
+            .index_name(GSI1)
+            .key_condition_expression(format!("gsi1pk = :list AND gsi1sk {direction} :from"))
+            .expression_attribute_values(":list", text(list))
+            .expression_attribute_values(":from", text(from))
+            .scan_index_forward(direction == ">")
+            .limit(limit)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|cause| Failure::new("read what is someone's", cause))?;
+        tally::note(found.consumed_capacity());
+        Ok(found)
+    }
+}
+
+fn logged(item: &Item) -> Option<NotificationId> {
+    NotificationId::parse(Row(item).maybe_text(PK)?.strip_prefix("n#")?)
+}
+
+fn position(found: &QueryOutput) -> Option<String> {
+    let key = found.last_evaluated_key()?;
+    Row(key).maybe_text(GSI1_SK).map(str::to_owned)
+}

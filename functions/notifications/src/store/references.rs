@@ -1,0 +1,25 @@
+//! From a provider's name for a parcel to its delivery.
+
+use domain::Failure;
+use domain::notifications::{DeliveryId, ProviderName};
+
+use super::{Notifications, rows};
+use store::row::Row;
+
+impl Notifications {
+    /// The delivery that a provider's callback is about: by our key, which needs no reading, or by
+    /// their name for it.
+    pub async fn referred(
+        &self,
+        provider: &ProviderName,
+        reference: &str,
+    ) -> Result<Option<DeliveryId>, Failure> {
+        if let Some(id) = DeliveryId::parse(reference) {
+            return Ok(Some(id));
+        }
+        let key = rows::reference_key(provider, reference);
+        let found = self.get(key, "read a provider's reference").await?;
+        let leads_to = found.as_ref().map(|item| Row(item).text("leads_to")).transpose()?;
+        Ok(leads_to.and_then(DeliveryId::parse))
+    }
+}

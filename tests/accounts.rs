@@ -1,0 +1,10 @@
+//! Accounts and their keys: flows, stores, races and faults.
+
+mod crash_points;
+mod faults;
+mod flows;
+mod keys;
+mod messages;
+mod planted;
+mod races;
+mod store;

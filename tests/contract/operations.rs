@@ -1,0 +1,122 @@
+//! What holds for every operation, with a sample event of each as the request that is understood: methods,
+//! bodies, unknown fields, pages, repetitions, and what belongs to another caller.
+
+mod bodies;
+mod ownership;
+mod paging;
+mod repetition;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use boundary::System;
+use boundary::http::Operation;
+use http::Method;
+use local::{document, systems};
+use serde_json::Value;
+use tests::{Call, Lab, root};
+
+/// An operation with its sample.
+struct Sampled {
+    operation: Operation,
+    /// What the document says of it.
+    entry: Value,
+    event: Value,
+}
+
+impl Sampled {
+    /// `GET /api/v1/jobs`.
+    fn name(&self) -> String {
+        format!("{} {}", self.operation.method, self.operation.path)
+    }
+
+    fn method(&self) -> Method {
+        self.operation.method.parse().unwrap()
+    }
+
+    /// The path of the sample, with its query.
+    fn target(&self) -> String {
+        let path = self.event["rawPath"].as_str().unwrap();
+        match self.event["rawQueryString"].as_str() {
+            Some("") | None => path.to_owned(),
+            Some(query) => format!("{path}?{query}"),
+        }
+    }
+
+    /// The sample with the headers that mean something, and without its body.
+    fn call<'l>(&self, lab: &'l Lab) -> Call<'l> {
+        let mut call = lab.call(self.method(), &self.target());
+        for (name, value) in self.event["headers"].as_object().unwrap() {
+            if matches!(name.as_str(), "accept" | "authorization" | "content-type" | "if-match") {
+                call = call.header(name, value.as_str().unwrap());
+            }
+        }
+        call
+    }
+
+    /// The sample's body, if it is an object in JSON.
+    fn object(&self) -> Option<Value> {
+        let body: Value = serde_json::from_str(self.event["body"].as_str()?).ok()?;
+        body.is_object().then_some(body)
+    }
+
+    /// The parameter of that name in that place.
+    fn parameter(&self, place: &str, name: &str) -> Option<&Value> {
+        let mut parameters = self.entry["parameters"].as_array()?.iter();
+        parameters.find(|it| it["in"] == place && it["name"] == name)
+    }
+}
+
+fn all() -> Vec<Operation> {
+    systems::all().iter().flat_map(System::operations).map(|(_, operation)| operation).collect()
+}
+
+/// Every operation with the first of its samples that the files' order has.
+fn sampled() -> Vec<Sampled> {
+    let mut events: BTreeMap<(String, String), Value> = BTreeMap::new();
+    for path in super::files(&root().join("events")) {
+        let event: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let Some(method) = event["requestContext"]["http"]["method"].as_str() else { continue };
+        let Some((_, path)) = event["routeKey"].as_str().and_then(|key| key.split_once(' ')) else {
+            continue;
+        };
+        events.entry((method.to_owned(), path.to_owned())).or_insert(event);
+    }
+    let document = document::openapi();
+    let of = |operation: Operation| {
+        let key = (operation.method.to_owned(), operation.path.to_owned());
+        let event = events.get(&key).unwrap_or_else(|| panic!("no sample event of {key:?}"));
+        let entry = &document["paths"][operation.path][operation.method.to_lowercase()];
+        Sampled { operation, entry: entry.clone(), event: event.clone() }
+    };
+    all().into_iter().map(of).collect()
+}
+
+#[test]
+fn every_operation_has_a_sample_event() {
+    assert!(sampled().len() >= 120);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_method_that_a_path_lacks_is_answered_with_those_it_has() {
+    let lab = Lab::new();
+    let mut methods: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for operation in all() {
+        methods.entry(operation.path).or_default().insert(operation.method);
+    }
+    for it in sampled() {
+        let has = &methods[it.operation.path];
+        for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
+            if has.contains(method) {
+                continue;
+            }
+            let call = lab.call(method.parse().unwrap(), it.event["rawPath"].as_str().unwrap());
+            let answer = call.by(&tests::root_key()).send().await;
+            let context = format!("{method} {}: {}", it.operation.path, answer.body);
+            assert_eq!(answer.status, 405, "{context}");
+            assert_eq!(answer.header("content-type"), "application/problem+json", "{context}");
+            let mut allowed: BTreeSet<_> = answer.header("allow").split(", ").collect();
+            allowed.remove("HEAD");
+            assert_eq!(allowed, *has, "{context}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The same for the feed: each call of each function between a change and the feeds that show it.
+//!
+//! Whichever call it was that went wrong, in the end every feed is what the model says, lists and counters
+//! of followers are right, authors reach people as they should, and no work is left.
+
+mod behind;
+mod callers;
+
+use domain::accounts::UserId;
+use domain::feed::model::World;
+use domain::feed::{Act, Order, PostId, Weights};
+use http::Method;
+use local::faults::Fault;
+use serde_json::{Value, json};
+use tests::{Answer, Lab, Setup};
+
+use crate::faults::crash_points::sweep;
+use crate::feed::faults::watch::{Watch, person};
+use crate::feed::faults::{PEOPLE, SETTINGS, rows, truths};
+
+/// People, and what was acknowledged to them.
+struct Scene {
+    watch: Watch,
+    world: World,
+    posts: Vec<PostId>,
+}
+
+impl Scene {
+    /// Everybody is there, and nobody knows anybody.
+    async fn new() -> Self {
+        let lab = Lab::with_parameters(Setup::default(), &[("FeedSettings", SETTINGS)]);
+        Self { watch: Watch::over(lab).await, world: World::default(), posts: Vec::new() }
+    }
+
+    /// The first of them is followed by so many, and has written so much.
+    async fn followed(followers: usize, posts: usize) -> Self {
+        let mut scene = Self::new().await;
+        for who in &PEOPLE[1..=followers] {
+            scene.act(who, Act::Follow, PEOPLE[0]).await;
+        }
+        scene.watch.settle().await;
+        for _ in 0..posts {
+            scene.write(PEOPLE[0], "PUBLIC").await;
+        }
+        scene.watch.settle().await;
+        scene
+    }
+
+    /// Repeats a call until it has an answer.
+    async fn persist(&self, who: &str, call: (Method, &str), body: &Value) -> Answer {
+        let done = self.watch.persist(who, call, body, Some("once")).await;
+        done.unwrap().answer
+    }
+
+    /// Writes a post, a moment after whatever came before.
+    async fn write(&mut self, who: &str, privacy: &str) -> PostId {
+        self.watch.lab.advance_seconds(1);
+        let body = json!({ "text": "hello", "privacy": privacy });
+        let made = self.watch.call(who, (Method::POST, "/api/v1/posts"), &body, None).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+        let id = PostId::parse(made.text("postId")).unwrap();
+        self.posts.push(id);
+        id
+    }
+
+    async fn act(&mut self, who: &str, act: Act, whom: &str) {
+        let answer = self.watch.call(who, path_of(act, whom).as_call(), &Value::Null, None).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        self.world.act(&person(who), act, &person(whom)).unwrap();
+    }
+
+    async fn get(&self, who: &str, path: &str) -> Answer {
+        self.watch.call(who, (Method::GET, path), &Value::Null, None).await
+    }
+
+    /// Everything from here on meets the fault, if it makes so many calls; from cold functions.
+    fn strike(&self, nth: u64, fault: Fault) {
+        self.watch.lab.cloud.functions.go_cold();
+        self.watch.lab.cloud.faults.strike(nth, fault);
+    }
+
+    /// Whether the fault came; nothing goes wrong from now on.
+    fn stop(&self) -> bool {
+        let struck = !self.watch.lab.cloud.faults.is_waiting();
+        self.watch.lab.cloud.faults.stop();
+        struck
+    }
+
+    /// Lets everything come to rest and holds it against the model.
+    async fn check(&mut self, context: &str) {
+        let held = self.hold().await;
+        held.map_err(|why| format!("{context}: {why}")).unwrap();
+    }
+
+    async fn hold(&mut self) -> Result<(), String> {
+        self.watch.rest().await?;
+        for (id, entry) in self.watch.store.posts(self.posts.clone()).await.unwrap() {
+            self.world.posts.insert(id, entry.post);
+        }
+        rows::hold_authors(&self.watch, &self.world).await?;
+        rows::hold_readers(&self.watch, &self.world).await?;
+        for name in PEOPLE {
+            let (at, pages) = truths::scroll(&self.watch, name, Order::Latest, 4).await?;
+            let user: UserId = person(name);
+            let expected = self.world.pages(&user, Order::Latest, &Weights::CURRENT, at, 4);
+            if pages != expected {
+                return Err(format!("{name} sees {pages:?}, not {expected:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// References in somebody's timeline.
+    async fn kept(&self, who: &str) -> usize {
+        self.watch.store.timeline(&person(who), PostId::MAX, 1_000).await.unwrap().len()
+    }
+}
+
+/// Which call an act is.
+struct Path(Method, String);
+
+impl Path {
+    fn as_call(&self) -> (Method, &str) {
+        (self.0.clone(), &self.1)
+    }
+}
+
+fn path_of(act: Act, whom: &str) -> Path {
+    let (method, name) = match act {
+        Act::Follow => (Method::PUT, "follow"),
+        Act::Unfollow => (Method::DELETE, "follow"),
+        Act::Block => (Method::PUT, "block"),
+        Act::Unblock => (Method::DELETE, "block"),
+        Act::Mute => (Method::PUT, "mute"),
+        Act::Unmute => (Method::DELETE, "mute"),
+    };
+    Path(method, format!("/api/v1/users/{whom}/{name}"))
+}

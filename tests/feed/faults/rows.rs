@@ -1,0 +1,104 @@
+//! What rows must be once nothing is on its way: lists, counters, marks, timelines and totals.
+
+use std::collections::BTreeSet;
+
+use domain::accounts::UserId;
+use domain::feed::model::World;
+use domain::feed::{Arrival, Mode, PostId, Settings};
+
+use super::known::Known;
+use super::possible::Stage;
+use super::watch::{Watch, person};
+use super::{PEOPLE, SETTINGS};
+
+/// Every counter and list of followers is what was acknowledged, and authors reach people as many as there
+/// are want it.
+pub(in crate::feed) async fn hold_authors(watch: &Watch, world: &World) -> Result<(), String> {
+    let settings = Settings::parse(SETTINGS)?;
+    for name in PEOPLE {
+        let author = person(name);
+        let followers = world.followers(&author);
+        let listed = watch.store.followers(&author, None, 100).await.unwrap();
+        let count = watch.store.count_followers(&author).await.unwrap();
+        let listed: BTreeSet<UserId> = listed.into_iter().collect();
+        if listed != followers || count != followers.len() as u64 {
+            return Err(format!("{name}: {count} and {listed:?}, not {followers:?}"));
+        }
+        let reach = watch.store.author(&author).await.unwrap().recents.reach;
+        let is_right = match reach.mode {
+            Mode::Pushed => count < settings.pull_from,
+            Mode::Rising => false,
+            Mode::Pulled => count >= settings.push_below,
+        };
+        if !is_right {
+            return Err(format!("{name} has {count} followers and is {reach:?}"));
+        }
+        for follower in followers.iter().filter(|_| reach.mode == Mode::Pulled) {
+            let standing = watch.store.standing(follower, watch.now()).await.unwrap();
+            if !standing.reader.marks.contains_key(&author) {
+                return Err(format!("{follower:?} has no mark of {name}, who is pulled"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whom somebody follows is listed, and what they may see is pushed or pulled.
+pub(in crate::feed) async fn hold_readers(watch: &Watch, world: &World) -> Result<(), String> {
+    let settings = Settings::parse(SETTINGS)?;
+    for name in PEOPLE {
+        let user = person(name);
+        let following = world.following(&user);
+        let listed = watch.store.following(&user, None, None).await.unwrap();
+        let standing = watch.store.standing(&user, watch.now()).await.unwrap();
+        let count = usize::try_from(standing.following).unwrap_or(0);
+        let listed: BTreeSet<UserId> = listed.into_iter().collect();
+        if listed != following || count != following.len() {
+            return Err(format!("{name} follows {count}, {listed:?}, not {following:?}"));
+        }
+        let reader = standing.reader;
+        // Nothing is written for somebody who is away; their next visit says that nothing counts.
+        if matches!(reader.arrives(watch.now(), &settings), Arrival::Returned(_)) {
+            continue;
+        }
+        let timeline = watch.store.timeline(&user, PostId::MAX, 1_000).await.unwrap();
+        let pushed: BTreeSet<PostId> = timeline.iter().map(|(it, _)| it.post_id).collect();
+        for post in world.visible(&user).into_iter().filter(|post| *post >= reader.floor) {
+            let author = &world.posts[&post].author;
+            if !pushed.contains(&post) && !reader.marks.contains_key(author) {
+                let at = world.posts[&post].clone();
+                return Err(format!("{at:?} is neither pushed to nor pulled by {reader:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// No timeline is longer than it may be, once it was tended.
+pub(super) async fn hold_lengths(watch: &Watch) -> Result<(), String> {
+    let settings = Settings::parse(SETTINGS)?;
+    let most = settings.kept + settings.kept / 10;
+    for name in PEOPLE {
+        let timeline = watch.store.timeline(&person(name), PostId::MAX, 1_000).await.unwrap();
+        if timeline.len() > most {
+            return Err(format!("{name} has a timeline of {}", timeline.len()));
+        }
+    }
+    Ok(())
+}
+
+/// Every total is what was acknowledged.
+pub(super) async fn hold_counts(watch: &Watch, known: &Known) -> Result<(), String> {
+    for (note, noted) in &known.posts {
+        if !matches!(noted.stage, Stage::Live(_)) {
+            continue;
+        }
+        let entry = watch.store.post(noted.id).await.unwrap().ok_or("a post is gone")?;
+        let is = [entry.counts.likes, entry.counts.comments, entry.counts.shares];
+        let (likes, comments, shares) = known.counted(note);
+        if is != [likes, comments, shares].map(|count| count as u64) {
+            return Err(format!("{note} counts {is:?}, not {likes}, {comments}, {shares}"));
+        }
+    }
+    Ok(())
+}

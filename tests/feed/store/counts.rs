@@ -1,0 +1,166 @@
+//! Totals: exact in the end, and no counter is forgotten.
+
+use domain::feed::counts::width;
+use domain::feed::{Counts, Engage, PostId, Privacy};
+use feed::store::Engagement;
+use feed::store::Feed;
+use futures::future::join_all;
+use tests::Lab;
+
+use super::{act, at, between, count, entry, feed, id, post, public, token, user, write};
+
+/// Posts that are still to be added up.
+async fn dirty(store: &Feed) -> Vec<PostId> {
+    let mut all = Vec::new();
+    for list in 0..Feed::LISTS {
+        let (posts, next) = store.dirty(list, None, 100).await.unwrap();
+        assert_eq!(next, None);
+        all.extend(posts);
+    }
+    all
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_total_is_what_people_did() {
+    let lab = Lab::new();
+    let store = feed(&lab);
+    public(&store, 1).await;
+    assert_eq!(store.fold(id(9), at(0)).await.unwrap(), None);
+    count(&store, "bob", Engage::Like, id(1)).await;
+    count(&store, "eve", Engage::Like, id(1)).await;
+    count(&store, "eve", Engage::Unlike, id(1)).await;
+    count(&store, "bob", Engage::Comment, id(1)).await;
+    count(&store, "bob", Engage::Comment, id(1)).await;
+    count(&store, "ada", Engage::Share, id(1)).await;
+    assert_eq!(entry(&store, id(1)).await.counts, Counts::default());
+    assert_eq!(dirty(&store).await, [id(1)]);
+    let total = store.fold(id(1), at(1)).await.unwrap().unwrap();
+    let counts = Counts { likes: 1, comments: 2, shares: 1 };
+    assert_eq!((total.counts, total.acts), (counts, 6));
+    assert_eq!(total.people.values().sum::<u64>(), 3, "each person once");
+    let stored = entry(&store, id(1)).await;
+    assert_eq!((stored.counts, stored.acts, stored.post.version), (counts, 6, 1));
+    assert_eq!(dirty(&store).await, []);
+    // Once more changes nothing, and an act puts it on the list again.
+    assert_eq!(store.fold(id(1), at(2)).await.unwrap().unwrap().counts, counts);
+    count(&store, "eve", Engage::Like, id(1)).await;
+    assert_eq!(dirty(&store).await, [id(1)]);
+    store.fold(id(1), at(3)).await.unwrap();
+    assert_eq!(entry(&store, id(1)).await.counts.likes, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_edit_leaves_totals_alone_and_a_fold_leaves_the_words() {
+    let lab = Lab::new();
+    let store = feed(&lab);
+    let before = public(&store, 1).await.post;
+    count(&store, "bob", Engage::Like, id(1)).await;
+    store.fold(id(1), at(1)).await.unwrap();
+    let gone = before.hidden(at(2)).unwrap();
+    store.amend(&before, &gone, at(2), &token()).await.unwrap();
+    let stored = entry(&store, id(1)).await;
+    assert_eq!((stored.post, stored.counts.likes), (gone.clone(), 1));
+    count(&store, "eve", Engage::Like, id(1)).await;
+    store.fold(id(1), at(3)).await.unwrap();
+    let stored = entry(&store, id(1)).await;
+    assert_eq!((stored.post, stored.counts.likes), (gone, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_post_is_spread_as_it_is_found_to_be_popular() {
+    let lab = Lab::new();
+    let store = feed(&lab);
+    public(&store, 1).await;
+    for n in 0..70 {
+        count(&store, &format!("p{n}"), Engage::Like, id(1)).await;
+    }
+    store.fold(id(1), at(1)).await.unwrap();
+    assert_eq!(entry(&store, id(1)).await.width, width(70));
+    for n in 70..100 {
+        count(&store, &format!("p{n}"), Engage::Like, id(1)).await;
+    }
+    store.fold(id(1), at(2)).await.unwrap();
+    let stored = entry(&store, id(1)).await;
+    assert_eq!((stored.counts.likes, stored.acts, stored.width), (100, 100, 8));
+    assert_eq!(dirty(&store).await, []);
+}
+
+/// Folds that run all the time, and acts between them: whatever they overlap with, the last fold of a
+/// post that is left on the list makes it exact.
+#[tokio::test(start_paused = true)]
+async fn folds_among_acts_lose_nothing() {
+    let lab = Lab::new();
+    let store = feed(&lab);
+    public(&store, 1).await;
+    for round in 0..12 {
+        let names: Vec<String> = (0..6).map(|n| format!("p{n}")).collect();
+        let what = if round % 3 == 2 { Engage::Unlike } else { Engage::Like };
+        let acts = names.iter().map(async |name| {
+            loop {
+                if act(&store, name, what, id(1)).await != Engagement::Moved {
+                    break;
+                }
+            }
+        });
+        let folds = (0..4).map(async |_| store.fold(id(1), at(round)).await.unwrap());
+        tokio::join!(join_all(acts), join_all(folds));
+        for post in dirty(&store).await {
+            store.fold(post, at(round)).await.unwrap();
+        }
+        assert_eq!(dirty(&store).await, []);
+        let likes = entry(&store, id(1)).await.counts.likes;
+        assert_eq!(likes, if round % 3 == 2 { 0 } else { 6 }, "round {round}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn hours_that_no_total_needs_go() {
+    let lab = Lab::new();
+    let store = feed(&lab);
+    let post = public(&store, 1).await;
+    for hour in 0..80 {
+        let who = user(&format!("p{hour}"));
+        let ada = store.between(&who, &post.post.author).await.unwrap();
+        let now = at(hour * 3_600);
+        store.engage((&who, Engage::Like), &post, &ada, Vec::new(), now, &token()).await.unwrap();
+    }
+    let now = at(79 * 3_600);
+    for _ in 0..2 {
+        let total = store.fold(id(1), now).await.unwrap().unwrap();
+        assert_eq!((total.counts.likes, total.people.len()), (80, 48));
+    }
+    let table = lab.table("FeedTable");
+    let text = |text: &str| aws_sdk_dynamodb::types::AttributeValue::S(text.to_owned());
+    let get = lab.aws().dynamodb().get_item().table_name(table);
+    let get = get.key("pk", text(&format!("count#{}#0", id(1)))).key("sk", text("count"));
+    let counter = get.send().await.unwrap().item.unwrap();
+    let hours = counter.keys().filter(|name| name[1..].parse::<i64>().is_ok()).count();
+    assert_eq!(hours, 48);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ten_thousand_likes_would_not_meet_in_one_row() {
+    let lab = Lab::new();
+    let store = feed(&lab);
+    let mut post = write(&store, &post(1, "ada", Privacy::Public)).await;
+    post.width = 64;
+    lab.watch_calls();
+    for n in 0..256 {
+        let name = format!("p{n}");
+        let ada = between(&store, &name, &post).await;
+        let who = user(&name);
+        store.engage((&who, Engage::Like), &post, &ada, Vec::new(), at(0), &token()).await.unwrap();
+    }
+    let mut most = std::collections::HashMap::<String, usize>::new();
+    for call in lab.cloud.faults.recorded() {
+        let body: serde_json::Value = serde_json::from_slice(&call.body).unwrap();
+        for item in body["TransactItems"].as_array().into_iter().flatten() {
+            let update = &item["Update"]["Key"]["pk"]["S"];
+            if let Some(pk) = update.as_str() {
+                *most.entry(pk.to_owned()).or_default() += 1;
+            }
+        }
+    }
+    assert_eq!(most.values().sum::<usize>(), 256, "one counter each");
+    assert!(most.len() > 55 && most.values().all(|writes| *writes < 16), "{most:?}");
+}

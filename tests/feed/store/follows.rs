@@ -1,0 +1,239 @@
+//! What is between two people: written with both lists and counted once, by what is true when it is written.
+
+use std::collections::BTreeSet;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use domain::feed::fan_out::split;
+use domain::feed::{Act, MOST_FOLLOWS, Message, Rejected};
+use feed::store::Feed;
+use feed::store::{Acted, Between};
+use futures::join;
+use tests::Lab;
+
+use super::{
+    FEW, at, changed, feed, late, place, refused, token, unfinished, user, watch_transactions,
+};
+
+/// Interleavings of two that are tried.
+const STEPS: u64 = 16;
+
+async fn act(store: &Feed, who: &str, act: Act, whom: &str) -> Acted {
+    store.act(&user(who), act, &user(whom), at(1), token).await.unwrap()
+}
+
+/// How many follow somebody, by the counters and by the list.
+async fn followers(store: &Feed, who: &str) -> (u64, usize) {
+    let listed = store.followers(&user(who), None, 1_000).await.unwrap();
+    (store.count_followers(&user(who)).await.unwrap(), listed.len())
+}
+
+/// How many somebody follows, by their row and by the list.
+async fn following(store: &Feed, who: &str) -> (u32, usize) {
+    let listed = store.following(&user(who), None, None).await.unwrap();
+    (store.standing(&user(who), at(0)).await.unwrap().following, listed.len())
+}
+
+async fn met(store: &Feed, who: &str, whom: &str) -> Between {
+    store.between(&user(who), &user(whom)).await.unwrap()
+}
+
+/// Sets a number of a row, whatever the row is.
+async fn set(lab: &Lab, (pk, sk): (&str, &str), name: &str, value: u64) {
+    let update = lab.aws().dynamodb().update_item().table_name(lab.table("FeedTable"));
+    let text = |text: &str| AttributeValue::S(text.to_owned());
+    let update = update.key("pk", text(pk)).key("sk", text(sk));
+    let update = update.update_expression("SET #name = :value");
+    let update = update.expression_attribute_names("#name", name);
+    let value = AttributeValue::N(value.to_string());
+    update.expression_attribute_values(":value", value).send().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_follow_is_on_both_lists_and_counts_once() {
+    let lab = Lab::new();
+    let store = feed(&lab);
+    let (follower, author) = (user("bob"), user("ada"));
+    let (tie, told) = changed(&store, "bob", Act::Follow, "ada").await;
+    assert!(tie.mine.follows && !tie.theirs.follows);
+    assert_eq!(told, [Message::Followed { v: 1, follower, author, version: 1 }]);
+    assert_eq!(unfinished(&store).await, told);
+    assert_eq!(act(&store, "bob", Act::Follow, "ada").await, Acted::Same(tie));
+    assert_eq!((followers(&store, "ada").await, following(&store, "bob").await), ((1, 1), (1, 1)));
+    assert_eq!((followers(&store, "bob").await, following(&store, "ada").await), ((0, 0), (0, 0)));
+    assert_eq!(met(&store, "ada", "bob").await.tie, tie.turned());
+    let bob = store.standing(&user("bob"), at(9)).await.unwrap();
+    assert!(bob.is_known && bob.reader.seen_at == at(0), "who follows is here");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_ceases_to_follow_twice_is_counted_off_once() {
+    let lab = Lab::new();
+    let store = feed(&lab);
+    for who in ["bob", "cid"] {
+        changed(&store, who, Act::Follow, "ada").await;
+    }
+    let (tie, told) = changed(&store, "bob", Act::Unfollow, "ada").await;
+    let (follower, author) = (user("bob"), user("ada"));
+    assert_eq!(told, [Message::Unfollowed { v: 1, follower, author }]);
+    assert_eq!(act(&store, "bob", Act::Unfollow, "ada").await, Acted::Same(tie));
+    assert_eq!((followers(&store, "ada").await, following(&store, "bob").await), ((1, 1), (0, 0)));
+    let (_, told) = changed(&store, "bob", Act::Follow, "ada").await;
+    assert!(matches!(told[..], [Message::Followed { version: 3, .. }]), "{told:?}");
+    assert_eq!(followers(&store, "ada").await, (2, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_block_ends_both_follows_and_lets_none_begin() {
+    let lab = Lab::new();
+    let store = feed(&lab);
+    changed(&store, "bob", Act::Follow, "ada").await;
+    changed(&store, "ada", Act::Follow, "bob").await;
+    changed(&store, "ada", Act::Mute, "bob").await;
+    assert!(met(&store, "ada", "bob").await.tie.is_friendship(), "a mute ends nothing");
+    let (tie, told) = changed(&store, "ada", Act::Block, "bob").await;
+    assert!(tie.mine.blocks && !tie.mine.follows && !tie.theirs.follows);
+    let (ada, bob) = (user("ada"), user("bob"));
+    let ended = |follower, author| Message::Unfollowed { v: 1, follower, author };
+    assert_eq!(told, [ended(ada.clone(), bob.clone()), ended(bob, ada)]);
+    for who in ["ada", "bob"] {
+        let lists = (followers(&store, who).await, following(&store, who).await);
+        assert_eq!(lists, ((0, 0), (0, 0)), "{who}");
+    }
+    assert_eq!(act(&store, "ada", Act::Block, "bob").await, Acted::Same(tie));
+    let refused = act(&store, "bob", Act::Follow, "ada").await;
+    assert_eq!(refused, Acted::Rejected(Rejected::UnknownUser));
+    let refused = act(&store, "ada", Act::Follow, "bob").await;
+    assert_eq!(refused, Acted::Rejected(Rejected::Blocked));
+    changed(&store, "ada", Act::Unblock, "bob").await;
+    changed(&store, "bob", Act::Follow, "ada").await;
+    assert_eq!(followers(&store, "ada").await, (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_follow_that_read_an_older_epoch_is_refused() {
+    let lab = Lab::new();
+    let store = feed(&lab);
+    // The author's row is at 0, and the counters are at 7 whenever they are met.
+    for counter in 0..16 {
+        set(&lab, ("followers#ada", &format!("#{counter:02}")), "epoch", 7).await;
+    }
+    watch_transactions(&lab);
+    store.act(&user("bob"), Act::Follow, &user("ada"), at(0), token).await.unwrap_err();
+    assert_eq!(refused(&lab), 8);
+    assert_eq!(met(&store, "bob", "ada").await, Between::default());
+    assert_eq!((followers(&store, "ada").await, following(&store, "bob").await), ((0, 0), (0, 0)));
+    assert_eq!(unfinished(&store).await, []);
+    assert!(!store.standing(&user("bob"), at(0)).await.unwrap().is_known);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_follow_that_meets_a_crossing_is_marked_if_it_comes_after_it() {
+    let lab = Lab::new();
+    let store = feed(&lab);
+    let (mut again, mut before) = (0, 0);
+    for steps in 0..STEPS {
+        let whom = format!("author-{steps}");
+        changed(&store, "eve", Act::Follow, &whom).await;
+        watch_transactions(&lab);
+        let author = user(&whom);
+        let crossing = async {
+            late(steps).await;
+            store.recount(&author, &FEW, at(0), token).await.unwrap().unwrap()
+        };
+        join!(changed(&store, "bob", Act::Follow, &whom), crossing);
+        let (followed, crossed) = (place(&lab, "ADD followers :one"), place(&lab, "ReachCrossed"));
+        let marks = store.standing(&user("bob"), at(0)).await.unwrap().reader.marks;
+        let came_after = crossed < followed;
+        assert_eq!(marks.get(&user(&whom)), came_after.then_some(&1), "{steps}");
+        assert_eq!(followers(&store, &whom).await, (2, 2));
+        again += refused(&lab);
+        before += usize::from(!came_after);
+    }
+    assert!(again > 0 && before > 0, "{again} {before}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_two_do_about_each_other_at_once_is_both_done() {
+    let lab = Lab::new();
+    let store = feed(&lab);
+    for (version, act) in [(2, Act::Follow), (4, Act::Mute)] {
+        watch_transactions(&lab);
+        join!(changed(&store, "ada", act, "bob"), changed(&store, "bob", act, "ada"));
+        assert_eq!(refused(&lab), 1, "one of them looked again");
+        assert_eq!(met(&store, "ada", "bob").await.version, version);
+    }
+    let tie = met(&store, "ada", "bob").await.tie;
+    assert!(tie.is_friendship() && tie.mine.mutes && tie.theirs.mutes);
+    assert_eq!((followers(&store, "ada").await, followers(&store, "bob").await), ((1, 1), (1, 1)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn whichever_comes_first_there_is_no_follow_beside_a_block() {
+    let lab = Lab::new();
+    let store = feed(&lab);
+    let (mut followed, mut rejected) = (0, 0);
+    for steps in 0..STEPS {
+        let whom = format!("author-{steps}");
+        let block = async {
+            late(steps).await;
+            changed(&store, &whom, Act::Block, "bob").await
+        };
+        match join!(act(&store, "bob", Act::Follow, &whom), block).0 {
+            Acted::Changed(..) => followed += 1,
+            other @ (Acted::Same(_) | Acted::Rejected(_)) => {
+                assert_eq!(other, Acted::Rejected(Rejected::UnknownUser));
+                rejected += 1;
+            }
+        }
+        let tie = met(&store, "bob", &whom).await.tie;
+        assert!(tie.theirs.blocks && !tie.mine.follows, "{steps}: {tie:?}");
+        assert_eq!(followers(&store, &whom).await, (0, 0), "{steps}");
+        assert_eq!(following(&store, "bob").await, (0, 0), "{steps}");
+    }
+    assert!(followed > 0 && rejected > 0, "{followed} {rejected}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_follows_for_the_last_place_one_is_taken() {
+    let lab = Lab::new();
+    let store = feed(&lab);
+    changed(&store, "bob", Act::Follow, "eve").await;
+    set(&lab, ("reader#bob", "reader"), "following", u64::from(MOST_FOLLOWS) - 1).await;
+    watch_transactions(&lab);
+    let came =
+        join!(act(&store, "bob", Act::Follow, "ada"), act(&store, "bob", Act::Follow, "cid"));
+    let [one, other] = [came.0, came.1].map(|came| matches!(came, Acted::Changed(..)));
+    assert!(one != other && refused(&lab) == 1);
+    assert_eq!(following(&store, "bob").await, (MOST_FOLLOWS, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn more_people_than_fit_into_a_batch_are_listed_page_by_page_and_read_at_once() {
+    let lab = Lab::new();
+    let store = feed(&lab);
+    let people: BTreeSet<_> = (0..104).map(|n| user(&format!("p{n}"))).collect();
+    for who in &people {
+        changed(&store, who.as_str(), Act::Follow, "ada").await;
+        changed(&store, "ada", Act::Follow, who.as_str()).await;
+    }
+    assert_eq!(store.count_followers(&user("ada")).await.unwrap(), 104);
+    let ties = store.ties(&user("ada"), people.iter().chain([&user("ada")])).await.unwrap();
+    assert_eq!(ties.len(), 104);
+    assert!(ties.values().all(|one| one.tie.is_friendship()));
+    let (mut followers, mut following) = (Vec::new(), Vec::new());
+    while followers.len() < 104 {
+        let page = store.followers(&user("ada"), followers.last(), 30).await.unwrap();
+        followers.extend(page);
+        let page = store.following(&user("ada"), following.last(), Some(30)).await.unwrap();
+        following.extend(page);
+    }
+    assert_eq!((followers.len(), following.len()), (104, 104));
+    let mut paged = Vec::new();
+    for page in split(3) {
+        paged.extend(store.followers_of_page(&user("ada"), &page, 1_000).await.unwrap());
+    }
+    assert_eq!(paged, followers, "ranges are in the same order");
+    for list in [followers, following] {
+        assert_eq!(list.into_iter().collect::<BTreeSet<_>>(), people);
+    }
+}

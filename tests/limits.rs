@@ -1,0 +1,8 @@
+//! Limits and the firewall: flows, stores, races and faults.
+
+mod crash_points;
+mod faults;
+mod flows;
+mod planted;
+mod races;
+mod store;

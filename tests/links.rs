@@ -1,0 +1,8 @@
+//! Short links: flows, stores, races and faults.
+
+mod crash_points;
+mod faults;
+mod flows;
+mod planted;
+mod races;
+mod store;

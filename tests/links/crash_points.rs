@@ -1,0 +1,261 @@
+//! The same for links: making, changing, following, counting and scanning them.
+
+use std::time::Duration;
+
+use domain::Timestamp;
+use domain::links::{Click, ClickBatch};
+use http::Method;
+use local::faults::Fault;
+use queues::NewMessage;
+use serde_json::{Value, json};
+use tests::{Answer, Lab, root_key};
+
+use crate::counted::{self, Item, number, text};
+use crate::faults::crash_points::sweep;
+
+const URL: &str = "https://example.org/page";
+const NEW_URL: &str = "https://example.org/new";
+const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+
+/// Who makes a link, and with what care.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Maker {
+    Nobody,
+    NobodyOnce,
+    User,
+    UserOnce,
+    UserAliasOnce,
+}
+
+#[test]
+fn no_call_of_a_creation_can_fail_in_a_way_that_loses_or_doubles_a_link() {
+    for (maker, least) in [
+        (Maker::Nobody, 5),
+        (Maker::NobodyOnce, 6),
+        (Maker::User, 5),
+        (Maker::UserOnce, 6),
+        (Maker::UserAliasOnce, 5),
+    ] {
+        sweep(&format!("make a link as {maker:?}"), least, |nth, fault| {
+            strike_creation(maker, nth, fault)
+        });
+    }
+}
+
+#[test]
+fn no_call_of_a_change_can_fail_in_a_way_that_loses_or_doubles_it() {
+    sweep("amend a link", 2, |nth, fault| strike_change(Method::PATCH, nth, fault));
+    sweep("delete a link", 2, |nth, fault| strike_change(Method::DELETE, nth, fault));
+}
+
+#[test]
+fn no_call_of_a_count_can_fail_in_a_way_that_loses_or_doubles_a_click() {
+    sweep("count two messages", 12, strike_count);
+}
+
+#[test]
+fn no_call_of_a_redirect_can_fail_in_a_way_that_doubles_a_click() {
+    sweep("follow a link", 4, strike_redirect);
+}
+
+#[test]
+fn no_call_of_a_scan_can_fail_in_a_way_that_lasts() {
+    sweep("scan the links", 5, strike_scan);
+}
+
+/// Repeats a request until it has an answer.
+async fn persist(lab: &Lab, request: impl Fn(&Lab) -> tests::Call<'_>) -> Answer {
+    loop {
+        let answer = request(lab).send().await;
+        let in_progress = answer.text("type") == "/docs#in-progress";
+        if !answer.status.is_server_error() && !in_progress {
+            return answer;
+        }
+        lab.advance_seconds(3);
+    }
+}
+
+/// Lets messages arrive: twice longer than one can be in flight.
+async fn settle(lab: &Lab) {
+    for _ in 0..2 {
+        lab.advance_seconds(200);
+        lab.cloud.settle().await;
+    }
+}
+
+async fn links(lab: &Lab) -> Vec<Item> {
+    let rows = counted::rows(lab).await;
+    rows.into_iter().filter(|item| text(item, "sk") == "link").collect()
+}
+
+async fn strike_creation(maker: Maker, nth: u64, fault: Fault) -> bool {
+    let lab = Lab::new();
+    let key = lab.user("ada", &["member"]).await;
+    let mut body = json!({ "longUrl": URL });
+    if maker == Maker::UserAliasOnce {
+        body["customAlias"] = json!("my-name");
+    }
+    lab.cloud.faults.strike(nth, fault);
+    let answer = persist(&lab, |lab| {
+        let mut call = lab.call(Method::POST, "/api/v1/shorten").json(&body);
+        if matches!(maker, Maker::NobodyOnce | Maker::UserOnce | Maker::UserAliasOnce) {
+            call = call.header("idempotency-key", "once");
+        }
+        if matches!(maker, Maker::Nobody | Maker::NobodyOnce) { call } else { call.by(&key) }
+    })
+    .await;
+    let struck = !lab.cloud.faults.is_waiting();
+    lab.cloud.faults.stop();
+    let context = format!("{maker:?}, call {nth}, {fault:?}: {}", answer.body);
+    // A user who asks again without a key meets the link that the first try made.
+    let had = maker == Maker::User && fault == Fault::CrashAfter;
+    assert!(answer.status == 201 || (had && answer.status == 200), "{context}");
+    let links = links(&lab).await;
+    // Nobody can be told from anybody else, so a try that was not heard of leaves a link behind.
+    let most = if maker == Maker::Nobody && fault == Fault::CrashAfter { 2 } else { 1 };
+    assert!((1..=most).contains(&links.len()), "{context}: {links:?}");
+    let code = answer.text("shortCode");
+    let made = links.iter().find(|item| text(item, "code") == code).unwrap();
+    assert_eq!((text(made, "long_url"), number(made, "v")), (URL, Some(1)), "{context}");
+    let visit = lab.call(Method::GET, &format!("/{code}")).send().await;
+    assert_eq!(visit.header("location"), URL, "{context}");
+    struck
+}
+
+/// A link that Ada made, and its code.
+async fn lab_with_a_link(more: Value) -> (Lab, String, String) {
+    let lab = Lab::new();
+    let key = lab.user("ada", &["member"]).await;
+    let mut body = more;
+    body["longUrl"] = json!(URL);
+    let made = lab.call(Method::POST, "/api/v1/shorten").by(&key).json(&body).send().await;
+    assert_eq!(made.status, 201, "{}", made.body);
+    let code = made.text("shortCode").to_owned();
+    (lab, key, code)
+}
+
+async fn strike_change(method: Method, nth: u64, fault: Fault) -> bool {
+    let (lab, key, code) = lab_with_a_link(json!({})).await;
+    let path = format!("/api/v1/url/{code}");
+    lab.cloud.faults.strike(nth, fault);
+    let answer = persist(&lab, |lab| {
+        let call = lab.call(method.clone(), &path).by(&key).header("if-match", "\"1\"");
+        if method == Method::PATCH { call.json(&json!({ "longUrl": NEW_URL })) } else { call }
+    })
+    .await;
+    let struck = !lab.cloud.faults.is_waiting();
+    lab.cloud.faults.stop();
+    let context = format!("{method}, call {nth}, {fault:?}: {}", answer.body);
+    // Who asks again meets the version that the first try made.
+    let moved = fault == Fault::CrashAfter && answer.status == 412;
+    assert!(answer.status.is_success() || moved, "{context}");
+    let links = links(&lab).await;
+    assert_eq!((links.len(), number(&links[0], "v")), (1, Some(2)), "{context}");
+    let visit = lab.call(Method::GET, &format!("/{code}")).send().await;
+    if method == Method::PATCH {
+        assert_eq!(visit.header("location"), NEW_URL, "{context}");
+    } else {
+        assert_eq!(visit.status, 404, "{context}");
+    }
+    struck
+}
+
+fn click(lab: &Lab, code: &str, visitor: u64) -> Click {
+    Click {
+        domain: String::new(),
+        code: code.to_owned(),
+        at: Timestamp::from_millisecond(lab.clock.now_ms()).unwrap(),
+        visitor: visitor << 40,
+        head: false,
+        user_agent: Some(FIREFOX.to_owned()),
+        referrer: Some("news.example".to_owned()),
+        country: Some("FR".to_owned()),
+        variant: None,
+        limited: true,
+    }
+}
+
+/// Two messages about a link that ends after three clicks, and about another one.
+async fn strike_count(nth: u64, fault: Fault) -> bool {
+    let (lab, _, code) = lab_with_a_link(json!({ "maxClicks": 3 })).await;
+    let mut mappings = lab.cloud.pump.mappings().iter();
+    let mapping = mappings.find(|mapping| mapping.function == "CountClicks").unwrap();
+    let batches = [("one", [1, 2, 3]), ("two", [3, 4, 5])].map(|(id, visitors)| {
+        let mut clicks: Vec<Click> =
+            visitors.iter().map(|visitor| click(&lab, &code, *visitor)).collect();
+        clicks.push(click(&lab, "other", 6));
+        ClickBatch { id: id.to_owned(), clicks }
+    });
+    for batch in &batches {
+        let message = NewMessage::text(batch.to_json().unwrap());
+        lab.cloud.services.queues().send(&mapping.queue, &message).unwrap();
+    }
+    lab.cloud.faults.strike(nth, fault);
+    let turn = lab.cloud.pump.turn(mapping).await;
+    assert_eq!(turn.received, 2);
+    let struck = !lab.cloud.faults.is_waiting();
+    lab.cloud.faults.stop();
+    settle(&lab).await;
+    let rows = counted::rows(&lab).await;
+    let context = format!("call {nth}, {fault:?}");
+    let batches = batches.into_iter().map(|batch| (batch.id.clone(), batch)).collect();
+    counted::check(&lab, &rows, &batches).map_err(|lost| format!("{context}: {lost}")).unwrap();
+    let link = rows.iter().find(|item| text(item, "sk") == "link").unwrap();
+    let spent = link.contains_key("spent_at");
+    assert_eq!((spent, number(link, "v")), (true, Some(2)), "{context}");
+    struck
+}
+
+/// A visit from a cold start to the end of the instance, then another one.
+async fn strike_redirect(nth: u64, fault: Fault) -> bool {
+    let (lab, _, code) = lab_with_a_link(json!({})).await;
+    counted::watch_sends(&lab);
+    lab.cloud.functions.go_cold();
+    lab.cloud.faults.strike(nth, fault);
+    let mut led = 0;
+    for _ in 0..2 {
+        let call = lab.call(Method::GET, &format!("/{code}"));
+        let visit = call.header("user-agent", FIREFOX).send().await;
+        lab.cloud.functions.quiesce().await;
+        led += usize::from(visit.status == 302);
+        lab.clock.advance_ms(1_500);
+    }
+    lab.cloud.functions.retire(Duration::ZERO).await;
+    let struck = !lab.cloud.faults.is_waiting();
+    lab.cloud.faults.stop();
+    settle(&lab).await;
+    let batches = counted::batches(&counted::messages(&lab));
+    let told: usize = batches.values().map(|batch| batch.clicks.len()).sum();
+    let context = format!("call {nth}, {fault:?}: {led} led, {told} told");
+    // What an instance holds when it dies is lost, and nothing else is.
+    let lost = usize::from(matches!(fault, Fault::CrashBefore | Fault::CrashAfter));
+    assert!(led >= 1 && (led - lost..=led).contains(&told), "{context}");
+    let rows = counted::rows(&lab).await;
+    counted::check(&lab, &rows, &batches).map_err(|lost| format!("{context}: {lost}")).unwrap();
+    struck
+}
+
+/// The scan meets two links to a destination that was blocked since.
+async fn strike_scan(nth: u64, fault: Fault) -> bool {
+    let (lab, key, code) = lab_with_a_link(json!({})).await;
+    let other = json!({ "longUrl": URL, "customAlias": "other" });
+    lab.call(Method::POST, "/api/v1/shorten").by(&key).json(&other).send().await;
+    let entry = json!({ "host": "example.org", "reason": "phishing" });
+    let call = lab.call(Method::POST, "/api/v1/blocklist").by(&root_key());
+    assert_eq!(call.json(&entry).send().await.status, 201);
+    let schedules = &lab.cloud.schedules;
+    let scan = schedules.entries().iter().find(|entry| entry.function == "SweepLinks").unwrap();
+    lab.cloud.faults.strike(nth, fault);
+    let _ = schedules.run(scan, lab.cloud.now_ms()).await;
+    let struck = !lab.cloud.faults.is_waiting();
+    lab.cloud.faults.stop();
+    lab.come_to_rest().await;
+    for code in [code.as_str(), "other"] {
+        let visit = lab.call(Method::GET, &format!("/{code}")).send().await;
+        assert_eq!(visit.status, 451, "call {nth}, {fault:?}");
+    }
+    let links = links(&lab).await;
+    let versions: Vec<_> = links.iter().map(|link| number(link, "v")).collect();
+    assert_eq!(versions, [Some(2), Some(2)], "call {nth}, {fault:?}: blocked once");
+    struck
+}

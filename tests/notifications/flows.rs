@@ -1,0 +1,190 @@
+//! Notifications, from the row that accepts one to the hand of whoever carries it. Every message is
+//! delivered twice.
+
+mod api;
+mod crashes;
+mod deliver;
+mod outcomes;
+mod people;
+mod providers;
+mod queues;
+mod sink;
+mod sweep;
+mod texts;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use domain::Timestamp;
+use domain::accounts::UserId;
+use domain::notifications::{
+    Address, Body, Category, Contacts, Delivery, DeliveryId, DeviceId, Notification,
+    NotificationId, Preferences, Priority, Status, Way,
+};
+use messaging::DueTopic;
+use notifications::store::Notifications;
+use notifications::store::{Accept, Accepted, Saved};
+use serde_json::json;
+use tests::post::Post;
+use tests::{Lab, Setup};
+
+const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+/// A cloud, its providers, and the table that tells what became of everything.
+struct World {
+    lab: Lab,
+    post: Post,
+    store: Notifications,
+    next: AtomicU64,
+}
+
+impl World {
+    fn new() -> Self {
+        Self::with(Post::new(), Setup::default())
+    }
+
+    fn with(post: Post, setup: Setup) -> Self {
+        let lab = Lab::with(Setup { post: Some(post.clone()), ..setup });
+        Self::of(lab, post)
+    }
+
+    /// The same with other providers, or none.
+    fn of(lab: Lab, post: Post) -> Self {
+        let store = Notifications::new(lab.aws().dynamodb(), lab.table("NotificationsTable"));
+        Self { lab, post, store, next: AtomicU64::new(1) }
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millisecond(self.lab.cloud.now_ms()).unwrap()
+    }
+
+    fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn token(&self) -> String {
+        format!("write-{}", self.number())
+    }
+
+    fn topic(&self) -> DueTopic {
+        let topics = &self.lab.cloud.stack.topics;
+        let topic = topics.iter().find(|topic| topic.logical_id == "NotificationsTopic").unwrap();
+        DueTopic::new(self.lab.aws().sns(), &topic.arn)
+    }
+
+    /// Somebody with a mailbox, a telephone and a device.
+    async fn person(&self, name: &str) -> UserId {
+        let user = UserId::outside(name);
+        let phone =
+            u64::from(name.bytes().fold(7_u32, |sum, b| sum.wrapping_mul(31) ^ u32::from(b)));
+        let contacts = Contacts {
+            email: Some(format!("{name}@example.com")),
+            phone: Some(format!("+1555{:07}", phone % 10_000_000)),
+            devices: [(device(), Address::Fcm { token: format!("token-{name}") })].into(),
+            version: 1,
+        };
+        let saved = self.store.save_contacts(&user, &contacts, &self.token()).await.unwrap();
+        assert_eq!(saved, Saved::Saved);
+        user
+    }
+
+    async fn prefer(&self, user: &UserId, change: impl FnOnce(&mut Preferences)) {
+        let mut preferences = self.store.person(user).await.unwrap().preferences;
+        change(&mut preferences);
+        preferences.version += 1;
+        let saved = self.store.save_preferences(user, &preferences, &self.token()).await.unwrap();
+        assert_eq!(saved, Saved::Saved);
+    }
+
+    /// A notification for `user`, as it would be accepted now.
+    fn draft(&self, user: &UserId) -> Notification {
+        Notification {
+            id: NotificationId::made_from(self.now(), self.number().to_be_bytes()),
+            user: user.clone(),
+            category: Category::parse("orders").unwrap(),
+            priority: Priority::Normal,
+            body: words(),
+            send_at: None,
+            expires_at: None,
+            collapse_key: None,
+            tracked: false,
+            created_by: UserId::outside("shop"),
+            created_at: self.now(),
+        }
+    }
+
+    /// Accepts a notification without telling anybody.
+    async fn accept(&self, draft: &Notification, ways: &[&str]) -> Vec<Delivery> {
+        let ways = ways.iter().map(|way| Way::parse(way).unwrap());
+        let deliveries: Vec<_> = ways.map(|way| Delivery::accepted(draft, way)).collect();
+        let accept = Accept { notification: draft, deliveries: &deliveries };
+        let accepted = self.store.accept(accept, None, self.now(), &self.token()).await.unwrap();
+        assert_eq!(accepted, Accepted::Created);
+        deliveries
+    }
+
+    /// Accepts a notification and says that it is due.
+    async fn tell(&self, draft: &Notification, ways: &[&str]) -> Vec<DeliveryId> {
+        let deliveries = self.accept(draft, ways).await;
+        self.topic().due(&deliveries, TRACE).await.unwrap();
+        deliveries.into_iter().map(|delivery| delivery.id).collect()
+    }
+
+    /// One delivery of a plain notification.
+    async fn tell_one(&self, user: &UserId, way: &str) -> DeliveryId {
+        self.tell(&self.draft(user), &[way]).await.remove(0)
+    }
+
+    async fn delivery(&self, id: &DeliveryId) -> Delivery {
+        self.store.delivery(id).await.unwrap().unwrap()
+    }
+
+    async fn status(&self, id: &DeliveryId) -> Status {
+        self.delivery(id).await.status
+    }
+
+    /// Hands over everything that waits and is visible, each message twice, until nothing is.
+    async fn settle(&self) {
+        let queues = self.lab.cloud.services.queues();
+        for mapping in self.lab.cloud.pump.mappings() {
+            for message in queues.receive(&mapping.queue, 1000, None).unwrap() {
+                let copy = ::queues::NewMessage {
+                    attributes: message.message_attributes.clone(),
+                    group: message.attributes.get("MessageGroupId").cloned(),
+                    ..::queues::NewMessage::text(message.body)
+                };
+                for _ in 0..2 {
+                    queues.send(&mapping.queue, &copy).unwrap();
+                }
+                queues.delete(&mapping.queue, &message.receipt_handle).unwrap();
+            }
+        }
+        self.lab.cloud.settle().await;
+    }
+
+    /// Lets time pass, and hands over what is visible then.
+    async fn pass(&self, seconds: i64) {
+        self.lab.advance_seconds(seconds);
+        self.settle().await;
+    }
+
+    /// What is in a queue of the template.
+    fn letters(&self, logical_id: &str) -> Vec<::queues::Message> {
+        let queues = &self.lab.cloud.stack.queues;
+        let queue = queues.iter().find(|queue| queue.logical_id == logical_id).unwrap();
+        self.lab.cloud.services.queues().receive(&queue.name, 100, Some(0)).unwrap()
+    }
+}
+
+fn device() -> DeviceId {
+    DeviceId::parse("phone").unwrap()
+}
+
+/// The caller's own words, for every channel.
+fn words() -> Body {
+    let words = json!({
+        "email": { "subject": "Hi", "text": "Hi", "html": "<a href=\"https://shop.example/\">Hi</a>" },
+        "sms": { "text": "Hi" },
+        "push": { "title": "Hi", "body": "Hi" },
+    });
+    Body::Inline { words: serde_json::from_value(words).unwrap() }
+}

@@ -1,0 +1,93 @@
+//! Notifications, by what callers, people, operators and providers see.
+
+mod accept;
+mod access;
+mod callbacks;
+mod dead;
+mod input;
+mod lost;
+mod people;
+mod templates;
+mod tracking;
+mod unsubscribe;
+
+use http::Method;
+use notifications::store::Notifications;
+use serde_json::{Value, json};
+use tests::post::Post;
+use tests::{Answer, Lab, Setup, root_key};
+
+const ALL: &str = "/api/v1/notifications";
+
+/// A notification that there is not.
+const NOBODY: &str = "0000000000000000000000000000";
+
+/// A cloud, and those who carry its notifications.
+fn carried() -> (Lab, Post) {
+    let post = Post::new();
+    (Lab::with(Setup { post: Some(post.clone()), ..Setup::default() }), post)
+}
+
+/// A call with a JSON body, without a key if `key` is empty.
+async fn send(lab: &Lab, method: Method, path: &str, key: &str, body: &Value) -> Answer {
+    let call = lab.call(method, path);
+    let call = if key.is_empty() { call } else { call.by(key) };
+    if body.is_null() { call.send().await } else { call.json(body).send().await }
+}
+
+/// A PUT by the bootstrap admin that must succeed.
+async fn put(lab: &Lab, path: &str, body: &Value) -> Answer {
+    let saved = send(lab, Method::PUT, path, &root_key(), body).await;
+    assert!(saved.status.is_success(), "{path} {body}: {}", saved.body);
+    saved
+}
+
+/// Somebody with a mailbox and a telephone.
+async fn reachable(lab: &Lab, user: &str) {
+    let contacts = json!({ "email": format!("{user}@example.org"), "phone": "+34600123456" });
+    put(lab, &format!("/api/v1/users/{user}/contacts"), &contacts).await;
+}
+
+/// Words for a mail and a text message, not to be sent before tomorrow.
+fn tomorrow(user: &str) -> Value {
+    json!({
+        "userId": user,
+        "category": "orders",
+        "sendAt": "2026-03-02T12:00:00Z",
+        "content": {
+            "email": { "subject": "Hello", "text": "Your order is on its way." },
+            "sms": { "text": "Your order is on its way." },
+        },
+    })
+}
+
+/// Accepts a notification for one person; its id.
+async fn accepted(lab: &Lab, body: &Value) -> String {
+    let answer = lab.post(ALL, body).await;
+    assert_eq!(answer.status, 202, "{body}: {}", answer.body);
+    answer.body["notifications"][0]["notificationId"].as_str().unwrap().to_owned()
+}
+
+async fn read(lab: &Lab, id: &str) -> Value {
+    let found = lab.get(&format!("{ALL}/{id}")).await;
+    assert_eq!(found.status, 200, "{}", found.body);
+    found.body
+}
+
+/// How many notifications a person has.
+async fn logged(lab: &Lab, user: &str) -> usize {
+    let log = lab.get(&format!("/api/v1/users/{user}/notifications?limit=50")).await;
+    assert_eq!(log.status, 200, "{}", log.body);
+    log.body["items"].as_array().unwrap().len()
+}
+
+fn table(lab: &Lab) -> Notifications {
+    Notifications::new(lab.aws().dynamodb(), lab.table("NotificationsTable"))
+}
+
+/// A problem about that field.
+fn assert_names(answer: &Answer, field: &str) {
+    assert_eq!(answer.status, 422, "{field}: {}", answer.body);
+    assert_eq!(answer.header("content-type"), "application/problem+json");
+    assert_eq!(answer.body["errors"][0]["field"], field, "{}", answer.body);
+}

@@ -1,0 +1,177 @@
+//! Notifications: what is shared by the tests of accepting, claiming, changing, listing and counting.
+
+mod accepting;
+mod changes;
+mod claims;
+mod costs;
+mod counts;
+mod lists;
+mod logs;
+mod people;
+mod providers;
+mod templates;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use domain::Timestamp;
+use domain::accounts::UserId;
+use domain::notifications::{
+    Address, Body, Category, Class, Contacts, Delivery, DeliveryId, DeviceId, Event, Handed,
+    Locale, Notification, NotificationId, Preferences, Priority, ProviderName, Rendering, SmsWords,
+    TemplateId, Way, Words,
+};
+use notifications::store::Notifications;
+use notifications::store::{Accept, Accepted, Applied, Claim, Claimed, Person, Saved};
+use tests::Lab;
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_772_366_400 + second).unwrap()
+}
+
+fn notifications(lab: &Lab) -> Notifications {
+    Notifications::new(lab.aws().dynamodb(), lab.table("NotificationsTable"))
+}
+
+/// A name that no other write of the test has.
+fn token() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("write-{}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+fn user(name: &str) -> UserId {
+    UserId::outside(name)
+}
+
+fn id(n: u64) -> NotificationId {
+    NotificationId::made_from(at(0), n.to_be_bytes())
+}
+
+fn way(name: &str) -> Way {
+    Way::parse(name).unwrap()
+}
+
+fn delivery_id(n: u64, name: &str) -> DeliveryId {
+    DeliveryId { notification_id: id(n), way: way(name) }
+}
+
+fn provider() -> ProviderName {
+    ProviderName::parse("ses").unwrap()
+}
+
+fn notification(n: u64, to: &str) -> Notification {
+    let words = Words { sms: Some(SmsWords { text: "Hi".to_owned() }), ..Words::default() };
+    Notification {
+        id: id(n),
+        user: user(to),
+        category: Category::parse("orders").unwrap(),
+        priority: Priority::Normal,
+        body: Body::Inline { words },
+        send_at: None,
+        expires_at: None,
+        collapse_key: None,
+        tracked: false,
+        created_by: user("shop"),
+        created_at: at(0),
+    }
+}
+
+fn deliveries(notification: &Notification, ways: &[&str]) -> Vec<Delivery> {
+    ways.iter().map(|name| Delivery::accepted(notification, way(name))).collect()
+}
+
+/// Writes a notification, and returns its first delivery.
+async fn accept(store: &Notifications, notification: &Notification, ways: &[&str]) -> Delivery {
+    let deliveries = deliveries(notification, ways);
+    let wanted = Accept { notification, deliveries: &deliveries };
+    let now = notification.created_at;
+    assert_eq!(store.accept(wanted, None, now, &token()).await.unwrap(), Accepted::Created);
+    deliveries[0].clone()
+}
+
+/// A delivery to Ada's mailbox that is just accepted.
+async fn pending(store: &Notifications, n: u64) -> Delivery {
+    accept(store, &notification(n, "ada"), &["email"]).await
+}
+
+fn mailbox(name: &str) -> Address {
+    Address::Email { address: format!("{name}@example.com") }
+}
+
+fn phone_of(token: &str) -> (DeviceId, Address) {
+    (DeviceId::parse("phone").unwrap(), Address::Fcm { token: token.to_owned() })
+}
+
+fn contacts(version: u64) -> Contacts {
+    Contacts {
+        email: Some("ada@example.com".to_owned()),
+        devices: [phone_of("one")].into(),
+        version,
+        ..Contacts::default()
+    }
+}
+
+async fn save_contacts(store: &Notifications, version: u64) {
+    let saved = store.save_contacts(&user("ada"), &contacts(version), &token()).await.unwrap();
+    assert_eq!(saved, Saved::Saved);
+}
+
+async fn save_preferences(store: &Notifications, version: u64) -> Preferences {
+    let preferences = Preferences { version, ..Preferences::default() };
+    let saved = store.save_preferences(&user("ada"), &preferences, &token()).await.unwrap();
+    assert_eq!(saved, Saved::Saved);
+    preferences
+}
+
+fn rendering(variant: Option<&str>) -> Rendering {
+    Rendering {
+        template: TemplateId::parse("welcome").unwrap(),
+        version: 3,
+        variant: variant.map(str::to_owned),
+        wanted: None,
+        locale: Locale::parse("en").unwrap(),
+    }
+}
+
+/// Claims a delivery for `by`, as decided by `person`.
+async fn claim(store: &Notifications, delivery: &Delivery, person: &Person, by: &str) -> Claimed {
+    let claim = Claim {
+        delivery,
+        person,
+        address: &mailbox("ada"),
+        by,
+        provider: &provider(),
+        rendering: None,
+    };
+    store.claim(claim, at(1), &token()).await.unwrap()
+}
+
+/// A delivery that someone has claimed.
+async fn sending(store: &Notifications, n: u64) -> Delivery {
+    let delivery = pending(store, n).await;
+    let person = store.person(&user("ada")).await.unwrap();
+    let came = claim(store, &delivery, &person, "me").await;
+    let Claimed::Claimed(delivery) = came else { panic!("{came:?}") };
+    *delivery
+}
+
+fn accepted_as(reference: &str) -> Handed {
+    Handed::Accepted { reference: Some(reference.to_owned()) }
+}
+
+fn refused(class: Class) -> Handed {
+    Handed::Refused { class, retry_after_seconds: None, said: "no".to_owned() }
+}
+
+/// The delivery after an event that must change it.
+async fn happen(store: &Notifications, id: &DeliveryId, event: Event, now: Timestamp) -> Delivery {
+    let came = store.apply(id, &event, now, token).await.unwrap();
+    let Applied::Changed { after, .. } = came else { panic!("{event:?}: {came:?}") };
+    *after
+}
+
+/// A dead letter of that class.
+async fn dead(store: &Notifications, n: u64, way: &str, class: Class, now: Timestamp) -> Delivery {
+    let delivery = accept(store, &notification(n, "ada"), &[way]).await;
+    let why = domain::notifications::Why::GivenUp { attempt: 0, class };
+    happen(store, &delivery.id, Event::DeadLettered { class, why }, now).await
+}

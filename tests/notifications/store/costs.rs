@@ -1,0 +1,78 @@
+//! What the path of a notification costs at the store: what the table in its documentation says.
+
+use domain::notifications::rate::{Grant, Lanes, grant};
+use domain::notifications::{Event, Priority, Why};
+use notifications::store::{Accept, Claim, Claimed, What};
+use store::idempotency::{Answer, Request};
+use store::tally::{Tally, counted};
+use tests::Lab;
+
+use super::{
+    accepted_as, at, deliveries, mailbox, notification, notifications, provider, rendering,
+    save_contacts, token, user,
+};
+
+/// What some work costs. Its state is large, and there is a lot of it in one test.
+async fn cost<T>(work: impl Future<Output = T>) -> (T, Tally) {
+    Box::pin(counted(work)).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_step_is_one_call() {
+    let lab = Lab::new();
+    let store = notifications(&lab);
+    save_contacts(&store, 1).await;
+    let new = notification(1, "ada");
+    let all = deliveries(&new, &["email", "sms"]);
+    let request = Request {
+        caller: "shop",
+        operation: "notify",
+        key: "key",
+        fingerprint: [0; 32],
+        claimant: "someone",
+        deadline: at(30),
+    };
+    let answer = Answer { status: 202, location: None, etag: None, body: b"{}".to_vec() };
+    let wanted = Accept { notification: &new, deliveries: &all };
+    let once = Some((&request, &answer));
+    let (done, accepting) = cost(store.accept(wanted, once, at(0), &token())).await;
+    done.unwrap();
+    let ada = user("ada");
+    let (look, looking) = cost(store.look(&all[0].id, Some(&ada))).await;
+    let look = look.unwrap().unwrap();
+    let claim = Claim {
+        delivery: &look.delivery,
+        person: &look.person,
+        address: &mailbox("ada"),
+        by: "me",
+        provider: &provider(),
+        rendering: None,
+    };
+    let (claimed, claiming) = cost(store.claim(claim, at(1), &token())).await;
+    let Claimed::Claimed(claimed) = claimed.unwrap() else { panic!("nobody else is there") };
+    let (done, recording) = cost(store.record(&claimed, &accepted_as("m"), 0, at(2), token)).await;
+    done.unwrap();
+    let lease = match grant(&Lanes::default(), 100, Priority::Low, 10, at(2)) {
+        Grant::Lease(lease) => lease,
+        Grant::Later { at } => panic!("{at}"),
+    };
+    let (done, leasing) = cost(store.lease(&provider(), &lease)).await;
+    done.unwrap();
+    let rendering = rendering(None);
+    let (done, counting) =
+        cost(store.count(&claimed.id, &rendering, What::Sent, at(2), &token())).await;
+    done.unwrap();
+    for (step, tally, units) in [
+        ("accept", accepting, 2 + 3 + 4 + 4),
+        ("look", looking, 4),
+        ("claim", claiming, 6 + 2),
+        ("record", recording, 2 + 2 + 2),
+        ("lease", leasing, 1),
+        ("count", counting, 4),
+    ] {
+        assert_eq!(tally, Tally { calls: 1, units: f64::from(units) }, "{step}");
+    }
+    let event = Event::Withdrawn { why: Why::Cancelled };
+    let (_, applying) = cost(store.apply(&all[1].id, &event, at(3), token)).await;
+    assert_eq!(applying, Tally { calls: 2, units: 5.0 });
+}

@@ -1,0 +1,172 @@
+//! People: versions that follow each other, devices that are dropped, addresses that get nothing.
+
+use std::collections::BTreeMap;
+
+use domain::notifications::{
+    Address, Because, By, Category, Channel, Clock, Contacts, Day, OptOut, Preferences, Quiet,
+    Suppression, Zone,
+};
+use futures::future::join_all;
+use local::faults::Fault;
+use notifications::store::{Dropped, Noted, Person, Saved};
+use tests::Lab;
+
+use super::{
+    at, contacts, mailbox, notifications, phone_of, save_contacts, save_preferences, token, user,
+};
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_says_is_read_back_as_they_said_it() {
+    let lab = Lab::new();
+    let store = notifications(&lab);
+    let ada = user("ada");
+    assert_eq!(store.person(&ada).await.unwrap(), Person::default());
+    let orders = Category::parse("orders").unwrap();
+    let wanted = Preferences {
+        time_zone: Zone::parse("Europe/Berlin").unwrap(),
+        do_not_disturb: Some(Quiet {
+            start: Clock::parse("22:00").unwrap(),
+            end: Clock::parse("07:30").unwrap(),
+            days: [Day::Mon, Day::Sun].into(),
+        }),
+        channels: BTreeMap::from([(Channel::Sms, false)]),
+        categories: BTreeMap::from([(orders, BTreeMap::from([(Channel::Push, false)]))]),
+        daily_caps: BTreeMap::from([(Channel::Email, 3)]),
+        ..Preferences::default()
+    };
+    let wanted = Preferences::default().changed(wanted, By::Preferences, at(1));
+    assert_eq!(wanted.history.len(), 2);
+    let saved = store.save_preferences(&ada, &wanted, &token()).await.unwrap();
+    assert_eq!(saved, Saved::Saved);
+    let reached = Contacts {
+        phone: Some("+4930123456".to_owned()),
+        devices: [
+            phone_of("one"),
+            (
+                domain::notifications::DeviceId::parse("browser").unwrap(),
+                Address::WebPush {
+                    endpoint: "https://push.example/1".to_owned(),
+                    p256dh: "key".to_owned(),
+                    auth: "secret".to_owned(),
+                },
+            ),
+        ]
+        .into(),
+        ..contacts(1)
+    };
+    assert_eq!(store.save_contacts(&ada, &reached, &token()).await.unwrap(), Saved::Saved);
+    store.mark_read(&ada, at(3)).await.unwrap();
+    let person = Person { preferences: wanted, contacts: reached };
+    assert_eq!(store.person(&ada).await.unwrap(), person);
+    assert_eq!(store.person(&user("bob")).await.unwrap(), Person::default());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_version_follows_the_one_before_it_or_is_not_saved() {
+    let lab = Lab::new();
+    let store = notifications(&lab);
+    let ada = user("ada");
+    let first = save_preferences(&store, 1).await;
+    let other = Preferences { enabled: false, ..first.clone() };
+    for version in [1, 3] {
+        let late = Preferences { version, ..other.clone() };
+        let came = store.save_preferences(&ada, &late, &token()).await.unwrap();
+        assert_eq!(came, Saved::Moved, "{version}");
+    }
+    assert_eq!(store.person(&ada).await.unwrap().preferences, first);
+    let next = Preferences { version: 2, ..other };
+    assert_eq!(store.save_preferences(&ada, &next, &token()).await.unwrap(), Saved::Saved);
+    save_contacts(&store, 1).await;
+    let none = Contacts { version: 1, ..Contacts::default() };
+    assert_eq!(store.save_contacts(&ada, &none, &token()).await.unwrap(), Saved::Moved);
+    let person = Person { preferences: next, contacts: contacts(1) };
+    assert_eq!(store.person(&ada).await.unwrap(), person);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_save_whose_answer_was_lost_is_recognised() {
+    let lab = Lab::new();
+    let store = notifications(&lab);
+    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    save_contacts(&store, 1).await;
+    assert!(!lab.cloud.faults.is_waiting());
+}
+
+#[tokio::test(start_paused = true)]
+async fn everyone_who_changes_preferences_at_once_is_heard() {
+    let lab = Lab::new();
+    let store = notifications(&lab);
+    let ada = user("ada");
+    let switches: Vec<OptOut> = (0..5)
+        .map(|n| OptOut::Category {
+            category: Category::parse(&format!("c{n}")).unwrap(),
+            channel: Channel::Email,
+        })
+        .collect();
+    let off = |switch: &OptOut, before: &Preferences| {
+        let mut wanted = before.clone();
+        wanted.switch_off(switch);
+        (wanted != *before).then(|| before.changed(wanted, By::Unsubscribe, at(1)))
+    };
+    let changes = switches
+        .iter()
+        .map(|switch| store.change_preferences(&ada, move |before| off(switch, before), token));
+    for came in join_all(changes).await {
+        let (before, after) = came.unwrap().unwrap();
+        assert_eq!(after.version, before.version + 1);
+    }
+    let preferences = store.person(&ada).await.unwrap().preferences;
+    assert_eq!((preferences.version, preferences.history.len()), (5, 5));
+    let again = store.change_preferences(&ada, |before| off(&switches[0], before), token).await;
+    assert_eq!(again.unwrap(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_device_is_dropped_if_it_is_still_at_that_address() {
+    let lab = Lab::new();
+    let store = notifications(&lab);
+    let ada = user("ada");
+    save_contacts(&store, 1).await;
+    let (phone, address) = phone_of("one");
+    let (_, other) = phone_of("two");
+    let kept = store.drop_device(&ada, &phone, &other, token).await.unwrap();
+    assert_eq!(kept, Dropped::Kept);
+    assert_eq!(store.person(&ada).await.unwrap().contacts, contacts(1));
+    let after = Contacts { devices: BTreeMap::new(), ..contacts(2) };
+    let dropped = store.drop_device(&ada, &phone, &address, token).await.unwrap();
+    assert_eq!(dropped, Dropped::Dropped(after.clone()));
+    assert_eq!(store.drop_device(&ada, &phone, &address, token).await.unwrap(), Dropped::Kept);
+    assert_eq!(store.person(&ada).await.unwrap().contacts, after);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_read_stays_read() {
+    let lab = Lab::new();
+    let store = notifications(&lab);
+    let ada = user("ada");
+    assert_eq!(store.read_until(&ada).await.unwrap(), None);
+    for (second, expected) in [(10, 10), (5, 10), (10, 10), (11, 11)] {
+        store.mark_read(&ada, at(second)).await.unwrap();
+        assert_eq!(store.read_until(&ada).await.unwrap(), Some(at(expected)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_better_reason_takes_the_place_of_a_weaker_one() {
+    let lab = Lab::new();
+    let store = notifications(&lab);
+    let box_of_ada = mailbox("ada");
+    assert_eq!(store.suppression(&box_of_ada).await.unwrap(), None);
+    for (second, because, came, stands) in [
+        (1, Because::Refused, Noted::Noted, 1),
+        (2, Because::Refused, Noted::Stood, 1),
+        (3, Because::Complained, Noted::Noted, 3),
+        (4, Because::Bounced, Noted::Stood, 3),
+    ] {
+        let wanted = Suppression { because, at: at(second) };
+        assert_eq!(store.suppress(&box_of_ada, &wanted).await.unwrap(), came, "{second}");
+        let stored = store.suppression(&mailbox("ADA")).await.unwrap().unwrap();
+        assert_eq!(stored.at, at(stands), "{second}");
+    }
+    assert_eq!(store.suppression(&mailbox("bob")).await.unwrap(), None);
+}
