@@ -1,4 +1,4 @@
-//! What has to agree with what: template, schema, routes, document, events, crates.
+//! What has to agree with what: templates, schema, routes, document, events, crates.
 
 mod crates;
 mod events;
@@ -7,6 +7,7 @@ mod operations;
 mod policies;
 mod queues;
 mod routes;
+mod stacks;
 mod tables;
 mod websockets;
 
@@ -15,20 +16,11 @@ use std::sync::OnceLock;
 
 use template::Stack;
 
-/// The template, read once.
+/// The templates with everything switched on, read once.
 fn stack() -> &'static Stack {
     static STACK: OnceLock<Stack> = OnceLock::new();
     STACK.get_or_init(|| {
         template::load(&tests::root().join("template.yaml"), &tests::parameters()).unwrap()
-    })
-}
-
-/// The nested template with alarms and dashboards.
-fn observability() -> &'static Stack {
-    static STACK: OnceLock<Stack> = OnceLock::new();
-    STACK.get_or_init(|| {
-        let nested = &stack().nested[0];
-        template::load_as("observability", &nested.file, &nested.parameters).unwrap()
     })
 }
 

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use boundary::System;
 use local::systems;
 use serde_json::Value;
-use template::{Function, RouteKey};
+use template::{Function, RouteKey, Stack};
 use tests::{Lab, root};
 
+use super::routes::takes;
 use super::{listed, stack};
 
 /// Where the samples of each function are.
@@ -33,10 +34,14 @@ fn every_function_has_sample_events() {
 
 #[tokio::test(start_paused = true)]
 async fn every_sample_event_is_accepted() {
-    let lab = Lab::new();
+    assert!(accept_samples(&Lab::new()).await >= 90);
+}
+
+/// Sends every function of a cloud its samples, and says how many there were.
+pub(super) async fn accept_samples(lab: &Lab) -> usize {
     let folders = folders();
     let mut accepted = 0;
-    for function in &stack().functions {
+    for function in &lab.cloud.stack.functions {
         let folder = &folders[&function.binary];
         for name in listed(folder) {
             let path = folder.join(&name);
@@ -46,25 +51,22 @@ async fn every_sample_event_is_accepted() {
             let context = path.display().to_string();
             let answer = answer.unwrap_or_else(|error| panic!("{context}: {error}"));
             let answer: Value = serde_json::from_slice(&answer).unwrap();
-            check(&context, function, &event, &answer);
+            check(&context, &lab.cloud.stack, function, &event, &answer);
             accepted += 1;
         }
     }
-    assert!(accepted >= 90);
+    accepted
 }
 
 /// An HTTP event names a route of the template and is answered; so does one of a WebSocket; a batch has no
 /// failures.
-fn check(context: &str, function: &Function, event: &Value, answer: &Value) {
+fn check(context: &str, stack: &Stack, function: &Function, event: &Value, answer: &Value) {
     if let Some(key) = event["routeKey"].as_str() {
         let route = function.routes.iter().find(|route| route.key.to_string() == key);
         let route = route.unwrap_or_else(|| panic!("{context}: {key} is not a route of it"));
         let path = event["rawPath"].as_str().unwrap();
         if let RouteKey::Path { path: pattern, .. } = &route.key {
-            let same = |(have, want): (&str, &str)| have == want || want.starts_with('{');
-            let fits = pattern.split('/').count() == path.split('/').count()
-                && path.split('/').zip(pattern.split('/')).all(same);
-            assert!(fits, "{context}: {path} is not {pattern}");
+            assert!(takes(pattern, path), "{context}: {path} is not {pattern}");
         }
         assert_eq!(event["requestContext"]["http"]["path"], path, "{context}");
         let status = answer["statusCode"].as_u64().unwrap();
@@ -74,7 +76,7 @@ fn check(context: &str, function: &Function, event: &Value, answer: &Value) {
     }
     if event["requestContext"]["eventType"].is_string() {
         let key = event["requestContext"]["routeKey"].as_str().unwrap();
-        let mut routes = stack().websockets.iter().filter_map(|api| api.route(key));
+        let mut routes = stack.websockets.iter().filter_map(|api| api.route(key));
         let known = routes.any(|route| route.function == function.logical_id);
         assert!(known, "{context}: {key} is not a route of it");
         assert_eq!(answer["statusCode"], 200, "{context}: {answer}");

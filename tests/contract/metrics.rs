@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use tests::root;
 
-use super::observability;
+use super::stack;
 
 /// Metrics of ours that alarms watch, and the operation that each is of.
 fn watched() -> Vec<(String, String)> {
     let mut watched = Vec::new();
-    for alarm in observability().resources_of("AWS::CloudWatch::Alarm") {
+    for alarm in stack().resources_of("AWS::CloudWatch::Alarm") {
         let properties = serde_json::to_value(&alarm.properties).unwrap();
         let many = properties["Metrics"].as_array().cloned().unwrap_or_default();
         let many = many.into_iter().map(|metric| metric["MetricStat"]["Metric"].clone());

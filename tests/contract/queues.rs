@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{observability, stack};
+use super::stack;
 
 /// Queues that other queues redrive to.
 fn dead_letters() -> BTreeSet<&'static str> {
@@ -44,7 +44,7 @@ fn a_message_stays_hidden_six_times_as_long_as_its_function_may_run() {
 
 #[test]
 fn every_queue_dead_letter_queue_and_function_has_its_alarms() {
-    let alarms: Vec<(String, String)> = observability()
+    let alarms: Vec<(String, String)> = stack()
         .resources_of("AWS::CloudWatch::Alarm")
         .filter_map(|alarm| {
             let metric = alarm.properties["MetricName"].as_str()?.to_owned();

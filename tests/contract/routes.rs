@@ -5,36 +5,89 @@ use std::collections::BTreeSet;
 
 use boundary::System;
 use local::{document, systems};
-use template::RouteKey;
+use template::{Function, Route, RouteKey, Stack};
 use tests::root;
 
 use super::stack;
 
-/// Paths by function, from the template.
-fn in_template() -> BTreeSet<(String, String)> {
-    let mut paths = BTreeSet::new();
-    for function in &stack().functions {
-        for route in &function.routes {
-            if let RouteKey::Path { method, path } = &route.key {
-                assert_eq!(
-                    *method, None,
-                    "{path}: functions know their methods, so routes say ANY"
-                );
-                paths.insert((function.binary.clone(), path.clone()));
-            }
+/// Whether a route's path takes a request's; `{proxy+}` takes one segment or more.
+pub(super) fn takes(pattern: &str, path: &str) -> bool {
+    let mut path = path.split('/');
+    for wanted in pattern.split('/') {
+        match path.next() {
+            Some(segment) if wanted.starts_with('{') && !segment.is_empty() => {}
+            Some(segment) if segment == wanted => {}
+            Some(_) | None => return false,
+        }
+        if wanted.ends_with("+}") {
+            return true;
         }
     }
-    paths
+    path.next().is_none()
+}
+
+/// The route that API Gateway chooses: a full match before a greedy one, and both before the default.
+pub(super) fn chosen<'a>(stack: &'a Stack, path: &str) -> (&'a Function, &'a Route) {
+    let rank = |route: &Route| match &route.key {
+        RouteKey::Default => Some((0, 0)),
+        RouteKey::Path { path: pattern, .. } if takes(pattern, path) => {
+            let literals = pattern.split('/').filter(|segment| !segment.starts_with('{')).count();
+            Some((1 + u8::from(!pattern.ends_with("+}")), literals))
+        }
+        RouteKey::Path { .. } => None,
+    };
+    let functions = stack.functions.iter();
+    let routes = functions.flat_map(|it| it.routes.iter().map(move |route| (it, route)));
+    let ranked = routes.filter_map(|(it, route)| Some((rank(route)?, (it, route))));
+    ranked.max_by_key(|(rank, _)| *rank).unwrap().1
 }
 
 #[test]
-fn the_template_routes_exactly_what_each_function_answers() {
-    let answered: BTreeSet<(String, String)> = systems::all()
-        .iter()
-        .flat_map(System::operations)
-        .map(|(function, operation)| (function.to_owned(), operation.path.to_owned()))
-        .collect();
-    assert_eq!(in_template(), answered);
+fn every_operation_is_reached_and_no_route_is_idle() {
+    let mut used = BTreeSet::new();
+    for (function, operation) in systems::all().iter().flat_map(System::operations) {
+        let (reached, route) = chosen(stack(), operation.path);
+        assert_eq!(reached.binary, function, "{}, by {}", operation.path, route.key);
+        used.insert(route.key.to_string());
+    }
+    for route in stack().functions.iter().flat_map(|function| &function.routes) {
+        if let RouteKey::Path { method, path } = &route.key {
+            assert_eq!(*method, None, "{path}: functions know their methods, so routes say ANY");
+        }
+        let idle = route.key != RouteKey::Default && !used.contains(&route.key.to_string());
+        assert!(!idle, "no operation is at {}", route.key);
+    }
+}
+
+/// A link by that name would be there, and never be followed.
+#[test]
+fn no_link_goes_by_the_first_segment_of_a_path() {
+    for (_, operation) in systems::all().iter().flat_map(System::operations) {
+        let first = operation.path.split('/').nth(1).unwrap_or_default();
+        if !first.is_empty() && !first.starts_with('{') {
+            assert!(domain::links::Code::alias(first).is_err(), "{first}");
+        }
+    }
+}
+
+/// What the program brings for a system is listed where that system is.
+#[test]
+fn a_rule_for_a_system_is_for_its_own_paths() {
+    let systems = systems::all();
+    for (name, rules) in domain::limits::RuleSet::seeded() {
+        let Some(system) = systems.iter().find(|system| system.name == name) else {
+            assert_eq!(name, "");
+            continue;
+        };
+        for path in rules.iter().flat_map(|rule| &rule.resources) {
+            let pattern = path.replace("{*rest}", "{rest+}");
+            let of = |system: &System| system.operations().into_iter().map(|(_, it)| it.path);
+            assert!(of(system).any(|path| takes(&pattern, path)), "{name}: {path}");
+            let others = systems.iter().filter(|other| other.name != name).flat_map(of);
+            let theirs: Vec<_> = others.filter(|path| takes(&pattern, path)).collect();
+            assert!(theirs.is_empty(), "{name}: {path} is {theirs:?}");
+        }
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-"""Starts MiniStack as it is, but for three things.
+"""Starts MiniStack as it is, but for five things.
 
 It refuses alarms over a formula of metrics. Such an alarm is kept here as one over the first metric of its formula or, if that is a query, over the
 metric that the query sums up, so that the rest of the nested stack can be deployed and looked at. The
@@ -6,6 +6,9 @@ log says so, and `run` repeats it.
 
 And it asks for permissions that AWS does not know: there is no `sns:PublishBatch` or `sqs:SendMessageBatch`,
 whoever may publish or send may do so ten at a time; and a mail is sent by an identity, not by `*`.
+
+And it transforms the outermost template only, while CloudFormation transforms nested ones as well; and when it
+updates a nested stack, it forgets the attributes of what stays as it is, such as a table's ARN.
 
 And it knows the connections of a WebSocket API only under the API's own host name, which nothing resolves here.
 The functions ask for `/{stage}/@connections/{id}` of the one address that they have; the stack has one such API.
@@ -16,8 +19,8 @@ import re
 
 from ministack import app
 from ministack.core import iam_actions
-from ministack.services import apigateway
-from ministack.services.cloudformation import provisioners
+from ministack.services import apigateway, cloudformation
+from ministack.services.cloudformation import engine, provisioners
 
 record_of = provisioners._cw_metric_alarm_record
 
@@ -59,6 +62,23 @@ def about(service: str, method: str, path: str, headers: dict, body: bytes, *res
     return resource_of(service, method, path, headers, body, *rest, **more)
 
 
+read = engine._parse_template
+
+
+def transformed(text: str) -> dict:
+    return engine._apply_transforms(read(text))
+
+
+update = provisioners._update_resource
+
+
+def updated(kind, physical, old, new, stack, logical=None, attributes=None):
+    if attributes is None:
+        known = cloudformation._stacks[stack]["_resources"].get(logical, {})
+        attributes = known.get("Attributes")
+    return update(kind, physical, old, new, stack, logical, attributes)
+
+
 parse = app._parse_execute_api_url
 
 
@@ -70,6 +90,9 @@ def parsed(host: str, path: str):
     return parse(host, path)
 
 
+# Those who read the outermost template have the function under a name of their own.
+engine._parse_template = transformed
+provisioners._update_resource = updated
 app._parse_execute_api_url = parsed
 provisioners._cw_metric_alarm_record = recorded
 iam_actions.extract_iam_action = asked

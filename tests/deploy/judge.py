@@ -16,6 +16,6 @@ elif expected == "summary":
 else:
     seen = answer.get("statusCode", answer)
     good = str(seen) in expected.split()
-print(f"   {sample:28} {seen}")
+print(f"   {sample:44} {seen}")
 if not good:
     sys.exit(f"{sample}: expected {expected}, but it answered {json.dumps(answer)}")

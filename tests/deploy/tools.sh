@@ -13,6 +13,13 @@ export AWS_REGION=us-east-1 AWS_DEFAULT_REGION=us-east-1 AWS_EC2_METADATA_DISABL
 export AWS_CONFIG_FILE=/dev/null AWS_SHARED_CREDENTIALS_FILE=/dev/null
 export SAM_CLI_TELEMETRY=0
 
+# The cargo packages that have functions, and every function: a file each.
+package_names() { basename -a functions/*/; }
+function_names() { basename -a -s .rs functions/*/src/bin/*.rs; }
+
+# The systems that can be switched, by their templates.
+system_names() { basename -a -s .yaml infra/*.yaml; }
+
 say() { printf '\n== %s\n' "$*"; }
 
 fail() {

@@ -5,7 +5,6 @@ mod jobs;
 mod limits;
 mod links;
 mod notifications;
-mod owners;
 
 use e2e::target;
 use serde_json::{Value, json};

@@ -1,5 +1,7 @@
 //! Links, from one end to the other: made, followed, changed, counted, moved, taken down.
 
+mod owners;
+
 use e2e::{Answer, Target, target};
 use serde_json::{Value, json};
 
@@ -9,19 +11,19 @@ const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 
 /// How soon a change is seen, and one more for the way.
 const SEEN: u64 = 6;
 
-pub(super) fn visit(target: &Target, code: &str) -> Answer {
+fn visit(target: &Target, code: &str) -> Answer {
     target.send("GET", &format!("/{code}"), "", &[("user-agent", BROWSER)], None)
 }
 
 /// A new link of the admin's.
-pub(super) fn shorten(target: &Target, body: &Value) -> String {
+fn shorten(target: &Target, body: &Value) -> String {
     let made = target.post(SHORTEN, body);
     assert_eq!(made.status, 201, "{}", made.body);
     made.text("shortCode").to_owned()
 }
 
 /// A key of a new account with the role `member`.
-pub(super) fn member(target: &Target) -> String {
+fn member(target: &Target) -> String {
     let user = target.fresh("member");
     let account = json!({ "userId": user, "name": "Member", "roles": ["member"] });
     assert_eq!(target.post("/api/v1/accounts", &account).status, 201);
@@ -29,7 +31,7 @@ pub(super) fn member(target: &Target) -> String {
     made.text("key").to_owned()
 }
 
-pub(super) fn fresh_url(target: &Target) -> String {
+fn fresh_url(target: &Target) -> String {
     format!("https://example.org/{}", target.fresh("page"))
 }
 

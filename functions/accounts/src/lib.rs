@@ -12,4 +12,5 @@ pub fn system() -> System {
         .http("accounts", http::function, http::operations)
         .queue("tend-keys", tend_keys::function)
         .schedule("sweep-accounts", sweep::function)
+        .everywhere()
 }

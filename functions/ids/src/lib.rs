@@ -12,4 +12,5 @@ pub fn system() -> System {
         "64-bit ids that are unique and sorted by time, without a server to ask.",
     )
     .http("ids", http::function, http::operations)
+    .everywhere()
 }

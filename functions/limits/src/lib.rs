@@ -6,9 +6,7 @@ use boundary::System;
 
 /// What is registered of it.
 pub fn system() -> System {
-    System::new("limits", "Limits", "May it pass? Rate limits and the firewall.").http(
-        "limits",
-        http::function,
-        http::operations,
-    )
+    System::new("limits", "Limits", "May it pass? Rate limits and the firewall.")
+        .http("limits", http::function, http::operations)
+        .everywhere()
 }

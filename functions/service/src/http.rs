@@ -10,7 +10,7 @@ mod health;
 mod home;
 
 use boundary::http::{Api, Operations};
-use boundary::{Host, Misconfigured};
+use boundary::{Host, Misconfigured, Switches};
 
 use document::Deployed;
 
@@ -26,10 +26,13 @@ pub struct App {
 pub fn function(host: &Host) -> Result<Api, Misconfigured> {
     let app = App {
         stage: host.vars.optional("STAGE").unwrap_or("local").to_owned(),
-        deployed: Deployed::told_by(host.vars.optional("SYSTEMS").unwrap_or_default()),
+        deployed: Deployed(Switches::of(&host.vars)),
         sink: host.vars.optional("SINK_URL").map(str::to_owned),
     };
-    Api::new(host, app, operations)
+    Api::new(host, app, |to| {
+        operations(to);
+        to.otherwise(document::unclaimed);
+    })
 }
 
 /// What it answers.

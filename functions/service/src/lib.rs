@@ -6,9 +6,7 @@ use boundary::System;
 
 /// What is registered of it.
 pub fn system() -> System {
-    System::new("service", "Service", "The service as a whole.").http(
-        "describe",
-        http::function,
-        http::operations,
-    )
+    System::new("service", "Service", "The service as a whole.")
+        .http("describe", http::function, http::operations)
+        .everywhere()
 }

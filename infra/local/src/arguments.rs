@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use domain::accounts::ApiKey;
 use local::functions_elsewhere::Remote;
+use local::systems;
 
 /// What `--help` prints.
 pub(crate) const USAGE: &str = "\
@@ -12,6 +13,7 @@ Switchyard on this machine: everything template.yaml describes, in one process.
 Usage: cargo run -- [options]
        cargo run -- document      write the OpenAPI document and its page anew
 
+  --only NAMES      start these systems, such as links,jobs, and what every deployment has
   --port N          where the HTTP API answers (8080, or the next free port)
   --data DIR        where data is kept between runs (.local)
   --fresh           forget what is kept there first
@@ -39,6 +41,8 @@ pub(crate) struct Arguments {
     pub(crate) admin_secret: Option<String>,
     pub(crate) remote: Option<Remote>,
     pub(crate) template: PathBuf,
+    /// The template's parameters that switch systems; none leaves all on.
+    pub(crate) switches: Vec<(String, String)>,
 }
 
 impl Arguments {
@@ -52,12 +56,14 @@ impl Arguments {
             admin_secret: None,
             remote: None,
             template: template(),
+            switches: Vec::new(),
         };
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
             match word.as_str() {
                 "document" => return Ok(Command::Document),
                 "--help" | "-h" => return Ok(Command::Help),
+                "--only" => arguments.switches = systems::only(&value()?)?,
                 "--port" => arguments.port = port(&value()?)?,
                 "--aws-port" => arguments.aws_port = Some(port(&value()?)?),
                 "--data" => arguments.folder = Some(PathBuf::from(value()?)),

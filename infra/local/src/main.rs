@@ -73,6 +73,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into();
+    options.parameters.extend(arguments.switches.clone());
     options.url = Some(url.clone());
     options.send_to(start_sink(folder).await?);
     let cloud = Cloud::start(options)?;

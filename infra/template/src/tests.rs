@@ -1,5 +1,6 @@
 //! Reads whole templates, right and wrong.
 
+mod gateway;
 mod intrinsics;
 mod mistakes;
 mod parameters;

@@ -23,6 +23,7 @@ pub mod openapi;
 mod runtime;
 pub mod schedule;
 pub mod socket;
+mod switches;
 mod system;
 pub mod telemetry;
 
@@ -33,4 +34,5 @@ pub use config::{Misconfigured, Vars};
 pub use entropy::Entropy;
 pub use host::Host;
 pub use runtime::{Function, Invocation, run_edge, run_http, run_queue, run_schedule, run_socket};
+pub use switches::Switches;
 pub use system::{Build, Member, System, Trigger};

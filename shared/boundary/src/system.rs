@@ -74,6 +74,8 @@ pub struct System {
     pub title: &'static str,
     /// What it is for, in a sentence.
     pub about: &'static str,
+    /// Whether a deployment may leave it out.
+    pub switched: bool,
     functions: Vec<Member>,
     sections: Vec<Section>,
 }
@@ -81,7 +83,26 @@ pub struct System {
 impl System {
     /// A system without functions yet.
     pub const fn new(name: &'static str, title: &'static str, about: &'static str) -> Self {
-        Self { name, title, about, functions: Vec::new(), sections: Vec::new() }
+        Self {
+            name,
+            title,
+            about,
+            switched: true,
+            functions: Vec::new(),
+            sections: Vec::new(),
+        }
+    }
+
+    /// It is part of every deployment, because the others need it.
+    #[must_use]
+    pub fn everywhere(self) -> Self {
+        Self { switched: false, ..self }
+    }
+
+    /// The template's parameter that switches it.
+    pub fn parameter(&self) -> String {
+        let (first, rest) = self.name.split_at(1);
+        first.to_uppercase() + rest
     }
 
     /// With a function that answers HTTP, and the walk of its list of operations.

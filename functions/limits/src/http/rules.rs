@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use boundary::http::{Call, Json, NoContent, Operation, Path, Problem, Query, State, Versioned};
-use boundary::limits::configuration::{Decided, Rules, rule_document};
+use boundary::limits::configuration::{Decided, rule_document};
 use domain::accounts::Role;
 use domain::limits::{Exempt, Rejected, Rule, RuleDraft, RuleSet, Subject};
 use domain::{Failure, Timestamp};
@@ -76,7 +76,7 @@ pub(super) async fn list(
     Query(query): Query<RulesQuery>,
 ) -> Result<Json<RulesView>, Problem> {
     let path = query.resource.as_deref().map(subject::resource).transpose()?;
-    let mut rules = Rules::of(&app.limits.documents(Part::Rules).await?).rules;
+    let mut rules = app.rules(&app.limits.documents(Part::Rules).await?);
     if let Some(path) = path {
         let applying = applying(&rules, path, call.now);
         rules.retain(|rule| applying.contains(&rule.what.id));
@@ -170,7 +170,7 @@ impl App {
             return Ok(Stands { rule: None, version: 0 });
         }
         let document = self.limits.document(Part::Rules, &rule_document(id)).await?;
-        let rules = Rules::of(document.as_slice()).rules;
+        let rules = self.rules(document.as_slice());
         Ok(Stands {
             rule: rules.into_iter().find(|rule| rule.what.id == id),
             version: document.map_or(0, |document| document.version),

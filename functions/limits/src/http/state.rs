@@ -1,9 +1,10 @@
 //! What the handlers share: the table, and the one way to change a document in it.
 
 use boundary::http::{Call, IfMatch, Problem};
-use boundary::{Entropy, Host, Misconfigured};
+use boundary::limits::configuration::{Decided, Rules};
+use boundary::{Entropy, Host, Misconfigured, Switches};
 use domain::Timestamp;
-use domain::limits::Rejected;
+use domain::limits::{Rejected, Rule, RuleSet};
 use store::Limits;
 use store::limits::{Document, Part, Saved};
 
@@ -12,11 +13,22 @@ use store::limits::{Document, Part, Saved};
 pub struct App {
     pub(crate) limits: Limits,
     entropy: Entropy,
+    switches: Switches,
 }
 
 impl App {
     pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
-        Ok(Self { limits: host.limits()?, entropy: host.entropy.clone() })
+        let switches = Switches::of(&host.vars);
+        Ok(Self { limits: host.limits()?, entropy: host.entropy.clone(), switches })
+    }
+
+    /// The rules that there are: those that the program brings for a system that is switched off are none, unless
+    /// an admin has saved them.
+    pub(crate) fn rules(&self, documents: &[Document]) -> Vec<Decided<Rule>> {
+        let mut rules = Rules::of(documents).rules;
+        let is_off = |id: &str| RuleSet::system_of(id).is_some_and(|it| self.switches.is_off(it));
+        rules.retain(|rule| rule.by.is_some() || !is_off(&rule.what.id));
+        rules
     }
 
     /// Saves a document over the version before its own.

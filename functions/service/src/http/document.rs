@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::response::IntoResponse;
+use boundary::Switches;
 use boundary::http::{Operation, Problem, State};
 use domain::Failure;
 use http::header;
@@ -19,11 +20,9 @@ const WHOLE: &str = include_str!("../../openapi.json");
 /// Only a deployment changes it.
 pub(super) const CACHED: &str = "public, max-age=300";
 
-/// Which systems are switched off.
+/// What of the document is deployed.
 #[derive(Debug, Default)]
-pub(super) struct Deployed {
-    off: Vec<String>,
-}
+pub(super) struct Deployed(pub(super) Switches);
 
 /// A heading of the document.
 #[derive(Debug, Deserialize)]
@@ -35,12 +34,6 @@ pub(super) struct Tag {
 }
 
 impl Deployed {
-    /// As the template says it: `links=on jobs=off`. A system that is not named can't be switched.
-    pub(super) fn told_by(switches: &str) -> Self {
-        let off = switches.split_whitespace().filter_map(|switch| switch.strip_suffix("=off"));
-        Self { off: off.map(str::to_owned).collect() }
-    }
-
     /// The headings of what is deployed.
     pub(super) fn tags(&self) -> Result<Vec<Tag>, Failure> {
         #[derive(Deserialize)]
@@ -49,22 +42,40 @@ impl Deployed {
         }
         let read = serde_json::from_str::<Tags>(WHOLE);
         let mut tags = read.map_err(|error| Failure::new("read the document", error))?.tags;
-        tags.retain(|tag| !self.off.contains(&tag.system));
+        tags.retain(|tag| !self.0.is_off(&tag.system));
         Ok(tags)
     }
 
     fn document(&self) -> Result<Cow<'static, str>, Failure> {
-        if self.off.is_empty() {
+        if self.0.are_all_on() {
             return Ok(Cow::Borrowed(WHOLE));
         }
-        let read = serde_json::from_str(WHOLE);
-        let mut document: Value = read.map_err(|error| Failure::new("read the document", error))?;
+        let mut document = whole()?;
         self.narrow(&mut document);
         Ok(Cow::Owned(document.to_string()))
     }
 
+    /// The system that would answer at `path` if it were switched on.
+    fn off_at(&self, path: &str) -> Result<Option<String>, Failure> {
+        if self.0.are_all_on() {
+            return Ok(None);
+        }
+        let document = whole()?;
+        let paths = document["paths"].as_object().into_iter().flatten();
+        let fitting = paths.filter_map(|(pattern, item)| Some((literals(pattern, path)?, item)));
+        let Some((_, item)) = fitting.max_by_key(|(literals, _)| *literals) else {
+            return Ok(None);
+        };
+        let heading = item.as_object().and_then(|item| item.values().next());
+        let heading = heading.map(|operation| &operation["tags"][0]);
+        let mut tags = document["tags"].as_array().into_iter().flatten();
+        let system = tags.find(|tag| Some(&tag["name"]) == heading);
+        let system = system.and_then(|tag| tag["x-system"].as_str());
+        Ok(system.filter(|system| self.0.is_off(system)).map(str::to_owned))
+    }
+
     fn narrow(&self, document: &mut Value) {
-        let is_off = |tag: &Value| self.off.iter().any(|off| tag["x-system"] == off.as_str());
+        let is_off = |tag: &Value| tag["x-system"].as_str().is_some_and(|it| self.0.is_off(it));
         let Some(tags) = document["tags"].as_array_mut() else { return };
         let gone: Vec<Value> = tags.extract_if(.., |tag| is_off(tag)).collect();
         let is_gone =
@@ -82,6 +93,39 @@ impl Deployed {
         if let Some(schemas) = document["components"]["schemas"].as_object_mut() {
             schemas.retain(|name, _| named.contains(name));
         }
+    }
+}
+
+fn whole() -> Result<Value, Failure> {
+    serde_json::from_str(WHOLE).map_err(|error| Failure::new("read the document", error))
+}
+
+/// How many segments of `pattern` the path has word for word, if it fits.
+fn literals(pattern: &str, path: &str) -> Option<usize> {
+    let (pattern, path) = (pattern.split('/'), path.split('/'));
+    if pattern.clone().count() != path.clone().count() {
+        return None;
+    }
+    let mut literals = 0;
+    for (wanted, segment) in pattern.zip(path) {
+        if wanted == segment {
+            literals += 1;
+        } else if !wanted.starts_with('{') || segment.is_empty() {
+            return None;
+        }
+    }
+    Some(literals)
+}
+
+/// What is answered at a path that no operation of a deployed system takes.
+pub(super) fn unclaimed(app: &App, path: &str) -> Problem {
+    match app.deployed.off_at(path) {
+        Ok(Some(system)) => {
+            let (first, rest) = system.split_at(1);
+            Problem::not_deployed(&(first.to_uppercase() + rest))
+        }
+        Ok(None) => Problem::unknown_path(path),
+        Err(failure) => failure.into(),
     }
 }
 
@@ -127,10 +171,31 @@ pub(super) async fn document(
 mod tests {
     use super::*;
 
+    fn told_by(switches: &str) -> Deployed {
+        Deployed(Switches::told_by(switches))
+    }
+
+    #[test]
+    fn a_path_belongs_to_the_system_that_says_most_of_it() {
+        let off = told_by("links=off jobs=off notifications=off");
+        for (path, system) in [
+            ("/api/v1/jobs", Some("jobs")),
+            ("/api/v1/jobs/1/explain", Some("jobs")),
+            ("/api/v1/users/ada/contacts", Some("notifications")),
+            ("/anything", Some("links")),
+            ("/unsubscribe", Some("notifications")),
+            ("/health", None),
+            ("/api/v1/nothing", None),
+            ("/", None),
+        ] {
+            assert_eq!(off.off_at(path).unwrap().as_deref(), system, "{path}");
+        }
+    }
+
     #[test]
     fn what_is_off_is_not_spoken_of_and_the_rest_is_whole() {
         let whole: Value = serde_json::from_str(WHOLE).unwrap();
-        let without_jobs = Deployed::told_by("links=on jobs=off").document().unwrap();
+        let without_jobs = told_by("links=on jobs=off").document().unwrap();
         let narrowed: Value = serde_json::from_str(&without_jobs).unwrap();
         assert!(whole["paths"]["/api/v1/jobs"].is_object());
         assert!(narrowed["paths"]["/api/v1/jobs"].is_null());
@@ -149,9 +214,9 @@ mod tests {
 
     #[test]
     fn with_everything_on_the_document_is_the_one_that_is_kept() {
-        let on = Deployed::told_by("links=on jobs=on");
+        let on = told_by("links=on jobs=on");
         assert!(matches!(on.document().unwrap(), Cow::Borrowed(_)));
         assert!(on.tags().unwrap().iter().any(|tag| tag.name == "Jobs"));
-        assert!(!Deployed::told_by("jobs=off").tags().unwrap().iter().any(|t| t.name == "Jobs"));
+        assert!(!told_by("jobs=off").tags().unwrap().iter().any(|t| t.name == "Jobs"));
     }
 }

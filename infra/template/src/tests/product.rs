@@ -1,4 +1,4 @@
-//! The template that ships.
+//! The templates that ship.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,16 +18,20 @@ fn product() -> Stack {
 #[test]
 fn it_has_the_resources_it_should() {
     let stack = product();
-    let text = std::fs::read_to_string(root().join("template.yaml")).unwrap();
+    let mut text = std::fs::read_to_string(root().join("template.yaml")).unwrap();
+    for nested in &stack.nested {
+        text += &std::fs::read_to_string(&nested.file).unwrap();
+    }
     let declared = |kind: &str| text.matches(&format!("    Type: {kind}\n")).count();
     for (kind, read) in [
         ("AWS::Serverless::Function", stack.functions.len()),
         ("AWS::DynamoDB::Table", stack.tables.len()),
         ("AWS::SQS::Queue", stack.queues.len()),
         ("AWS::SQS::QueuePolicy", stack.resources_of("AWS::SQS::QueuePolicy").count()),
-        ("AWS::SNS::Topic", stack.topics.len()),
+        // The alarms' own is only there with an address to send them to.
+        ("AWS::SNS::Topic", stack.topics.len() + 1),
         ("AWS::SNS::Subscription", stack.subscriptions.len()),
-        ("AWS::Serverless::HttpApi", stack.apis.len()),
+        ("AWS::ApiGatewayV2::Api", stack.apis.len() + stack.websockets.len()),
         ("AWS::Logs::LogGroup", stack.log_groups.len()),
         ("AWS::Serverless::Application", stack.nested.len()),
     ] {
@@ -49,7 +53,7 @@ fn functions_have_their_globals_and_their_own() {
     assert_eq!(ids.environment["IDS_TABLE"], "switchyard-local-IdsTable");
     assert_eq!(ids.policies.len(), 5);
     let keys: Vec<String> = ids.routes.iter().map(|route| route.key.to_string()).collect();
-    assert_eq!(keys, ["ANY /api/v1/ids", "ANY /api/v1/ids/{id}"]);
+    assert_eq!(keys, ["ANY /api/v1/ids", "ANY /api/v1/ids/{proxy+}"]);
 }
 
 #[test]
@@ -105,12 +109,15 @@ fn the_sweep_runs_every_five_minutes() {
 }
 
 #[test]
-fn the_nested_template_gets_its_parameters() {
+fn a_nested_template_gets_its_parameters() {
     let stack = product();
     let nested = &stack.nested[0];
-    assert!(nested.file.ends_with("infra/observability.yaml"));
-    assert_eq!(nested.parameters["IdsFunction"], "switchyard-local-Ids");
-    assert_eq!(nested.parameters["KeyUsesQueue"], "switchyard-local-KeyUsesQueue");
+    assert!(nested.file.ends_with("infra/links.yaml"));
+    assert_eq!(nested.parameters["Switch"], "on");
+    assert_eq!(nested.parameters["ApiId"], stack.apis[0].id);
+    assert_eq!(nested.parameters["AccountsTable"], "switchyard-local-AccountsTable");
+    let arn = "arn:aws:sqs:us-east-1:000000000000:switchyard-local-KeyUsesQueue";
+    assert_eq!(nested.parameters["KeyUsesQueueArn"], arn);
 }
 
 #[test]

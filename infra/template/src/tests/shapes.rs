@@ -92,7 +92,10 @@ Resources:
     Type: AWS::CloudFormation::Stack
     Properties: { TemplateURL: more.yaml, Parameters: { Zones: [a, b], Days: 3 } }
 ";
-    let stack = crate::parse("test", Path::new("dir/t.yaml"), text, &[].into()).unwrap();
+    let more = "Parameters: { Zones: { Type: String }, Days: { Type: String } }\nResources: {}\n";
+    let files = |_: &Path| Ok(more.to_owned());
+    let file = Path::new("dir/t.yaml");
+    let stack = crate::parse_among(&files, "test", file, text, &[].into()).unwrap();
     assert_eq!(stack.subscriptions[0].topic_arn, stack.topics[0].arn);
     assert_eq!(stack.subscriptions[0].protocol, "email");
     assert!(stack.buckets[0].versioned);

@@ -29,9 +29,9 @@ Resources:
     Type: AWS::ApiGatewayV2::Stage
     Properties: { ApiId: !Ref Socket, StageName: live, AutoDeploy: true }
   Plain: { Type: AWS::ApiGatewayV2::Api, Properties: { Name: h, ProtocolType: HTTP } }
-  PlainRoute:
-    Type: AWS::ApiGatewayV2::Route
-    Properties: { ApiId: !Ref Plain, RouteKey: GET /x, Target: integrations/elsewhere }
+  PlainStage:
+    Type: AWS::ApiGatewayV2::Stage
+    Properties: { ApiId: !Ref Plain, StageName: $default, DeploymentId: d }
 Outputs:
   Url: { Value: !Sub 'wss://${Socket}.execute-api.${AWS::Region}.amazonaws.com/${Stage}' }
 ";

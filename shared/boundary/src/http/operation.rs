@@ -211,7 +211,11 @@ pub struct Routes<S> {
     admission: Arc<Admission>,
     paths: Vec<Methods<S>>,
     private: bool,
+    unclaimed: Unclaimed<S>,
 }
+
+/// What is answered at a path that no operation takes.
+type Unclaimed<S> = fn(&S, &str) -> Problem;
 
 #[derive(Debug)]
 struct Methods<S> {
@@ -222,7 +226,13 @@ struct Methods<S> {
 
 impl<S: Send + Sync + 'static> Routes<S> {
     pub(super) fn new(admission: Arc<Admission>) -> Self {
-        Self { admission, paths: Vec::new(), private: false }
+        let unclaimed: Unclaimed<S> = |_, path| Problem::unknown_path(path);
+        Self { admission, paths: Vec::new(), private: false, unclaimed }
+    }
+
+    /// Says more of a path that no operation takes than that there is nothing.
+    pub fn otherwise(&mut self, unclaimed: Unclaimed<S>) {
+        self.unclaimed = unclaimed;
     }
 
     /// Whether any operation asks who is calling.
@@ -240,10 +250,10 @@ impl<S: Send + Sync + 'static> Routes<S> {
             };
             router = router.route(path, methods.fallback(wrong_method));
         }
-        let admission = self.admission;
-        let nothing = move |request: Request| async move {
+        let (admission, unclaimed) = (self.admission, self.unclaimed);
+        let nothing = move |State(state): State<Arc<S>>, request: Request| async move {
             let path = admission.charge_unclaimed(&request.into_parts().0).await?;
-            Err::<(), _>(Problem::unknown_path(&path))
+            Err::<(), _>(unclaimed(&state, &path))
         };
         router.fallback(nothing).with_state(state)
     }

@@ -161,6 +161,12 @@ impl Problem {
         Self::new(&NOT_FOUND, format!("Nothing answers at {path}; see /docs for what does."))
     }
 
+    /// A path of a system that is switched off; the parameter that switches it has its name.
+    pub fn not_deployed(system: &str) -> Self {
+        let deploy = format!("Deploy it with the parameter {system}=on.");
+        Self::new(&NOT_FOUND, format!("{system} is not deployed here. {deploy}"))
+    }
+
     /// An object that does not exist, or not for this caller.
     pub fn unknown(what: &str) -> Self {
         Self::new(&NOT_FOUND, format!("There is no such {what}."))

@@ -11,7 +11,28 @@ const MINUTE: i64 = 60;
 impl RuleSet {
     /// The rules of a fresh deployment.
     pub fn defaults() -> Vec<Rule> {
-        [links(), reports(), feeds(), accounts(), everything()].into_iter().flatten().collect()
+        Self::seeded().into_iter().flat_map(|(_, rules)| rules).collect()
+    }
+
+    /// The same, by the system whose paths they are for. Those for the paths of all come last, under no name.
+    pub fn seeded() -> [(&'static str, Vec<Rule>); 7] {
+        [
+            ("links", links().into_iter().chain(reports()).collect()),
+            ("feed", feed()),
+            ("notifications", notifications()),
+            ("jobs", jobs()),
+            ("ids", ids()),
+            ("accounts", accounts()),
+            ("", everything()),
+        ]
+    }
+
+    /// The system whose paths a rule of a fresh deployment is for, if it is for those of one.
+    pub fn system_of(id: &str) -> Option<&'static str> {
+        let seeded = Self::seeded();
+        let mut named = seeded.into_iter().filter(|(system, _)| !system.is_empty());
+        let (system, _) = named.find(|(_, rules)| rules.iter().any(|rule| rule.id == id))?;
+        Some(system)
     }
 }
 
@@ -37,28 +58,34 @@ fn reports() -> Vec<Rule> {
     ]
 }
 
-fn feeds() -> Vec<Rule> {
-    let notifications = rule("notifications-minute", 1_000, MINUTE, "Notifications a minute.");
+fn feed() -> Vec<Rule> {
     vec![
         rule("posts-day", 1_000, DAY, "Posts a day.").on(&["POST"], &["/api/v1/posts"]),
         rule("feed-hour", 10_000, HOUR, "Feed reads an hour.").on(&["GET"], &["/api/v1/feed"]),
-        Rule { dimension: Dimension::ApiKey, ..notifications }
-            .on(&["POST"], &["/api/v1/notifications"]),
     ]
 }
 
-fn accounts() -> Vec<Rule> {
-    let ids = ["/api/v1/ids", "/api/v1/ids/{id}"];
-    let accounts = ["/api/v1/me", "/api/v1/accounts", "/api/v1/accounts/{*rest}"];
-    let jobs =
+fn notifications() -> Vec<Rule> {
+    let sent = rule("notifications-minute", 1_000, MINUTE, "Notifications a minute.");
+    let by_key = Rule { dimension: Dimension::ApiKey, ..sent };
+    vec![by_key.on(&["POST"], &["/api/v1/notifications"])]
+}
+
+fn jobs() -> Vec<Rule> {
+    let paths =
         ["/api/v1/jobs", "/api/v1/jobs/{*rest}", "/api/v1/job-types", "/api/v1/job-types/{*rest}"];
-    vec![
-        // A thousand workers that speak every 20 seconds are 3,000 of them.
-        rule("jobs-minute", 60_000, MINUTE, "Requests a minute about jobs.").on(&[], &jobs),
-        rule("ids-minute", 6_000, MINUTE, "Requests a minute for ids.").on(&[], &ids),
-        rule("accounts-minute", 600, MINUTE, "Requests a minute about accounts.")
-            .on(&[], &accounts),
-    ]
+    // A thousand workers that speak every 20 seconds are 3,000 of them.
+    vec![rule("jobs-minute", 60_000, MINUTE, "Requests a minute about jobs.").on(&[], &paths)]
+}
+
+fn ids() -> Vec<Rule> {
+    let paths = ["/api/v1/ids", "/api/v1/ids/{id}"];
+    vec![rule("ids-minute", 6_000, MINUTE, "Requests a minute for ids.").on(&[], &paths)]
+}
+
+fn accounts() -> Vec<Rule> {
+    let paths = ["/api/v1/me", "/api/v1/accounts", "/api/v1/accounts/{*rest}"];
+    vec![rule("accounts-minute", 600, MINUTE, "Requests a minute about accounts.").on(&[], &paths)]
 }
 
 /// Short links are not in it: a write for each new visitor would cost more than all the rest of a

@@ -3,7 +3,7 @@
 use e2e::{Answer, target};
 use serde_json::{Value, json};
 
-use super::links::{fresh_url, member, shorten, visit};
+use super::{fresh_url, member, shorten, visit};
 
 const DOMAINS: &str = "/api/v1/domains";
 
