@@ -153,6 +153,26 @@ fn a_variable_means_the_same_to_every_function() {
     }
 }
 
+/// In `functions/README.md` a row names a function, and the first of a system its system too.
+#[test]
+fn the_list_of_functions_for_people_is_complete() {
+    let text = std::fs::read_to_string(root().join("functions/README.md")).unwrap();
+    let mut listed = BTreeSet::new();
+    let mut system = "";
+    for row in text.lines().filter(|line| line.starts_with("| ")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let [_, named, function, _, file, ..] = cells[..] else { continue };
+        if !file.starts_with('[') {
+            continue;
+        }
+        system = if named.is_empty() { system } else { named };
+        listed.insert((system.to_owned(), function.trim_matches('`').to_owned()));
+        let path = file.split_once('(').unwrap().1.trim_end_matches(')');
+        assert!(root().join("functions").join(path).is_file(), "{path}");
+    }
+    assert_eq!(listed, binaries());
+}
+
 #[test]
 fn every_main_is_wiring_only() {
     for (package, name) in binaries() {
