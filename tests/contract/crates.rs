@@ -14,7 +14,7 @@ use super::{listed, stack};
 fn crates_know_only_what_is_beneath_them() {
     let packages = packages();
     let ours: BTreeSet<&str> = packages.iter().map(name).collect();
-    let functions: BTreeSet<String> = listed(&root().join("functions")).into_iter().collect();
+    let functions: BTreeSet<String> = systems_folders().into_iter().collect();
     let mut allowed: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::from([
         ("domain", BTreeSet::new()),
         ("store", BTreeSet::from(["domain"])),
@@ -58,7 +58,7 @@ fn crates_know_only_what_is_beneath_them() {
 fn only_functions_know_the_worker_library() {
     let packages = packages();
     assert!(packages.iter().any(|package| name(package) == "worker"));
-    let functions = listed(&root().join("functions"));
+    let functions = systems_folders();
     for package in &packages {
         let name = name(package);
         let is_free = !dependencies(package).any(|dependency| dependency == "worker");
@@ -107,10 +107,16 @@ fn only_the_local_cloud_is_what_cargo_run_runs() {
     assert_eq!(found, ["infra/local"]);
 }
 
+/// The packages of the systems; beside them lies a list of their functions.
+fn systems_folders() -> Vec<String> {
+    let functions = root().join("functions");
+    listed(&functions).into_iter().filter(|name| functions.join(name).is_dir()).collect()
+}
+
 /// Every binary, with its package.
 fn binaries() -> BTreeSet<(String, String)> {
     let mut binaries = BTreeSet::new();
-    for package in listed(&root().join("functions")) {
+    for package in systems_folders() {
         for file in listed(&root().join("functions").join(&package).join("src/bin")) {
             let name = file.strip_suffix(".rs").unwrap().to_owned();
             binaries.insert((package.clone(), name));
@@ -145,6 +151,26 @@ fn a_variable_means_the_same_to_every_function() {
             assert_eq!(first, value, "{}: {name}", function.logical_id);
         }
     }
+}
+
+/// In `functions/README.md` a row names a function, and the first of a system its system too.
+#[test]
+fn the_list_of_functions_for_people_is_complete() {
+    let text = std::fs::read_to_string(root().join("functions/README.md")).unwrap();
+    let mut listed = BTreeSet::new();
+    let mut system = "";
+    for row in text.lines().filter(|line| line.starts_with("| ")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let [_, named, function, _, file, ..] = cells[..] else { continue };
+        if !file.starts_with('[') {
+            continue;
+        }
+        system = if named.is_empty() { system } else { named };
+        listed.insert((system.to_owned(), function.trim_matches('`').to_owned()));
+        let path = file.split_once('(').unwrap().1.trim_end_matches(')');
+        assert!(root().join("functions").join(path).is_file(), "{path}");
+    }
+    assert_eq!(listed, binaries());
 }
 
 #[test]

@@ -147,6 +147,8 @@ impl Cloud {
         };
         let mut vars = base_vars();
         vars.extend(options.url.map(|url| ("AWS_ENDPOINT_URL_S3".to_owned(), url)));
+        let page = options.sink.as_ref().map(|_| sink::page::AT.to_owned());
+        vars.extend(page.map(|page| ("SINK_URL".to_owned(), page)));
         let functions = Functions::new(&stack, runner, &vars, Arc::clone(&now_ms))?;
         Ok(Self {
             gateway: Gateway::new(&stack, functions.clone())?,

@@ -30,7 +30,7 @@ pub(super) struct Tag {
     pub(super) name: String,
     pub(super) description: String,
     #[serde(rename = "x-system")]
-    system: String,
+    pub(super) system: String,
 }
 
 impl Deployed {
