@@ -70,25 +70,36 @@ fn all() -> Vec<Operation> {
     systems::all().iter().flat_map(System::operations).map(|(_, operation)| operation).collect()
 }
 
-/// Every operation with the first of its samples that the files' order has.
+/// Every operation with the first of its samples in the order of their files.
 fn sampled() -> Vec<Sampled> {
-    let mut events: BTreeMap<(String, String), Value> = BTreeMap::new();
-    for path in super::files(&root().join("events")) {
-        let event: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    let operations = all();
+    let mut events: BTreeMap<(&str, &str), Value> = BTreeMap::new();
+    for file in super::files(&root().join("events")) {
+        let event: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
         let Some(method) = event["requestContext"]["http"]["method"].as_str() else { continue };
-        let Some((_, path)) = event["routeKey"].as_str().and_then(|key| key.split_once(' ')) else {
-            continue;
-        };
-        events.entry((method.to_owned(), path.to_owned())).or_insert(event);
+        let path = event["rawPath"].as_str().unwrap();
+        let fits = operations.iter().filter(|it| it.method == method && matches(it.path, path));
+        if let Some(found) = fits.min_by_key(|it| it.path.matches('{').count()) {
+            events.entry((found.method, found.path)).or_insert(event);
+        }
     }
     let document = document::openapi();
-    let of = |operation: Operation| {
-        let key = (operation.method.to_owned(), operation.path.to_owned());
-        let event = events.get(&key).unwrap_or_else(|| panic!("no sample event of {key:?}"));
+    let of = |operation: &Operation| {
+        let event = events.get(&(operation.method, operation.path)).cloned();
+        let event = event.unwrap_or_else(|| {
+            panic!("no sample event of {} {}", operation.method, operation.path)
+        });
         let entry = &document["paths"][operation.path][operation.method.to_lowercase()];
-        Sampled { operation, entry: entry.clone(), event: event.clone() }
+        Sampled { operation: *operation, entry: entry.clone(), event }
     };
-    all().into_iter().map(of).collect()
+    operations.iter().map(of).collect()
+}
+
+/// Whether a path is one of a pattern.
+fn matches(pattern: &str, path: &str) -> bool {
+    let same = |(part, wanted): (&str, &str)| part == wanted || wanted.starts_with('{');
+    pattern.split('/').count() == path.split('/').count()
+        && path.split('/').zip(pattern.split('/')).all(same)
 }
 
 #[test]

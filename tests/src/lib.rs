@@ -326,7 +326,7 @@ impl Call<'_> {
         let cloud = &self.lab.cloud;
         let handled = cloud.gateway.handle(request, self.source, cloud.now_ms()).await;
         let (parts, body) = handled.response.into_parts();
-        documented::check(&self.method, &self.path, parts.status);
+        documented::check(&self.method, &self.path, parts.status, &body);
         Answer {
             status: parts.status,
             headers: parts.headers,

@@ -83,14 +83,7 @@ pub struct System {
 impl System {
     /// A system without functions yet.
     pub const fn new(name: &'static str, title: &'static str, about: &'static str) -> Self {
-        Self {
-            name,
-            title,
-            about,
-            switched: true,
-            functions: Vec::new(),
-            sections: Vec::new(),
-        }
+        Self { name, title, about, switched: true, functions: Vec::new(), sections: Vec::new() }
     }
 
     /// It is part of every deployment, because the others need it.
