@@ -4,14 +4,13 @@
 //! `SEEDS=n` takes another number of them.
 
 mod accounts;
-mod crash_points;
+pub(crate) mod crash_points;
 mod feed;
 mod ids;
-mod jobs;
 mod limits;
 mod links;
 mod notifications;
-mod planted;
+pub(crate) mod planted;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -24,7 +23,10 @@ const SEEDS: u64 = 1_000;
 
 /// Runs `scenario` with every seed, on as many threads as there are cores, and prints what was
 /// injected. A seed's run is deterministic; which thread it is on does not matter to it.
-fn sweep(name: &str, scenario: impl Fn(u64) -> Result<BTreeMap<Fault, u64>, String> + Sync) {
+pub(crate) fn sweep(
+    name: &str,
+    scenario: impl Fn(u64) -> Result<BTreeMap<Fault, u64>, String> + Sync,
+) {
     let seeds = seeds();
     let count = seeds.end - seeds.start;
     let next = AtomicU64::new(seeds.start);
@@ -64,7 +66,7 @@ fn seeds() -> std::ops::Range<u64> {
 }
 
 /// Runs a scenario to its end on one thread with paused time.
-fn run<T>(work: impl Future<Output = T>) -> T {
+pub(crate) fn run<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .start_paused(true)

@@ -5,7 +5,6 @@ mod describe;
 mod edge;
 mod feed;
 mod ids;
-mod jobs;
 mod keys;
 mod limits;
 mod links;

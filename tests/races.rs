@@ -1,7 +1,6 @@
 //! Many callers, one winner.
 
 mod feed;
-mod jobs;
 mod notifications;
 
 use std::collections::BTreeSet;

@@ -2,7 +2,6 @@
 mod accounts;
 mod feed;
 mod idempotency;
-mod jobs;
 mod leases;
 mod limits;
 mod links;

@@ -9,5 +9,6 @@ mod contract;
 mod counted;
 mod faults;
 mod flows;
+mod jobs;
 mod races;
 mod store;

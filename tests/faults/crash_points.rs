@@ -4,7 +4,6 @@
 //! once, whichever call it was that went wrong.
 
 mod feed;
-mod jobs;
 mod limits;
 mod links;
 mod notifications;
@@ -27,7 +26,11 @@ const FAULTS: [Fault; 7] = [
 ];
 
 /// Strikes each call of `work` with each fault; `work` says whether there was such a call.
-fn sweep<F: Future<Output = bool>>(name: &str, least: u64, work: impl Fn(u64, Fault) -> F) {
+pub(crate) fn sweep<F: Future<Output = bool>>(
+    name: &str,
+    least: u64,
+    work: impl Fn(u64, Fault) -> F,
+) {
     let mut points = 0;
     for fault in FAULTS {
         let mut nth = 0;

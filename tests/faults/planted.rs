@@ -4,7 +4,6 @@
 //! takes a condition, an item or a field out of the request that the product really sends.
 
 mod feed;
-mod jobs;
 mod limits;
 mod links;
 mod notifications;
@@ -49,14 +48,14 @@ fn every_bug_planted_in_ids_is_caught() {
     }
 }
 
-fn hunt(name: &str, violation: impl Fn(u64) -> Option<String>) {
+pub(crate) fn hunt(name: &str, violation: impl Fn(u64) -> Option<String>) {
     let caught = (0..PATIENCE).find_map(|seed| violation(seed).map(|how| (seed, how)));
     let Some((seed, how)) = caught else { panic!("not caught: {name}") };
     println!("caught with seed {seed}: {name}: {}", how.chars().take(100).collect::<String>());
 }
 
 /// Takes the condition away, and the values that only it used.
-fn unconditional(request: &mut Value, values: &[&str]) {
+pub(crate) fn unconditional(request: &mut Value, values: &[&str]) {
     let Some(request) = request.as_object_mut() else { return };
     request.remove("ConditionExpression");
     request.remove("ReturnValuesOnConditionCheckFailure");
@@ -75,13 +74,13 @@ fn is_claim(operation: &str, request: &Value) -> bool {
 }
 
 /// The parts of a transaction, each with its request.
-fn parts(request: &mut Value) -> impl Iterator<Item = (&String, &mut Value)> {
+pub(crate) fn parts(request: &mut Value) -> impl Iterator<Item = (&String, &mut Value)> {
     let items = request["TransactItems"].as_array_mut().into_iter().flatten();
     items.filter_map(|item| item.as_object_mut()?.iter_mut().next())
 }
 
 /// Drops the parts of a transaction that `unwanted` picks.
-fn without(request: &mut Value, unwanted: impl Fn(&str, &Value) -> bool) {
+pub(crate) fn without(request: &mut Value, unwanted: impl Fn(&str, &Value) -> bool) {
     if let Some(items) = request["TransactItems"].as_array_mut() {
         items.retain(|item| {
             !item.as_object().is_some_and(|item| item.iter().any(|(kind, r)| unwanted(kind, r)))

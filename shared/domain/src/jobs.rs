@@ -16,7 +16,7 @@
 //! - No word of a worker counts that does not name the attempt it was given: [`Job::attempt`] is the
 //!   fencing token, and grows whenever a run that began has ended without success.
 //! - No run beyond [`Job::last_attempt`], whether attempts ended by failing or by falling silent.
-//! - No state that a message carries: doorbells say "look", rows say what there is to see.
+//! - No state that a message carries: wake-ups say "look", rows say what there is to see.
 //! - No job that waits for ever behind later ones: see [`order`] for the bound.
 
 pub mod explain;
@@ -36,7 +36,7 @@ pub use job::{
     Artifact, Job, JobId, OnDependencyFailure, PayloadPlace, Priority, RetryPolicy, Status, Worker,
 };
 pub use kind::{Delivery, JobType, Settings, TypeName, builtin, builtins};
-pub use message::{Bell, JobEnded, Message, Notice, bells};
+pub use message::{Assignment, JobEnded, Notice, WakeUp};
 pub use record::{Actor, Record, replay};
 pub use submission::{LONGEST_PAYLOAD, MOST_DEPENDENCIES, Submission};
 pub use transition::{Decision, Event, Refusal, SILENCE_SECONDS, transition};

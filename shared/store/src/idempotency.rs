@@ -158,7 +158,7 @@ impl Idempotency {
 
     /// The item that, inside the effect's transaction, claims a request and keeps its answer at once:
     /// for effects that are one transaction, so that there is nothing to be at it for.
-    pub(crate) fn answered(
+    pub fn answered(
         &self,
         request: &Request<'_>,
         answer: &Answer,
@@ -185,7 +185,7 @@ impl Idempotency {
     }
 
     /// What a request met whose [`Idempotency::answered`] lost.
-    pub(crate) fn met(item: &Item, request: &Request<'_>) -> Result<Claim, Failure> {
+    pub fn met(item: &Item, request: &Request<'_>) -> Result<Claim, Failure> {
         let (pk, kept_until) = kept(request, Timestamp::UNIX_EPOCH)?;
         let ticket = Ticket { pk, claimant: request.claimant.to_owned(), kept_until };
         read_claim(item, request, ticket)

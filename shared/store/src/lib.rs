@@ -10,7 +10,6 @@ mod archive;
 pub mod bucket;
 pub mod feed;
 pub mod idempotency;
-pub mod jobs;
 pub mod leases;
 pub mod limits;
 pub mod links;
@@ -19,6 +18,7 @@ mod reading;
 mod row;
 pub mod schema;
 mod settle;
+mod table;
 pub mod tally;
 mod transaction;
 
@@ -27,8 +27,12 @@ pub use archive::Archive;
 pub use bucket::Bucket;
 pub use feed::Feed;
 pub use idempotency::Idempotency;
-pub use jobs::Jobs;
 pub use leases::Leases;
 pub use limits::Limits;
 pub use links::Links;
 pub use notifications::Notifications;
+pub use row::Item;
+pub use table::{
+    ABSENT, ALWAYS, Condition, Ended, IndexKeys, IntoAttribute, Key, Lost, Once, PRESENT, Query,
+    Row, Table, Tx, Updated, Walk, given, plain, read, text_of,
+};

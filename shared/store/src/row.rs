@@ -9,7 +9,7 @@ use domain::{Failure, Timestamp};
 use crate::schema::{PK, SK};
 
 /// An item as the SDK has it.
-pub(crate) type Item = HashMap<String, AttributeValue>;
+pub type Item = HashMap<String, AttributeValue>;
 
 /// The primary key of an item.
 pub(crate) fn key(pk: &str, sk: &str) -> Item {

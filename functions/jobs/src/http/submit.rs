@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::Bucket;
 use store::idempotency::Request as Once;
-use store::jobs::{Submitted, Wanted};
 
 use crate::http::state::{App, sees};
+use crate::store::{Submitted, Wanted};
 
 /// Payloads over 256 KB go to the bucket; Lambda takes 6 MB.
 pub(super) const BODY_CAP: usize = 4 * 1024 * 1024;
@@ -127,7 +127,7 @@ pub(super) async fn submit_one(
         Some(_) => PayloadPlace::Bucket,
     };
     let wanted = checked(&new, dependencies, &kind, place, call.now)?;
-    let id = JobId::made_from(call.now, app.entropy.bytes());
+    let id = JobId::made_from(call.now, app.engine.entropy.bytes());
     if let (PayloadPlace::Bucket, Some(json)) = (place, &payload) {
         app.bucket.keep(&Bucket::payload_key(&id), json.clone().into_bytes()).await?;
     }
@@ -147,7 +147,7 @@ struct Draft<'a> {
 impl Draft<'_> {
     async fn write(self, app: &App, call: &Call, caller: &Caller) -> Result<Submission, Problem> {
         let owner: &UserId = &caller.user_id;
-        let claimant = app.entropy.token();
+        let claimant = app.engine.entropy.token();
         let once = self.once.as_ref().map(|(key, fingerprint)| Once {
             caller: owner.as_str(),
             operation: "submitJob",
@@ -174,10 +174,10 @@ impl Draft<'_> {
                 open: &open,
                 once: once.as_ref().map(|once| (once, answer.kept())),
             };
-            match app.jobs.submit(wanted, call.now, &app.entropy.token()).await? {
+            match app.jobs.submit(wanted, call.now, &app.engine.entropy.token()).await? {
                 Submitted::Created => {
                     count_submission(&job);
-                    app.ring(None, &job, call).await;
+                    app.engine.wake_up(None, &job, (call.now, &call.trace)).await;
                     return Ok(answer);
                 }
                 Submitted::Before(claim) => {

@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::Bucket;
 use store::bucket::LINK_SECONDS;
-use store::jobs::Beaten;
 
 use super::view::JobView;
 use super::{JobPath, TypePath};
 use crate::http::state::App;
+use crate::store::Beaten;
 
 /// How often a worker should speak: two words may get lost before it counts as silent.
 const HEARTBEAT_SECONDS: u32 = 20;
@@ -92,10 +92,9 @@ pub(super) async fn claim(
     if kind.settings.delivery != Delivery::Poll {
         return Err(Problem::conflict("Jobs of this type go to the worker queue."));
     }
-    let token = || app.entropy.token();
-    let assigned = app.jobs.assign(&kind, Some(&worker), &[], most, call.now, token).await?;
+    let assigned = app.engine.assign(&kind, Some(&worker), &[], most, call.now).await?;
     let mut jobs = Vec::new();
-    for (_, job) in &assigned.jobs {
+    for job in &assigned.jobs {
         jobs.push(task(&app, job).await?);
     }
     Ok(Json(ClaimView { jobs }))
@@ -283,7 +282,7 @@ pub(super) async fn fail(
         attempt: body.attempt,
         retryable: body.retryable,
         error: body.error,
-        jitter: u64::from_be_bytes(app.entropy.bytes()),
+        jitter: u64::from_be_bytes(app.engine.entropy.bytes()),
     };
     ended(&app, &call, &id, event, worker).await
 }

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ::jobs::store::Jobs;
 use boundary::Aws;
 use domain::jobs::{Job, JobId, Status, replay};
 use http::Method;
 use local::connector::Connector;
 use local::faults::{Faults, Recorded};
 use serde_json::{Value, json};
-use store::Jobs;
+use store::Table;
 use tests::{Answer, Lab, root_key};
 
 use super::Ticket;
@@ -16,18 +17,18 @@ use super::history::{History, State};
 use crate::counted::{self, Item, number, text};
 
 /// A type whose workers ask for their jobs.
-pub(in crate::faults) const POLLED: &str = "polled";
+pub(in crate::jobs) const POLLED: &str = "polled";
 
 /// Looks at a lab without disturbing it.
-pub(in crate::faults) struct Watch {
-    pub(in crate::faults) lab: Lab,
+pub(in crate::jobs) struct Watch {
+    pub(in crate::jobs) lab: Lab,
     /// Meets no faults, so that looking changes nothing.
     aws: Aws,
 }
 
 impl Watch {
     /// From now on, every transaction and every notice is kept.
-    pub(in crate::faults) fn over(lab: Lab) -> Self {
+    pub(in crate::jobs) fn over(lab: Lab) -> Self {
         lab.cloud
             .faults
             .record(|call| matches!(call.operation.as_str(), "Publish" | "TransactWriteItems"));
@@ -37,22 +38,22 @@ impl Watch {
     }
 
     /// Every row, at one moment.
-    pub(in crate::faults) async fn rows(&self) -> Vec<Item> {
+    pub(in crate::jobs) async fn rows(&self) -> Vec<Item> {
         let scan = self.aws.dynamodb().scan().table_name(self.lab.table("JobsTable"));
         scan.consistent_read(true).send().await.unwrap().items.unwrap_or_default()
     }
 
-    pub(in crate::faults) fn store(&self) -> Jobs {
-        Jobs::new(self.aws.dynamodb(), self.lab.table("JobsTable"))
+    pub(in crate::jobs) fn store(&self) -> Jobs {
+        Jobs::new(Table::new(self.aws.dynamodb(), self.lab.table("JobsTable")))
     }
 
     /// Decides about the polled type.
-    pub(in crate::faults) async fn decide(&self, body: &Value) -> Answer {
+    pub(in crate::jobs) async fn decide(&self, body: &Value) -> Answer {
         let call = self.lab.call(Method::PUT, &format!("/api/v1/job-types/{POLLED}"));
         call.by(&root_key()).json(body).send().await
     }
 
-    pub(in crate::faults) async fn sweep(&self) {
+    pub(in crate::jobs) async fn sweep(&self) {
         let schedules = &self.lab.cloud.schedules;
         for entry in schedules.entries().iter().filter(|entry| entry.function == "SweepJobs") {
             // A run that fails leaves its work to the next one.
@@ -61,7 +62,7 @@ impl Watch {
     }
 
     /// Nothing goes wrong any more and a healthy worker does what is left; says what there is then.
-    pub(in crate::faults) async fn rest(
+    pub(in crate::jobs) async fn rest(
         &self,
         retried: &BTreeSet<String>,
     ) -> Result<Vec<Job>, String> {
@@ -118,7 +119,7 @@ impl Watch {
 
     /// Holders are the jobs that hold, licences count them, and at no instant was anyone let in over
     /// the limit or before its time.
-    pub(in crate::faults) fn hold_licences(
+    pub(in crate::jobs) fn hold_licences(
         &self,
         rows: &[Item],
         retried: &BTreeSet<String>,
@@ -162,7 +163,7 @@ impl Watch {
 
     /// Nobody waits in vain, nothing ran too often, what failed left a letter, everyone was told, and
     /// every trail leads to its job.
-    pub(in crate::faults) async fn hold_ends(&self, jobs: &[Job]) -> Result<(), String> {
+    pub(in crate::jobs) async fn hold_ends(&self, jobs: &[Job]) -> Result<(), String> {
         let rows = self.rows().await;
         if let Some(edge) = rows.iter().find(|row| text(row, "sk").starts_with("child#")) {
             return Err(format!("an edge is left: {edge:?}"));

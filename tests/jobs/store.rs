@@ -2,15 +2,16 @@
 
 mod licences;
 
+use ::jobs::store::Jobs;
+use ::jobs::store::{Beaten, Change, Committed, Submitted, Wanted};
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::jobs::{
     Actor, Decision, Event, Job, JobId, JobType, OnDependencyFailure, PayloadPlace, Priority,
     Record, Settings, Submission, TypeName, Worker, transition,
 };
-use store::Jobs;
+use store::Table;
 use store::idempotency::{Answer, Claim, Request};
-use store::jobs::{Beaten, Change, Committed, Submitted, Wanted};
 use tests::Lab;
 
 fn at(second: i64) -> Timestamp {
@@ -18,7 +19,7 @@ fn at(second: i64) -> Timestamp {
 }
 
 fn jobs(lab: &Lab) -> Jobs {
-    Jobs::new(lab.aws().dynamodb(), lab.table("JobsTable"))
+    Jobs::new(Table::new(lab.aws().dynamodb(), lab.table("JobsTable")))
 }
 
 fn worker(name: &str) -> Worker {

@@ -3,8 +3,9 @@
 use local::faults::{Faults, Sabotage};
 use serde_json::{Value, json};
 
-use super::{hunt, parts, unconditional, without};
-use crate::faults::{jobs, run};
+use super::faults;
+use crate::faults::planted::{hunt, parts, unconditional, without};
+use crate::faults::run;
 
 #[test]
 fn every_bug_planted_in_licences_is_caught() {
@@ -39,7 +40,7 @@ fn every_bug_planted_in_the_lives_of_jobs_is_caught() {
 
 fn hunt_all(bugs: &[(&str, Sabotage)]) {
     for (name, bug) in bugs {
-        hunt(name, |seed| run(jobs::scenario(seed, Faults::sabotaged(seed, 120, *bug))).err());
+        hunt(name, |seed| run(faults::scenario(seed, Faults::sabotaged(seed, 120, *bug))).err());
     }
 }
 

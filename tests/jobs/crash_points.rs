@@ -13,9 +13,9 @@ use local::faults::Fault;
 use serde_json::{Value, json};
 use tests::{Answer, Lab, root_key};
 
-use super::sweep;
 use crate::counted::text;
-use crate::faults::jobs::{POLLED, Watch};
+use crate::faults::crash_points::sweep;
+use crate::jobs::faults::{POLLED, Watch};
 
 /// How a job may have ended, and with which attempt.
 type End = (Status, u32);

@@ -1,15 +1,13 @@
 //! Jobs, newest first: someone's, or everyone's.
 
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::Failure;
 use domain::accounts::UserId;
 use domain::jobs::{Job, JobId, Status, TypeName};
+use store::accounts::Page;
+use store::schema::{GSI1, GSI3};
 
+use super::Jobs;
 use super::rows::{self, LISTS};
-use super::{Jobs, Page};
-use crate::row::{Item, text};
-use crate::schema::{GSI1, GSI3};
-use crate::tally;
 
 /// Pages read of one list for one answer at most: a filter that matches little must not read all.
 const PAGES: usize = 8;
@@ -58,7 +56,7 @@ impl Jobs {
         let mut ids = Vec::new();
         let mut horizon: Option<JobId> = None;
         for (index, list) in lists {
-            let stretch = self.stretch(index, &list, filter, limit, after).await?;
+            let stretch = self.stretch((index, list), filter, limit, after).await?;
             ids.extend(stretch.ids);
             horizon = horizon.max(stretch.stopped_at);
         }
@@ -75,53 +73,31 @@ impl Jobs {
 
     async fn stretch(
         &self,
-        index: &str,
-        list: &str,
+        (index, list): (&'static str, String),
         filter: &JobFilter,
         limit: usize,
         after: Option<&str>,
     ) -> Result<Stretch, Failure> {
+        let keys = format!("{index}pk = :list AND {index}sk < :after");
+        let query = self.table.query("list the jobs", keys).on(index).backwards();
+        let mut query = query.with(":list", list).with(":after", after.unwrap_or("~"));
+        if let Some(status) = filter.status {
+            query = query.filter("#status = :status").with(":status", status.name());
+        }
+        if let Some(kind) = &filter.kind {
+            query = query.filter("kind = :kind").with(":kind", kind.as_str());
+        }
+        let is_plain = filter.status.is_none() && filter.kind.is_none();
+        let plain = i32::try_from(limit + 1).unwrap_or(LOOKED_AT);
+        query = query.limit(if is_plain { plain } else { LOOKED_AT });
         let mut ids = Vec::new();
-        let mut start: Option<Item> = None;
         for _ in 0..PAGES {
-            let (pk, sk) = (format!("{index}pk"), format!("{index}sk"));
-            let mut request = self
-                .client
-                .query()
-                .table_name(&self.table)
-                .index_name(index)
-                .key_condition_expression(format!("{pk} = :list AND {sk} < :after"))
-                .expression_attribute_values(":list", text(list))
-                .expression_attribute_values(":after", text(after.unwrap_or("~")))
-                .set_exclusive_start_key(start)
-                .scan_index_forward(false)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total);
-            let mut wanted = Vec::new();
-            if let Some(status) = filter.status {
-                wanted.push("#status = :status");
-                request = request
-                    .expression_attribute_names("#status", "status")
-                    .expression_attribute_values(":status", text(status.name()));
-            }
-            if let Some(kind) = &filter.kind {
-                wanted.push("kind = :kind");
-                request = request.expression_attribute_values(":kind", text(kind.as_str()));
-            }
-            let plain = i32::try_from(limit + 1).unwrap_or(LOOKED_AT);
-            request = if wanted.is_empty() {
-                request.limit(plain)
-            } else {
-                request.filter_expression(wanted.join(" AND ")).limit(LOOKED_AT)
-            };
-            let found =
-                request.send().await.map_err(|cause| Failure::new("list the jobs", cause))?;
-            tally::note(found.consumed_capacity());
-            ids.extend(found.items().iter().filter_map(rows::own_id));
-            start = found.last_evaluated_key;
-            if start.is_none() || ids.len() > limit {
+            let Some(found) = query.next().await? else { break };
+            ids.extend(found.iter().filter_map(rows::own_id));
+            if ids.len() > limit {
                 break;
             }
         }
-        Ok(Stretch { ids, stopped_at: start.as_ref().and_then(rows::own_id) })
+        Ok(Stretch { ids, stopped_at: query.stopped_at().and_then(rows::own_id) })
     }
 }

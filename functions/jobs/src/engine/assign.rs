@@ -7,33 +7,33 @@ use domain::jobs::{
 };
 use domain::{Failure, Timestamp};
 
-use super::{Change, Committed, Jobs};
+use super::Engine;
+use crate::store::{Change, Committed};
 
 /// Jobs looked at for one that is wanted.
 const SEEN_AT_LEAST: usize = 8;
 
 /// What was handed out.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Assigned {
-    /// These jobs, in order, as they were and as they are.
-    pub jobs: Vec<(Job, Job)>,
+pub(crate) struct Assigned {
+    /// These jobs, in order.
+    pub(crate) jobs: Vec<Job>,
     /// Whether there may be more to hand out.
-    pub more: bool,
+    pub(crate) more: bool,
 }
 
-impl Jobs {
+impl Engine {
     /// Assigns up to `most` jobs of a type, the first of its queue first; to `worker`, if one asked.
     /// `also` are jobs that the queue's index may not show yet.
-    pub async fn assign(
+    pub(crate) async fn assign(
         &self,
         kind: &JobType,
         worker: Option<&Worker>,
         also: &[JobId],
         most: usize,
         now: Timestamp,
-        token: impl Fn() -> String,
     ) -> Result<Assigned, Failure> {
-        let mut rows = self.rows_with_room(kind, &token).await?;
+        let mut rows = self.rows_with_room(kind).await?;
         let room: usize = rows.iter().map(|row| row.room() as usize).sum();
         let wanted = most.min(room);
         if wanted == 0 {
@@ -44,7 +44,7 @@ impl Jobs {
         let limit = i32::try_from(looked_at).unwrap_or(i32::MAX);
         let mut lists = Vec::new();
         for priority in Priority::ALL {
-            lists.push(self.ready(&kind.name, priority, now, limit).await?);
+            lists.push(self.jobs.ready(&kind.name, priority, now, limit).await?);
         }
         self.add_missing(&mut lists, kind, also, now).await?;
         let by = worker.map_or(Actor::System, |worker| Actor::Worker(worker.clone()));
@@ -68,10 +68,10 @@ impl Jobs {
                 dependency: None,
                 limit: kind.settings.max_concurrent,
             };
-            match self.commit(change, &token()).await? {
+            match self.jobs.commit(change, &self.entropy.token()).await? {
                 Committed::Done => {
                     row.in_use += 1;
-                    assigned.jobs.push((before, *after));
+                    assigned.jobs.push(*after);
                 }
                 // Others take licences too: this row has none any more.
                 Committed::NoLicence => row.in_use = row.max,
@@ -98,7 +98,7 @@ impl Jobs {
         let is_ready = |job: &Job| {
             job.status == Status::Queued && job.kind == kind.name && job.ready_at <= now
         };
-        for job in self.find_all(&missing).await?.into_iter().filter(is_ready) {
+        for job in self.jobs.find_all(&missing).await?.into_iter().filter(is_ready) {
             if let Some(list) = lists.get_mut(usize::from(job.priority.level())) {
                 list.push(job);
                 list.sort_by(|a, b| (a.ready_at, &a.id).cmp(&(b.ready_at, &b.id)));
@@ -108,17 +108,13 @@ impl Jobs {
     }
 
     /// The rows of a type's licences, shared out anew if some are free that no row may give.
-    async fn rows_with_room(
-        &self,
-        kind: &JobType,
-        token: impl Fn() -> String,
-    ) -> Result<Vec<Licence>, Failure> {
-        let rows = self.licences(kind).await?;
+    async fn rows_with_room(&self, kind: &JobType) -> Result<Vec<Licence>, Failure> {
+        let rows = self.jobs.licences(kind).await?;
         let settings = kind.settings;
         if rows.len() == 1 || !is_stale(settings.max_concurrent, settings.shards, &rows) {
             return Ok(rows);
         }
-        self.reallot(kind, &rows, &token()).await?;
-        self.licences(kind).await
+        self.jobs.reallot(kind, &rows, &self.entropy.token()).await?;
+        self.jobs.licences(kind).await
     }
 }

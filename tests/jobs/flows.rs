@@ -1,7 +1,6 @@
 //! Jobs, from being submitted to being forgotten, by what callers and workers see.
 
 mod access;
-mod bells;
 mod dag;
 mod explain;
 mod input;
@@ -10,12 +9,14 @@ mod limits;
 mod listing;
 mod silence;
 mod submit;
+mod wake_ups;
 mod workers;
 
+use ::jobs::store::Jobs;
 use domain::jobs::{Job, JobId};
 use http::Method;
 use serde_json::{Value, json};
-use store::Jobs;
+use store::Table;
 use tests::{Answer, Lab, root_key};
 
 const JOBS: &str = "/api/v1/jobs";
@@ -129,7 +130,7 @@ async fn happened(lab: &Lab, id: &str) -> Vec<String> {
 }
 
 fn jobs(lab: &Lab) -> Jobs {
-    Jobs::new(lab.aws().dynamodb(), lab.table("JobsTable"))
+    Jobs::new(Table::new(lab.aws().dynamodb(), lab.table("JobsTable")))
 }
 
 /// The row itself.

@@ -5,9 +5,9 @@
 //! every single write; afterwards nothing goes wrong any more, a healthy worker does what is left, and
 //! every job is accounted for.
 
+mod actions;
 mod history;
 mod watch;
-mod wishes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use local::faults::{Dice, Fault, Faults};
 use serde_json::{Value, json};
 use tests::{Lab, Setup};
 
-use super::{run, sweep};
 use crate::counted::text;
-use wishes::{Done, Wish};
+use crate::faults::{run, sweep};
+use actions::{Done, Wish};
 
 pub(super) use watch::{POLLED, Watch};
 

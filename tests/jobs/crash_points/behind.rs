@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{DONE, check, is_death, stop, submit, sweep, watched};
 use crate::counted;
-use crate::faults::jobs::{POLLED, Watch};
+use crate::jobs::faults::{POLLED, Watch};
 
 #[test]
 fn no_call_of_dispatch_or_of_the_sample_worker_can_fail_in_a_way_that_lasts() {

@@ -1,9 +1,9 @@
 //! Types, and the licences of their jobs.
 
+use ::jobs::store::{Committed, Holder, Saved};
 use aws_sdk_dynamodb::types::AttributeValue::{N, S};
 use domain::jobs::licence::Licence;
 use domain::jobs::{Event, JobType, Settings};
-use store::jobs::{Committed, Holder, Saved};
 use tests::Lab;
 
 use super::{assign, at, happen, id, jobs, kind, new_job, running, submit, worker};
