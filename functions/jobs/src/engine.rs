@@ -66,9 +66,10 @@ impl Engine {
                 Decision::Become(after) => after,
             };
             let record = Record::change(&after, event.clone(), by.clone(), now);
-            let dependency = match event {
-                Event::DependencyEnded { dependency, .. } => Some(dependency),
-                _ => None,
+            let dependency = if let Event::DependencyEnded { dependency, .. } = event {
+                Some(dependency)
+            } else {
+                None
             };
             let change =
                 Change { before: &before, after: &after, record: &record, dependency, limit: 0 };

@@ -43,34 +43,6 @@ pub use transition::{Decision, Event, Refusal, SILENCE_SECONDS, transition};
 
 use crate::Timestamp;
 
-/// The caller's mistake, in the domain's words; the boundary knows what HTTP calls it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Rejected {
-    /// A field breaks its rule.
-    #[error("{field}: {rule}")]
-    Field {
-        /// The field, as the caller wrote it.
-        field: String,
-        /// What the field must be.
-        rule: String,
-    },
-    /// No such job, or none that the caller may know of.
-    #[error("there is no such job")]
-    UnknownJob,
-    /// No such type.
-    #[error("there is no job type `{0}`")]
-    UnknownType(String),
-    /// The job is not in a state in which that can be done.
-    #[error("{0}")]
-    Refused(Refusal),
-}
-
-impl Rejected {
-    pub(crate) fn field(field: impl Into<String>, rule: impl Into<String>) -> Self {
-        Self::Field { field: field.into(), rule: rule.into() }
-    }
-}
-
 /// `seconds` later; the end of time where there is no such moment.
 pub(crate) fn after(at: Timestamp, seconds: i64) -> Timestamp {
     after_ms(at, seconds.saturating_mul(1_000))

@@ -62,10 +62,10 @@ impl Table {
         key: Key,
         action: &'static str,
     ) -> Result<Option<T>, Failure> {
-        self.item(&key, action).await?.map(read).transpose()
+        self.item(key, action).await?.map(read).transpose()
     }
 
-    async fn item(&self, key: &Key, action: &'static str) -> Result<Option<Item>, Failure> {
+    async fn item(&self, key: Key, action: &'static str) -> Result<Option<Item>, Failure> {
         reading::get(&self.client, &self.name, key.item(), action).await
     }
 
@@ -75,7 +75,7 @@ impl Table {
         keys: impl IntoIterator<Item = Key>,
         action: &'static str,
     ) -> Result<Vec<T>, Failure> {
-        let keys = keys.into_iter().map(|key| key.item()).collect();
+        let keys = keys.into_iter().map(Key::item).collect();
         let found = reading::get_all(&self.client, &self.name, keys, action).await?;
         found.into_iter().map(read).collect()
     }

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use boundary::http::{Call, Problem};
+use boundary::http::{Call, Problem, sentence};
 use boundary::{Host, Misconfigured};
 use domain::Timestamp;
 use domain::accounts::{Principal, Role};
 use domain::jobs::order::ahead_until;
-use domain::jobs::{Actor, Event, Job, JobId, JobType, Priority, Rejected, TypeName, WakeUp};
+use domain::jobs::{Actor, Event, Job, JobId, JobType, Priority, Refusal, TypeName, WakeUp};
 use store::Bucket;
 
 use crate::engine::{Applied, Engine};
@@ -53,8 +53,8 @@ impl App {
     ) -> Result<Job, Problem> {
         match self.engine.happen(id, event, by, may, (call.now, &call.trace)).await? {
             Applied::Changed(job) | Applied::Stays(job) => Ok(*job),
-            Applied::Refused(refusal) => Err(Rejected::Refused(refusal).into()),
-            Applied::Unknown => Err(Rejected::UnknownJob.into()),
+            Applied::Refused(refusal) => Err(refused(&refusal)),
+            Applied::Unknown => Err(Problem::unknown("job")),
         }
     }
 
@@ -71,7 +71,7 @@ impl App {
             return Ok(kind);
         }
         let found = self.jobs.kind(name).await?;
-        let kind = found.ok_or_else(|| Rejected::UnknownType(name.as_str().to_owned()))?;
+        let kind = found.ok_or_else(|| unknown_type(name.as_str()))?;
         lock(&self.kinds).insert(name.clone(), (now, kind.clone()));
         Ok(kind)
     }
@@ -109,6 +109,16 @@ impl App {
         }
         Ok(ahead)
     }
+}
+
+/// The state that a job is in does not let that happen.
+pub(crate) fn refused(refusal: &Refusal) -> Problem {
+    Problem::conflict(sentence(&refusal.to_string()))
+}
+
+fn unknown_type(name: &str) -> Problem {
+    let make = format!("an admin makes it with `PUT /api/v1/job-types/{name}`.");
+    Problem::unfit("jobType", format!("There is no job type `{name}`; {make}"))
 }
 
 /// Whether a caller sees everyone's jobs.

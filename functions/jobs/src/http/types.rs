@@ -9,7 +9,7 @@ use domain::jobs::{Delivery, JobType, Priority, Settings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::submit::RetryBody;
+use super::new_job::RetryBody;
 use super::{NewTypePath, TypePath, Viewer};
 use crate::http::state::{App, COUNTED};
 use crate::store::Saved;

@@ -1,7 +1,7 @@
 //! Jobs as rows.
 
 use domain::Failure;
-use domain::jobs::{Job, JobId, Priority, Record, Status, TypeName};
+use domain::jobs::{Job, JobId, Priority, Record, Status, TypeName, Worker};
 use serde::Serialize;
 use store::{IndexKeys, Item, Key, Row, plain, text_of};
 
@@ -166,7 +166,7 @@ impl Row for HolderRow<'_> {
             worker: Option<&'a str>,
         }
         let job = self.0;
-        let worker = job.worker.as_ref().map(|worker| worker.as_str());
+        let worker = job.worker.as_ref().map(Worker::as_str);
         plain(&Holder { attempt: job.attempt, due: job.due_at().map(|at| at.to_string()), worker })
     }
 }

@@ -5,8 +5,8 @@ use domain::Failure;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::row::{Item, key, number, text};
-use crate::schema::{EXPIRES, INDEXES};
+use crate::row::{Item, number, text};
+use crate::schema::{EXPIRES, INDEXES, PK, SK};
 
 /// The primary key of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -23,8 +23,8 @@ impl Key {
         Self { pk: pk.into(), sk: sk.into() }
     }
 
-    pub(crate) fn item(&self) -> Item {
-        key(&self.pk, &self.sk)
+    pub(crate) fn item(self) -> Item {
+        Item::from([(PK.to_owned(), text(self.pk)), (SK.to_owned(), text(self.sk))])
     }
 }
 

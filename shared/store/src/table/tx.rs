@@ -62,6 +62,7 @@ impl<'t, P> Tx<'t, P> {
 
     /// Writes a row in the place of any other.
     #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "a row is made for its put")]
     pub fn put(self, part: P, row: impl Row, condition: Condition) -> Self {
         let put = item(&row).and_then(|item| {
             let put = self.guard::<PutBuilder>(condition, "").set_item(Some(item)).build();

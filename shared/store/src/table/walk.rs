@@ -57,7 +57,7 @@ impl<T: DeserializeOwned> Walk<'_, T> {
         let mut stretch = stretch.limit(self.limit);
         let rows = stretch.page().await?;
         let stopped_at = stretch.stopped_at().and_then(|key| text_of(key, GSI2_SK));
-        *position = stopped_at.unwrap_or_default().to_owned();
+        stopped_at.unwrap_or_default().clone_into(position);
         self.passed += 1;
         Ok(Some(rows))
     }
@@ -74,7 +74,7 @@ impl<T: DeserializeOwned> Walk<'_, T> {
     }
 
     async fn begin(&mut self) -> Result<(), Failure> {
-        let found = self.table.item(&self.key, "read where the walk stopped").await?;
+        let found = self.table.item(self.key.clone(), "read where the walk stopped").await?;
         let noted = found.as_ref().and_then(|item| text_of(item, "stopped_at"));
         let noted = noted.unwrap_or_default().to_owned();
         self.positions = noted.split(',').map(str::to_owned).collect();
