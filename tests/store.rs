@@ -6,3 +6,4 @@ mod leases;
 mod limits;
 mod links;
 mod notifications;
+mod table;

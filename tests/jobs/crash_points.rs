@@ -16,6 +16,7 @@ use tests::{Answer, Lab, root_key};
 use crate::counted::text;
 use crate::faults::crash_points::sweep;
 use crate::jobs::faults::{POLLED, Watch};
+use crate::jobs::submit;
 
 /// How a job may have ended, and with which attempt.
 type End = (Status, u32);
@@ -51,12 +52,6 @@ async fn watched() -> Watch {
     let kind = json!({ "delivery": "poll", "maxConcurrent": 2, "retryPolicy": retry });
     assert_eq!(watch.decide(&kind).await.status, 201);
     watch
-}
-
-async fn submit(watch: &Watch, body: Value) -> String {
-    let made = watch.lab.post("/api/v1/jobs", &body).await;
-    assert_eq!(made.status, 201, "{}", made.body);
-    made.text("jobId").to_owned()
 }
 
 /// Repeats a call until it has an answer.
@@ -103,7 +98,7 @@ const DONE: End = (Status::Completed, 1);
 
 async fn strike_submission(waits: bool, nth: u64, fault: Fault) -> bool {
     let watch = watched().await;
-    let parent = submit(&watch, json!({ "jobType": POLLED })).await;
+    let parent = submit(&watch.lab, &json!({ "jobType": POLLED })).await;
     let on = if waits { vec![parent.clone()] } else { Vec::new() };
     let body = json!({ "jobType": POLLED, "payload": { "of": "mine" }, "dependencies": on });
     watch.lab.cloud.functions.go_cold();
@@ -122,7 +117,7 @@ async fn strike_submission(waits: bool, nth: u64, fault: Fault) -> bool {
 /// A worker's word about a job that has come as far as is needed for it.
 async fn strike_word(word: &str, nth: u64, fault: Fault) -> bool {
     let watch = watched().await;
-    let id = submit(&watch, json!({ "jobType": POLLED })).await;
+    let id = submit(&watch.lab, &json!({ "jobType": POLLED })).await;
     let say = json!({ "workerId": "w", "attempt": 1 });
     let claim = (format!("/api/v1/job-types/{POLLED}/claim"), json!({ "workerId": "w" }));
     let start = (format!("/api/v1/jobs/{id}/start"), say.clone());
@@ -163,7 +158,7 @@ async fn strike_word(word: &str, nth: u64, fault: Fault) -> bool {
 
 async fn strike_cancel(running: bool, nth: u64, fault: Fault) -> bool {
     let watch = watched().await;
-    let id = submit(&watch, json!({ "jobType": POLLED })).await;
+    let id = submit(&watch.lab, &json!({ "jobType": POLLED })).await;
     let say = json!({ "workerId": "w", "attempt": 1 });
     if running {
         let claim = json!({ "workerId": "w" });
@@ -186,7 +181,7 @@ async fn strike_cancel(running: bool, nth: u64, fault: Fault) -> bool {
 
 async fn strike_retry(nth: u64, fault: Fault) -> bool {
     let watch = watched().await;
-    let id = submit(&watch, json!({ "jobType": POLLED })).await;
+    let id = submit(&watch.lab, &json!({ "jobType": POLLED })).await;
     let path = format!("/api/v1/jobs/{id}");
     watch.lab.call(Method::DELETE, &path).by(&root_key()).send().await;
     watch.lab.cloud.settle().await;
@@ -205,7 +200,7 @@ async fn strike_limit(nth: u64, fault: Fault) -> bool {
     let watch = watched().await;
     let mut ids = Vec::new();
     for _ in 0..3 {
-        ids.push(submit(&watch, json!({ "jobType": POLLED })).await);
+        ids.push(submit(&watch.lab, &json!({ "jobType": POLLED })).await);
     }
     let claim = (format!("/api/v1/job-types/{POLLED}/claim"), json!({ "workerId": "w", "max": 5 }));
     assert_eq!(watch.lab.post(&claim.0, &claim.1).await.body["jobs"].as_array().unwrap().len(), 2);

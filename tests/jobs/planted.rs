@@ -32,7 +32,7 @@ fn every_bug_planted_in_the_lives_of_jobs_is_caught() {
         ("an end is counted as often as it is told", edge_kept),
         ("ends count as told when they come", settled_at_once),
         ("the sweep overlooks untold ends", untold_ends_unseen),
-        ("the sweep overlooks lost doorbells", lost_bells_unseen),
+        ("the sweep overlooks lost wake-ups", lost_wake_ups_unseen),
         ("a failure leaves no letter", letter_forgotten),
     ];
     hunt_all(&bugs);
@@ -156,7 +156,7 @@ fn untold_ends_unseen(operation: &str, request: &mut Value) {
     blind(operation, request, "ended#");
 }
 
-fn lost_bells_unseen(operation: &str, request: &mut Value) {
+fn lost_wake_ups_unseen(operation: &str, request: &mut Value) {
     if request["Select"] == "COUNT" {
         blind(operation, request, "queued#");
     }

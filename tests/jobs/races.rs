@@ -7,16 +7,12 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Lab, root_key};
 
-const JOBS: &str = "/api/v1/jobs";
+use crate::jobs::{JOBS, in_use, save};
 
+/// A type whose workers ask for their jobs.
 async fn polled(lab: &Lab, max: u32, shards: u8) {
     let body = json!({ "delivery": "poll", "maxConcurrent": max, "licenceShards": shards });
-    let call = lab.call(Method::PUT, "/api/v1/job-types/outside").by(&root_key());
-    assert_eq!(call.json(&body).send().await.status, 201);
-}
-
-async fn in_use(lab: &Lab, kind: &str) -> u64 {
-    lab.get(&format!("/api/v1/job-types/{kind}")).await.body["inUse"].as_u64().unwrap()
+    save(lab, "outside", &body).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,7 +10,6 @@ use domain::jobs::{
     Actor, Decision, Event, Job, JobId, JobType, OnDependencyFailure, PayloadPlace, Priority,
     Record, Settings, Submission, TypeName, Worker, transition,
 };
-use store::Table;
 use store::idempotency::{Answer, Claim, Request};
 use tests::Lab;
 
@@ -18,8 +17,11 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_772_366_400 + second).unwrap()
 }
 
-fn jobs(lab: &Lab) -> Jobs {
-    Jobs::new(Table::new(lab.aws().dynamodb(), lab.table("JobsTable")))
+/// A lab, and the store of its jobs.
+fn fresh() -> (Lab, Jobs) {
+    let lab = Lab::new();
+    let jobs = super::jobs(&lab);
+    (lab, jobs)
 }
 
 fn worker(name: &str) -> Worker {
@@ -94,8 +96,7 @@ async fn running(jobs: &Jobs, n: u8) -> Job {
 
 #[tokio::test(start_paused = true)]
 async fn a_submission_is_there_with_everything_or_not_at_all() {
-    let lab = Lab::new();
-    let jobs = jobs(&lab);
+    let (_lab, jobs) = fresh();
     let parent = new_job(1, &[]);
     assert_eq!(submit(&jobs, &parent).await, Submitted::Created);
     let child = new_job(2, std::slice::from_ref(&parent.id));
@@ -115,8 +116,7 @@ async fn a_submission_is_there_with_everything_or_not_at_all() {
 
 #[tokio::test(start_paused = true)]
 async fn the_second_with_a_key_gets_the_answer_of_the_first() {
-    let lab = Lab::new();
-    let jobs = jobs(&lab);
+    let (_lab, jobs) = fresh();
     let answer = |body: &str| Answer {
         status: 201,
         location: None,
@@ -147,8 +147,7 @@ async fn the_second_with_a_key_gets_the_answer_of_the_first() {
 
 #[tokio::test(start_paused = true)]
 async fn a_change_of_a_version_that_is_gone_is_not_written() {
-    let lab = Lab::new();
-    let jobs = jobs(&lab);
+    let (_lab, jobs) = fresh();
     let job = new_job(1, &[]);
     submit(&jobs, &job).await;
     let (won, after) = happen(&jobs, &job, assign(), "first").await;
@@ -162,8 +161,7 @@ async fn a_change_of_a_version_that_is_gone_is_not_written() {
 
 #[tokio::test(start_paused = true)]
 async fn whoever_was_heard_of_since_is_not_taken_for_silent() {
-    let lab = Lab::new();
-    let jobs = jobs(&lab);
+    let (_lab, jobs) = fresh();
     let seen = running(&jobs, 1).await;
     let Decision::Become(after) =
         transition(&seen, &Event::Checked { heard_at: seen.beat_at, jitter: 0 }, at(90))
@@ -185,8 +183,7 @@ async fn whoever_was_heard_of_since_is_not_taken_for_silent() {
 
 #[tokio::test(start_paused = true)]
 async fn only_who_runs_a_job_is_heard() {
-    let lab = Lab::new();
-    let jobs = jobs(&lab);
+    let (_lab, jobs) = fresh();
     let job = running(&jobs, 1).await;
     for (name, attempt) in [("w", 2), ("v", 1)] {
         let refused = jobs.beat(&job.id, &worker(name), attempt, Some(9), at(5)).await.unwrap();
@@ -201,8 +198,7 @@ async fn only_who_runs_a_job_is_heard() {
 
 #[tokio::test(start_paused = true)]
 async fn a_dependency_is_counted_once() {
-    let lab = Lab::new();
-    let jobs = jobs(&lab);
+    let (_lab, jobs) = fresh();
     let (a, b) = (new_job(1, &[]), new_job(2, &[]));
     submit(&jobs, &a).await;
     submit(&jobs, &b).await;
@@ -218,8 +214,7 @@ async fn a_dependency_is_counted_once() {
 
 #[tokio::test(start_paused = true)]
 async fn an_end_is_settled_unless_it_is_no_end_any_more() {
-    let lab = Lab::new();
-    let jobs = jobs(&lab);
+    let (_lab, jobs) = fresh();
     let job = new_job(1, &[]);
     submit(&jobs, &job).await;
     let (_, ended) = happen(&jobs, &job, Event::Cancelled, "cancel").await;

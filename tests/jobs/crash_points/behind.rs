@@ -6,9 +6,9 @@ use domain::jobs::Status;
 use local::faults::Fault;
 use serde_json::json;
 
-use super::{DONE, check, is_death, stop, submit, sweep, watched};
-use crate::counted;
+use super::{DONE, check, is_death, stop, sweep, watched};
 use crate::jobs::faults::{POLLED, Watch};
+use crate::jobs::{lose, submit};
 
 #[test]
 fn no_call_of_dispatch_or_of_the_sample_worker_can_fail_in_a_way_that_lasts() {
@@ -33,7 +33,7 @@ async fn turn(watch: &Watch, function: &str) -> usize {
 /// A job that goes to the worker queue, struck on its way there or there.
 async fn strike_queue(function: &str, nth: u64, fault: Fault) -> bool {
     let watch = watched().await;
-    let id = submit(&watch, json!({ "jobType": "echo", "payload": 1 })).await;
+    let id = submit(&watch.lab, &json!({ "jobType": "echo", "payload": 1 })).await;
     if function == "Work" {
         assert_ne!(turn(&watch, "Dispatch").await, 0);
     }
@@ -55,11 +55,11 @@ async fn strike_queue(function: &str, nth: u64, fault: Fault) -> bool {
 /// A job ends for good that two others wait for.
 async fn strike_end(nth: u64, fault: Fault) -> bool {
     let watch = watched().await;
-    let id = submit(&watch, json!({ "jobType": POLLED })).await;
+    let id = submit(&watch.lab, &json!({ "jobType": POLLED })).await;
     let on = json!([id]);
-    let fails = submit(&watch, json!({ "jobType": POLLED, "dependencies": on })).await;
+    let fails = submit(&watch.lab, &json!({ "jobType": POLLED, "dependencies": on })).await;
     let body = json!({ "jobType": POLLED, "dependencies": on, "onDependencyFailure": "run" });
-    let runs = submit(&watch, body).await;
+    let runs = submit(&watch.lab, &body).await;
     watch.lab.cloud.settle().await;
     let mut word = json!({ "workerId": "w" });
     watch.lab.post(&format!("/api/v1/job-types/{POLLED}/claim"), &word).await;
@@ -86,7 +86,7 @@ async fn strike_end(nth: u64, fault: Fault) -> bool {
 /// A worker fell silent.
 async fn strike_watch(nth: u64, fault: Fault) -> bool {
     let watch = watched().await;
-    let id = submit(&watch, json!({ "jobType": POLLED })).await;
+    let id = submit(&watch.lab, &json!({ "jobType": POLLED })).await;
     let mut word = json!({ "workerId": "w" });
     watch.lab.post(&format!("/api/v1/job-types/{POLLED}/claim"), &word).await;
     word["attempt"] = json!(1);
@@ -105,9 +105,9 @@ async fn strike_watch(nth: u64, fault: Fault) -> bool {
 /// Every message was lost: of an end, of a job to hand out, of one that waits, of a silent worker.
 async fn strike_sweep(nth: u64, fault: Fault) -> bool {
     let watch = watched().await;
-    let ended = submit(&watch, json!({ "jobType": POLLED })).await;
-    let child = submit(&watch, json!({ "jobType": POLLED, "dependencies": [ended] })).await;
-    let silent = submit(&watch, json!({ "jobType": POLLED })).await;
+    let ended = submit(&watch.lab, &json!({ "jobType": POLLED })).await;
+    let child = submit(&watch.lab, &json!({ "jobType": POLLED, "dependencies": [ended] })).await;
+    let silent = submit(&watch.lab, &json!({ "jobType": POLLED })).await;
     let mut word = json!({ "workerId": "w", "max": 2 });
     watch.lab.post(&format!("/api/v1/job-types/{POLLED}/claim"), &word).await;
     word = json!({ "workerId": "w", "attempt": 1 });
@@ -115,10 +115,8 @@ async fn strike_sweep(nth: u64, fault: Fault) -> bool {
         watch.lab.post(&format!("/api/v1/jobs/{id}/start"), &word).await;
     }
     watch.lab.post(&format!("/api/v1/jobs/{ended}/complete"), &word).await;
-    let queued = submit(&watch, json!({ "jobType": "echo" })).await;
-    watch.lab.cloud.functions.quiesce().await;
-    let bells = counted::queue(&watch.lab, "DispatchQueue");
-    watch.lab.cloud.services.queues().purge(&bells).unwrap();
+    let queued = submit(&watch.lab, &json!({ "jobType": "echo" })).await;
+    lose(&watch.lab, "DispatchQueue").await;
     watch.lab.advance_seconds(61);
     watch.lab.cloud.faults.strike(nth, fault);
     watch.sweep().await;

@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::Lab;
 
-use super::{JOBS, begin, polled, send, submit_as};
+use crate::jobs::{JOBS, begin, polled, send, submit_as};
 
 #[tokio::test(start_paused = true)]
 async fn without_a_key_or_a_role_there_is_nothing() {

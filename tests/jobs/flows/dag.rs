@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 use tests::Lab;
 
-use super::{
-    begin, cancel, claim, claimed, complete, happened, job, polled, retry, say, start, status,
-    stored, submit_as,
+use crate::jobs::{
+    begin, cancel, claim, claimed, complete, happened, job, polled_lab, queue, retry, say, start,
+    status, stored, submit_as, work,
 };
 
 async fn bulk(lab: &Lab, jobs: Value) -> Value {
@@ -38,8 +38,7 @@ async fn give_up(lab: &Lab, id: &str, attempt: u64) {
 
 #[tokio::test(start_paused = true)]
 async fn a_diamond_submitted_at_once_runs_in_order() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 5).await;
+    let lab = polled_lab(5).await;
     let answer = bulk(
         &lab,
         json!([
@@ -60,8 +59,7 @@ async fn a_diamond_submitted_at_once_runs_in_order() {
     assert_eq!(sides, expected);
     for id in [&left, &right] {
         assert_eq!(status(&lab, &end).await, "WAITING");
-        start(&lab, id, "w", 1).await;
-        complete(&lab, id, "w", 1).await;
+        work(&lab, id).await;
         lab.cloud.settle().await;
     }
     finish(&lab, &end).await;
@@ -95,8 +93,7 @@ async fn a_cycle_is_refused_by_name_and_the_rest_is_made() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_parent_fails_its_children_and_theirs_unless_they_run_all_the_same() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 5).await;
+    let lab = polled_lab(5).await;
     let parent = submit_as(&lab, "outside", json!({})).await;
     let child = submit_as(&lab, "outside", json!({ "dependencies": [parent] })).await;
     let grandchild = submit_as(&lab, "outside", json!({ "dependencies": [child] })).await;
@@ -110,15 +107,14 @@ async fn a_failed_parent_fails_its_children_and_theirs_unless_they_run_all_the_s
         assert!(stored(&lab, id).await.settled);
     }
     assert_eq!(status(&lab, &hardy).await, "QUEUED");
-    let letters = super::queue(&lab, "WorkDeadLetters");
+    let letters = queue(&lab, "WorkDeadLetters");
     let letters = lab.cloud.services.queues().depth(&letters).unwrap().visible;
     assert_eq!(letters, 1, "only what was tried leaves a letter");
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_was_cancelled_while_it_waited_is_counted_on_and_may_be_wanted_again() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 5).await;
+    let lab = polled_lab(5).await;
     let parent = submit_as(&lab, "outside", json!({})).await;
     let early = submit_as(&lab, "outside", json!({ "dependencies": [parent] })).await;
     let late = submit_as(&lab, "outside", json!({ "dependencies": [parent] })).await;
@@ -135,8 +131,7 @@ async fn what_was_cancelled_while_it_waited_is_counted_on_and_may_be_wanted_agai
 
 #[tokio::test(start_paused = true)]
 async fn a_dependency_that_has_ended_is_not_waited_for() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 5).await;
+    let lab = polled_lab(5).await;
     let good = submit_as(&lab, "outside", json!({})).await;
     finish(&lab, &good).await;
     let bad = submit_as(&lab, "outside", json!({})).await;
@@ -157,8 +152,7 @@ const LAYERS: usize = 100;
 
 #[tokio::test(start_paused = true)]
 async fn in_a_large_graph_nobody_runs_early_twice_or_never() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 1_000).await;
+    let lab = polled_lab(1_000).await;
     let mut parents: HashMap<String, Vec<String>> = HashMap::new();
     let mut above: Vec<String> = Vec::new();
     for layer in 0..LAYERS {
@@ -182,8 +176,7 @@ async fn in_a_large_graph_nobody_runs_early_twice_or_never() {
         }
         for id in given {
             assert!(parents[&id].iter().all(|parent| ended.contains(parent)), "{id} is early");
-            start(&lab, &id, "w", 1).await;
-            complete(&lab, &id, "w", 1).await;
+            work(&lab, &id).await;
             assert!(ended.insert(id), "twice");
         }
         lab.cloud.settle().await;

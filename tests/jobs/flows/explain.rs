@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 use tests::Lab;
 
-use super::{JOBS, begin, cancel, claim, complete, polled, retry, save, say, start, submit_as};
+use crate::jobs::{
+    JOBS, begin, cancel, claim, claimed, complete, job, polled, polled_lab, retry, save, say,
+    start, submit_as,
+};
 
 async fn explained(lab: &Lab, id: &str) -> Value {
     let answer = lab.get(&format!("{JOBS}/{id}/explain")).await;
@@ -18,8 +21,7 @@ async fn reason(lab: &Lab, id: &str) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn dependencies_are_named_while_they_are_open() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 2).await;
+    let lab = polled_lab(2).await;
     let a = submit_as(&lab, "outside", json!({ "priority": "P0" })).await;
     let b = submit_as(&lab, "outside", json!({})).await;
     let id = submit_as(&lab, "outside", json!({ "dependencies": [a, b] })).await;
@@ -42,8 +44,7 @@ async fn dependencies_are_named_while_they_are_open() {
 
 #[tokio::test(start_paused = true)]
 async fn a_time_that_has_not_come_is_named_and_told_apart_from_backoff() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 2).await;
+    let lab = polled_lab(2).await;
     let later = json!({ "notBefore": "2026-03-01T13:00:00Z" });
     let id = submit_as(&lab, "outside", later).await;
     let told = explained(&lab, &id).await;
@@ -58,13 +59,12 @@ async fn a_time_that_has_not_come_is_named_and_told_apart_from_backoff() {
     let told = explained(&lab, &id).await;
     assert_eq!(told["reason"], "backoff", "{told}");
     assert!(told["explanation"].as_str().unwrap().starts_with("Attempt 1 failed"), "{told}");
-    assert_eq!(told["until"], json!(super::job(&lab, &id).await.body["readyAt"]));
+    assert_eq!(told["until"], json!(job(&lab, &id).await.body["readyAt"]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_limit_is_named_with_who_holds_it() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 2).await;
+    let lab = polled_lab(2).await;
     let mut ids = Vec::new();
     for _ in 0..4 {
         ids.push(submit_as(&lab, "outside", json!({})).await);
@@ -73,7 +73,7 @@ async fn a_limit_is_named_with_who_holds_it() {
     assert_eq!(reason(&lab, &ids[0]).await, "waits-for-claim");
     let behind = explained(&lab, &ids[2]).await;
     assert_eq!((&behind["reason"], &behind["queuePosition"]), (&json!("behind"), &json!(3)));
-    let held = super::claimed(&lab, "outside", "w", 5).await;
+    let held = claimed(&lab, "outside", "w", 5).await;
     let told = explained(&lab, &ids[3]).await;
     let facts =
         ["reason", "maxConcurrent", "inUse", "queuePosition"].map(|name| told[name].clone());

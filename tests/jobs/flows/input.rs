@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tests::{Lab, root_key};
 
-use super::{JOBS, NOBODY, assert_names, begin, polled, say, send, submit_as};
+use crate::jobs::{JOBS, NOBODY, assert_names, running, say, send};
 
 #[tokio::test(start_paused = true)]
 async fn a_submission_that_breaks_a_rule_names_the_field() {
@@ -58,10 +58,7 @@ async fn a_type_that_breaks_a_rule_names_the_field() {
 
 #[tokio::test(start_paused = true)]
 async fn a_workers_word_that_breaks_a_rule_names_the_field() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 1).await;
-    submit_as(&lab, "outside", json!({})).await;
-    let id = begin(&lab, "outside", "w").await;
+    let (lab, id) = running().await;
     let many: Vec<Value> = (0..21).map(|n| json!({ "name": n.to_string() })).collect();
     for (word, more, field) in [
         ("heartbeat", json!({ "progress": 101 }), "progress"),

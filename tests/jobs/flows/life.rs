@@ -7,9 +7,9 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Lab, root_key};
 
-use super::{
-    JOBS, begin, cancel, happened, job, jobs, lose, polled, queue, retry, say, status, stored,
-    submit_as,
+use crate::jobs::{
+    JOBS, begin, cancel, claim, complete, happened, in_use, job, jobs, lose, polled_lab, queue,
+    retry, say, start, status, stored, submit_as,
 };
 
 /// What a trail leads to leaves out what changes without one.
@@ -95,7 +95,7 @@ async fn every_message_delivered_twice_changes_nothing() {
         assert_replays(&lab, id).await;
     }
     for kind in ["echo", "fail-n-times"] {
-        assert_eq!(super::in_use(&lab, kind).await, 0);
+        assert_eq!(in_use(&lab, kind).await, 0);
     }
 }
 
@@ -118,8 +118,7 @@ async fn the_demo_types_do_what_they_say() {
 
 #[tokio::test(start_paused = true)]
 async fn a_job_that_is_wanted_again_keeps_its_id_and_counts_on() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 1).await;
+    let lab = polled_lab(1).await;
     let id = submit_as(&lab, "outside", json!({ "retryPolicy": { "maxAttempts": 1 } })).await;
     begin(&lab, "outside", "w").await;
     let given_up = json!({ "retryable": true, "error": "no luck" });
@@ -130,28 +129,27 @@ async fn a_job_that_is_wanted_again_keeps_its_id_and_counts_on() {
     let again = retry(&lab, &id).await.body;
     assert_eq!((&again["status"], &again["attempt"]), (&json!("QUEUED"), &json!(2)));
     assert_eq!(again["lastAttempt"], 2);
-    assert_eq!(super::claim(&lab, "outside", "w", 1).await, [(id.clone(), 2)]);
-    super::start(&lab, &id, "w", 2).await;
-    super::complete(&lab, &id, "w", 2).await;
+    assert_eq!(claim(&lab, "outside", "w", 1).await, [(id.clone(), 2)]);
+    start(&lab, &id, "w", 2).await;
+    complete(&lab, &id, "w", 2).await;
     assert_replays(&lab, &id).await;
     assert_eq!(retry(&lab, &id).await.status, 409, "what completed is done");
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_does_not_run_is_cancelled_at_once() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 1).await;
+    let lab = polled_lab(1).await;
     let (first, second) = (
         submit_as(&lab, "outside", json!({ "priority": "P0" })).await,
         submit_as(&lab, "outside", json!({})).await,
     );
-    super::claim(&lab, "outside", "w", 1).await;
+    claim(&lab, "outside", "w", 1).await;
     for id in [&first, &second] {
         let gone = cancel(&lab, id).await;
         assert_eq!((gone.status.as_u16(), gone.text("status")), (200, "CANCELLED"));
         assert_eq!(cancel(&lab, id).await.status, 200, "again is the same");
     }
-    assert_eq!(super::in_use(&lab, "outside").await, 0);
+    assert_eq!(in_use(&lab, "outside").await, 0);
     assert_eq!(say(&lab, &first, "start", "w", 1, json!({})).await.status, 409);
     lab.cloud.settle().await;
     assert_eq!(retry(&lab, &second).await.text("status"), "QUEUED");

@@ -1,11 +1,13 @@
 //! Licences: never more holders than there may be, and rows that were tampered with.
 
-use aws_sdk_dynamodb::types::AttributeValue::{N, S};
 use http::Method;
 use serde_json::{Value, json};
 use tests::{Lab, root_key};
 
-use super::{claim, claimed, complete, in_use, jobs, polled, save, send, start, status, submit_as};
+use crate::jobs::{
+    claim, claimed, in_use, jobs, leave_behind, pass, polled_lab, save, send, status, submit_as,
+    tamper, work,
+};
 
 /// Submits that many jobs of a type.
 async fn submit_many(lab: &Lab, kind: &str, count: usize) {
@@ -39,14 +41,12 @@ async fn a_limit_lowered_under_load_admits_nothing_until_use_is_below_it() {
         for left in (10..100).rev() {
             assert!(claim(&lab, "outside", "v", 20).await.is_empty(), "{shards}: {left}");
             let id = held.pop().unwrap();
-            start(&lab, &id, "w", 1).await;
-            complete(&lab, &id, "w", 1).await;
+            work(&lab, &id).await;
         }
         assert!(claim(&lab, "outside", "v", 20).await.is_empty(), "{shards}: at the limit");
         for _ in 0..3 {
             let id = held.pop().unwrap();
-            start(&lab, &id, "w", 1).await;
-            complete(&lab, &id, "w", 1).await;
+            work(&lab, &id).await;
         }
         assert_eq!(claim(&lab, "outside", "v", 20).await.len(), 3, "{shards}");
         assert_eq!(in_use(&lab, "outside").await, 10);
@@ -63,8 +63,7 @@ async fn licences_that_are_spread_are_all_used() {
     assert_eq!(held.len(), 10);
     for _ in 0..20 {
         let id = held.remove(0);
-        start(&lab, &id, "w", 1).await;
-        complete(&lab, &id, "w", 1).await;
+        work(&lab, &id).await;
         held.extend(claimed(&lab, "outside", "w", 20).await);
         assert_eq!((held.len(), in_use(&lab, "outside").await), (10, 10));
     }
@@ -139,21 +138,13 @@ fn drift(lab: &Lab) -> f64 {
 
 #[tokio::test(start_paused = true)]
 async fn a_count_that_was_tampered_with_is_right_after_a_sweep() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 3).await;
+    let lab = polled_lab(3).await;
     submit_many(&lab, "outside", 5).await;
     claim(&lab, "outside", "w", 1).await;
     lab.sweep().await;
     assert!(drift(&lab) == 0.0, "nothing to report");
     for wrong in [3, 0] {
-        let set = lab.aws().dynamodb().update_item().table_name(lab.table("JobsTable"));
-        set.key("pk", S("licence#outside#0".to_owned()))
-            .key("sk", S("licence".to_owned()))
-            .update_expression("SET in_use = :wrong")
-            .expression_attribute_values(":wrong", N(wrong.to_string()))
-            .send()
-            .await
-            .unwrap();
+        tamper(&lab, wrong).await;
         assert_eq!(in_use(&lab, "outside").await, wrong);
         lab.sweep().await;
         assert_eq!(in_use(&lab, "outside").await, 1);
@@ -164,44 +155,23 @@ async fn a_count_that_was_tampered_with_is_right_after_a_sweep() {
 
 #[tokio::test(start_paused = true)]
 async fn a_licence_left_behind_is_taken_back_by_a_sweep() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 1).await;
+    let lab = polled_lab(1).await;
     let id = submit_as(&lab, "outside", json!({})).await;
     claim(&lab, "outside", "w", 1).await;
-    start(&lab, &id, "w", 1).await;
-    complete(&lab, &id, "w", 1).await;
+    work(&lab, &id).await;
     lab.cloud.settle().await;
     submit_as(&lab, "outside", json!({})).await;
     for counted in [false, true] {
-        let since = jobs_now(&lab);
-        let put = lab.aws().dynamodb().put_item().table_name(lab.table("JobsTable"));
-        put.item("pk", S("licence#outside#0".to_owned()))
-            .item("sk", S(format!("holder#{id}")))
-            .item("attempt", N("1".to_owned()))
-            .item("due", S(since))
-            .send()
-            .await
-            .unwrap();
+        leave_behind(&lab, &id).await;
         if counted {
-            let set = lab.aws().dynamodb().update_item().table_name(lab.table("JobsTable"));
-            set.key("pk", S("licence#outside#0".to_owned()))
-                .key("sk", S("licence".to_owned()))
-                .update_expression("SET in_use = :one")
-                .expression_attribute_values(":one", N("1".to_owned()))
-                .send()
-                .await
-                .unwrap();
+            tamper(&lab, 1).await;
         }
         let mut clock = 0;
-        super::pass(&lab, &mut clock, 90).await;
+        pass(&lab, &mut clock, 90).await;
         assert_eq!(in_use(&lab, "outside").await, 0, "{counted}");
         let name = domain::jobs::TypeName::parse("outside").unwrap();
         assert!(jobs(&lab).holders(&name, 0, 10).await.unwrap().is_empty());
     }
     assert!(drift(&lab) >= 1.0);
     assert_eq!(claim(&lab, "outside", "v", 1).await.len(), 1);
-}
-
-fn jobs_now(lab: &Lab) -> String {
-    domain::Timestamp::from_millisecond(lab.cloud.now_ms()).unwrap().to_string()
 }

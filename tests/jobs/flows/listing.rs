@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tests::Lab;
 
-use super::{JOBS, assert_names, cancel, polled, submit_as};
+use crate::jobs::{JOBS, assert_names, cancel, polled_lab, submit_as};
 
 fn ids(page: &Value) -> Vec<String> {
     let items = page["items"].as_array().unwrap().iter();
@@ -59,8 +59,7 @@ async fn what_is_new_does_not_disturb_the_pages() {
 
 #[tokio::test(start_paused = true)]
 async fn filters_leave_out_the_rest() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 5).await;
+    let lab = polled_lab(5).await;
     let (mut echoes, mut gone) = (Vec::new(), Vec::new());
     for n in 0..12 {
         let kind = if n % 2 == 0 { "echo" } else { "outside" };

@@ -3,7 +3,10 @@
 use serde_json::json;
 use tests::Lab;
 
-use super::{begin, claim, in_use, job, lose, pass, polled, queue, say, start, status, submit_as};
+use crate::jobs::{
+    begin, cancel, claim, happened, in_use, job, lose, pass, polled, queue, say, start, status,
+    submit_as,
+};
 
 /// Seconds until the job is in that state, from now on.
 async fn until(lab: &Lab, clock: &mut u64, id: &str, wanted: &str) -> u64 {
@@ -60,7 +63,7 @@ async fn a_job_that_kills_its_workers_ends_after_its_last_attempt_with_a_letter(
     let reason = letters[0].message_attributes["reason"].string_value.clone().unwrap();
     assert_eq!(reason, "its worker was silent for 60 s");
     pass(&lab, &mut clock, 120).await;
-    assert_eq!(super::happened(&lab, &id).await.len(), 10, "nothing happens any more");
+    assert_eq!(happened(&lab, &id).await.len(), 10, "nothing happens any more");
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,7 +121,7 @@ async fn a_silent_worker_that_was_asked_to_stop_has_stopped() {
     polled(&lab, "outside", 1).await;
     submit_as(&lab, "outside", json!({})).await;
     let id = begin(&lab, "outside", "w").await;
-    super::cancel(&lab, &id).await;
+    cancel(&lab, &id).await;
     pass(&lab, &mut clock, 75).await;
     assert_eq!(status(&lab, &id).await, "CANCELLED");
 }

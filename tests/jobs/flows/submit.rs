@@ -4,7 +4,9 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Lab, root_key};
 
-use super::{JOBS, assert_names, claim, job, polled, save, status, submit, submit_as};
+use crate::jobs::{
+    JOBS, assert_names, claim, job, polled, polled_lab, save, status, submit, submit_as,
+};
 
 #[tokio::test(start_paused = true)]
 async fn a_job_is_answered_with_its_id_its_place_and_where_to_find_it() {
@@ -84,8 +86,7 @@ async fn a_payload_too_large_for_a_row_goes_to_the_bucket_and_reaches_the_worker
 
 #[tokio::test(start_paused = true)]
 async fn a_small_payload_comes_with_the_claim() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 1).await;
+    let lab = polled_lab(1).await;
     submit_as(&lab, "outside", json!({ "payload": { "deep": [1, "é"] } })).await;
     let body = json!({ "workerId": "w" });
     let given = lab.post("/api/v1/job-types/outside/claim", &body).await;

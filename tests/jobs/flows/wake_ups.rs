@@ -1,9 +1,11 @@
-//! Doorbells that are lost: the sweep finds what they were about.
+//! Wake-ups that are lost: the sweep finds what they were about.
 
 use serde_json::json;
 use tests::Lab;
 
-use super::{begin, cancel, complete, lose, polled, say, status, stored, submit_as};
+use crate::jobs::{
+    begin, cancel, complete, lose, polled_lab, save, say, status, stored, submit_as,
+};
 
 async fn sweep_later(lab: &Lab, seconds: i64) {
     lab.advance_seconds(seconds);
@@ -12,7 +14,7 @@ async fn sweep_later(lab: &Lab, seconds: i64) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_ready_job_whose_bell_was_lost_is_handed_out_by_the_sweep() {
+async fn a_ready_job_whose_wake_up_was_lost_is_handed_out_by_the_sweep() {
     let lab = Lab::new();
     let id = submit_as(&lab, "echo", json!({})).await;
     lose(&lab, "DispatchQueue").await;
@@ -23,9 +25,8 @@ async fn a_ready_job_whose_bell_was_lost_is_handed_out_by_the_sweep() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_whose_bell_was_lost_is_told_by_the_sweep() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 1).await;
+async fn an_end_whose_wake_up_was_lost_is_told_by_the_sweep() {
+    let lab = polled_lab(1).await;
     let parent = submit_as(&lab, "outside", json!({})).await;
     let child = submit_as(&lab, "echo", json!({ "dependencies": [parent] })).await;
     begin(&lab, "outside", "w").await;
@@ -42,7 +43,7 @@ async fn an_end_whose_bell_was_lost_is_told_by_the_sweep() {
 #[tokio::test(start_paused = true)]
 async fn a_licence_that_became_free_unheard_goes_to_the_next_by_the_sweep() {
     let lab = Lab::new();
-    super::save(&lab, "echo", &json!({ "maxConcurrent": 1 })).await;
+    save(&lab, "echo", &json!({ "maxConcurrent": 1 })).await;
     let first = submit_as(&lab, "echo", json!({})).await;
     lab.cloud.functions.quiesce().await;
     for mapping in lab.cloud.pump.mappings().iter().filter(|to| to.function == "Dispatch") {
@@ -58,7 +59,7 @@ async fn a_licence_that_became_free_unheard_goes_to_the_next_by_the_sweep() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_time_too_far_for_a_bell_is_kept_by_the_sweep() {
+async fn a_time_too_far_for_a_wake_up_is_kept_by_the_sweep() {
     let lab = Lab::new();
     let far = json!({ "notBefore": "2026-03-01T13:00:00Z" });
     let id = submit_as(&lab, "echo", far).await;
@@ -69,14 +70,13 @@ async fn a_time_too_far_for_a_bell_is_kept_by_the_sweep() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_backoff_whose_bell_was_lost_ends_all_the_same() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 1).await;
+async fn a_backoff_whose_wake_up_was_lost_ends_all_the_same() {
+    let lab = polled_lab(1).await;
     let retry = json!({ "maxAttempts": 2, "backoffSeconds": 10 });
     let id = submit_as(&lab, "outside", json!({ "retryPolicy": retry })).await;
     begin(&lab, "outside", "w").await;
     say(&lab, &id, "fail", "w", 1, json!({ "retryable": true })).await;
-    super::save(&lab, "outside", &json!({ "delivery": "sqs" })).await;
+    save(&lab, "outside", &json!({ "delivery": "sqs" })).await;
     lose(&lab, "DispatchQueue").await;
     sweep_later(&lab, 60).await;
     assert_eq!(status(&lab, &id).await, "FAILED", "the sample worker does not know the type");

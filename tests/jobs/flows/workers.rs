@@ -3,15 +3,14 @@
 use serde_json::{Value, json};
 use tests::Lab;
 
-use super::{
-    JOBS, NOBODY, begin, cancel, claim, claimed, complete, in_use, job, polled, save, say, start,
-    status, submit_as,
+use crate::jobs::{
+    JOBS, NOBODY, cancel, claim, claimed, complete, happened, in_use, job, polled_lab, running,
+    save, say, start, status, stored, submit_as, work,
 };
 
 #[tokio::test(start_paused = true)]
 async fn the_most_urgent_goes_first_and_then_the_oldest() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 10).await;
+    let lab = polled_lab(10).await;
     let mut ids = Vec::new();
     for priority in ["P3", "P2", "P0", "P1", "P0"] {
         ids.push(submit_as(&lab, "outside", json!({ "priority": priority })).await);
@@ -40,16 +39,14 @@ async fn after_three_steps_of_aging_nothing_overtakes_the_least_urgent() {
 
 #[tokio::test(start_paused = true)]
 async fn no_more_are_given_than_there_are_licences() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 3).await;
+    let lab = polled_lab(3).await;
     for _ in 0..5 {
         submit_as(&lab, "outside", json!({})).await;
     }
     let given = claimed(&lab, "outside", "w", 20).await;
     assert_eq!((given.len(), in_use(&lab, "outside").await), (3, 3));
     assert!(claim(&lab, "outside", "v", 20).await.is_empty());
-    start(&lab, &given[0], "w", 1).await;
-    complete(&lab, &given[0], "w", 1).await;
+    work(&lab, &given[0]).await;
     assert_eq!(claim(&lab, "outside", "v", 20).await.len(), 1);
     let queued = lab.get("/api/v1/job-types/outside").await;
     assert_eq!(queued.body["queued"], json!({ "P0": 0, "P1": 0, "P2": 1, "P3": 0 }));
@@ -76,14 +73,13 @@ fn words() -> [(&'static str, Value); 5] {
 
 #[tokio::test(start_paused = true)]
 async fn no_word_counts_with_another_attempt_or_from_another_worker() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 1).await;
+    let lab = polled_lab(1).await;
     submit_as(&lab, "outside", json!({})).await;
     let (id, _) = claim(&lab, "outside", "w", 1).await.remove(0);
     let early = say(&lab, &id, "start", "v", 1, json!({})).await;
     assert_eq!(early.status, 409, "it is assigned to another");
     start(&lab, &id, "w", 1).await;
-    let before = super::stored(&lab, &id).await;
+    let before = stored(&lab, &id).await;
     for (word, more) in words() {
         for (worker, attempt) in [("w", 2), ("w", 0), ("v", 1), ("v", 2)] {
             let answer = say(&lab, &id, word, worker, attempt, more.clone()).await;
@@ -92,15 +88,12 @@ async fn no_word_counts_with_another_attempt_or_from_another_worker() {
         assert_eq!(say(&lab, NOBODY, word, "w", 1, more.clone()).await.status, 404, "{word}");
         assert_eq!(say(&lab, "short", word, "w", 1, more).await.status, 404, "{word}");
     }
-    assert_eq!(super::stored(&lab, &id).await, before);
+    assert_eq!(stored(&lab, &id).await, before);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_word_said_twice_is_heard_once() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 1).await;
-    submit_as(&lab, "outside", json!({})).await;
-    let id = begin(&lab, "outside", "w").await;
+    let (lab, id) = running().await;
     start(&lab, &id, "w", 1).await;
     let done = json!({ "result": { "n": 1 } });
     for _ in 0..2 {
@@ -112,15 +105,12 @@ async fn a_word_said_twice_is_heard_once() {
     assert_eq!(other.status, 409);
     let failed = say(&lab, &id, "fail", "w", 1, json!({ "retryable": true })).await;
     assert_eq!(failed.status, 409, "it has completed");
-    assert_eq!(super::happened(&lab, &id).await.len(), 4);
+    assert_eq!(happened(&lab, &id).await.len(), 4);
 }
 
 #[tokio::test(start_paused = true)]
 async fn progress_is_shown_with_an_estimate() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 1).await;
-    submit_as(&lab, "outside", json!({})).await;
-    let id = begin(&lab, "outside", "w").await;
+    let (lab, id) = running().await;
     lab.advance_seconds(20);
     let beat = say(&lab, &id, "heartbeat", "w", 1, json!({ "progress": 25 })).await;
     assert_eq!(beat.body, json!({ "action": "continue" }));
@@ -134,10 +124,7 @@ async fn progress_is_shown_with_an_estimate() {
 
 #[tokio::test(start_paused = true)]
 async fn a_worker_hears_at_its_next_heartbeat_that_it_should_stop() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 1).await;
-    submit_as(&lab, "outside", json!({})).await;
-    let id = begin(&lab, "outside", "w").await;
+    let (lab, id) = running().await;
     let asked = cancel(&lab, &id).await;
     assert_eq!((asked.text("status"), &asked.body["cancelRequested"]), ("RUNNING", &json!(true)));
     let beat = say(&lab, &id, "heartbeat", "w", 1, json!({})).await;
@@ -149,10 +136,7 @@ async fn a_worker_hears_at_its_next_heartbeat_that_it_should_stop() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_done_before_it_hears_so_is_done() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 1).await;
-    submit_as(&lab, "outside", json!({})).await;
-    let id = begin(&lab, "outside", "w").await;
+    let (lab, id) = running().await;
     cancel(&lab, &id).await;
     complete(&lab, &id, "w", 1).await;
     assert_eq!(cancel(&lab, &id).await.status, 409);
@@ -161,10 +145,7 @@ async fn what_is_done_before_it_hears_so_is_done() {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_worker_leaves_is_linked_from_the_job() {
-    let lab = Lab::new();
-    polled(&lab, "outside", 1).await;
-    submit_as(&lab, "outside", json!({})).await;
-    let id = begin(&lab, "outside", "w").await;
+    let (lab, id) = running().await;
     let place = say(&lab, &id, "artifacts", "w", 1, json!({ "name": "a.txt" })).await;
     let key = format!("artifacts/outside/2026-03-01/{id}/a.txt");
     assert!(place.text("url").contains(&key), "{}", place.body);

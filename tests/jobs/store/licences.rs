@@ -1,12 +1,12 @@
 //! Types, and the licences of their jobs.
 
 use ::jobs::store::{Committed, Holder, Saved};
-use aws_sdk_dynamodb::types::AttributeValue::{N, S};
 use domain::jobs::licence::Licence;
 use domain::jobs::{Event, JobType, Settings};
-use tests::Lab;
 
-use super::{assign, at, happen, id, jobs, kind, new_job, running, submit, worker};
+use crate::jobs::{leave_behind, tamper};
+
+use super::{assign, at, fresh, happen, id, kind, new_job, running, submit, worker};
 
 /// A version of the type, with its limit and number of shards.
 fn version(version: u64, max_concurrent: u32, shards: u8) -> JobType {
@@ -18,22 +18,9 @@ fn numbers(rows: &[Licence]) -> Vec<(u32, u32)> {
     rows.iter().map(|row| (row.in_use, row.max)).collect()
 }
 
-/// Writes a number into a licence row past all conditions.
-async fn tamper(lab: &Lab, in_use: u32) {
-    let set = lab.aws().dynamodb().update_item().table_name(lab.table("JobsTable"));
-    set.key("pk", S("licence#outside#0".to_owned()))
-        .key("sk", S("licence".to_owned()))
-        .update_expression("SET in_use = :wrong")
-        .expression_attribute_values(":wrong", N(in_use.to_string()))
-        .send()
-        .await
-        .unwrap();
-}
-
 #[tokio::test(start_paused = true)]
 async fn the_last_licence_is_taken_and_no_further_one() {
-    let lab = Lab::new();
-    let jobs = jobs(&lab);
+    let (_lab, jobs) = fresh();
     for n in 1..=6 {
         submit(&jobs, &new_job(n, &[])).await;
     }
@@ -50,8 +37,7 @@ async fn the_last_licence_is_taken_and_no_further_one() {
 
 #[tokio::test(start_paused = true)]
 async fn a_licence_goes_back_with_the_end_even_if_its_row_is_wrong() {
-    let lab = Lab::new();
-    let jobs = jobs(&lab);
+    let (lab, jobs) = fresh();
     for (n, tampered) in [(1, false), (2, true)] {
         let job = running(&jobs, n).await;
         if tampered {
@@ -71,8 +57,7 @@ async fn a_licence_goes_back_with_the_end_even_if_its_row_is_wrong() {
 
 #[tokio::test(start_paused = true)]
 async fn a_type_that_someone_else_changed_is_not_saved() {
-    let lab = Lab::new();
-    let jobs = jobs(&lab);
+    let (_lab, jobs) = fresh();
     let save = async |kind: &JobType, token: &str| {
         let rows = jobs.licences(kind).await.unwrap();
         jobs.save_kind(kind, &rows, token).await.unwrap()
@@ -88,8 +73,7 @@ async fn a_type_that_someone_else_changed_is_not_saved() {
 
 #[tokio::test(start_paused = true)]
 async fn licences_are_not_shared_out_by_a_count_that_has_grown() {
-    let lab = Lab::new();
-    let jobs = jobs(&lab);
+    let (_lab, jobs) = fresh();
     let spread = version(1, 4, 2);
     let rows = jobs.licences(&spread).await.unwrap();
     assert_eq!(jobs.save_kind(&spread, &rows, "save").await.unwrap(), Saved::Saved);
@@ -117,8 +101,7 @@ async fn licences_are_not_shared_out_by_a_count_that_has_grown() {
 
 #[tokio::test(start_paused = true)]
 async fn a_count_is_corrected_unless_someone_came_or_went_since() {
-    let lab = Lab::new();
-    let jobs = jobs(&lab);
+    let (lab, jobs) = fresh();
     let name = kind(5).name;
     assert_eq!(jobs.recount(&name, 0).await.unwrap(), None, "there is no row yet");
     running(&jobs, 1).await;
@@ -135,17 +118,14 @@ async fn a_count_is_corrected_unless_someone_came_or_went_since() {
 
 #[tokio::test(start_paused = true)]
 async fn a_licence_is_taken_back_only_from_whom_it_is_no_use_to() {
-    let lab = Lab::new();
-    let jobs = jobs(&lab);
+    let (lab, jobs) = fresh();
     let name = kind(5).name;
     let held = running(&jobs, 1).await;
     jobs.evict(&name, 0, &held.id, "busy").await.unwrap();
     assert_eq!(numbers(&jobs.licences(&kind(5)).await.unwrap()), [(1, 5)]);
     for (leaked, token) in [(id(8), "lost"), (id(2), "idle")] {
         submit(&jobs, &new_job(2, &[])).await;
-        let put = lab.aws().dynamodb().put_item().table_name(lab.table("JobsTable"));
-        let put = put.item("pk", S("licence#outside#0".to_owned()));
-        put.item("sk", S(format!("holder#{}", leaked.as_str()))).send().await.unwrap();
+        leave_behind(&lab, leaked.as_str()).await;
         tamper(&lab, 2).await;
         for _ in 0..2 {
             jobs.evict(&name, 0, &leaked, token).await.unwrap();
