@@ -4,7 +4,6 @@
 //! `SEEDS=n` takes another number of them.
 
 pub(crate) mod crash_points;
-mod jobs;
 pub(crate) mod planted;
 
 use std::collections::BTreeMap;

@@ -1,2 +1,3 @@
-//! Each condition, won and lost, on fresh tables.
-mod jobs;
+//! The machinery of rows, on a fresh table.
+
+mod table;

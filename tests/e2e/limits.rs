@@ -89,7 +89,7 @@ fn a_block_is_felt_soon_and_its_end_too() {
 #[test]
 fn only_admins_decide_and_only_limiters_ask() {
     let target = target();
-    let member = super::links::member(target);
+    let member = target.member();
     let body = json!({ "resource": "/x" });
     for (method, path) in [
         ("POST", CHECK),

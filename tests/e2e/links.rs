@@ -22,15 +22,6 @@ fn shorten(target: &Target, body: &Value) -> String {
     made.text("shortCode").to_owned()
 }
 
-/// A key of a new account with the role `member`.
-fn member(target: &Target) -> String {
-    let user = target.fresh("member");
-    let account = json!({ "userId": user, "name": "Member", "roles": ["member"] });
-    assert_eq!(target.post("/api/v1/accounts", &account).status, 201);
-    let made = target.post(&format!("/api/v1/accounts/{user}/keys"), &json!({}));
-    made.text("key").to_owned()
-}
-
 fn fresh_url(target: &Target) -> String {
     format!("https://example.org/{}", target.fresh("page"))
 }
@@ -160,7 +151,7 @@ fn many_at_once_are_each_answered_on_their_own() {
 #[test]
 fn links_move_in_and_out_again() {
     let target = target();
-    let key = member(target);
+    let key = target.member();
     let (alias, url) = (target.fresh("moved"), fresh_url(target));
     let file = format!("code,url,note\n{alias},{url},\"a, note\"\n,http://127.0.0.1/,\n");
     let import = || {
@@ -187,7 +178,7 @@ fn links_move_in_and_out_again() {
 #[test]
 fn what_is_someone_elses_is_not_found_and_what_is_wrong_is_named() {
     let target = target();
-    let (ada, eve) = (member(target), member(target));
+    let (ada, eve) = (target.member(), target.member());
     let body = json!({ "longUrl": fresh_url(target) });
     let made = target.send("POST", SHORTEN, &ada, &[], Some(&body));
     let one = format!("/api/v1/url/{}", made.text("shortCode"));

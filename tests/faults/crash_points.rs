@@ -3,8 +3,6 @@
 //! The client repeats its request until it has an answer. Then the effect must be there exactly
 //! once, whichever call it was that went wrong.
 
-mod jobs;
-
 use local::faults::Fault;
 
 use super::run;

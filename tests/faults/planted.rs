@@ -3,8 +3,6 @@
 //! A bug is planted where it would show in real life: in what a function asks of the store. Each
 //! takes a condition, an item or a field out of the request that the product really sends.
 
-mod jobs;
-
 use serde_json::Value;
 
 /// Seeds tried before a bug counts as missed.

@@ -13,15 +13,16 @@ mod watch;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
-use boundary::batch::{Consumer, Message, Unhandled};
-use boundary::telemetry::{Log, Trace};
-use boundary::{Clock, Entropy, Host, Misconfigured};
-use domain::jobs::{Bell, Job, JobId, Message as Said, TypeName, bells};
+use boundary::batch::{Consumer, Message};
+use boundary::telemetry::Trace;
+use boundary::{Clock, Host, Misconfigured};
+use domain::jobs::{Assignment, JobId, Notice, TypeName, WakeUp};
 use domain::{Failure, Timestamp};
-use messaging::{DeadLetters, Doorbells, JobEvents};
-use store::Jobs;
+use messaging::{DeadLetters, Queue, Topic};
 
-/// A message is worked on for no longer than this; then the bell is rung again.
+use crate::engine::Engine;
+
+/// A message is worked on for no longer than this; then another one is sent to go on.
 const BUDGET_MS: i64 = 25_000;
 
 /// Calls in flight for one message.
@@ -30,49 +31,44 @@ const AT_ONCE: usize = 8;
 /// What the handler shares between messages.
 #[derive(Debug)]
 pub struct State {
-    jobs: Jobs,
-    bells: Doorbells,
-    events: JobEvents,
+    engine: Engine,
+    work: Queue<Assignment>,
+    events: Topic<Notice>,
     dead_letters: DeadLetters,
     clock: Clock,
-    entropy: Entropy,
-    log: Log,
     /// Messages that were dealt with together with others of their batch.
     done: Mutex<HashSet<String>>,
 }
 
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
-    let dispatch = host.vars.required("DISPATCH_QUEUE")?;
-    let work = host.vars.required("WORK_QUEUE")?;
     let state = State {
-        jobs: host.jobs()?,
-        bells: Doorbells::new(host.aws.sqs(), dispatch, Some(work)),
-        events: JobEvents::new(host.aws.sns(), host.vars.required("JOB_EVENTS_TOPIC")?),
+        engine: Engine::on(host)?,
+        work: host.queue("WORK_QUEUE")?,
+        events: host.topic("JOB_EVENTS_TOPIC")?,
         dead_letters: DeadLetters::new(host.aws.sqs(), host.vars.required("WORK_DEAD_LETTERS")?),
         clock: host.clock.clone(),
-        entropy: host.entropy.clone(),
-        log: host.log.clone(),
         done: Mutex::default(),
     };
-    let consumer =
-        Consumer::new(host, "dispatchJobs", "DISPATCH_DEAD_LETTERS", state, |state, message| {
-            Box::pin(handle(state, message))
-        })?;
+    let letters = "DISPATCH_DEAD_LETTERS";
+    let consumer = Consumer::of(host, "dispatchJobs", letters, state, |state, said, message| {
+        Box::pin(handle(state, said, message))
+    })?;
     Ok(consumer.first(|state, messages| Box::pin(together(state, messages))))
 }
 
-/// A thousand submissions ring a thousand times: a batch looks at each type once.
+/// A thousand submissions send a thousand wake-ups: a batch looks at each type once.
 async fn together(state: &State, messages: &[Message]) -> Result<(), Failure> {
-    let mut rung: HashMap<TypeName, (Vec<JobId>, Vec<&Message>)> = HashMap::new();
+    let mut woken: HashMap<TypeName, (Vec<JobId>, Vec<&Message>)> = HashMap::new();
     for message in messages {
-        if let Ok(Said::JobsReady { job_type, job_id, .. }) = serde_json::from_str(&message.body) {
-            let (ids, heard) = rung.entry(job_type).or_default();
+        if let Ok(WakeUp::JobsReady { job_type, job_id, .. }) = serde_json::from_str(&message.body)
+        {
+            let (ids, heard) = woken.entry(job_type).or_default();
             ids.extend(job_id);
             heard.push(message);
         }
     }
-    for (kind, (ids, heard)) in rung {
+    for (kind, (ids, heard)) in woken {
         let [first, _, ..] = heard.as_slice() else { continue };
         let handed_out = hand_out::hand_out(state, &kind, &ids, &first.trace).await;
         // What fails here is tried again, message by message.
@@ -84,28 +80,22 @@ async fn together(state: &State, messages: &[Message]) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn handle(state: &State, message: &Message) -> Result<(), Unhandled> {
-    let said: Said = serde_json::from_str(&message.body)
-        .map_err(|malformed| Unhandled::Unreadable(malformed.to_string()))?;
+async fn handle(state: &State, said: WakeUp, message: &Message) -> Result<(), Failure> {
     match said {
-        Said::JobsReady { job_type, job_id, .. } => {
-            if !state.is_done(&message.body) {
-                let ids: Vec<JobId> = job_id.into_iter().collect();
-                hand_out::hand_out(state, &job_type, &ids, &message.trace).await?;
-            }
+        WakeUp::JobsReady { .. } if state.is_done(&message.body) => Ok(()),
+        WakeUp::JobsReady { job_type, job_id, .. } => {
+            let also: Vec<JobId> = job_id.into_iter().collect();
+            hand_out::hand_out(state, &job_type, &also, &message.trace).await
         }
-        Said::JobEnded { job_id, .. } => ended::tell(state, &job_id, &message.trace).await?,
-        Said::WorkersWatched { .. } => watch::watch(state, &message.trace).await?,
-        Said::JobAssigned { .. } => {
-            return Err(Unhandled::Unreadable("this is for the worker queue".to_owned()));
-        }
+        WakeUp::JobEnded { job_id, .. } => ended::tell(state, &job_id, &message.trace).await,
+        WakeUp::WorkersWatched { .. } => watch::watch(state, &message.trace).await,
     }
-    Ok(())
 }
 
 impl State {
-    fn now(&self) -> Timestamp {
-        self.clock.now()
+    /// Now, in that trace.
+    fn at<'t>(&self, trace: &'t Trace) -> (Timestamp, &'t Trace) {
+        (self.clock.now(), trace)
     }
 
     /// Whether a message was dealt with together with others; asking forgets it.
@@ -114,19 +104,6 @@ impl State {
     }
 
     fn is_late(&self, since: Timestamp) -> bool {
-        self.now().as_millisecond() - since.as_millisecond() > BUDGET_MS
-    }
-
-    /// Rings for a change that is written. The sweep rings for what could not be rung here.
-    async fn ring(&self, before: &Job, after: &Job, trace: &Trace) {
-        let now = self.now();
-        let Some(bell) = bells(Some(before), after, now) else { return };
-        self.try_ring(&bell, trace).await;
-    }
-
-    async fn try_ring(&self, bell: &Bell, trace: &Trace) {
-        if let Err(failure) = self.bells.ring(bell, &trace.traceparent()).await {
-            self.log.warn(self.now(), trace, &failure.chain());
-        }
+        self.clock.now().as_millisecond() - since.as_millisecond() > BUDGET_MS
     }
 }

@@ -1,13 +1,15 @@
 //! The function `jobs`: submit, watch, explain, cancel, retry, and the words of workers.
 //!
 //! Trigger: HTTP. Effect: each change is one transaction of the job, the record of what happened and
-//! its licence; then a doorbell. Guarantee: a repeated submission makes one job; a worker's word counts
-//! only with the attempt it was given; a doorbell that is lost is rung again by `sweep-jobs`; what is
+//! its licence; then a wake-up. Guarantee: a repeated submission makes one job; a worker's word counts
+//! only with the attempt it was given; a wake-up that is lost is sent again by `sweep-jobs`; what is
 //! not the caller's is not found.
 
 mod bulk;
+mod finish;
 mod listing;
 mod manage;
+mod new_job;
 mod read;
 mod state;
 mod submit;
@@ -49,9 +51,9 @@ pub fn operations(to: &mut impl Operations<App>) {
     to.on(workers::CLAIM, workers::claim);
     to.on(workers::START, workers::start);
     to.on(workers::HEARTBEAT, workers::heartbeat);
-    to.on(workers::COMPLETE, workers::complete);
-    to.on(workers::FAIL, workers::fail);
-    to.on(workers::ADD_ARTIFACT, workers::add_artifact);
+    to.on(finish::COMPLETE, finish::complete);
+    to.on(finish::FAIL, finish::fail);
+    to.on(finish::ADD_ARTIFACT, finish::add_artifact);
 }
 
 /// The path names a job.

@@ -1,7 +1,9 @@
 //! Jobs: work that is handed to one worker at a time, watched, and never lost.
 
 pub mod dispatch;
+mod engine;
 pub mod http;
+pub mod store;
 pub mod sweep;
 pub mod work;
 
@@ -18,4 +20,5 @@ pub fn system() -> System {
     .queue("dispatch", dispatch::function)
     .queue("work", work::function)
     .schedule("sweep-jobs", sweep::function)
+    .table(&store::TABLE)
 }

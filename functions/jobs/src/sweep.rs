@@ -1,24 +1,25 @@
-//! Finds what a lost doorbell left behind, and counts licences.
+//! Finds what a lost wake-up left behind, and counts licences.
 //!
-//! Trigger: every minute. Effect: rings for types that have jobs to hand out, for ends that were not
-//! told, and four times a minute for whoever looks for silent workers, if there are any; counts each
-//! type's holders against its licence rows and corrects them; rings again for dependencies that have ended
-//! and are still waited for. Guarantee: whatever message was lost, what it was about goes on within about a minute; a
-//! run that is cut off or doubled does nothing twice.
+//! Trigger: every minute. Effect: wakes `dispatch` up for types that have jobs to hand out, for ends that were
+//! not told, and four times a minute for silent workers, if anything is held; counts each type's holders
+//! against its licence rows and corrects them; tells again of dependencies that have ended and are still waited
+//! for. Guarantee: whatever message was lost, what it was about goes on within about a minute; a run that is cut
+//! off or doubled does nothing twice.
 
 use boundary::schedule::{Run, Summary, Task};
 use boundary::telemetry::{Unit, measure, measure_of};
 use boundary::{Host, Misconfigured};
-use domain::jobs::{Bell, Delivery, Job, JobType, Priority};
+use domain::jobs::{Delivery, Job, JobType, Priority, WakeUp};
 use domain::{Failure, Timestamp};
-use messaging::Doorbells;
+use messaging::Queue;
 use serde_json::json;
-use store::Jobs;
+
+use crate::store::Jobs;
 
 /// Ends that are younger are about to be told.
 const UNTOLD_MS: i64 = 30_000;
 
-/// Ends rung for in one run, of each list.
+/// Ends told of in one run, of each list.
 const MOST_ENDS: i32 = 250;
 
 /// Waiting jobs looked at in one run, of each list.
@@ -34,44 +35,45 @@ const WATCHES: [u32; 4] = [0, 15, 30, 45];
 #[derive(Debug)]
 pub struct State {
     jobs: Jobs,
-    bells: Doorbells,
+    dispatch: Queue<WakeUp>,
 }
 
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Task<State>, Misconfigured> {
-    let queue = host.vars.required("DISPATCH_QUEUE")?;
-    let state = State { jobs: host.jobs()?, bells: Doorbells::new(host.aws.sqs(), queue, None) };
+    let state = State { jobs: Jobs::on(host)?, dispatch: host.queue("DISPATCH_QUEUE")? };
     Ok(Task::new(host, "sweepJobs", state, |state, run| Box::pin(sweep(state, run))))
 }
 
 async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
+    let State { jobs, dispatch } = state;
     let trace = run.trace.traceparent();
     let (mut ready, mut held, mut drift, mut used_up) = (0, 0, 0, 0.0_f64);
-    for kind in state.jobs.kinds().await? {
-        let depth = measure_queue(state, &kind, run.now).await?;
+    for kind in jobs.kinds().await? {
+        let depth = measure_queue(jobs, &kind, run.now).await?;
         if depth > 0 && kind.settings.delivery == Delivery::Sqs {
-            state.bells.ring(&Bell::Ready(kind.name.clone(), None, 0), &trace).await?;
+            dispatch.send(&WakeUp::ready(&kind.name), 0, &trace).await?;
         }
-        ready += depth;
-        let counted = count_licences(state, &kind).await?;
-        held += counted.held;
-        drift += counted.drift;
+        let counted = count_licences(jobs, &kind).await?;
+        (ready, held, drift) = (ready + depth, held + counted.held, drift + counted.drift);
         if depth > 0 {
             used_up = used_up.max(counted.share);
         }
     }
     measure("license_utilization", Unit::Percent, used_up);
     if held > 0 {
-        for delay in WATCHES {
-            state.bells.watch(delay, &trace).await?;
-        }
+        let watches = WATCHES.map(|delay| (WakeUp::WorkersWatched { v: 1 }, delay));
+        dispatch.send_all(watches, &trace).await?;
     }
     let before = Timestamp::from_millisecond(run.now.as_millisecond() - UNTOLD_MS);
-    let untold = state.jobs.unsettled(before.unwrap_or(run.now), MOST_ENDS).await?;
-    for id in &untold {
-        state.bells.ring(&Bell::Ended(id.clone()), &trace).await?;
+    let untold = jobs.unsettled(before.unwrap_or(run.now), MOST_ENDS).await?;
+    dispatch.send_all(untold.iter().map(|id| (WakeUp::ended(id), 0)), &trace).await?;
+    let (mut walk, mut overlooked) = (jobs.waiting(MOST_WAITING), 0);
+    while let Some(page) = walk.next().await? {
+        for job in page {
+            overlooked += tell_again(state, &job, &trace).await?;
+        }
     }
-    let overlooked = look_at_waiting(state, &trace).await?;
+    walk.note().await?;
     let summary = json!({
         "ready": ready, "held": held, "drift": drift, "untold": untold.len(), "overlooked": overlooked,
     });
@@ -79,10 +81,10 @@ async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
 }
 
 /// Says how many jobs of a type are ready.
-async fn measure_queue(state: &State, kind: &JobType, now: Timestamp) -> Result<u64, Failure> {
+async fn measure_queue(jobs: &Jobs, kind: &JobType, now: Timestamp) -> Result<u64, Failure> {
     let mut all = 0;
     for priority in Priority::ALL {
-        let depth = state.jobs.count_ready(&kind.name, priority, now, COUNTED).await?;
+        let depth = jobs.count_ready(&kind.name, priority, now, COUNTED).await?;
         if depth > 0 {
             let dimensions = vec![
                 ("JobType", kind.name.as_str().to_owned()),
@@ -104,15 +106,15 @@ struct Licences {
 
 /// Counts holders against what the rows say. Rows that people come to and leave while they are counted
 /// are counted again by the next run: what is seen then is no drift but traffic.
-async fn count_licences(state: &State, kind: &JobType) -> Result<Licences, Failure> {
+async fn count_licences(jobs: &Jobs, kind: &JobType) -> Result<Licences, Failure> {
     let mut found = Licences { held: 0, drift: 0, share: 0.0 };
     for shard in 0..kind.widest.max(kind.settings.shards) {
-        let Some(counted) = state.jobs.recount(&kind.name, shard).await? else { continue };
+        let Some(counted) = jobs.recount(&kind.name, shard).await? else { continue };
         found.held += counted.holders.len();
         let holders = u32::try_from(counted.holders.len()).unwrap_or(u32::MAX);
         if holders != counted.licence.in_use {
             found.drift += u64::from(holders.abs_diff(counted.licence.in_use));
-            state.jobs.correct(&kind.name, &counted).await?;
+            jobs.correct(&kind.name, &counted).await?;
         }
     }
     let dimensions = || vec![("JobType", kind.name.as_str().to_owned())];
@@ -129,35 +131,12 @@ async fn count_licences(state: &State, kind: &JobType) -> Result<Licences, Failu
     Ok(found)
 }
 
-/// Looks at some of the jobs that wait, going on where the last run stopped.
-async fn look_at_waiting(state: &State, trace: &str) -> Result<usize, Failure> {
-    let position = state.jobs.waiting_position().await?.unwrap_or_default();
-    let mut starts: Vec<String> = position.split(',').map(str::to_owned).collect();
-    starts.resize(Jobs::WAITING_LISTS.into(), String::new());
-    let mut overlooked = 0;
-    for (list, start) in (0..Jobs::WAITING_LISTS).zip(&mut starts) {
-        let after = Some(start.as_str()).filter(|start| !start.is_empty());
-        let (waiting, next) = state.jobs.waiting(list, after, MOST_WAITING).await?;
-        for job in waiting {
-            overlooked += ring_again(state, &job, trace).await?;
-        }
-        *start = next.unwrap_or_default();
-    }
-    let stopped = starts.join(",");
-    if stopped != position {
-        state.jobs.note_waiting(&stopped).await?;
-    }
-    Ok(overlooked)
-}
-
-/// Rings again for dependencies that have ended: if all went well there are none.
-async fn ring_again(state: &State, job: &Job, trace: &str) -> Result<usize, Failure> {
-    let parents = state.jobs.find_all(&job.dependencies).await?;
-    let ended: Vec<&Job> =
-        parents.iter().filter(|parent| parent.status.is_final() && parent.settled).collect();
-    for parent in &ended {
-        state.bells.ring(&Bell::Ended(parent.id.clone()), trace).await?;
-    }
+/// Tells again of dependencies that have ended: if all went well there are none.
+async fn tell_again(state: &State, job: &Job, trace: &str) -> Result<usize, Failure> {
+    let mut ended = state.jobs.find_all(&job.dependencies).await?;
+    ended.retain(|parent| parent.status.is_final() && parent.settled);
+    let again = ended.iter().map(|parent| (WakeUp::ended(&parent.id), 0));
+    state.dispatch.send_all(again, trace).await?;
     Ok(ended.len())
 }
 

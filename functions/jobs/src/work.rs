@@ -11,9 +11,10 @@ mod line;
 
 use std::sync::Arc;
 
-use boundary::batch::{Consumer, Message, Unhandled};
+use boundary::batch::{Consumer, Message};
 use boundary::{Host, Misconfigured};
-use domain::jobs::{Message as Said, Worker};
+use domain::Failure;
+use domain::jobs::{Assignment, Worker};
 use worker::{Patience, Stop, Ticket, run_one};
 
 use line::Direct;
@@ -27,17 +28,13 @@ pub struct State {
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     let state = State { line: Direct::on(host)? };
-    Consumer::new(host, "work", "WORK_DEAD_LETTERS", state, |state, message| {
-        Box::pin(work(state, message))
+    Consumer::of(host, "work", "WORK_DEAD_LETTERS", state, |state, said, message| {
+        Box::pin(work(state, said, message))
     })
 }
 
-async fn work(state: &State, message: &Message) -> Result<(), Unhandled> {
-    let said: Said = serde_json::from_str(&message.body)
-        .map_err(|malformed| Unhandled::Unreadable(malformed.to_string()))?;
-    let Said::JobAssigned { job_id, attempt, .. } = said else {
-        return Err(Unhandled::Unreadable("this is no assignment".to_owned()));
-    };
+async fn work(state: &State, said: Assignment, message: &Message) -> Result<(), Failure> {
+    let Assignment::JobAssigned { job_id, attempt, .. } = said;
     let line = state.line.for_message(&message.trace);
     let ticket = Ticket { job_id: job_id.as_str().to_owned(), attempt };
     let tools = demo::Tools { line: line.clone() };

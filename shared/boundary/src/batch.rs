@@ -12,7 +12,7 @@ use std::sync::Arc;
 use aws_lambda_events::event::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};
 use domain::{Failure, Timestamp};
 use futures::future::BoxFuture;
-use futures::{FutureExt, StreamExt, stream};
+use futures::{FutureExt, StreamExt, TryFutureExt, future, stream};
 use messaging::{DeadLetters, TRACEPARENT};
 use serde_json::json;
 use store::tally;
@@ -58,7 +58,14 @@ impl From<Failure> for Unhandled {
     }
 }
 
-type Handler<S> = for<'a> fn(&'a S, &'a Message) -> BoxFuture<'a, Result<(), Unhandled>>;
+type Outcome<'a> = BoxFuture<'a, Result<(), Unhandled>>;
+
+type Handler<S> = for<'a> fn(&'a S, &'a Message) -> Outcome<'a>;
+
+type Boxed<S> = Box<dyn for<'a> Fn(&'a S, &'a Message) -> Outcome<'a> + Send + Sync>;
+
+/// A handler of messages that were read.
+type Typed<S, M> = for<'a> fn(&'a S, M, &'a Message) -> BoxFuture<'a, Result<(), Failure>>;
 
 type First<S> = for<'a> fn(&'a S, &'a [Message]) -> BoxFuture<'a, Result<(), Failure>>;
 
@@ -70,7 +77,7 @@ pub struct Consumer<S> {
 struct Shared<S> {
     name: &'static str,
     state: S,
-    handler: Handler<S>,
+    handler: Boxed<S>,
     first: Option<First<S>>,
     dead_letters: DeadLetters,
     /// Those of some queues, by the end of the queue's ARN.
@@ -104,6 +111,35 @@ impl<S: Send + Sync + 'static> Consumer<S> {
         dead_letters: &str,
         state: S,
         handler: Handler<S>,
+    ) -> Result<Self, Misconfigured> {
+        Self::boxed(host, name, dead_letters, state, Box::new(handler))
+    }
+
+    /// The same for messages of one kind, which are read here: what can't be goes to the dead letters.
+    pub fn of<M: domain::Message + 'static>(
+        host: &Host,
+        name: &'static str,
+        dead_letters: &str,
+        state: S,
+        handler: Typed<S, M>,
+    ) -> Result<Self, Misconfigured> {
+        let read: Boxed<S> =
+            Box::new(move |state, message| match serde_json::from_str(&message.body) {
+                Ok(said) => handler(state, said, message).map_err(Unhandled::Failure).boxed(),
+                Err(malformed) => {
+                    let reason = malformed.to_string();
+                    future::ready(Err(Unhandled::Unreadable(reason))).boxed()
+                }
+            });
+        Self::boxed(host, name, dead_letters, state, read)
+    }
+
+    fn boxed(
+        host: &Host,
+        name: &'static str,
+        dead_letters: &str,
+        state: S,
+        handler: Boxed<S>,
     ) -> Result<Self, Misconfigured> {
         let dead_letters = DeadLetters::new(host.aws.sqs(), host.vars.required(dead_letters)?);
         Ok(Self {

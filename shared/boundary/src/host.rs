@@ -1,7 +1,10 @@
 //! What a function is given by the place it runs in.
 
+use domain::Message;
+use messaging::{Queue, Topic};
 use outside::Network;
-use store::{Accounts, Jobs, Limits};
+use store::schema::Schema;
+use store::{Accounts, Limits, Table};
 
 use crate::socket::Connections;
 use crate::telemetry::Log;
@@ -54,10 +57,19 @@ impl Host {
         Ok(Limits::new(self.aws.dynamodb(), table))
     }
 
-    /// The jobs table that `JOBS_TABLE` names.
-    pub fn jobs(&self) -> Result<Jobs, Misconfigured> {
-        let table = self.vars.required(store::schema::JOBS.variable)?;
-        Ok(Jobs::new(self.aws.dynamodb(), table))
+    /// The table of that schema, by the name that its variable holds.
+    pub fn table(&self, schema: &Schema) -> Result<Table, Misconfigured> {
+        Ok(Table::new(self.aws.dynamodb(), self.vars.required(schema.variable)?))
+    }
+
+    /// The queue whose address `variable` holds.
+    pub fn queue<M: Message>(&self, variable: &str) -> Result<Queue<M>, Misconfigured> {
+        Ok(Queue::new(self.aws.sqs(), self.vars.required(variable)?))
+    }
+
+    /// The topic that `variable` names.
+    pub fn topic<M: Message>(&self, variable: &str) -> Result<Topic<M>, Misconfigured> {
+        Ok(Topic::new(self.aws.sns(), self.vars.required(variable)?))
     }
 
     /// The connections of the stage of a WebSocket API whose `https` address `variable` holds.

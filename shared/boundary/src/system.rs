@@ -4,6 +4,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use store::schema::Schema;
+
 use crate::http::Operation;
 use crate::openapi::Document;
 use crate::{Function, Host, Misconfigured};
@@ -78,12 +80,21 @@ pub struct System {
     pub switched: bool,
     functions: Vec<Member>,
     sections: Vec<Section>,
+    tables: Vec<Schema>,
 }
 
 impl System {
     /// A system without functions yet.
     pub const fn new(name: &'static str, title: &'static str, about: &'static str) -> Self {
-        Self { name, title, about, switched: true, functions: Vec::new(), sections: Vec::new() }
+        Self {
+            name,
+            title,
+            about,
+            switched: true,
+            functions: Vec::new(),
+            sections: Vec::new(),
+            tables: Vec::new(),
+        }
     }
 
     /// It is part of every deployment, because the others need it.
@@ -153,6 +164,13 @@ impl System {
         self.member(name, Trigger::Socket, function)
     }
 
+    /// With a table of its own.
+    #[must_use]
+    pub fn table(mut self, schema: &Schema) -> Self {
+        self.tables.push(*schema);
+        self
+    }
+
     fn member<F: Function + 'static>(
         mut self,
         name: &'static str,
@@ -166,6 +184,11 @@ impl System {
     /// Its functions.
     pub fn functions(&self) -> &[Member] {
         &self.functions
+    }
+
+    /// Its tables.
+    pub fn tables(&self) -> &[Schema] {
+        &self.tables
     }
 
     /// Adds its operations to the document.

@@ -16,7 +16,7 @@
 //! - No word of a worker counts that does not name the attempt it was given: [`Job::attempt`] is the
 //!   fencing token, and grows whenever a run that began has ended without success.
 //! - No run beyond [`Job::last_attempt`], whether attempts ended by failing or by falling silent.
-//! - No state that a message carries: doorbells say "look", rows say what there is to see.
+//! - No state that a message carries: wake-ups say "look", rows say what there is to see.
 //! - No job that waits for ever behind later ones: see [`order`] for the bound.
 
 pub mod explain;
@@ -36,40 +36,12 @@ pub use job::{
     Artifact, Job, JobId, OnDependencyFailure, PayloadPlace, Priority, RetryPolicy, Status, Worker,
 };
 pub use kind::{Delivery, JobType, Settings, TypeName, builtin, builtins};
-pub use message::{Bell, JobEnded, Message, Notice, bells};
+pub use message::{Assignment, JobEnded, Notice, WakeUp};
 pub use record::{Actor, Record, replay};
 pub use submission::{LONGEST_PAYLOAD, MOST_DEPENDENCIES, Submission};
 pub use transition::{Decision, Event, Refusal, SILENCE_SECONDS, transition};
 
 use crate::Timestamp;
-
-/// The caller's mistake, in the domain's words; the boundary knows what HTTP calls it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Rejected {
-    /// A field breaks its rule.
-    #[error("{field}: {rule}")]
-    Field {
-        /// The field, as the caller wrote it.
-        field: String,
-        /// What the field must be.
-        rule: String,
-    },
-    /// No such job, or none that the caller may know of.
-    #[error("there is no such job")]
-    UnknownJob,
-    /// No such type.
-    #[error("there is no job type `{0}`")]
-    UnknownType(String),
-    /// The job is not in a state in which that can be done.
-    #[error("{0}")]
-    Refused(Refusal),
-}
-
-impl Rejected {
-    pub(crate) fn field(field: impl Into<String>, rule: impl Into<String>) -> Self {
-        Self::Field { field: field.into(), rule: rule.into() }
-    }
-}
 
 /// `seconds` later; the end of time where there is no such moment.
 pub(crate) fn after(at: Timestamp, seconds: i64) -> Timestamp {

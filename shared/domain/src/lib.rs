@@ -14,6 +14,7 @@ pub mod ids;
 pub mod jobs;
 pub mod limits;
 pub mod links;
+mod message;
 pub mod notifications;
 mod rejected;
 #[cfg(test)]
@@ -22,4 +23,5 @@ mod search;
 pub use failure::Failure;
 pub use hex::hex;
 pub use jiff::Timestamp;
+pub use message::Message;
 pub use rejected::Rejected;

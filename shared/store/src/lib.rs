@@ -9,19 +9,23 @@
 pub mod accounts;
 pub mod bucket;
 pub mod idempotency;
-pub mod jobs;
 pub mod leases;
 pub mod limits;
 pub mod reading;
 pub mod row;
 pub mod schema;
 pub mod settle;
+mod table;
 pub mod tally;
 pub mod transaction;
 
 pub use accounts::Accounts;
 pub use bucket::Bucket;
 pub use idempotency::Idempotency;
-pub use jobs::Jobs;
 pub use leases::Leases;
 pub use limits::Limits;
+pub use row::Item;
+pub use table::{
+    ABSENT, ALWAYS, Condition, Ended, IndexKeys, IntoAttribute, Key, Lost, Once, PRESENT, Query,
+    Row, Table, Tx, Updated, Walk, given, plain, read, text_of,
+};

@@ -28,50 +28,71 @@ pub const INDEXES: [(&str, &str, &str); 3] =
 /// Seconds since 1970 after which DynamoDB may delete the row, days late; never trusted as a clock.
 pub const EXPIRES: &str = "expires";
 
-/// What a table must look like for this crate to work on it.
+/// What an index has of each row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Table {
+pub enum Projection {
+    /// Everything.
+    All,
+    /// Keys.
+    KeysOnly,
+    /// Keys and these attributes.
+    Include(&'static [&'static str]),
+}
+
+/// What a table must look like for a store to work on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Schema {
     /// Its logical id in the template.
     pub logical_id: &'static str,
     /// The environment variable that carries its name.
     pub variable: &'static str,
-    /// How many of [`INDEXES`] it has.
-    pub indexes: usize,
+    /// What each of [`INDEXES`] that it has has of its rows.
+    pub indexes: &'static [Projection],
     /// Whether rows carry `expires`.
     pub expiring: bool,
 }
 
 /// Id leases: one row a lane.
-pub const IDS: Table =
-    Table { logical_id: "IdsTable", variable: "IDS_TABLE", indexes: 0, expiring: false };
+pub const IDS: Schema =
+    Schema { logical_id: "IdsTable", variable: "IDS_TABLE", indexes: &[], expiring: false };
 
 /// Accounts, keys, the audit trail and the answers kept for repeated requests.
-pub const ACCOUNTS: Table =
-    Table { logical_id: "AccountsTable", variable: "ACCOUNTS_TABLE", indexes: 1, expiring: true };
-
-/// Links, their counters and the salts that visitors are hashed with.
-pub const LINKS: Table =
-    Table { logical_id: "LinksTable", variable: "LINKS_TABLE", indexes: 2, expiring: true };
-
-/// Limits: shared counters, rules, the firewall, and what was asked lately.
-pub const LIMITS: Table =
-    Table { logical_id: "LimitsTable", variable: "LIMITS_TABLE", indexes: 0, expiring: true };
-
-/// Jobs, their types, licences and trails.
-pub const JOBS: Table =
-    Table { logical_id: "JobsTable", variable: "JOBS_TABLE", indexes: 3, expiring: true };
-
-/// Notifications, their deliveries, people, templates and providers.
-pub const NOTIFICATIONS: Table = Table {
-    logical_id: "NotificationsTable",
-    variable: "NOTIFICATIONS_TABLE",
-    indexes: 2,
+pub const ACCOUNTS: Schema = Schema {
+    logical_id: "AccountsTable",
+    variable: "ACCOUNTS_TABLE",
+    indexes: &[Projection::All],
     expiring: true,
 };
 
-/// Posts, what is between people, timelines and what is counted.
-pub const FEED: Table =
-    Table { logical_id: "FeedTable", variable: "FEED_TABLE", indexes: 2, expiring: true };
+/// Links, their counters and the salts that visitors are hashed with.
+pub const LINKS: Schema = Schema {
+    logical_id: "LinksTable",
+    variable: "LINKS_TABLE",
+    indexes: &[Projection::All, Projection::All],
+    expiring: true,
+};
 
-/// Every table.
-pub const TABLES: &[Table] = &[IDS, ACCOUNTS, LINKS, LIMITS, JOBS, NOTIFICATIONS, FEED];
+/// Limits: shared counters, rules, the firewall, and what was asked lately.
+pub const LIMITS: Schema =
+    Schema { logical_id: "LimitsTable", variable: "LIMITS_TABLE", indexes: &[], expiring: true };
+
+/// Notifications, their deliveries, people, templates and providers. A page of a log is read from the rows, and
+/// whoever looks needs to know no more of them than that.
+pub const NOTIFICATIONS: Schema = Schema {
+    logical_id: "NotificationsTable",
+    variable: "NOTIFICATIONS_TABLE",
+    indexes: &[Projection::Include(&["ways"]), Projection::Include(&["priority", "class"])],
+    expiring: true,
+};
+
+/// Posts, what is between people, timelines and what is counted. What is listed is read from the rows; what is
+/// hot has to be weighed first.
+pub const FEED: Schema = Schema {
+    logical_id: "FeedTable",
+    variable: "FEED_TABLE",
+    indexes: &[Projection::KeysOnly, Projection::Include(&["people"])],
+    expiring: true,
+};
+
+/// Every table whose system does not bring its own.
+pub const TABLES: &[Schema] = &[IDS, ACCOUNTS, LINKS, LIMITS, NOTIFICATIONS, FEED];

@@ -35,6 +35,15 @@ impl Transacted {
 /// Conflicts pass within milliseconds: someone else's transaction holds one of the items.
 const CONFLICT_TRIES: u32 = 6;
 
+/// How one try of a transaction ended.
+#[derive(Debug)]
+pub enum Tried {
+    /// As any does.
+    Ended(Transacted),
+    /// Nothing is written: others were at these items, by their place.
+    Crowded(Vec<usize>),
+}
+
 /// Writes `items` as one transaction.
 ///
 /// `token` names the request: a retry whose first try was committed is recognised by DynamoDB and
@@ -48,36 +57,11 @@ pub async fn transact(
     let mut tries = 0;
     loop {
         tries += 1;
-        let sent = client
-            .transact_write_items()
-            .set_transact_items(Some(items.clone()))
-            .client_request_token(token)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await;
-        let error = match sent {
-            Ok(done) => {
-                tally::note(done.consumed_capacity());
-                return Ok(Transacted::Committed);
-            }
-            Err(error) => error,
-        };
-        let reasons = match error.as_service_error() {
-            Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
-                cancelled.cancellation_reasons()
-            }
-            Some(TransactWriteItemsError::TransactionInProgressException(_)) => &[],
-            _ => return Err(Failure::new(action, error)),
-        };
-        if reasons.iter().any(is_lost_condition) {
-            tally::note([]);
-            return Ok(Transacted::Refused(reasons.iter().map(lost_condition).collect()));
+        match attempt(client, action, items.clone(), Some(token)).await? {
+            Attempt::Ended(ended) => return Ok(ended),
+            Attempt::Passing { failure, .. } if tries == CONFLICT_TRIES => return Err(failure),
+            Attempt::Passing { .. } => tokio::time::sleep(Duration::from_millis(10 << tries)).await,
         }
-        let passing = reasons.iter().all(|reason| is_passing(reason.code()));
-        if !passing || tries == CONFLICT_TRIES {
-            return Err(Failure::new(action, error));
-        }
-        tokio::time::sleep(Duration::from_millis(10 << tries)).await;
     }
 }
 
@@ -87,42 +71,13 @@ pub async fn transact_once(
     action: &'static str,
     items: Vec<TransactWriteItem>,
 ) -> Result<Option<Transacted>, Failure> {
-    let sent = client
-        .transact_write_items()
-        .set_transact_items(Some(items))
-        .return_consumed_capacity(ReturnConsumedCapacity::Total)
-        .send()
-        .await;
-    let error = match sent {
-        Ok(done) => {
-            tally::note(done.consumed_capacity());
-            return Ok(Some(Transacted::Committed));
+    match attempt(client, action, items, None).await? {
+        Attempt::Ended(ended) => Ok(Some(ended)),
+        Attempt::Passing { is_conflict, failure, .. } => {
+            tally::note([]);
+            if is_conflict { Ok(None) } else { Err(failure) }
         }
-        Err(error) => error,
-    };
-    let reasons = match error.as_service_error() {
-        Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
-            cancelled.cancellation_reasons()
-        }
-        _ => return Err(Failure::new(action, error)),
-    };
-    tally::note([]);
-    if reasons.iter().any(is_lost_condition) {
-        return Ok(Some(Transacted::Refused(reasons.iter().map(lost_condition).collect())));
     }
-    if reasons.iter().any(|reason| reason.code() == Some("TransactionConflict")) {
-        return Ok(None);
-    }
-    Err(Failure::new(action, error))
-}
-
-/// How one try of a transaction ended.
-#[derive(Debug)]
-pub enum Tried {
-    /// As any does.
-    Ended(Transacted),
-    /// Nothing is written: others were at these items, by their place.
-    Crowded(Vec<usize>),
 }
 
 /// Tries `items` as one transaction, once, and says where others were in the way.
@@ -131,16 +86,43 @@ pub async fn try_transact(
     action: &'static str,
     items: Vec<TransactWriteItem>,
 ) -> Result<Tried, Failure> {
+    match attempt(client, action, items, None).await? {
+        Attempt::Ended(ended) => Ok(Tried::Ended(ended)),
+        Attempt::Passing { crowded, .. } => {
+            tally::note([]);
+            Ok(Tried::Crowded(crowded))
+        }
+    }
+}
+
+/// What one request came to.
+enum Attempt {
+    Ended(Transacted),
+    /// For reasons that a moment's patience cures.
+    Passing {
+        crowded: Vec<usize>,
+        is_conflict: bool,
+        failure: Failure,
+    },
+}
+
+async fn attempt(
+    client: &Client,
+    action: &'static str,
+    items: Vec<TransactWriteItem>,
+    token: Option<&str>,
+) -> Result<Attempt, Failure> {
     let sent = client
         .transact_write_items()
         .set_transact_items(Some(items))
+        .set_client_request_token(token.map(str::to_owned))
         .return_consumed_capacity(ReturnConsumedCapacity::Total)
         .send()
         .await;
     let error = match sent {
         Ok(done) => {
             tally::note(done.consumed_capacity());
-            return Ok(Tried::Ended(Transacted::Committed));
+            return Ok(Attempt::Ended(Transacted::Committed));
         }
         Err(error) => error,
     };
@@ -151,17 +133,21 @@ pub async fn try_transact(
         Some(TransactWriteItemsError::TransactionInProgressException(_)) => &[],
         _ => return Err(Failure::new(action, error)),
     };
-    tally::note([]);
     if reasons.iter().any(is_lost_condition) {
+        tally::note([]);
         let refused = reasons.iter().map(lost_condition).collect();
-        return Ok(Tried::Ended(Transacted::Refused(refused)));
+        return Ok(Attempt::Ended(Transacted::Refused(refused)));
     }
     if !reasons.iter().all(|reason| is_passing(reason.code())) {
         return Err(Failure::new(action, error));
     }
-    let crowded = |reason: &CancellationReason| !matches!(reason.code(), None | Some("None"));
-    let crowded = (0..).zip(reasons).filter(|(_, reason)| crowded(reason));
-    Ok(Tried::Crowded(crowded.map(|(place, _)| place).collect()))
+    let in_the_way = |reason: &CancellationReason| !matches!(reason.code(), None | Some("None"));
+    let crowded = (0..).zip(reasons).filter(|(_, reason)| in_the_way(reason));
+    Ok(Attempt::Passing {
+        crowded: crowded.map(|(place, _)| place).collect(),
+        is_conflict: reasons.iter().any(|reason| reason.code() == Some("TransactionConflict")),
+        failure: Failure::new(action, error),
+    })
 }
 
 fn is_lost_condition(reason: &CancellationReason) -> bool {

@@ -4,7 +4,6 @@ use e2e::target;
 use serde_json::{Value, json};
 
 use super::submit;
-use crate::links::member;
 
 const NOBODY: &str = "000000000000ffffffffffffffff";
 
@@ -41,7 +40,7 @@ fn calls() -> Vec<(&'static str, &'static str, Value)> {
 #[test]
 fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
     let target = target();
-    let stranger = member(target);
+    let stranger = target.member();
     let id = submit(target, &json!({ "jobType": "sleep", "payload": { "seconds": 1 } }));
     for (method, path, wrong) in calls() {
         let body = (!wrong.is_null()).then_some(&wrong);

@@ -3,14 +3,14 @@
 use e2e::{Answer, target};
 use serde_json::{Value, json};
 
-use super::{fresh_url, member, shorten, visit};
+use super::{fresh_url, shorten, visit};
 
 const DOMAINS: &str = "/api/v1/domains";
 
 #[test]
 fn a_domain_is_claimed_by_anyone_and_used_by_whoever_proves_it() {
     let target = target();
-    let (ada, eve) = (member(target), member(target));
+    let (ada, eve) = (target.member(), target.member());
     let name = format!("{}.example.com", target.fresh("go"));
     let call = |method: &str, path: &str, key: &str, body: Option<&Value>| {
         target.send(method, path, key, &[], body)
@@ -42,7 +42,7 @@ fn a_domain_is_claimed_by_anyone_and_used_by_whoever_proves_it() {
 #[test]
 fn abuse_is_reported_by_anyone_and_dealt_with_by_admins() {
     let target = target();
-    let eve = member(target);
+    let eve = target.member();
     let code = shorten(target, &json!({ "longUrl": fresh_url(target) }));
     let report = format!("/api/v1/url/{code}/report");
     let send = |body: &Value| target.send("POST", &report, "", &[], Some(body)).status;
@@ -100,7 +100,7 @@ fn a_deletion_is_undone() {
 #[test]
 fn of_a_hundred_who_want_an_alias_one_gets_it() {
     let target = target();
-    let (alias, key) = (target.fresh("alias"), member(target));
+    let (alias, key) = (target.fresh("alias"), target.member());
     let statuses: Vec<u16> = std::thread::scope(|scope| {
         let callers: Vec<_> = (0..100)
             .map(|n| {

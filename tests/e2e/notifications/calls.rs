@@ -5,7 +5,6 @@ use e2e::target;
 use serde_json::{Value, json};
 
 use super::{ALL, mail, reachable, tell};
-use crate::links::member;
 
 const NOBODY: &str = "000000000000ffffffffffffffff";
 
@@ -50,7 +49,7 @@ fn calls() -> Vec<(&'static str, &'static str, Value, Stranger)> {
 #[test]
 fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
     let target = target();
-    let stranger = member(target);
+    let stranger = target.member();
     let user = reachable(target);
     let id = tell(target, &mail(&user, &json!({})));
     for (method, path, wrong, kind) in calls() {

@@ -270,4 +270,16 @@ impl Target {
         let id = made.body["ids"][0].as_str().unwrap_or_default().to_lowercase();
         format!("{start}-{id}")
     }
+
+    /// A key of a new account with the role `member`.
+    ///
+    /// # Panics
+    /// When the account can't be made, which fails the test.
+    pub fn member(&self) -> String {
+        let user = self.fresh("member");
+        let account = serde_json::json!({ "userId": user, "name": "Member", "roles": ["member"] });
+        assert_eq!(self.post("/api/v1/accounts", &account).status, 201);
+        let made = self.post(&format!("/api/v1/accounts/{user}/keys"), &serde_json::json!({}));
+        made.text("key").to_owned()
+    }
 }

@@ -2,24 +2,25 @@
 
 use boundary::telemetry::{Trace, Unit, measure, measure_of};
 use domain::Failure;
-use domain::jobs::{Actor, Bell, Event, Job, JobId, Status};
+use domain::jobs::{Actor, Event, Job, JobId, Notice, Status, WakeUp};
 use futures::stream;
 use futures::{StreamExt, TryStreamExt};
-use store::jobs::Applied;
 
 use crate::dispatch::hand_out::hand_out;
 use crate::dispatch::{AT_ONCE, State};
+use crate::engine::Applied;
 
 /// Tells of a job's end, unless that was done. Each step may be repeated; the last one notes that all
 /// of them are done, so a run that is cut off anywhere is made up for by the next.
 pub(crate) async fn tell(state: &State, id: &JobId, trace: &Trace) -> Result<(), Failure> {
-    let began = state.now();
-    let Some(job) = state.jobs.find(id).await? else { return Ok(()) };
+    let began = state.clock.now();
+    let jobs = &state.engine.jobs;
+    let Some(job) = jobs.find(id).await? else { return Ok(()) };
     if !job.status.is_final() {
         return Ok(());
     }
     loop {
-        let children = state.jobs.children(id).await?;
+        let children = jobs.children(id).await?;
         if children.is_empty() {
             break;
         }
@@ -28,7 +29,7 @@ pub(crate) async fn tell(state: &State, id: &JobId, trace: &Trace) -> Result<(),
             .try_for_each_concurrent(AT_ONCE, |child| tell_child(state, &job, child, trace))
             .await?;
         if state.is_late(began) {
-            state.try_ring(&Bell::Ended(id.clone()), trace).await;
+            state.engine.send(&WakeUp::ended(id), state.at(trace)).await;
             return Ok(());
         }
     }
@@ -44,8 +45,8 @@ pub(crate) async fn tell(state: &State, id: &JobId, trace: &Trace) -> Result<(),
         });
         state.dead_letters.keep(&body.to_string(), reason, job.id.as_str(), "jobs").await?;
     }
-    state.events.ended(&job, &trace.traceparent()).await?;
-    state.jobs.settled(&job).await?;
+    state.events.publish(&Notice::ended(&job), &trace.traceparent()).await?;
+    jobs.settled(&job).await?;
     let dimensions =
         vec![("JobType", job.kind.as_str().to_owned()), ("Status", job.status.name().to_owned())];
     measure_of("jobs_completed_total", Unit::Count, 1.0, dimensions);
@@ -67,15 +68,11 @@ async fn tell_child(
         dependency: parent.id.clone(),
         completed: parent.status == Status::Completed,
     };
-    let token = || state.entropy.token();
-    let now = state.now();
-    match state.jobs.apply(&child, &event, &Actor::System, |_| true, now, token).await? {
-        Applied::Changed { before, after } => {
-            state.ring(&before, &after, trace).await;
-            Ok(())
-        }
-        Applied::Stays(_) | Applied::Refused(..) | Applied::Unknown => {
-            state.jobs.forget_child(&parent.id, &child).await
+    let (engine, by) = (&state.engine, Actor::System);
+    match engine.happen(&child, &event, &by, |_| true, state.at(trace)).await? {
+        Applied::Changed(_) => Ok(()),
+        Applied::Stays(_) | Applied::Refused(_) | Applied::Unknown => {
+            engine.jobs.forget_child(&parent.id, &child).await
         }
     }
 }

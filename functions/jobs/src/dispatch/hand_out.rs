@@ -2,7 +2,7 @@
 
 use boundary::telemetry::Trace;
 use domain::Failure;
-use domain::jobs::{Bell, Delivery, JobId, TypeName};
+use domain::jobs::{Assignment, Delivery, Job, JobId, TypeName, WakeUp};
 use futures::StreamExt;
 use futures::stream;
 
@@ -18,23 +18,28 @@ pub(crate) async fn hand_out(
     also: &[JobId],
     trace: &Trace,
 ) -> Result<(), Failure> {
-    let began = state.now();
+    let began = state.clock.now();
     loop {
-        let Some(kind) = state.jobs.kind(name).await? else { return Ok(()) };
+        let Some(kind) = state.engine.jobs.kind(name).await? else { return Ok(()) };
         if kind.settings.delivery == Delivery::Poll {
             return Ok(());
         }
-        let (now, token) = (state.now(), || state.entropy.token());
-        let assigned = state.jobs.assign(&kind, None, also, BATCH, now, token).await?;
-        stream::iter(&assigned.jobs)
-            .for_each_concurrent(AT_ONCE, |(before, after)| state.ring(before, after, trace))
-            .await;
+        let now = state.clock.now();
+        let assigned = state.engine.assign(&kind, None, also, BATCH, now).await?;
+        let tell = |job| tell_worker(state, job, trace);
+        stream::iter(&assigned.jobs).for_each_concurrent(AT_ONCE, tell).await;
         if !assigned.more {
             return Ok(());
         }
         if state.is_late(began) {
-            state.try_ring(&Bell::Ready(name.clone(), None, 0), trace).await;
+            state.engine.send(&WakeUp::ready(name), state.at(trace)).await;
             return Ok(());
         }
     }
+}
+
+/// A job whose worker is not told is found silent, and handed out again.
+async fn tell_worker(state: &State, job: &Job, trace: &Trace) {
+    let sent = state.work.send(&Assignment::of(job), 0, &trace.traceparent()).await;
+    state.engine.note(sent, state.at(trace));
 }

@@ -12,7 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::submit::{BODY_CAP, NewJob, Submission, ids, submit_one};
+use super::new_job::{NewJob, ids};
+use super::submit::{BODY_CAP, Submission, submit_one};
 use crate::http::state::App;
 
 /// Jobs in one request.

@@ -6,11 +6,11 @@ use boundary::http::{Call, Cursor, Json, Operation, Problem, Query, State};
 use domain::jobs::{JobId, Status, TypeName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::jobs::{JobFilter, Whose};
 
 use super::Viewer;
 use super::view::JobView;
 use crate::http::state::{App, sees_all};
+use crate::store::{JobFilter, Whose};
 
 /// Which jobs.
 #[derive(Debug, Deserialize, JsonSchema)]

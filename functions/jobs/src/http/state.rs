@@ -3,18 +3,16 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use boundary::http::{Call, Problem};
-use boundary::telemetry::Log;
-use boundary::{Entropy, Host, Misconfigured};
+use boundary::http::{Call, Problem, sentence};
+use boundary::{Host, Misconfigured};
 use domain::Timestamp;
 use domain::accounts::{Principal, Role};
 use domain::jobs::order::ahead_until;
-use domain::jobs::{
-    Actor, Bell, Event, Job, JobId, JobType, Priority, Rejected, Status, TypeName, bells,
-};
-use messaging::Doorbells;
-use store::jobs::Applied;
-use store::{Bucket, Jobs};
+use domain::jobs::{Actor, Event, Job, JobId, JobType, Priority, Refusal, TypeName, WakeUp};
+use store::Bucket;
+
+use crate::engine::{Applied, Engine};
+use crate::store::Jobs;
 
 /// How long a node remembers a type's settings and how long its queue is.
 const REMEMBERED_MS: i64 = 5_000;
@@ -25,31 +23,26 @@ pub(crate) const COUNTED: i32 = 1_000;
 /// What the handlers share.
 #[derive(Debug)]
 pub struct App {
+    pub(crate) engine: Engine,
     pub(crate) jobs: Jobs,
     pub(crate) bucket: Bucket,
-    pub(crate) entropy: Entropy,
-    bells: Doorbells,
-    log: Log,
     kinds: Mutex<HashMap<TypeName, (Timestamp, JobType)>>,
     depths: Mutex<HashMap<(TypeName, Priority), (Timestamp, u64)>>,
 }
 
 impl App {
     pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
-        let queue = host.vars.required("DISPATCH_QUEUE")?;
-        let bucket = host.vars.required("ARTIFACTS_BUCKET")?;
+        let engine = Engine::on(host)?;
         Ok(Self {
-            jobs: host.jobs()?,
-            bucket: Bucket::new(host.aws.s3(), bucket),
-            entropy: host.entropy.clone(),
-            bells: Doorbells::new(host.aws.sqs(), queue, None),
-            log: host.log.clone(),
+            jobs: engine.jobs.clone(),
+            engine,
+            bucket: Bucket::new(host.aws.s3(), host.vars.required("ARTIFACTS_BUCKET")?),
             kinds: Mutex::default(),
             depths: Mutex::default(),
         })
     }
 
-    /// Lets an event happen to a job, and rings for whoever has to know.
+    /// Lets an event happen to a job, and wakes up whoever has to look.
     pub(crate) async fn happen(
         &self,
         call: &Call,
@@ -58,37 +51,17 @@ impl App {
         by: &Actor,
         may: impl Fn(&Job) -> bool,
     ) -> Result<Job, Problem> {
-        let token = || self.entropy.token();
-        match self.jobs.apply(id, event, by, may, call.now, token).await? {
-            Applied::Changed { before, after } => {
-                self.ring(Some(&before), &after, call).await;
-                Ok(*after)
-            }
-            Applied::Stays(job) => Ok(*job),
-            Applied::Refused(refusal, _) => Err(Rejected::Refused(refusal).into()),
-            Applied::Unknown => Err(Rejected::UnknownJob.into()),
-        }
-    }
-
-    /// Rings for a change that is written. The sweep rings for what could not be rung here.
-    pub(crate) async fn ring(&self, before: Option<&Job>, after: &Job, call: &Call) {
-        // Whoever claims a job is told by the answer.
-        let Some(bell) = bells(before, after, call.now) else { return };
-        if after.status == Status::Assigned {
-            return;
-        }
-        if let Err(failure) = self.bells.ring(&bell, &call.trace.traceparent()).await {
-            self.log.warn(call.now, &call.trace, &failure.chain());
+        match self.engine.happen(id, event, by, may, (call.now, &call.trace)).await? {
+            Applied::Changed(job) | Applied::Stays(job) => Ok(*job),
+            Applied::Refused(refusal) => Err(refused(&refusal)),
+            Applied::Unknown => Err(Problem::unknown("job")),
         }
     }
 
     /// A limit that was raised may let jobs in.
     pub(crate) async fn announce(&self, kind: &JobType, call: &Call) {
         lock(&self.kinds).remove(&kind.name);
-        let bell = Bell::Ready(kind.name.clone(), None, 0);
-        if let Err(failure) = self.bells.ring(&bell, &call.trace.traceparent()).await {
-            self.log.warn(call.now, &call.trace, &failure.chain());
-        }
+        self.engine.send(&WakeUp::ready(&kind.name), (call.now, &call.trace)).await;
     }
 
     /// A type that jobs may be submitted for, as it was within the last few seconds.
@@ -98,7 +71,7 @@ impl App {
             return Ok(kind);
         }
         let found = self.jobs.kind(name).await?;
-        let kind = found.ok_or_else(|| Rejected::UnknownType(name.as_str().to_owned()))?;
+        let kind = found.ok_or_else(|| unknown_type(name.as_str()))?;
         lock(&self.kinds).insert(name.clone(), (now, kind.clone()));
         Ok(kind)
     }
@@ -136,6 +109,16 @@ impl App {
         }
         Ok(ahead)
     }
+}
+
+/// The state that a job is in does not let that happen.
+pub(crate) fn refused(refusal: &Refusal) -> Problem {
+    Problem::conflict(sentence(&refusal.to_string()))
+}
+
+fn unknown_type(name: &str) -> Problem {
+    let make = format!("an admin makes it with `PUT /api/v1/job-types/{name}`.");
+    Problem::unfit("jobType", format!("There is no job type `{name}`; {make}"))
 }
 
 /// Whether a caller sees everyone's jobs.

@@ -1,4 +1,4 @@
-//! Submitting a job: one transaction, one doorbell.
+//! Submitting a job: one transaction, one wake-up.
 
 use std::sync::Arc;
 
@@ -9,72 +9,22 @@ use boundary::idempotency;
 use boundary::telemetry::{Unit, measure_of};
 use domain::Timestamp;
 use domain::accounts::{Role, UserId};
-use domain::jobs::{
-    self, Job, JobId, JobType, LONGEST_PAYLOAD, OnDependencyFailure, PayloadPlace, Priority,
-    Rejected, RetryPolicy, Status, TypeName,
-};
+use domain::jobs::{self, Job, JobId, JobType, LONGEST_PAYLOAD, PayloadPlace, Status, TypeName};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use store::Bucket;
 use store::idempotency::Request as Once;
-use store::jobs::{Submitted, Wanted};
 
+use super::new_job::{NewJob, ids, unknown_dependency};
 use crate::http::state::{App, sees};
+use crate::store::{Submitted, Wanted};
 
 /// Payloads over 256 KB go to the bucket; Lambda takes 6 MB.
 pub(super) const BODY_CAP: usize = 4 * 1024 * 1024;
 
 /// Dependencies may end while we look at them; more often than this is a fault.
 const TRIES: usize = 5;
-
-/// A job to submit.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct NewJob {
-    /// A type that exists; `GET /api/v1/job-types` lists them.
-    pub(crate) job_type: String,
-    /// `P0` to `P3`; `P2` if left out.
-    #[schemars(with = "Option<String>")]
-    pub(crate) priority: Option<String>,
-    /// Any JSON, for the worker. Over 256 KB it is kept in a bucket, and the worker gets a link.
-    pub(crate) payload: Option<Value>,
-    /// A repeat with the same key and body within 24 hours gets the first answer. The header
-    /// `Idempotency-Key` does the same.
-    pub(crate) idempotency_key: Option<String>,
-    /// How often it is tried; as its type says if left out.
-    pub(crate) retry_policy: Option<RetryBody>,
-    /// Ids of jobs that have to end first, at most 40.
-    #[serde(default)]
-    pub(crate) dependencies: Vec<String>,
-    /// Not to run before that.
-    #[schemars(with = "Option<String>")]
-    pub(crate) not_before: Option<Timestamp>,
-    /// How long one run may take, 1 to 86400; as its type says if left out.
-    pub(crate) timeout_seconds: Option<u32>,
-    /// `fail` (if left out) or `run`: what happens if a dependency does not complete.
-    #[schemars(with = "Option<String>")]
-    pub(crate) on_dependency_failure: Option<OnDependencyFailure>,
-}
-
-/// How often, and how soon again.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct RetryBody {
-    /// Runs at most, 1 to 100.
-    pub(crate) max_attempts: Option<u32>,
-    /// Before the second run, 0 to 3600; doubled before each further one, and spread.
-    pub(crate) backoff_seconds: Option<u32>,
-}
-
-impl RetryBody {
-    pub(crate) fn over(self, usual: RetryPolicy) -> RetryPolicy {
-        RetryPolicy {
-            max_attempts: self.max_attempts.unwrap_or(usual.max_attempts),
-            backoff_seconds: self.backoff_seconds.unwrap_or(usual.backoff_seconds),
-        }
-    }
-}
 
 /// A job that was submitted.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -126,8 +76,8 @@ pub(super) async fn submit_one(
         Some(json) if json.len() <= LONGEST_PAYLOAD => PayloadPlace::Row,
         Some(_) => PayloadPlace::Bucket,
     };
-    let wanted = checked(&new, dependencies, &kind, place, call.now)?;
-    let id = JobId::made_from(call.now, app.entropy.bytes());
+    let wanted = new.checked(dependencies, &kind, place, call.now)?;
+    let id = JobId::made_from(call.now, app.engine.entropy.bytes());
     if let (PayloadPlace::Bucket, Some(json)) = (place, &payload) {
         app.bucket.keep(&Bucket::payload_key(&id), json.clone().into_bytes()).await?;
     }
@@ -147,7 +97,7 @@ struct Draft<'a> {
 impl Draft<'_> {
     async fn write(self, app: &App, call: &Call, caller: &Caller) -> Result<Submission, Problem> {
         let owner: &UserId = &caller.user_id;
-        let claimant = app.entropy.token();
+        let claimant = app.engine.entropy.token();
         let once = self.once.as_ref().map(|(key, fingerprint)| Once {
             caller: owner.as_str(),
             operation: "submitJob",
@@ -174,10 +124,10 @@ impl Draft<'_> {
                 open: &open,
                 once: once.as_ref().map(|once| (once, answer.kept())),
             };
-            match app.jobs.submit(wanted, call.now, &app.entropy.token()).await? {
+            match app.jobs.submit(wanted, call.now, &app.engine.entropy.token()).await? {
                 Submitted::Created => {
                     count_submission(&job);
-                    app.ring(None, &job, call).await;
+                    app.engine.wake_up(None, &job, (call.now, &call.trace)).await;
                     return Ok(answer);
                 }
                 Submitted::Before(claim) => {
@@ -210,43 +160,6 @@ impl Draft<'_> {
             found.iter().find(|job| job.status.is_final() && job.status != Status::Completed);
         Ok((open.collect(), failed.map(|job| job.id.clone())))
     }
-}
-
-/// The ids that a caller wrote.
-pub(crate) fn ids(written: &[String]) -> Result<Vec<JobId>, Problem> {
-    let id = |text: &String| JobId::parse(text).ok_or_else(|| unknown_dependency(text));
-    written.iter().map(id).collect()
-}
-
-fn unknown_dependency(written: &str) -> Problem {
-    let shown: String = written.chars().take(64).collect();
-    Problem::unfit("dependencies", format!("There is no job `{shown}` to depend on."))
-}
-
-fn checked(
-    new: &NewJob,
-    dependencies: Vec<JobId>,
-    kind: &JobType,
-    payload: PayloadPlace,
-    now: Timestamp,
-) -> Result<jobs::Submission, Rejected> {
-    let priority = match &new.priority {
-        None => Priority::P2,
-        Some(name) => Priority::named(name).ok_or_else(|| Rejected::Field {
-            field: "priority".to_owned(),
-            rule: "`P0`, `P1`, `P2` or `P3`".to_owned(),
-        })?,
-    };
-    jobs::Submission {
-        priority,
-        retry: new.retry_policy.map(|retry| retry.over(kind.settings.retry)),
-        timeout_seconds: new.timeout_seconds,
-        dependencies,
-        on_dependency_failure: new.on_dependency_failure.unwrap_or_default(),
-        not_before: new.not_before,
-        payload,
-    }
-    .checked(now)
 }
 
 async fn answer(

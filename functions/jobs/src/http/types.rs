@@ -8,11 +8,11 @@ use domain::jobs::licence::Licence;
 use domain::jobs::{Delivery, JobType, Priority, Settings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::jobs::Saved;
 
-use super::submit::RetryBody;
+use super::new_job::RetryBody;
 use super::{NewTypePath, TypePath, Viewer};
 use crate::http::state::{App, COUNTED};
+use crate::store::Saved;
 
 /// Licences may be taken while a type is saved; more often than this is a fault.
 const TRIES: usize = 8;
@@ -155,7 +155,7 @@ pub(super) async fn save(
             version: stands + 1,
         };
         let rows: Vec<Licence> = app.jobs.licences(&kind).await?;
-        match app.jobs.save_kind(&kind, &rows, &app.entropy.token()).await? {
+        match app.jobs.save_kind(&kind, &rows, &app.engine.entropy.token()).await? {
             Saved::Moved => {}
             Saved::Saved => {
                 app.announce(&kind, &call).await;

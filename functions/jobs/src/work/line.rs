@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use boundary::telemetry::{Log, Trace};
-use boundary::{Clock, Entropy, Host, Misconfigured};
+use boundary::telemetry::Trace;
+use boundary::{Clock, Host, Misconfigured};
 use bytes::Bytes;
 use domain::Failure;
 use domain::jobs::{
-    Actor, Artifact, Decision, Event, Job, JobId, PayloadPlace, Worker, bells, transition,
+    Actor, Artifact, Decision, Event, Job, JobId, PayloadPlace, Worker, transition,
 };
-use messaging::Doorbells;
-use store::jobs::{Applied, Beaten};
-use store::{Bucket, Jobs};
+use store::Bucket;
 use worker::{Action, Answer, Done, Error, Line, Payload, Started, Ticket, Trouble};
+
+use crate::engine::{Applied, Engine};
+use crate::store::{Beaten, Jobs};
 
 /// How often a worker speaks.
 const HEARTBEAT: Duration = Duration::from_secs(20);
@@ -26,25 +27,20 @@ pub(crate) const LONGEST_RESULT: usize = 4 * 1024;
 pub(crate) struct Direct {
     pub(crate) jobs: Jobs,
     pub(crate) bucket: Bucket,
-    bells: Doorbells,
+    engine: Engine,
     clock: Clock,
-    entropy: Entropy,
-    log: Log,
     trace: Trace,
     worker: Option<Worker>,
 }
 
 impl Direct {
     pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
-        let queue = host.vars.required("DISPATCH_QUEUE")?;
-        let bucket = host.vars.required("ARTIFACTS_BUCKET")?;
+        let engine = Engine::on(host)?;
         Ok(Self {
-            jobs: host.jobs()?,
-            bucket: Bucket::new(host.aws.s3(), bucket),
-            bells: Doorbells::new(host.aws.sqs(), queue, None),
+            jobs: engine.jobs.clone(),
+            bucket: Bucket::new(host.aws.s3(), host.vars.required("ARTIFACTS_BUCKET")?),
+            engine,
             clock: host.clock.clone(),
-            entropy: host.entropy.clone(),
-            log: host.log.clone(),
             trace: Trace::new(&host.entropy),
             worker: None,
         })
@@ -52,7 +48,7 @@ impl Direct {
 
     /// The line for one message, under a name of its own.
     pub(crate) fn for_message(&self, trace: &Trace) -> Self {
-        let worker = crate::work::worker_named(&self.entropy.token());
+        let worker = crate::work::worker_named(&self.engine.entropy.token());
         Self { worker, trace: trace.clone(), ..self.clone() }
     }
 
@@ -61,24 +57,13 @@ impl Direct {
         id.zip(self.worker.clone()).ok_or_else(|| Trouble::lasting("this is no job's id"))
     }
 
-    /// Lets an event happen, and rings for whoever has to know.
+    /// Lets an event happen, and wakes up whoever has to look.
     async fn happen(&self, ticket: &Ticket, event: &Event) -> Result<Answer<Job>, Trouble> {
         let (id, worker) = self.who(ticket)?;
-        let (now, token) = (self.clock.now(), || self.entropy.token());
-        let by = Actor::Worker(worker);
-        let applied = self.jobs.apply(&id, event, &by, |_| true, now, token).await;
-        match applied.map_err(passing)? {
-            Applied::Changed { before, after } => {
-                if let Some(bell) = bells(Some(&before), &after, now)
-                    && let Err(failure) = self.bells.ring(&bell, &self.trace.traceparent()).await
-                {
-                    // The sweep rings again.
-                    self.log.warn(now, &self.trace, &failure.chain());
-                }
-                Ok(Answer::Accepted(*after))
-            }
-            Applied::Stays(job) => Ok(Answer::Accepted(*job)),
-            Applied::Refused(..) | Applied::Unknown => Ok(Answer::Gone),
+        let (by, at) = (Actor::Worker(worker), (self.clock.now(), &self.trace));
+        match self.engine.happen(&id, event, &by, |_| true, at).await.map_err(passing)? {
+            Applied::Changed(job) | Applied::Stays(job) => Ok(Answer::Accepted(*job)),
+            Applied::Refused(_) | Applied::Unknown => Ok(Answer::Gone),
         }
     }
 
@@ -148,7 +133,7 @@ impl Line for Direct {
             attempt: ticket.attempt,
             retryable: error.is_retryable(),
             error: error.message().to_owned(),
-            jitter: u64::from_be_bytes(self.entropy.bytes()),
+            jitter: u64::from_be_bytes(self.engine.entropy.bytes()),
         };
         Ok(self.happen(ticket, &event).await?.map(|_| ()))
     }

@@ -3,7 +3,7 @@
 use axum::body::Body as Bytes;
 use axum::response::{IntoResponse, Response};
 use domain::accounts::{Rejected, Role};
-use domain::{Failure, feed, jobs, limits, links, notifications};
+use domain::{Failure, feed, limits, links, notifications};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
@@ -395,23 +395,6 @@ impl From<limits::Rejected> for Problem {
             Rejected::UnknownOverride => Self::unknown("override"),
             Rejected::UnknownFirewallRule => Self::unknown("firewall rule"),
             Rejected::Moved => Self::moved(),
-        }
-    }
-}
-
-impl From<jobs::Rejected> for Problem {
-    fn from(rejected: jobs::Rejected) -> Self {
-        use jobs::Rejected;
-        match rejected {
-            Rejected::Field { field, rule } => Self::field(field, rule),
-            Rejected::UnknownJob => Self::unknown("job"),
-            Rejected::UnknownType(name) => Self::unfit(
-                "jobType",
-                format!(
-                    "There is no job type `{name}`; an admin makes it with `PUT /api/v1/job-types/{name}`."
-                ),
-            ),
-            Rejected::Refused(refusal) => Self::conflict(sentence(&refusal.to_string())),
         }
     }
 }

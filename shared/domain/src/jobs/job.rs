@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::kind::TypeName;
-use super::{Rejected, SILENCE_SECONDS, after};
+use super::{SILENCE_SECONDS, after};
 use crate::accounts::UserId;
-use crate::{Timestamp, hex};
+use crate::{Rejected, Timestamp, hex};
 
 /// Names a job; ids sort by the time they were made at.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -159,10 +159,10 @@ impl RetryPolicy {
     /// A policy within bounds, or which field is not.
     pub fn checked(self) -> Result<Self, Rejected> {
         if !(1..=100).contains(&self.max_attempts) {
-            return Err(Rejected::field("retryPolicy.maxAttempts", "1 to 100"));
+            return Err(Rejected::invalid("retryPolicy.maxAttempts", "1 to 100"));
         }
         if self.backoff_seconds > 3_600 {
-            return Err(Rejected::field("retryPolicy.backoffSeconds", "0 to 3600"));
+            return Err(Rejected::invalid("retryPolicy.backoffSeconds", "0 to 3600"));
         }
         Ok(self)
     }
@@ -211,7 +211,7 @@ impl Worker {
         let fits = (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
         if !fits {
             let rule = "1 to 128 printable ASCII characters without spaces";
-            return Err(Rejected::field("workerId", rule));
+            return Err(Rejected::invalid("workerId", rule));
         }
         Ok(Self(text.to_owned()))
     }
@@ -240,7 +240,7 @@ impl Artifact {
             && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
         if !fits {
             let rule = "1 to 100 letters, digits, `.`, `_` and `-`, not beginning with a dot";
-            return Err(Rejected::field("name", rule));
+            return Err(Rejected::invalid("name", rule));
         }
         Ok(Self { name: name.to_owned() })
     }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Rejected, RetryPolicy};
-use crate::Timestamp;
+use super::RetryPolicy;
+use crate::{Rejected, Timestamp};
 
 /// Names a type.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ impl TypeName {
             && text.as_bytes()[0].is_ascii_alphanumeric();
         if !fits {
             let rule = "1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit";
-            return Err(Rejected::field("jobType", rule));
+            return Err(Rejected::invalid("jobType", rule));
         }
         Ok(Self(text.to_owned()))
     }
@@ -82,16 +82,16 @@ impl Settings {
     /// Settings within bounds, or which field is not.
     pub fn checked(self) -> Result<Self, Rejected> {
         if self.max_concurrent > Self::MOST {
-            return Err(Rejected::field("maxConcurrent", "0 to 100000"));
+            return Err(Rejected::invalid("maxConcurrent", "0 to 100000"));
         }
         if !(1..=Self::MOST_SHARDS).contains(&self.shards) {
-            return Err(Rejected::field("licenceShards", "1 to 16"));
+            return Err(Rejected::invalid("licenceShards", "1 to 16"));
         }
         if !(1..=LONGEST_RUN_SECONDS).contains(&self.timeout_seconds) {
-            return Err(Rejected::field("timeoutSeconds", "1 to 86400"));
+            return Err(Rejected::invalid("timeoutSeconds", "1 to 86400"));
         }
         if !(1..=LONGEST_RUN_SECONDS).contains(&self.aging_seconds) {
-            return Err(Rejected::field("agingSeconds", "1 to 86400"));
+            return Err(Rejected::invalid("agingSeconds", "1 to 86400"));
         }
         self.retry.checked()?;
         Ok(self)

@@ -1,15 +1,15 @@
-//! What jobs says to others: doorbells inside, notices outside. Rows are the truth.
+//! What jobs says to others: wake-ups inside, notices outside. Rows are the truth.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Job, JobId, Priority, Status, TypeName};
-use crate::Timestamp;
+use crate::{Message, Timestamp};
 
-/// Any message of this system, told apart by `type`. Fields that a reader does not know are passed
-/// over, so that old and new functions can run side by side during a deployment.
+/// What the queue `dispatch` is told, told apart by `type`: look there. Fields that a reader does not know are
+/// passed over, so that old and new functions can run side by side during a deployment.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
-pub enum Message {
+pub enum WakeUp {
     /// There may be something to hand out.
     JobsReady {
         /// Format version; 1.
@@ -32,6 +32,49 @@ pub enum Message {
         /// Format version; 1.
         v: u8,
     },
+}
+
+impl Message for WakeUp {
+    const SENDING: &'static str = "send a wake-up";
+}
+
+/// Queues keep a message back no longer than this; the sweep wakes up for what is later.
+const LONGEST_DELAY_SECONDS: i64 = 900;
+
+impl WakeUp {
+    /// There may be something of a type to hand out.
+    pub fn ready(job_type: &TypeName) -> Self {
+        Self::JobsReady { v: 1, job_type: job_type.clone(), job_id: None }
+    }
+
+    /// A job ended.
+    pub fn ended(id: &JobId) -> Self {
+        Self::JobEnded { v: 1, job_id: id.clone() }
+    }
+
+    /// Who has to look at a change that was written at `now`, and how many seconds later.
+    pub fn after(before: Option<&Job>, after: &Job, now: Timestamp) -> Option<(Self, u32)> {
+        let was = before.map(|job| job.status);
+        if after.status.is_final() {
+            return (!was.is_some_and(Status::is_final)).then(|| (Self::ended(&after.id), 0));
+        }
+        if after.status != Status::Queued || was == Some(Status::Queued) {
+            return None;
+        }
+        let wait_ms = after.ready_at.as_millisecond() - now.as_millisecond();
+        let seconds = (wait_ms.max(0) + 999) / 1_000;
+        let (job_type, job_id) = (after.kind.clone(), Some(after.id.clone()));
+        (seconds <= LONGEST_DELAY_SECONDS).then(|| {
+            let delay = u32::try_from(seconds).unwrap_or(0);
+            (Self::JobsReady { v: 1, job_type, job_id }, delay)
+        })
+    }
+}
+
+/// What the queue `work` is told, told apart by `type` like every message.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+pub enum Assignment {
     /// A job was assigned: begin.
     JobAssigned {
         /// Format version; 1.
@@ -43,48 +86,14 @@ pub enum Message {
     },
 }
 
-/// A doorbell to ring once a change is written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Bell {
-    /// There may be something to hand out, maybe this job, so many seconds from now.
-    Ready(TypeName, Option<JobId>, u32),
-    /// A job ended.
-    Ended(JobId),
-    /// A job waits for a worker to begin.
-    Work(JobId, u32),
+impl Message for Assignment {
+    const SENDING: &'static str = "tell a worker";
 }
 
-/// Queues keep a message back no longer than this; the sweep rings for what is later.
-const LONGEST_DELAY_SECONDS: i64 = 900;
-
-/// Who has to be told of a change, written at `now`.
-pub fn bells(before: Option<&Job>, after: &Job, now: Timestamp) -> Option<Bell> {
-    let was = before.map(|job| job.status);
-    match after.status {
-        Status::Queued if was != Some(Status::Queued) => {
-            let wait_ms = after.ready_at.as_millisecond() - now.as_millisecond();
-            let seconds = (wait_ms.max(0) + 999) / 1_000;
-            if seconds > LONGEST_DELAY_SECONDS {
-                return None;
-            }
-            let delay = u32::try_from(seconds).unwrap_or(0);
-            Some(Bell::Ready(after.kind.clone(), Some(after.id.clone()), delay))
-        }
-        Status::Assigned if was != Some(Status::Assigned) => {
-            Some(Bell::Work(after.id.clone(), after.attempt))
-        }
-        Status::Completed | Status::Failed | Status::Cancelled
-            if !was.is_some_and(Status::is_final) =>
-        {
-            Some(Bell::Ended(after.id.clone()))
-        }
-        Status::Waiting
-        | Status::Queued
-        | Status::Assigned
-        | Status::Running
-        | Status::Completed
-        | Status::Failed
-        | Status::Cancelled => None,
+impl Assignment {
+    /// A worker has to begin with a job.
+    pub fn of(job: &Job) -> Self {
+        Self::JobAssigned { v: 1, job_id: job.id.clone(), attempt: job.attempt }
     }
 }
 
@@ -133,5 +142,18 @@ impl Notice {
             ended_at: job.ended_at,
             error: job.error.clone(),
         })
+    }
+}
+
+impl Message for Notice {
+    const SENDING: &'static str = "publish a job's end";
+
+    fn attributes(&self) -> Vec<(&'static str, String)> {
+        let Self::JobEnded(job) = self;
+        vec![
+            ("jobType", job.job_type.as_str().to_owned()),
+            ("status", job.status.name().to_owned()),
+            ("priority", job.priority.name().to_owned()),
+        ]
     }
 }

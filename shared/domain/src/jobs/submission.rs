@@ -2,10 +2,10 @@
 
 use super::kind::LONGEST_RUN_SECONDS;
 use super::{
-    Job, JobId, JobType, OnDependencyFailure, PayloadPlace, Priority, Rejected, RetryPolicy, Status,
+    Job, JobId, JobType, OnDependencyFailure, PayloadPlace, Priority, RetryPolicy, Status,
 };
-use crate::Timestamp;
 use crate::accounts::UserId;
+use crate::{Rejected, Timestamp};
 
 /// The largest payload that is kept in a row: what is larger goes to the bucket.
 pub const LONGEST_PAYLOAD: usize = 256 * 1024;
@@ -42,14 +42,14 @@ impl Submission {
             retry.checked()?;
         }
         if self.timeout_seconds.is_some_and(|s| !(1..=LONGEST_RUN_SECONDS).contains(&s)) {
-            return Err(Rejected::field("timeoutSeconds", "1 to 86400"));
+            return Err(Rejected::invalid("timeoutSeconds", "1 to 86400"));
         }
         if self.dependencies.len() > MOST_DEPENDENCIES {
-            return Err(Rejected::field("dependencies", "at most 40 jobs"));
+            return Err(Rejected::invalid("dependencies", "at most 40 jobs"));
         }
         let latest = now.as_second().saturating_add(FURTHEST_SECONDS);
         if self.not_before.is_some_and(|at| at.as_second() > latest) {
-            return Err(Rejected::field("notBefore", "within a year from now"));
+            return Err(Rejected::invalid("notBefore", "within a year from now"));
         }
         let mut dependencies = self.dependencies;
         dependencies.sort();

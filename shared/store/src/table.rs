@@ -1,0 +1,160 @@
+//! A table as the stores of systems work on it: rows by their keys, conditions, transactions, queries.
+//!
+//! Expressions stay literal text: they are the rules. A name such as `#max` in one is the attribute `max`,
+//! and a value such as `:limit` is what the condition or the query says [`Condition::with`] it.
+
+mod condition;
+mod query;
+mod row;
+mod tx;
+mod walk;
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemOutput;
+use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
+use aws_sdk_dynamodb::operation::update_item::{UpdateItemError, UpdateItemOutput};
+use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, ReturnValue};
+use domain::Failure;
+use serde::de::DeserializeOwned;
+
+use crate::reading;
+use crate::row::Item;
+use crate::settle::settle;
+use crate::{Idempotency, tally};
+
+use condition::Expressed;
+pub use condition::{ABSENT, ALWAYS, Condition, IntoAttribute, PRESENT, given};
+pub use query::Query;
+pub use row::{IndexKeys, Key, Row, plain, read, text_of};
+pub use tx::{Ended, Lost, Once, Tx};
+pub use walk::Walk;
+
+/// A table of one system.
+#[derive(Debug, Clone)]
+pub struct Table {
+    client: Client,
+    name: String,
+}
+
+/// How an update of one row ended.
+#[derive(Debug)]
+pub enum Updated {
+    /// The row is changed; this is what it says now.
+    Done(Item),
+    /// Its condition failed; this is what stands there, if anything does.
+    Lost(Option<Item>),
+}
+
+impl Table {
+    /// Works on the table of that name.
+    pub fn new(client: Client, name: impl Into<String>) -> Self {
+        Self { client, name: name.into() }
+    }
+
+    /// The rows of this table that remember requests.
+    pub fn idempotency(&self) -> Idempotency {
+        Idempotency::new(self.client.clone(), &self.name)
+    }
+
+    /// Reads one row, up to date.
+    pub async fn get<T: DeserializeOwned>(
+        &self,
+        key: Key,
+        action: &'static str,
+    ) -> Result<Option<T>, Failure> {
+        self.item(key, action).await?.map(read).transpose()
+    }
+
+    async fn item(&self, key: Key, action: &'static str) -> Result<Option<Item>, Failure> {
+        reading::get(&self.client, &self.name, key.item(), action).await
+    }
+
+    /// Reads rows, up to date and in no order; those that do not exist are left out.
+    pub async fn get_all<T: DeserializeOwned>(
+        &self,
+        keys: impl IntoIterator<Item = Key>,
+        action: &'static str,
+    ) -> Result<Vec<T>, Failure> {
+        let keys = keys.into_iter().map(Key::item).collect();
+        let found = reading::get_all(&self.client, &self.name, keys, action).await?;
+        found.into_iter().map(read).collect()
+    }
+
+    /// Rows of one partition, of the table or of one of its indexes.
+    pub fn query(&self, action: &'static str, keys: impl Into<String>) -> Query<'_> {
+        Query::new(self, action, keys.into())
+    }
+
+    /// A transaction, still empty.
+    pub fn tx<P>(&self, action: &'static str) -> Tx<'_, P> {
+        Tx::new(self, action)
+    }
+
+    /// Changes one row, where a lost condition means that there was nothing left to do.
+    pub async fn update(
+        &self,
+        key: Key,
+        change: &str,
+        condition: Condition,
+        action: &'static str,
+    ) -> Result<(), Failure> {
+        let sent = self.updating(key, change, condition).send().await;
+        settle(action, sent, UpdateItemOutput::consumed_capacity)
+    }
+
+    /// Changes one row and says what it says now; whoever loses is told what stands there.
+    pub async fn update_telling(
+        &self,
+        key: Key,
+        change: &str,
+        condition: Condition,
+        action: &'static str,
+    ) -> Result<Updated, Failure> {
+        let request = self.updating(key, change, condition.telling());
+        match request.return_values(ReturnValue::AllNew).send().await {
+            Ok(done) => {
+                tally::note(done.consumed_capacity());
+                Ok(Updated::Done(done.attributes.unwrap_or_default()))
+            }
+            Err(error) => match error.as_service_error() {
+                Some(UpdateItemError::ConditionalCheckFailedException(lost)) => {
+                    tally::note([]);
+                    Ok(Updated::Lost(lost.item().cloned()))
+                }
+                _ => Err(Failure::new(action, error)),
+            },
+        }
+    }
+
+    /// Deletes one row, where a lost condition means that there was nothing left to do.
+    pub async fn delete(
+        &self,
+        key: Key,
+        condition: Condition,
+        action: &'static str,
+    ) -> Result<(), Failure> {
+        let Expressed { condition, names, values, told } = condition.expressed("");
+        let request = self.client.delete_item().table_name(&self.name).set_key(Some(key.item()));
+        let sent = request
+            .set_condition_expression(condition)
+            .set_expression_attribute_names(names)
+            .set_expression_attribute_values(values)
+            .set_return_values_on_condition_check_failure(told)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        settle(action, sent, DeleteItemOutput::consumed_capacity)
+    }
+
+    fn updating(&self, key: Key, change: &str, condition: Condition) -> UpdateItemFluentBuilder {
+        let Expressed { condition, names, values, told } = condition.expressed(change);
+        let request = self.client.update_item().table_name(&self.name).set_key(Some(key.item()));
+        request
+            .update_expression(change)
+            .set_condition_expression(condition)
+            .set_expression_attribute_names(names)
+            .set_expression_attribute_values(values)
+            .set_return_values_on_condition_check_failure(told)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+    }
+}

@@ -1,0 +1,189 @@
+//! Transactions whose parts have names: whoever loses asks which part it was, not where it stood.
+
+use aws_sdk_dynamodb::types::builders::{
+    ConditionCheckBuilder, DeleteBuilder, PutBuilder, UpdateBuilder,
+};
+use aws_sdk_dynamodb::types::{ConditionCheck, Delete, Put, TransactWriteItem, Update};
+use domain::Failure;
+
+use super::row::item;
+use super::{Condition, Expressed, Key, Row, Table};
+use crate::row::Item;
+use crate::transaction::{self, Transacted, Tried, transact, try_transact};
+
+/// Writes that all happen or none; `P` names them.
+#[derive(Debug)]
+pub struct Tx<'t, P> {
+    table: &'t Table,
+    action: &'static str,
+    parts: Vec<(P, TransactWriteItem)>,
+    /// Why a part could not be made; it fails the commit.
+    unmade: Option<Failure>,
+}
+
+/// How a transaction ended.
+#[derive(Debug)]
+pub enum Ended<P> {
+    /// Everything is written.
+    Committed,
+    /// Nothing is, because of these parts.
+    Lost(Lost<P>),
+}
+
+/// How a single try of a transaction ended.
+#[derive(Debug)]
+pub enum Once<P> {
+    /// As any does.
+    Ended(Ended<P>),
+    /// Nothing is written: other transactions were at these parts.
+    Crowded(Vec<P>),
+}
+
+/// The parts whose conditions failed: one transaction can lose several at once.
+#[derive(Debug)]
+pub struct Lost<P>(Vec<(usize, P, Item)>);
+
+impl<P: Copy + PartialEq> Lost<P> {
+    /// Whether a part of that name is among them.
+    pub fn has(&self, part: P) -> bool {
+        self.at(part).is_some()
+    }
+
+    /// What stood where that part wanted to write; empty unless its condition asked for it.
+    pub fn at(&self, part: P) -> Option<&Item> {
+        self.0.iter().find(|(_, lost, _)| *lost == part).map(|(_, _, item)| item)
+    }
+}
+
+impl<'t, P> Tx<'t, P> {
+    pub(super) const fn new(table: &'t Table, action: &'static str) -> Self {
+        Self { table, action, parts: Vec::new(), unmade: None }
+    }
+
+    /// Writes a row in the place of any other.
+    #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "a row is made for its put")]
+    pub fn put(self, part: P, row: impl Row, condition: Condition) -> Self {
+        let put = item(&row).and_then(|item| {
+            let put = self.guard::<PutBuilder>(condition, "").set_item(Some(item)).build();
+            put.map_err(|cause| Failure::new(self.action, cause))
+        });
+        self.item(part, put.map(transaction::put))
+    }
+
+    /// Changes a row.
+    #[must_use]
+    pub fn update(self, part: P, key: Key, change: &str, condition: Condition) -> Self {
+        let update = self.guard::<UpdateBuilder>(condition, change).update_expression(change);
+        let update = update.set_key(Some(key.item())).build();
+        let update = update.map_err(|cause| Failure::new(self.action, cause));
+        self.item(part, update.map(transaction::update))
+    }
+
+    /// Deletes a row.
+    #[must_use]
+    pub fn delete(self, part: P, key: Key, condition: Condition) -> Self {
+        let delete = self.guard::<DeleteBuilder>(condition, "").set_key(Some(key.item())).build();
+        let delete = delete.map_err(|cause| Failure::new(self.action, cause));
+        self.item(part, delete.map(transaction::delete))
+    }
+
+    /// Writes nothing, and loses unless the condition holds.
+    #[must_use]
+    pub fn check(self, part: P, key: Key, condition: Condition) -> Self {
+        let check = self.guard::<ConditionCheckBuilder>(condition, "");
+        let check = check.set_key(Some(key.item())).build();
+        let check = check.map_err(|cause| Failure::new(self.action, cause));
+        self.item(part, check.map(transaction::check))
+    }
+
+    /// Takes in what another store has made of its own rows in this table.
+    #[must_use]
+    pub fn item(mut self, part: P, made: Result<TransactWriteItem, Failure>) -> Self {
+        match made {
+            Ok(item) => self.parts.push((part, item)),
+            Err(failure) => self.unmade = self.unmade.or(Some(failure)),
+        }
+        self
+    }
+
+    fn guard<B: Guarded>(&self, condition: Condition, change: &str) -> B {
+        B::guarded(&self.table.name, condition.expressed(change))
+    }
+}
+
+impl<P: Copy> Tx<'_, P> {
+    /// Writes everything or nothing, and waits for other transactions to pass.
+    ///
+    /// `token` names the request: a retry whose first try was committed is recognised by DynamoDB and changes
+    /// nothing. It must be new for each distinct request.
+    pub async fn commit(&mut self, token: &str) -> Result<Ended<P>, Failure> {
+        let items = self.items()?;
+        let ended = transact(&self.table.client, self.action, items, token).await?;
+        Ok(self.ended(ended))
+    }
+
+    /// Tries once, without a token, and says where other transactions were in the way.
+    pub async fn once(&mut self) -> Result<Once<P>, Failure> {
+        let items = self.items()?;
+        Ok(match try_transact(&self.table.client, self.action, items).await? {
+            Tried::Ended(ended) => Once::Ended(self.ended(ended)),
+            Tried::Crowded(places) => {
+                let parts = places.into_iter().filter_map(|place| self.parts.get(place));
+                Once::Crowded(parts.map(|(part, _)| *part).collect())
+            }
+        })
+    }
+
+    /// The same without what was lost.
+    #[must_use]
+    pub fn without(mut self, lost: &Lost<P>) -> Self {
+        let is_lost = |place: usize| lost.0.iter().any(|(lost, ..)| *lost == place);
+        let parts = self.parts.into_iter().enumerate();
+        self.parts = parts.filter(|(place, _)| !is_lost(*place)).map(|(_, part)| part).collect();
+        self
+    }
+
+    fn items(&mut self) -> Result<Vec<TransactWriteItem>, Failure> {
+        match self.unmade.take() {
+            Some(failure) => Err(failure),
+            None => Ok(self.parts.iter().map(|(_, item)| item.clone()).collect()),
+        }
+    }
+
+    fn ended(&self, ended: Transacted) -> Ended<P> {
+        let Transacted::Refused(items) = ended else { return Ended::Committed };
+        let parts = self.parts.iter().map(|(part, _)| *part);
+        let lost = items.into_iter().zip(parts).enumerate();
+        Ended::Lost(Lost(
+            lost.filter_map(|(place, (item, part))| Some((place, part, item?))).collect(),
+        ))
+    }
+}
+
+/// The SDK has one builder for each kind of part, and no trait over them.
+trait Guarded {
+    fn guarded(table: &str, expressed: Expressed) -> Self;
+}
+
+macro_rules! guarded {
+    ($($kind:ident: $builder:ty),*) => {
+        $(impl Guarded for $builder {
+            fn guarded(table: &str, Expressed { condition, names, values, told }: Expressed) -> Self {
+                $kind::builder()
+                    .table_name(table)
+                    .set_condition_expression(condition)
+                    .set_expression_attribute_names(names)
+                    .set_expression_attribute_values(values)
+                    .set_return_values_on_condition_check_failure(told)
+            }
+        })*
+    };
+}
+
+guarded!(
+    Put: PutBuilder,
+    Update: UpdateBuilder,
+    Delete: DeleteBuilder,
+    ConditionCheck: ConditionCheckBuilder
+);

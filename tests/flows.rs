@@ -1,2 +1,0 @@
-//! Requests and messages from end to end, by what a caller sees.
-mod jobs;

@@ -1,3 +1,0 @@
-//! Many callers, one winner.
-
-mod jobs;
