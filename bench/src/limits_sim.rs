@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use domain::limits::rule::OnFailure;
-use domain::limits::simulation::{Plan, Report, simulate};
+use simulation::limits::{Plan, Report, simulate};
 
 use crate::table::{Table, Verdict, grouped};
 use scenarios::{NODES, Scenario};

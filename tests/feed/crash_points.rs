@@ -7,11 +7,11 @@ mod behind;
 mod callers;
 
 use domain::accounts::UserId;
-use domain::feed::model::World;
 use domain::feed::{Act, Order, PostId, Weights};
 use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
+use simulation::feed::reference::World;
 use tests::{Answer, Lab, Setup};
 
 use crate::faults::crash_points::sweep;

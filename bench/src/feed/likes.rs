@@ -1,6 +1,6 @@
 //! Ten thousand likes a second on one post, simulated: how often each row is written to.
 
-use domain::feed::simulation::{Likes, like};
+use simulation::feed::likes::{Likes, like};
 
 use crate::table::{Table, Verdict, grouped};
 

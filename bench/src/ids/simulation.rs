@@ -1,7 +1,7 @@
 //! Very many ids from many nodes with bad clocks: how long it took, and what went wrong.
 
 use crate::table::{Table, Verdict, grouped};
-use domain::ids::simulation::{Plan, Report, simulate};
+use simulation::ids::{Plan, Report, simulate};
 use std::time::Instant;
 
 /// Simulates `ids` ids and holds the result against the bars.

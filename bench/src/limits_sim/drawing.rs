@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use domain::limits::simulation::Report;
+use simulation::limits::Report;
 
 use super::scenarios::Scenario;
 use crate::table::grouped;

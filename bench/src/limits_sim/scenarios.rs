@@ -2,7 +2,7 @@
 
 use domain::limits::quota::{Algorithm, Quota};
 use domain::limits::rule::OnFailure;
-use domain::limits::simulation::{Partition, Plan, Spread};
+use simulation::limits::{Partition, Plan, Spread};
 
 pub(super) const NODES: usize = 300;
 const SEED: u64 = 20_261_117;

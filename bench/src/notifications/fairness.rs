@@ -1,6 +1,6 @@
 //! A hundred simulated workers that share one provider, with a million of low priority waiting.
 
-use domain::notifications::simulation::{Plan, simulate};
+use simulation::notifications::{Plan, simulate};
 
 use crate::table::{Table, Verdict, grouped};
 

@@ -45,7 +45,6 @@ mod hint;
 mod id;
 mod listing;
 mod message;
-pub mod model;
 mod people;
 mod post;
 pub mod rank;
@@ -58,7 +57,6 @@ mod scroll;
 mod seen;
 mod settings;
 mod sight;
-pub mod simulation;
 mod tie;
 pub mod trending;
 

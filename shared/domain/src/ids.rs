@@ -41,7 +41,6 @@ mod lane;
 mod lease;
 #[cfg(test)]
 mod model;
-pub mod simulation;
 
 pub use generator::{Fill, Generator, MAX_CLOCK_WAIT_MS, Next, Pause};
 pub use id::{EPOCH_MS, ERA_END_MS, Id, InvalidId, Parts};

@@ -5,7 +5,7 @@
 
 pub mod accounts;
 pub mod base62;
-mod dice;
+pub mod dice;
 pub mod failure;
 pub mod feed;
 mod hex;

@@ -21,7 +21,6 @@ pub mod quota;
 mod rejected;
 pub mod rule;
 pub mod rules;
-pub mod simulation;
 pub mod sketch;
 pub mod subject;
 

@@ -54,7 +54,6 @@ pub mod rate;
 mod retry;
 #[cfg(test)]
 mod samples;
-pub mod simulation;
 mod submission;
 mod template;
 pub mod token;

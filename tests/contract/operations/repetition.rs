@@ -28,7 +28,7 @@ async fn a_repetition_gets_the_first_answer_and_another_body_is_refused() {
         repeated += 1;
         let mut other = body.clone();
         let fields = other.as_object_mut().unwrap();
-        let last = fields.keys().last().unwrap().clone();
+        let last = fields.keys().next_back().unwrap().clone();
         let text = fields.get(&last).and_then(serde_json::Value::as_str).map(str::to_owned);
         fields.insert(last, text.map_or(serde_json::Value::Null, |text| format!("{text}x").into()));
         let answer = once(&it, &lab, "first").json(&other).send().await;

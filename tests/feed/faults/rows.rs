@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use domain::accounts::UserId;
-use domain::feed::model::World;
 use domain::feed::{Arrival, Mode, PostId, Settings};
+use simulation::feed::reference::World;
 
 use super::known::Known;
 use super::possible::Stage;

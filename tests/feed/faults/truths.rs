@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use domain::Timestamp;
-use domain::feed::model::World;
 use domain::feed::{Act, Order, PostId, Side, Weights};
 use http::Method;
 use serde_json::Value;
+use simulation::feed::reference::World;
 
 use super::watch::{Watch, person};
 use super::{Life, PEOPLE, rows};

@@ -86,10 +86,12 @@ pub(crate) fn read(
 
 /// The path of a template. What lies elsewhere could not be read and would silently be missing.
 fn location(field: &Field<'_>) -> Result<String, TemplateError> {
-    match &field.node.kind {
-        Kind::String(text) if !text.contains("://") => Ok(text.clone()),
-        _ => Err(field.expected("the path of a template")),
+    if let Kind::String(text) = &field.node.kind
+        && !text.contains("://")
+    {
+        return Ok(text.clone());
     }
+    Err(field.expected("the path of a template"))
 }
 
 fn parameters(properties: &Field<'_>) -> Result<BTreeMap<String, String>, TemplateError> {

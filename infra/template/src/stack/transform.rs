@@ -45,15 +45,13 @@ fn function(properties: &Value) -> usize {
     // Everyone may call a URL without authorization, which takes two permissions.
     let url = has("FunctionUrlConfig") + 2 * usize::from(url["AuthType"] == "NONE");
     let events = properties["Events"].as_object();
-    role + alias + url + has("EventInvokeConfig") + events.map_or(0, |events| made_of(events))
+    role + alias + url + has("EventInvokeConfig") + events.map_or(0, made_of)
 }
 
 fn made_of(events: &Map<String, Value>) -> usize {
     let made = |event: &Value| match event["Type"].as_str() {
-        // A permission; the route is in the API.
-        Some("HttpApi") => 1,
-        // An event source mapping.
-        Some("SQS") => 1,
+        // A permission (the route is in the API), or an event source mapping.
+        Some("HttpApi" | "SQS") => 1,
         // A subscription and a permission.
         Some("SNS") => 2,
         // A rule and a permission, and a queue with its policy if SAM is to make one.

@@ -278,6 +278,3 @@ impl Scroll {
         Page { items, next, stale: std::mem::take(&mut self.stale) }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::notifications::Priority;
-use crate::notifications::rate::{Lanes, Lease, Slots};
+use domain::notifications::Priority;
+use domain::notifications::rate::{Lanes, Lease, Slots};
 
 /// What a worker is at.
 #[derive(Debug, Clone, Copy)]

@@ -6,9 +6,9 @@
 //! are collected and compared one by one.
 
 use super::Report;
-use crate::ids::id::Id;
-use crate::ids::lane::{LANES, Lane};
-use crate::ids::lease::{LaneRow, Lease};
+use domain::ids::Id;
+use domain::ids::{LANES, Lane};
+use domain::ids::{LaneRow, Lease};
 
 /// The audit's own note of what a node may use, kept apart from what its generator believes.
 #[derive(Debug, Clone, Copy)]
@@ -101,7 +101,7 @@ impl Audit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::{EPOCH_MS, RequestId};
+    use domain::ids::{EPOCH_MS, RequestId};
 
     const STRETCH: fn() -> Stretch =
         || Stretch { lane: Lane::new(1).unwrap(), from_ms: EPOCH_MS + 10, until_ms: EPOCH_MS + 20 };

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::hybrid::PEOPLE;
-use crate::feed::{Act, Privacy};
+use domain::feed::{Act, Privacy};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {

@@ -2,16 +2,15 @@
 //!
 //! It runs the real decisions against rows in memory and lets clocks be skewed, step, freeze and thaw,
 //! writes lose their answers, and nodes be replaced. The same [`Plan`] always gives the same
-//! [`Report`]. It is public because the tests run it with a million ids and the bench with 10⁹; the
-//! audit proves uniqueness in bounded memory, so that the number can be any.
+//! [`Report`]. Tests run it with a million ids and the bench with 10⁹: the audit proves uniqueness in bounded memory, so that the number can be any.
 
 mod audit;
 mod node;
 
-use super::lane::{LANES, lane_to_try};
-use super::lease::{Claim, LaneRow, Lease, Proposal, RequestId, Settlement, propose};
 use crate::dice::Dice;
 use audit::Audit;
+use domain::ids::{Claim, LaneRow, Lease, Proposal, RequestId, Settlement, propose};
+use domain::ids::{LANES, lane_to_try};
 use node::Node;
 
 /// The simulated present at the start; any moment of the era would do.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::Plan;
 use super::cloud::Cloud;
 use crate::dice::Dice;
-use crate::limits::ledger::{Claim, Ledger, Outcome, Refund, Reserved, Step, Task};
-use crate::limits::quota::Quota;
-use crate::limits::rule::Rule;
+use domain::limits::ledger::{Claim, Ledger, Outcome, Refund, Reserved, Step, Task};
+use domain::limits::quota::Quota;
+use domain::limits::rule::Rule;
 
 /// How long a call takes: at least, and how many milliseconds more.
 const CALL_MS: (i64, u64) = (2, 5);

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use crate::limits::quota::{Algorithm, Quota};
+use domain::limits::quota::{Algorithm, Quota};
 
 #[derive(Debug, Clone)]
 pub(super) struct Exact {

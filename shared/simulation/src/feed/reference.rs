@@ -1,19 +1,19 @@
 //! The feed as it should be: every post, every tie, nothing kept twice, nothing clever.
 //!
 //! It filters all posts by [`in_feed`], sorts them, ranks them window by window and cuts the result into
-//! pages. Timelines, marks, floors and cursors do not exist here. It is public because tests of the
-//! whole system play the same events into it and compare: the same posts, in the same order, page by
+//! pages. Timelines, marks, floors and cursors do not exist here. Tests of the whole
+//! system play the same events into it and compare: the same posts, in the same order, page by
 //! page, once nothing is on its way.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::rank::{Candidate, Item, rank};
-use super::{
+use domain::Timestamp;
+use domain::accounts::UserId;
+use domain::feed::rank::{Candidate, Item, rank};
+use domain::feed::{
     Act, Affinity, Counts, Interaction, Order, Post, PostId, Rejected, Seen, Side, Tie, Weights,
     in_feed,
 };
-use crate::Timestamp;
-use crate::accounts::UserId;
 
 /// Everything there is.
 #[derive(Debug, Clone, Default)]

@@ -1,7 +1,7 @@
 //! The simulation, small: what the bench shows for hundreds of nodes holds for dozens.
 
 use super::*;
-use crate::limits::quota::Algorithm;
+use domain::limits::quota::Algorithm;
 
 fn plan(algorithm: Algorithm, limit: i64) -> Plan {
     Plan {

@@ -1,14 +1,13 @@
 //! A deterministic simulation of hundreds of nodes that share counters, on a virtual clock.
 //!
-//! Nodes run the real [`Ledger`](super::ledger::Ledger) against rows in memory. A call takes
+//! Nodes run the real [`Ledger`](domain::limits::ledger::Ledger) against rows in memory. A call takes
 //! milliseconds, in which the node's other requests wait, as they do in Lambda. Nodes come and go, with
 //! and without notice; the store can be out of reach for some of them, and then half of what they write
 //! is committed without their hearing of it. The same [`Plan`] always gives the same [`Report`].
 //!
 //! Two exact counters judge the outcome. One is shown what the nodes admitted and says by how much that
 //! is too much. The other decides about the same requests as a single counter without any delay would,
-//! and says how much could have been admitted. It is public because tests run it small and the bench
-//! runs it large.
+//! and says how much could have been admitted.
 
 mod cloud;
 mod exact;
@@ -20,9 +19,9 @@ use exact::Exact;
 use node::Node;
 use traffic::Traffic;
 
-use super::quota::Quota;
-use super::rule::{Dimension, Mode, OnFailure, Rule};
 use crate::dice::Dice;
+use domain::limits::quota::Quota;
+use domain::limits::rule::{Dimension, Mode, OnFailure, Rule};
 
 /// The simulated present at the start: the beginning of a day.
 const START_MS: i64 = 1_772_323_200_000;

@@ -7,9 +7,11 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::*;
 use crate::feed::samples::{at, id, person, post};
-use crate::feed::{Privacy, Tie};
+use domain::accounts::UserId;
+use domain::feed::rank::Item;
+use domain::feed::{Cursor, Order, Page, PostId, Run, Scroll, Settings, Step, Weights};
+use domain::feed::{Privacy, Tie};
 use hybrid::{Hybrid, PEOPLE, SETTINGS, WEIGHTS};
 use ops::{Op, ops};
 

@@ -2,14 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::*;
 use super::ops::Op;
-use crate::feed::fan_out::{Found, Write, work};
-use crate::feed::gather::{Recents, Reference, Sources, merge, sources};
-use crate::feed::model::World;
-use crate::feed::reader::{Arrival, Reader};
+use crate::feed::reference::World;
 use crate::feed::samples::{at, id, person, post};
-use crate::feed::{Act, Body, Counts, Interaction, Mode, Post, Privacy, Reach, Task, Tie};
+use domain::Timestamp;
+use domain::accounts::UserId;
+use domain::feed::fan_out::{Found, Write, work};
+use domain::feed::gather::{Recents, Reference, Sources, merge, sources};
+use domain::feed::rank::Candidate;
+use domain::feed::reader::{Arrival, Reader};
+use domain::feed::{
+    Act, Body, Counts, Interaction, Mode, Page, Post, PostId, Privacy, Reach, Run, Scroll,
+    Settings, Step, Task, Tie, Weights,
+};
 
 /// Everything small, so that every rule is met often.
 pub(super) const SETTINGS: Settings =
@@ -277,7 +282,7 @@ pub(super) fn candidates(references: &[Reference]) -> Vec<Candidate> {
 
 /// Posts of people whom the reader follows.
 pub(super) fn followed(posts: impl IntoIterator<Item = Post>) -> Vec<Candidate> {
-    let follows = crate::feed::Side { follows: true, ..Default::default() };
+    let follows = domain::feed::Side { follows: true, ..Default::default() };
     posts
         .into_iter()
         .map(|post| Candidate {

@@ -3,16 +3,15 @@
 //! Likes come evenly, some of them twice. Each that counts writes the person's row and one counter in a
 //! transaction; two that meet at one counter within ten milliseconds are in each other's way, which is
 //! how a post with few counters is found to need more. Each that is told is folded into the total, and that may
-//! be tried four times because others fold too. The same [`Likes`] always give the same [`Load`]. It is public
-//! because tests run it small and the bench runs it large.
+//! be tried four times because others fold too. The same [`Likes`] always give the same [`Load`].
 
 use std::collections::BTreeMap;
 
-use super::counts::{SHARDS, Shard, engage, fold, is_told, shard_of, width};
-use super::{Counts, Engage, PostId};
-use crate::Timestamp;
-use crate::accounts::UserId;
 use crate::dice::Dice;
+use domain::Timestamp;
+use domain::accounts::UserId;
+use domain::feed::counts::{SHARDS, Shard, engage, fold, is_told, shard_of, width};
+use domain::feed::{Counts, Engage, PostId};
 
 /// A fold tries so often to write the total, at worst.
 const TRIES_OF_A_FOLD: u64 = 4;

@@ -2,8 +2,8 @@
 
 use super::audit::Stretch;
 use super::{Cloud, Dice, SIMULATED_LEASE_MS};
-use crate::ids::generator::{Fill, Generator, Pause};
-use crate::ids::id::Id;
+use domain::ids::Id;
+use domain::ids::{Fill, Generator, Pause};
 
 /// How far a clock may be from the truth, in either direction.
 const MAX_SKEW_MS: u64 = 5_000;

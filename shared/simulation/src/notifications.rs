@@ -3,8 +3,7 @@
 //! Workers of each class take messages from their queue, lease slots from the one row (reading it,
 //! moving it on, and starting over if somebody else was faster), and send in their slots.
 //! A call to the store takes milliseconds, and what a worker does after that takes some more, so that
-//! slots are lost too. The same [`Plan`] always gives the same [`Report`]. It is public because tests run
-//! it small and the bench runs it large.
+//! slots are lost too. The same [`Plan`] always gives the same [`Report`].
 
 mod audit;
 mod plan;
@@ -17,10 +16,10 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use worker::{Stage, Worker};
 
-use super::Priority;
-use super::rate::{Grant, Lanes, Slots, grant, pause_us};
-use crate::Timestamp;
 use crate::dice::Dice;
+use domain::Timestamp;
+use domain::notifications::Priority;
+use domain::notifications::rate::{Grant, Lanes, Slots, grant, pause_us};
 
 /// The simulated present at the start.
 const START_US: i64 = 1_772_323_200_000_000;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::{Partition, Plan, START_MS};
-use crate::limits::counter::{Row, Write};
-use crate::limits::ledger::Outcome;
+use domain::limits::counter::{Row, Write};
+use domain::limits::ledger::Outcome;
 
 pub(super) struct Cloud {
     rows: HashMap<(usize, u8), Stored>,

@@ -1,0 +1,26 @@
+//! What several tests begin with.
+
+use domain::Timestamp;
+use domain::accounts::UserId;
+use domain::feed::{Body, Fan, Post, PostId};
+
+/// So many seconds after midnight, UTC, of a Sunday.
+pub(super) fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_772_323_200 + seconds).unwrap()
+}
+
+/// Somebody.
+pub(super) fn person(n: u64) -> UserId {
+    UserId::outside(&format!("p{n}"))
+}
+
+/// The id of a post of second `n`.
+pub(super) fn id(n: i64) -> PostId {
+    PostId::made_from(at(n), [7; 8])
+}
+
+/// A public post of second `n`.
+pub(super) fn post(n: i64, author: u64) -> Post {
+    let body = Body { text: format!("post {n}"), ..Body::default() };
+    Post::new(id(n), person(author), body, Fan::Push, at(n))
+}
