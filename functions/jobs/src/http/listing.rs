@@ -16,7 +16,7 @@ use crate::store::{JobFilter, Whose};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ListQuery {
-    /// Only those in this app.
+    /// Only those in this state.
     status: Option<String>,
     /// Only those of this type.
     job_type: Option<String>,
