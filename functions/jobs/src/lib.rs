@@ -18,4 +18,5 @@ pub fn system() -> System {
     .queue("dispatch", dispatch::function)
     .queue("work", work::function)
     .schedule("sweep-jobs", sweep::function)
+    .example("curl -XPOST $SWITCHYARD_URL/api/v1/jobs -H \"$A\" -d '{\"jobType\":\"echo\"}'")
 }

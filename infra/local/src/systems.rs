@@ -26,7 +26,8 @@ pub fn build(name: &str) -> Option<Build> {
 /// every deployment has may be named as well.
 pub fn only(names: &str) -> Result<Vec<(String, String)>, String> {
     let systems = all();
-    let names: Vec<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    let names: Vec<&str> =
+        names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     for name in &names {
         if !systems.iter().any(|system| system.name == *name) {
             let listed = |switched: bool| {
