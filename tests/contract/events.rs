@@ -10,7 +10,7 @@ use template::{Function, RouteKey, Stack};
 use tests::{Lab, root};
 
 use super::routes::takes;
-use super::{listed, stack};
+use super::listed;
 
 /// Where the samples of each function are.
 fn folders() -> BTreeMap<String, PathBuf> {
