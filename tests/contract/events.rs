@@ -9,8 +9,8 @@ use serde_json::Value;
 use template::{Function, RouteKey, Stack};
 use tests::{Lab, root};
 
-use super::routes::takes;
 use super::listed;
+use super::routes::takes;
 
 /// Where the samples of each function are.
 fn folders() -> BTreeMap<String, PathBuf> {
