@@ -13,4 +13,5 @@ pub fn system() -> System {
         .queue("tend-keys", tend_keys::function)
         .schedule("sweep-accounts", sweep::function)
         .everywhere()
+        .example("curl $SWITCHYARD_URL/api/v1/me -H \"$A\"")
 }

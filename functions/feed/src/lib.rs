@@ -16,4 +16,5 @@ pub fn system() -> System {
         .queue("fan-out", fan_out::function)
         .socket("feed-socket", feed_socket::function)
         .schedule("sweep-feed", sweep::function)
+        .example("curl -XPOST $SWITCHYARD_URL/api/v1/posts -H \"$A\" -d '{\"text\":\"Hello\"}'")
 }

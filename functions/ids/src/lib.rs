@@ -13,4 +13,5 @@ pub fn system() -> System {
     )
     .http("ids", http::function, http::operations)
     .everywhere()
+    .example("curl -XPOST \"$SWITCHYARD_URL/api/v1/ids?count=3\" -H \"$A\"")
 }

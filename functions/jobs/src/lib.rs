@@ -21,4 +21,5 @@ pub fn system() -> System {
     .queue("work", work::function)
     .schedule("sweep-jobs", sweep::function)
     .table(&store::TABLE)
+    .example("curl -XPOST $SWITCHYARD_URL/api/v1/jobs -H \"$A\" -d '{\"jobType\":\"echo\"}'")
 }

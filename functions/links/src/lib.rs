@@ -19,4 +19,8 @@ pub fn system() -> System {
     .http("shorten", http::function, http::operations)
     .queue("count-clicks", count_clicks::function)
     .schedule("sweep-links", sweep::function)
+    .example(
+        "curl -XPOST $SWITCHYARD_URL/api/v1/shorten -d '{\"longUrl\":\"https://example.com/\",\"customAlias\":\"hello\"}'\n\
+         curl -i $SWITCHYARD_URL/hello",
+    )
 }

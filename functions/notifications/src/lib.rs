@@ -17,4 +17,9 @@ pub fn system() -> System {
     .http("notify", http::function, http::operations)
     .queue("deliver", deliver::function)
     .schedule("sweep-notifications", sweep::function)
+    .example(
+        "curl -XPUT $SWITCHYARD_URL/api/v1/users/ada/contacts -H \"$A\" -d '{\"email\":\"ada@example.com\"}'\n\
+         curl -XPOST $SWITCHYARD_URL/api/v1/notifications -H \"$A\" -d '{\"userId\":\"ada\",\"category\":\"news\",\
+         \"content\":{\"email\":{\"subject\":\"Hi\",\"text\":\"Hello\"}}}'",
+    )
 }

@@ -9,4 +9,5 @@ pub fn system() -> System {
     System::new("service", "Service", "The service as a whole.")
         .http("describe", http::function, http::operations)
         .everywhere()
+        .example("curl $SWITCHYARD_URL/health")
 }

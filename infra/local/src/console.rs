@@ -7,13 +7,14 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use boundary::System;
 use boundary::telemetry::Log;
-use local::Cloud;
 use local::cloud::base_vars;
 use local::functions::Outcome;
 use local::gateway::Handled;
 use local::pump::{Mapping, Turn};
 use local::schedule::Entry;
+use local::{Cloud, systems};
 use template::Stack;
 
 /// Writes a line to standard output.
@@ -65,7 +66,7 @@ impl Console {
         );
         let mut text = String::new();
         let mut row = |name: &str, value: &str| {
-            let _ = writeln!(text, "  {}  {value}", self.paint(DIM, &format!("{name:<10}")));
+            let _ = writeln!(text, "  {}  {value}", self.paint(DIM, &format!("{name:<13}")));
         };
         row("API", &self.paint(BOLD, url));
         row("Docs", &format!("{url}/docs"));
@@ -104,20 +105,15 @@ impl Console {
         } else {
             env
         };
+        let running: Vec<System> =
+            systems::all().into_iter().filter(|it| runs(stack, it)).collect();
+        for system in &running {
+            row(system.title, system.about);
+        }
         print(&format!(
-            "\n{title}, on this machine\n\n{text}\n{}\n{set}  \
-             curl -XPOST $SWITCHYARD_URL/api/v1/shorten -d '{{\"longUrl\":\"https://example.com/\",\"customAlias\":\"hello\"}}'\n  \
-             curl -i $SWITCHYARD_URL/hello\n  \
-             curl -XPOST \"$SWITCHYARD_URL/api/v1/ids?count=3\" -H \"Authorization: Bearer $SWITCHYARD_ADMIN_KEY\"\n  \
-             curl -XPUT $SWITCHYARD_URL/api/v1/users/ada/contacts -H \"Authorization: Bearer $SWITCHYARD_ADMIN_KEY\" \\\n    \
-             -d '{{\"email\":\"ada@example.com\"}}'\n  \
-             curl -XPOST $SWITCHYARD_URL/api/v1/notifications -H \"Authorization: Bearer $SWITCHYARD_ADMIN_KEY\" \\\n    \
-             -d '{{\"userId\":\"ada\",\"category\":\"news\",\"content\":{{\"email\":{{\"subject\":\"Hi\",\"text\":\"Hello\"}}}}}}'   \
-             # then read it at {url}/_sink\n  \
-             curl -XPOST $SWITCHYARD_URL/api/v1/posts -H \"Authorization: Bearer $SWITCHYARD_ADMIN_KEY\" -d '{{\"text\":\"Hello\"}}'\n  \
-             curl $SWITCHYARD_URL/api/v1/me -H \"Authorization: Bearer $SWITCHYARD_ADMIN_KEY\"\n  \
-             curl $SWITCHYARD_URL/health\n\n{}\n",
+            "\n{title}, on this machine\n\n{text}\n{}\n{set}{}\n{}\n",
             self.paint(DIM, "Try, in another terminal:"),
+            examples(&running),
             self.paint(DIM, "Ctrl-C ends it.")
         ));
     }
@@ -177,6 +173,21 @@ impl Console {
     pub(crate) fn goodbye(&self) {
         print(&self.paint(DIM, "\nEnded; nothing acknowledged is lost."));
     }
+}
+
+/// Whether a system is switched on.
+fn runs(stack: &Stack, system: &System) -> bool {
+    let deployed = |name: &str| stack.functions.iter().any(|function| function.binary == name);
+    system.functions().iter().any(|function| deployed(function.name))
+}
+
+/// What to try of the systems that run.
+fn examples(running: &[System]) -> String {
+    let mut text = "  A=\"Authorization: Bearer $SWITCHYARD_ADMIN_KEY\"\n".to_owned();
+    for line in running.iter().flat_map(|system| system.example.lines()) {
+        let _ = writeln!(text, "  {line}");
+    }
+    text
 }
 
 fn shown(took: Duration) -> String {

@@ -78,6 +78,8 @@ pub struct System {
     pub about: &'static str,
     /// Whether a deployment may leave it out.
     pub switched: bool,
+    /// Commands to try first, a line each. `$A` is the header of the first admin.
+    pub example: &'static str,
     functions: Vec<Member>,
     sections: Vec<Section>,
     tables: Vec<Schema>,
@@ -91,10 +93,17 @@ impl System {
             title,
             about,
             switched: true,
+            example: "",
             functions: Vec::new(),
             sections: Vec::new(),
             tables: Vec::new(),
         }
+    }
+
+    /// With commands to try first.
+    #[must_use]
+    pub fn example(self, example: &'static str) -> Self {
+        Self { example, ..self }
     }
 
     /// It is part of every deployment, because the others need it.
