@@ -3,6 +3,7 @@
 //! Instructions are counted by callgrind and repeat to 0.1 % whatever else the machine does; only
 //! they, sizes and calls have bars. Milliseconds are shown, and are this machine's, not Lambda's.
 
+pub(crate) mod every;
 mod process;
 mod runtime_api;
 mod sample;
@@ -48,7 +49,7 @@ pub(crate) fn run(function: &str, invokes: usize) -> bool {
     }
 }
 
-fn measure(sample: &Sample, invokes: usize) -> Result<Table, Box<dyn Error>> {
+fn measure(sample: &Sample<'_>, invokes: usize) -> Result<Table, Box<dyn Error>> {
     let kept = process::target()?.join("cold");
     fs::create_dir_all(&kept)?;
     let store = Store::new()?;

@@ -18,6 +18,7 @@ mod links;
 mod notifications;
 mod table;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
@@ -27,6 +28,8 @@ Usage: bench <system> [options]
 
 Systems:
   ids [--sim N]   ids per second, the cap, and N simulated ids (1000000000 unless told)
+  cold every [folder] [folder beside]
+                  every function's zip and first answer; of target/lambda unless told
   cold [function] [--invokes N]
                   size, instructions and memory of a release binary (ids, 20 warm invocations)
   links [process|load|calls]
@@ -49,6 +52,11 @@ fn main() -> ExitCode {
             Ok(count) => ids::run(count),
             Err(_) => return usage(),
         },
+        ["cold", "every"] => cold::every::run(Path::new("target/lambda"), None),
+        ["cold", "every", built] => cold::every::run(Path::new(built), None),
+        ["cold", "every", built, beside] => {
+            cold::every::run(Path::new(built), Some(Path::new(beside)))
+        }
         ["cold", rest @ ..] => match cold_options(rest) {
             Some((function, invokes)) => cold::run(function, invokes),
             None => return usage(),

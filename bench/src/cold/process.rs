@@ -25,7 +25,7 @@ pub(crate) struct Bed<'a> {
     pub(crate) binary: &'a Path,
     /// A PEM file with the root certificates to trust.
     pub(crate) trust: &'a Path,
-    pub(crate) sample: &'a Sample,
+    pub(crate) sample: &'a Sample<'a>,
 }
 
 /// What was seen of a process that ran as it is.
@@ -129,7 +129,7 @@ async fn end(child: &mut Child) -> Result<(), Box<dyn Error>> {
 }
 
 /// Builds a function as it is deployed and says where it is.
-pub(crate) fn build(sample: &Sample) -> Result<PathBuf, Box<dyn Error>> {
+pub(crate) fn build(sample: &Sample<'_>) -> Result<PathBuf, Box<dyn Error>> {
     cargo_build(sample.build)?;
     Ok(target()?.join("release").join(sample.binary))
 }

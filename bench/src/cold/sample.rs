@@ -8,7 +8,9 @@ const SECRET: &str = "cold";
 
 /// A binary and the request it answers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sample {
+pub(crate) struct Sample<'e> {
+    /// The event, where it is not the request below.
+    pub(crate) event: Option<&'e Value>,
     /// What it is called here.
     pub(crate) name: &'static str,
     /// The binary.
@@ -21,7 +23,8 @@ pub(crate) struct Sample {
 }
 
 /// What Lambda's runtime costs without a function in it.
-pub(crate) const EMPTY: Sample = Sample {
+pub(crate) const EMPTY: Sample<'static> = Sample {
+    event: None,
     name: "empty",
     binary: "examples/empty-function",
     build: &["-p", "bench", "--example", "empty-function"],
@@ -31,8 +34,9 @@ pub(crate) const EMPTY: Sample = Sample {
 };
 
 /// The functions that answer HTTP requests.
-pub(crate) const FUNCTIONS: [Sample; 5] = [
+pub(crate) const FUNCTIONS: [Sample<'static>; 5] = [
     Sample {
+        event: None,
         name: "ids",
         binary: "ids",
         build: &["-p", "ids"],
@@ -41,43 +45,55 @@ pub(crate) const FUNCTIONS: [Sample; 5] = [
         query: "count=1",
     },
     Sample {
+        event: None,
         name: "accounts",
         binary: "accounts",
-        build: &["-p", "accounts"],
+        build: &["-p", "accounts", "--bin", "accounts"],
         method: "GET",
         path: "/api/v1/me",
         query: "",
     },
     Sample {
+        event: None,
         name: "describe",
         binary: "describe",
-        build: &["-p", "describe"],
+        build: &["-p", "service", "--bin", "describe"],
         method: "GET",
         path: "/health",
         query: "",
     },
     Sample {
+        event: None,
         name: "redirect",
         binary: "redirect",
-        build: &["-p", "redirect"],
+        build: &["-p", "links", "--bin", "redirect"],
         method: "GET",
         path: "/h4ppyCat",
         query: "",
     },
     // Every request asks for another link, so that every request reads one.
     Sample {
+        event: None,
         name: "redirect-miss",
         binary: "redirect",
-        build: &["-p", "redirect"],
+        build: &["-p", "links", "--bin", "redirect"],
         method: "GET",
         path: "/*",
         query: "",
     },
 ];
 
-impl Sample {
-    /// The request as API Gateway's HTTP API sends it.
+impl<'e> Sample<'e> {
+    /// A function that is invoked with `event`.
+    pub(crate) const fn of(event: &'e Value) -> Self {
+        Self { event: Some(event), ..EMPTY }
+    }
+
+    /// What the function is invoked with: as API Gateway's HTTP API sends it.
     pub(crate) fn event(&self) -> Value {
+        if let Some(event) = self.event {
+            return event.clone();
+        }
         json!({
             "version": "2.0",
             "routeKey": format!("{} {}", self.method, self.path),
@@ -85,7 +101,7 @@ impl Sample {
             "rawQueryString": self.query,
             "headers": {
                 "accept": "text/html",
-                "authorization": format!("Bearer root.{SECRET}"),
+                "authorization": authorization(),
                 "host": "api.example.com",
                 "user-agent": "bench",
                 "x-amzn-trace-id": "Root=1-5759e988-bd862e3fe1be46a994272793",
@@ -116,6 +132,16 @@ impl Sample {
     }
 }
 
+/// The header that the bootstrap admin of the measured process sends.
+pub(crate) fn authorization() -> String {
+    format!("Bearer root.{SECRET}")
+}
+
+/// A queue for each channel and priority.
+const NINE_QUEUES: &str = "https://localhost/1/a,https://localhost/1/b,https://localhost/1/c,\
+    https://localhost/1/d,https://localhost/1/e,https://localhost/1/f,https://localhost/1/g,\
+    https://localhost/1/h,https://localhost/1/i";
+
 /// The environment that Lambda and the template give every function, without its endpoints.
 pub(crate) fn environment() -> Vec<(&'static str, String)> {
     let fixed = [
@@ -135,6 +161,29 @@ pub(crate) fn environment() -> Vec<(&'static str, String)> {
         ("LIMITS_TABLE", "limits"),
         ("LINKS_TABLE", "links"),
         ("CLICKS_QUEUE", "https://localhost/123456789012/clicks"),
+        ("CLICKS_BUCKET", "clicks"),
+        ("FETCH_PREVIEWS", "false"),
+        ("JOBS_TABLE", "jobs"),
+        ("DISPATCH_QUEUE", "https://localhost/123456789012/dispatch"),
+        ("WORK_QUEUE", "https://localhost/123456789012/work"),
+        ("ARTIFACTS_BUCKET", "artifacts"),
+        ("JOB_EVENTS_TOPIC", "arn:aws:sns:us-east-1:123456789012:job-events"),
+        ("NOTIFICATIONS_TABLE", "notifications"),
+        ("NOTIFICATIONS_TOPIC", "arn:aws:sns:us-east-1:123456789012:notifications"),
+        ("DELIVERY_QUEUES", NINE_QUEUES),
+        ("DELIVERY_DEAD_LETTERS", NINE_QUEUES),
+        ("PUBLIC_URL", "https://sy.example"),
+        ("FEED_TABLE", "feed"),
+        ("FEED_TOPIC", "arn:aws:sns:us-east-1:123456789012:feed"),
+        ("FAN_OUT_QUEUE", "https://localhost/123456789012/fan-out"),
+        ("MEDIA_BUCKET", "media"),
+        ("FEED_SOCKET", "https://localhost/live"),
+        ("FEED_SOCKET_URL", "wss://localhost/live"),
+        ("TEND_KEYS_DEAD_LETTERS", "https://localhost/123456789012/dead"),
+        ("COUNT_CLICKS_DEAD_LETTERS", "https://localhost/123456789012/dead"),
+        ("DISPATCH_DEAD_LETTERS", "https://localhost/123456789012/dead"),
+        ("WORK_DEAD_LETTERS", "https://localhost/123456789012/dead"),
+        ("FAN_OUT_DEAD_LETTERS", "https://localhost/123456789012/dead"),
         ("ACCOUNT_EVENTS_TOPIC", "arn:aws:sns:us-east-1:123456789012:account-events"),
     ];
     let mut all: Vec<_> = fixed.map(|(name, value)| (name, value.to_owned())).into();
