@@ -1,7 +1,7 @@
 //! Accounts: create, list, read, amend, disable, audit.
 
 use http::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use tests::{Lab, root_key};
 
 const ALL: &str = "/api/v1/accounts";
@@ -193,4 +193,29 @@ async fn the_last_admin_stays() {
     assert_eq!(drop_role("ann", "\"1\"").await.status, 200);
     assert_eq!(delete("bob").await.status, 409);
     assert_eq!(delete("ann").await.status, 204);
+}
+
+#[tokio::test(start_paused = true)]
+async fn users_change_their_own_name_and_nothing_else() {
+    let lab = Lab::new();
+    let eve = lab.user("eve", &["member"]).await;
+    let patch = |body: Value| {
+        lab.call(Method::PATCH, "/api/v1/accounts/eve")
+            .by(&eve)
+            .header("if-match", "\"1\"")
+            .json(&body)
+            .send()
+    };
+    for beyond in ["roles", "tenant", "state", "email"] {
+        let value = match beyond {
+            "roles" => json!(["admin"]),
+            "state" => json!("disabled"),
+            "email" => json!("eve@example.org"),
+            _ => json!("other"),
+        };
+        let answer = patch(json!({ beyond: value })).await;
+        assert_eq!(answer.status, 403, "{beyond}");
+    }
+    assert_eq!(patch(json!({ "name": "Eve" })).await.status, 200);
+    assert_eq!(lab.get("/api/v1/accounts/eve").await.text("name"), "Eve");
 }

@@ -1,6 +1,7 @@
 //! What holds for every operation, with a sample event of each as the request that is understood: methods,
-//! bodies, unknown fields, pages, repetitions, and what belongs to another caller.
+//! callers, bodies, unknown fields, pages, repetitions, and what belongs to another caller.
 
+mod access;
 mod bodies;
 mod ownership;
 mod paging;

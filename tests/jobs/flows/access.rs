@@ -7,32 +7,6 @@ use tests::Lab;
 use crate::jobs::{JOBS, begin, polled, send, submit_as};
 
 #[tokio::test(start_paused = true)]
-async fn without_a_key_or_a_role_there_is_nothing() {
-    let lab = Lab::new();
-    let member = lab.user("mia", &["member"]).await;
-    let id = submit_as(&lab, "echo", json!({})).await;
-    let body = json!({ "jobType": "echo" });
-    let one = format!("{JOBS}/{id}");
-    for (method, path, body) in [
-        (Method::POST, JOBS.to_owned(), &body),
-        (Method::GET, JOBS.to_owned(), &Value::Null),
-        (Method::GET, one.clone(), &Value::Null),
-        (Method::GET, format!("{one}/explain"), &Value::Null),
-        (Method::GET, format!("{one}/events"), &Value::Null),
-        (Method::DELETE, one.clone(), &Value::Null),
-        (Method::POST, format!("{one}/retry"), &Value::Null),
-        (Method::GET, "/api/v1/job-types".to_owned(), &Value::Null),
-        (Method::PUT, "/api/v1/job-types/echo".to_owned(), &json!({})),
-        (Method::POST, "/api/v1/job-types/echo/claim".to_owned(), &json!({ "workerId": "w" })),
-    ] {
-        let unknown = send(&lab, method.clone(), &path, "", body).await;
-        assert_eq!(unknown.status, 401, "{method} {path}");
-        let other = send(&lab, method.clone(), &path, &member, body).await;
-        assert_eq!(other.status, 403, "{method} {path}: {}", other.body);
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn who_submits_sees_only_their_own() {
     let lab = Lab::new();
     let ada = lab.user("ada", &["job-submitter"]).await;

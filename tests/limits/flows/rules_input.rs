@@ -1,10 +1,9 @@
 //! Rules that are wrong, and people who are not admins.
 
-use http::Method;
 use serde_json::json;
-use tests::{Lab, root_key};
+use tests::Lab;
 
-use super::{FIREWALL, RULES, assert_field, per_user, put};
+use super::{RULES, assert_field, per_user, put};
 
 #[tokio::test(start_paused = true)]
 async fn a_wrong_rule_names_the_field_and_changes_nothing() {
@@ -79,46 +78,4 @@ async fn a_rule_has_a_name_of_its_own() {
     }
     let odd = put(&lab, &format!("{RULES}/things?dryRun=perhaps"), &per_user("/a", 3)).await;
     assert_field(&odd, "dryRun", "perhaps");
-}
-
-#[tokio::test(start_paused = true)]
-async fn only_admins_decide() {
-    let lab = Lab::new();
-    let member = lab.user("eve", &["member"]).await;
-    let limiter = lab.user("checker", &["limiter"]).await;
-    let rule = per_user("/things", 3);
-    let special = format!("{RULES}/overrides/user/ada/ids-minute");
-    let block = json!({ "action": "deny", "cidrs": ["192.0.2.0/24"] });
-    for (method, path, body) in [
-        (Method::GET, RULES.to_owned(), json!(null)),
-        (Method::GET, format!("{RULES}/ids-minute"), json!(null)),
-        (Method::PUT, format!("{RULES}/things"), rule),
-        (Method::DELETE, format!("{RULES}/ids-minute"), json!(null)),
-        (Method::GET, format!("{RULES}/overrides"), json!(null)),
-        (Method::GET, special.clone(), json!(null)),
-        (Method::PUT, special.clone(), json!({ "limit": 1 })),
-        (Method::DELETE, special, json!(null)),
-        (Method::GET, format!("{RULES}/usage?resource=/things"), json!(null)),
-        (Method::GET, format!("{RULES}/top"), json!(null)),
-        (Method::GET, format!("{RULES}/settings"), json!(null)),
-        (Method::PUT, format!("{RULES}/settings"), json!({})),
-        (Method::GET, FIREWALL.to_owned(), json!(null)),
-        (Method::GET, format!("{FIREWALL}/office"), json!(null)),
-        (Method::PUT, format!("{FIREWALL}/office"), block),
-        (Method::DELETE, format!("{FIREWALL}/office"), json!(null)),
-    ] {
-        let call = || lab.call(method.clone(), &path).json(&body);
-        assert_eq!(call().send().await.status, 401, "{method} {path}");
-        assert_eq!(call().by(&member).send().await.status, 403, "{method} {path}");
-        assert_eq!(call().by(&limiter).send().await.status, 403, "{method} {path}");
-    }
-    assert_eq!(lab.get(&format!("{RULES}/things")).await.status, 404);
-    assert_eq!(lab.get(&format!("{RULES}/ids-minute")).await.body["version"], 0);
-    let settings = lab.get(&format!("{RULES}/settings")).await;
-    assert_eq!(settings.header("etag"), "\"0\"");
-    let admin = lab.user("ann", &["admin"]).await;
-    let answer = lab.call(Method::GET, RULES).by(&admin).send().await;
-    assert_eq!(answer.status, 200);
-    let answer = lab.call(Method::GET, RULES).by(&root_key()).send().await;
-    assert_eq!(answer.status, 200);
 }
