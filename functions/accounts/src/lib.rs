@@ -12,6 +12,7 @@ pub fn system() -> System {
         .http("accounts", http::function, http::operations)
         .queue("tend-keys", tend_keys::function)
         .schedule("sweep-accounts", sweep::function)
+        .table(&store::schema::ACCOUNTS)
         .everywhere()
         .example("curl $SWITCHYARD_URL/api/v1/me -H \"$A\"")
 }

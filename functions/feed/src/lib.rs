@@ -16,5 +16,6 @@ pub fn system() -> System {
         .queue("fan-out", fan_out::function)
         .socket("feed-socket", feed_socket::function)
         .schedule("sweep-feed", sweep::function)
+        .table(&store::TABLE)
         .example("curl -XPOST $SWITCHYARD_URL/api/v1/posts -H \"$A\" -d '{\"text\":\"Hello\"}'")
 }

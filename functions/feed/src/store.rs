@@ -46,7 +46,8 @@ mod work;
 
 use aws_sdk_dynamodb::Client;
 use boundary::{Host, Misconfigured};
-use store::{Idempotency, schema};
+use store::Idempotency;
+use store::schema::{Projection, Schema};
 
 pub use comments::{Commented, Uncommented};
 pub use engage::{Engagement, Engaging};
@@ -57,6 +58,15 @@ pub use reports::{OpenReports, Reported};
 pub use sockets::{Audience, Listener, Owner};
 pub use ties::{Acted, Between};
 pub use work::{Underway, Unfinished};
+
+/// Posts, what is between people, timelines and what is counted. What is listed is read from the rows; what is
+/// hot has to be weighed first.
+pub const TABLE: Schema = Schema {
+    logical_id: "FeedTable",
+    variable: "FEED_TABLE",
+    indexes: &[Projection::KeysOnly, Projection::Include(&["people"])],
+    expiring: true,
+};
 
 /// The feed's rows.
 #[derive(Debug, Clone)]
@@ -69,7 +79,7 @@ pub struct Feed {
 impl Feed {
     /// Works on the table that `FEED_TABLE` names.
     pub fn from_host(host: &Host) -> Result<Self, Misconfigured> {
-        let table = host.vars.required(schema::FEED.variable)?;
+        let table = host.vars.required(TABLE.variable)?;
         Ok(Self::new(host.aws.dynamodb(), table))
     }
 

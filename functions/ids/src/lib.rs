@@ -12,6 +12,7 @@ pub fn system() -> System {
         "64-bit ids that are unique and sorted by time, without a server to ask.",
     )
     .http("ids", http::function, http::operations)
+    .table(&store::schema::IDS)
     .everywhere()
     .example("curl -XPOST \"$SWITCHYARD_URL/api/v1/ids?count=3\" -H \"$A\"")
 }

@@ -8,5 +8,6 @@ use boundary::System;
 pub fn system() -> System {
     System::new("limits", "Limits", "May it pass? Rate limits and the firewall.")
         .http("limits", http::function, http::operations)
+        .table(&store::schema::LIMITS)
         .everywhere()
 }

@@ -19,6 +19,7 @@ pub fn system() -> System {
     .http("shorten", http::function, http::operations)
     .queue("count-clicks", count_clicks::function)
     .schedule("sweep-links", sweep::function)
+    .table(&store::TABLE)
     .example(
         "curl -XPOST $SWITCHYARD_URL/api/v1/shorten -d '{\"longUrl\":\"https://example.com/\",\"customAlias\":\"hello\"}'\n\
          curl -i $SWITCHYARD_URL/hello",

@@ -67,7 +67,7 @@ pub struct State {
 pub fn function(host: &Host) -> Result<Edge<State>, Misconfigured> {
     let vars = &host.vars;
     let hold = vars.parsed("CLICK_HOLD_MS", |ms| ms.parse().ok(), "a number of milliseconds")?;
-    let table = vars.required(store::schema::LINKS.variable)?;
+    let table = vars.required(crate::store::TABLE.variable)?;
     let state = State {
         links: Links::new(host.aws.dynamodb(), table),
         clicks: Clicks::new(host.aws.sqs(), vars.required("CLICKS_QUEUE")?),

@@ -33,7 +33,7 @@ use domain::links::{Code, Link};
 use store::Idempotency;
 use store::idempotency::{Answer, Ticket};
 use store::row::{Item, Row, number, text};
-use store::schema;
+use store::schema::{Projection, Schema};
 use store::tally;
 use store::transaction::{Transacted, put, transact};
 
@@ -45,6 +45,14 @@ pub use listing::{Filter, Whose};
 pub use reports::Report;
 pub use statistics::{Day, Statistics};
 pub use sweeps::{Seen, Stretch};
+
+/// Links, their counters and the salts that visitors are hashed with.
+pub const TABLE: Schema = Schema {
+    logical_id: "LinksTable",
+    variable: "LINKS_TABLE",
+    indexes: &[Projection::All, Projection::All],
+    expiring: true,
+};
 
 /// The links table.
 #[derive(Debug, Clone)]
@@ -88,7 +96,7 @@ pub struct Same {
 impl Links {
     /// Works on the table that `LINKS_TABLE` names.
     pub fn from_host(host: &Host) -> Result<Self, Misconfigured> {
-        let table = host.vars.required(schema::LINKS.variable)?;
+        let table = host.vars.required(TABLE.variable)?;
         Ok(Self::new(host.aws.dynamodb(), table))
     }
 

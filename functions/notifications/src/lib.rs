@@ -17,6 +17,7 @@ pub fn system() -> System {
     .http("notify", http::function, http::operations)
     .queue("deliver", deliver::function)
     .schedule("sweep-notifications", sweep::function)
+    .table(&store::TABLE)
     .example(
         "curl -XPUT $SWITCHYARD_URL/api/v1/users/ada/contacts -H \"$A\" -d '{\"email\":\"ada@example.com\"}'\n\
          curl -XPOST $SWITCHYARD_URL/api/v1/notifications -H \"$A\" -d '{\"userId\":\"ada\",\"category\":\"news\",\

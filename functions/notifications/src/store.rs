@@ -57,8 +57,8 @@ use domain::notifications::{Delivery, DeliveryId, Notification, NotificationId};
 
 use store::Idempotency;
 use store::row::{Item, Row, key};
-use store::schema;
 use store::schema::SK;
+use store::schema::{Projection, Schema};
 
 pub use accept::{Accept, Accepted, Part};
 pub use apply::Applied;
@@ -70,6 +70,15 @@ pub use person::{Dropped, Person, Saved};
 pub use providers::Trial;
 pub use suppressions::Noted;
 pub use templates::Published;
+
+/// Notifications, their deliveries, people, templates and providers. A page of a log is read from the rows, and
+/// whoever looks needs to know no more of them than that.
+pub const TABLE: Schema = Schema {
+    logical_id: "NotificationsTable",
+    variable: "NOTIFICATIONS_TABLE",
+    indexes: &[Projection::Include(&["ways"]), Projection::Include(&["priority", "class"])],
+    expiring: true,
+};
 
 /// The notifications table.
 #[derive(Debug, Clone)]
@@ -102,7 +111,7 @@ pub struct Look {
 impl Notifications {
     /// Works on the table that `NOTIFICATIONS_TABLE` names.
     pub fn from_host(host: &Host) -> Result<Self, Misconfigured> {
-        let table = host.vars.required(schema::NOTIFICATIONS.variable)?;
+        let table = host.vars.required(TABLE.variable)?;
         Ok(Self::new(host.aws.dynamodb(), table))
     }
 

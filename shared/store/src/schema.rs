@@ -64,35 +64,6 @@ pub const ACCOUNTS: Schema = Schema {
     expiring: true,
 };
 
-/// Links, their counters and the salts that visitors are hashed with.
-pub const LINKS: Schema = Schema {
-    logical_id: "LinksTable",
-    variable: "LINKS_TABLE",
-    indexes: &[Projection::All, Projection::All],
-    expiring: true,
-};
-
 /// Limits: shared counters, rules, the firewall, and what was asked lately.
 pub const LIMITS: Schema =
     Schema { logical_id: "LimitsTable", variable: "LIMITS_TABLE", indexes: &[], expiring: true };
-
-/// Notifications, their deliveries, people, templates and providers. A page of a log is read from the rows, and
-/// whoever looks needs to know no more of them than that.
-pub const NOTIFICATIONS: Schema = Schema {
-    logical_id: "NotificationsTable",
-    variable: "NOTIFICATIONS_TABLE",
-    indexes: &[Projection::Include(&["ways"]), Projection::Include(&["priority", "class"])],
-    expiring: true,
-};
-
-/// Posts, what is between people, timelines and what is counted. What is listed is read from the rows; what is
-/// hot has to be weighed first.
-pub const FEED: Schema = Schema {
-    logical_id: "FeedTable",
-    variable: "FEED_TABLE",
-    indexes: &[Projection::KeysOnly, Projection::Include(&["people"])],
-    expiring: true,
-};
-
-/// Every table whose system does not bring its own.
-pub const TABLES: &[Schema] = &[IDS, ACCOUNTS, LINKS, LIMITS, NOTIFICATIONS, FEED];
