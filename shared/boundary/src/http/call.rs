@@ -232,12 +232,11 @@ pub(super) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> 
 
 /// The same where only an object will do: serde takes an array for a struct.
 pub(super) fn read_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
-    let value = read_json(body)?;
-    if body.trim_ascii_start().first() == Some(&b'{') {
-        Ok(value)
-    } else {
-        Err(Problem::unfit("", "The body must be a JSON object."))
+    let is_object = body.trim_ascii_start().first() == Some(&b'{');
+    if !is_object && serde_json::from_slice::<IgnoredAny>(body).is_ok() {
+        return Err(Problem::unfit("body", "The body must be a JSON object."));
     }
+    read_json(body)
 }
 
 /// Reads a value that is part of a larger body: 422 naming the field if it has another shape.
