@@ -35,7 +35,6 @@ impl Counting {
         })
     }
 
-    /// The cloud.
     pub(crate) const fn server(&self) -> &Switchyard {
         &self.server
     }

@@ -70,7 +70,6 @@ impl People {
         assert_eq!(done.status, 200, "{}", done.body);
     }
 
-    /// The opposite.
     async fn undo(&self, who: &str, act: &str, whom: &str) {
         let path = format!("/api/v1/users/{whom}/{act}");
         let done = self.call(who, Method::DELETE, &path, &Value::Null).await;

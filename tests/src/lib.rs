@@ -28,7 +28,6 @@ use sink::Sink;
 /// The secret of the bootstrap admin in every test; sample events use it too.
 pub const ROOT_SECRET: &str = "LocalSampleSecret00000000000000000000000000";
 
-/// The workspace.
 pub fn root() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.parent().unwrap_or(manifest).to_owned()
@@ -37,9 +36,7 @@ pub fn root() -> PathBuf {
 /// A cloud under test.
 #[derive(Debug, Clone)]
 pub struct Lab {
-    /// The cloud.
     pub cloud: Cloud,
-    /// Its clock.
     pub clock: Movable,
     lines: Arc<Mutex<Vec<String>>>,
 }
@@ -47,9 +44,7 @@ pub struct Lab {
 /// An answer, read.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// Its status.
     pub status: StatusCode,
-    /// Its headers.
     pub headers: HeaderMap,
     /// Its body as JSON; `Null` if it is none.
     pub body: Value,

@@ -44,9 +44,7 @@ impl Act {
 /// Something that was handed to a provider.
 #[derive(Debug, Clone)]
 pub struct HandedOver {
-    /// To which.
     pub provider: &'static str,
-    /// What.
     pub parcel: Parcel,
     /// What it did.
     pub act: Act,

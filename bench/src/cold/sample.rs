@@ -13,7 +13,6 @@ pub(crate) struct Sample<'e> {
     pub(crate) event: Option<&'e Value>,
     /// What it is called here.
     pub(crate) name: &'static str,
-    /// The binary.
     pub(crate) binary: &'static str,
     /// What cargo is told to build it.
     pub(crate) build: &'static [&'static str],

@@ -116,7 +116,6 @@ async fn table(aws: &str) -> Result<String, Box<dyn Error>> {
     Ok(found.ok_or("the feed has no table")?.to_owned())
 }
 
-/// Somebody.
 pub(crate) fn person(kind: &str, n: usize) -> UserId {
     UserId::outside(&format!("{kind}{n}"))
 }

@@ -53,7 +53,6 @@ fn pin_to(cores: &str) -> Result<(), Box<dyn Error>> {
 struct Measured {
     requests: u64,
     seconds: f64,
-    /// Shortest first.
     took: Vec<Duration>,
     server_seconds: f64,
     load_seconds: f64,

@@ -104,7 +104,6 @@ pub struct Cloud {
     pub stack: Arc<Stack>,
     /// DynamoDB, SQS, SNS and S3.
     pub services: Services,
-    /// The functions.
     pub functions: Functions,
     /// The HTTP API.
     pub gateway: Gateway,

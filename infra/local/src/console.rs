@@ -29,7 +29,6 @@ pub(crate) fn complain(text: &str) {
     eprintln!("switchyard: {text}");
 }
 
-/// The terminal.
 pub(crate) struct Console {
     quiet: bool,
     coloured: bool,

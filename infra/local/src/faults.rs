@@ -53,11 +53,8 @@ pub enum Fault {
 /// A request to a service.
 #[derive(Debug)]
 pub struct Call {
-    /// Which service.
     pub service: Service,
-    /// Which operation.
     pub operation: String,
-    /// Its body.
     pub body: Bytes,
 }
 

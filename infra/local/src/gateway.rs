@@ -49,7 +49,6 @@ struct Target {
 /// What became of a request, for the line that is printed about it.
 #[derive(Debug)]
 pub struct Handled {
-    /// The answer.
     pub response: Response<Bytes>,
     /// The function that answered, if one did.
     pub function: Option<String>,

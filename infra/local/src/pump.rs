@@ -20,7 +20,6 @@ use crate::functions::Functions;
 /// Batches in flight for one mapping when the template does not say.
 const CONCURRENCY: u64 = 5;
 
-/// One mapping.
 #[derive(Debug, Clone)]
 pub struct Mapping {
     /// The function's logical id.
@@ -87,7 +86,6 @@ impl Pump {
         Ok(Self { mappings: Arc::new(mappings), queues, functions, faults, now_ms })
     }
 
-    /// Every mapping.
     pub fn mappings(&self) -> &[Mapping] {
         &self.mappings
     }

@@ -56,7 +56,6 @@ impl Schedules {
         Ok(Self { entries: Arc::new(entries), functions })
     }
 
-    /// Every entry.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }

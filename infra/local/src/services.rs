@@ -54,7 +54,6 @@ pub enum Service {
     Ses,
     /// Anything under `/{stage}/@connections`.
     Connections,
-    /// Everything else.
     S3,
 }
 

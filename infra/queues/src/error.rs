@@ -76,7 +76,6 @@ pub(crate) fn refuse<T>(code: Code, message: impl Into<String>) -> Result<T, Ref
 /// The mistakes that SQS and SNS tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "the names are those of the AWS API reference")]
 pub enum Code {
     BatchEntryIdsNotDistinct,
     BatchRequestTooLong,

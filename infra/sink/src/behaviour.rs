@@ -30,10 +30,7 @@ pub enum Behaviour {
     /// There is no answer, and nothing is accepted.
     Hang,
     /// It is accepted, and the answer comes late.
-    Slow {
-        /// How late.
-        milliseconds: u64,
-    },
+    Slow { milliseconds: u64 },
     /// It is accepted, and the line is cut before the answer.
     AcceptThenCut,
 }
@@ -41,7 +38,6 @@ pub enum Behaviour {
 /// For how long a behaviour lasts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
 pub struct Plan {
-    /// What happens.
     pub behaviour: Behaviour,
     /// To how many messages from now on; to all if not said.
     pub times: Option<u32>,

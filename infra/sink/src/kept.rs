@@ -10,7 +10,6 @@ use domain::Timestamp;
 use crate::message::Draft;
 use crate::{Message, Via};
 
-/// The messages.
 #[derive(Debug)]
 pub(crate) struct Kept {
     room: usize,

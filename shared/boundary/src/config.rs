@@ -10,7 +10,6 @@ pub struct Vars(BTreeMap<String, String>);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("environment variable {name} {problem}; template.yaml sets it for the deployed function")]
 pub struct Misconfigured {
-    /// The variable.
     pub name: String,
     /// What is wrong with it.
     pub problem: String,

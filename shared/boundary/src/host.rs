@@ -17,9 +17,7 @@ pub struct Host {
     pub vars: Vars,
     /// Clients for AWS.
     pub aws: Aws,
-    /// The time.
     pub clock: Clock,
-    /// Random bytes.
     pub entropy: Entropy,
     /// Where log lines go.
     pub log: Log,

@@ -79,7 +79,6 @@ pub struct Message {
 /// A connection is gone.
 #[derive(Debug)]
 pub struct Closed {
-    /// This one.
     pub connection: Connection,
     /// The WebSocket status code; 1006 if the client just vanished.
     pub code: Option<u16>,

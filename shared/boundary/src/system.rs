@@ -50,7 +50,6 @@ impl fmt::Debug for Build {
 /// One function of a system.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// Its binary.
     pub name: &'static str,
     /// What invokes it.
     pub trigger: Trigger,
@@ -190,12 +189,10 @@ impl System {
         self
     }
 
-    /// Its functions.
     pub fn functions(&self) -> &[Member] {
         &self.functions
     }
 
-    /// Its tables.
     pub fn tables(&self) -> &[Schema] {
         &self.tables
     }

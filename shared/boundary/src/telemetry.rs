@@ -219,7 +219,6 @@ impl Report<'_> {
 pub struct Stopwatch(std::time::Instant);
 
 impl Stopwatch {
-    /// Starts now.
     #[expect(clippy::disallowed_methods, reason = "durations are measured here and nowhere else")]
     pub fn start() -> Self {
         Self(std::time::Instant::now())

@@ -106,7 +106,6 @@ pub enum Rejected {
     /// A template's text is not one.
     #[error("{field}: {problem}")]
     Template {
-        /// Which text.
         field: String,
         /// What is wrong with it.
         problem: String,

@@ -18,7 +18,6 @@ pub enum Rejected {
     Unfit {
         /// The field, as the caller wrote it.
         field: String,
-        /// The sentence.
         detail: String,
     },
     /// There is no such thing, or not for this caller.

@@ -37,7 +37,6 @@ pub struct Fetcher {
 pub struct Limits {
     /// What is kept of the body; the rest is not read.
     pub bytes: usize,
-    /// Redirects followed.
     pub hops: u8,
     /// From the first look-up to the last byte, redirects included.
     pub total: Duration,

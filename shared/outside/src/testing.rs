@@ -179,7 +179,6 @@ pub(crate) fn ok(content_type: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// A redirect.
 pub(crate) fn moved(location: &str) -> Vec<u8> {
     format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n").into_bytes()
 }

@@ -15,7 +15,6 @@ use crate::classified::refused;
 use crate::said::cleaned;
 use crate::settings::Patience;
 
-/// One try.
 pub(crate) fn once() -> RetryConfig {
     RetryConfig::disabled()
 }

@@ -10,12 +10,10 @@ use outside::{NotFetched, NotPosted};
 /// The longest that a provider's wish is heard: a day.
 const LONGEST: i64 = 86_400;
 
-/// A no.
 pub(crate) fn refused(class: Class, said: impl Into<String>) -> Handed {
     Handed::Refused { class, retry_after_seconds: None, said: said.into() }
 }
 
-/// A yes.
 pub(crate) fn accepted(reference: Option<String>) -> Handed {
     Handed::Accepted { reference }
 }

@@ -10,11 +10,8 @@ use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::pki_types::pem::PemObject as _;
 use serde_json::Value;
 
-/// Whoever signs.
 pub(crate) enum Signer {
-    /// ES256.
     P256(Box<EcdsaKeyPair>),
-    /// RS256.
     Rsa(Box<RsaKeyPair>),
 }
 

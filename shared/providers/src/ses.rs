@@ -21,7 +21,6 @@ use crate::derived::label;
 use crate::mail::{one_line, unsubscribe};
 use crate::settings::{Misconfigured, SesSettings};
 
-/// SES.
 #[derive(Debug)]
 pub struct Ses {
     settings: SesSettings,

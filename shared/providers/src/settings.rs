@@ -106,7 +106,6 @@ impl Patience {
 }
 
 impl Default for Patience {
-    /// Ten seconds.
     fn default() -> Self {
         Self(10_000)
     }

@@ -17,7 +17,6 @@ use crate::settings::SmsSettings;
 /// SNS cuts a longer text into several messages, and takes no more than that.
 const LONGEST: usize = 1600;
 
-/// SNS.
 #[derive(Debug)]
 pub struct Sms {
     settings: SmsSettings,

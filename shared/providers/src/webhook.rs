@@ -28,7 +28,6 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// Nothing of an answer's body is used.
 const ANSWER: usize = 1024;
 
-/// Customers' servers.
 pub struct Webhook {
     keys: Vec<hmac::Key>,
     fetcher: Fetcher,

@@ -11,9 +11,7 @@ use crate::{Apns, Fcm, Misconfigured, Provider, Ses, Settings, Sms, Smtp, WebPus
 pub struct Ways {
     /// To the internet.
     pub network: Network,
-    /// To SES.
     pub ses: aws_sdk_sesv2::Client,
-    /// To SNS.
     pub sns: aws_sdk_sns::Client,
 }
 

@@ -42,13 +42,11 @@ pub struct Plan {
 /// What happened. The last four numbers have to be 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Ids issued.
     pub ids: u64,
     /// How much time passed in the simulated world.
     pub simulated_ms: u64,
     /// The most nodes that issued ids in the same round.
     pub most_nodes_at_once: usize,
-    /// Leases taken.
     pub leases: u64,
     /// Leases renewed on their lane.
     pub renewals: u64,

@@ -29,7 +29,6 @@ const START_MS: i64 = 1_772_323_200_000;
 /// How requests are spread over nodes or keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spread {
-    /// All alike.
     Uniform,
     /// The n-th gets a share of 1/n.
     Zipf,
@@ -75,7 +74,6 @@ pub struct Plan {
     pub seed: u64,
 }
 
-/// What happened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Report {
     /// Requests that came.

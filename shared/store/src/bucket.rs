@@ -11,7 +11,6 @@ use domain::jobs::JobId;
 /// How long a link to an object works.
 pub const LINK_SECONDS: u64 = 900;
 
-/// A bucket.
 #[derive(Debug, Clone)]
 pub struct Bucket {
     client: Client,

@@ -52,7 +52,6 @@ pub struct Request<'a> {
 /// Who runs the request.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// We do.
     Won(Ticket),
     /// Someone did; this was the answer.
     Answered(Answer),
@@ -65,7 +64,6 @@ pub enum Claim {
 /// What was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// HTTP status.
     pub status: u16,
     /// Where the created thing is, if anything was.
     pub location: Option<String>,

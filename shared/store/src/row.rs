@@ -63,7 +63,6 @@ impl Builder {
         }
     }
 
-    /// The item.
     pub fn build(self) -> Item {
         self.0
     }

@@ -31,9 +31,7 @@ pub const EXPIRES: &str = "expires";
 /// What an index has of each row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Projection {
-    /// Everything.
     All,
-    /// Keys.
     KeysOnly,
     /// Keys and these attributes.
     Include(&'static [&'static str]),

@@ -27,6 +27,8 @@
 //! to the store in a function of the stack. Absent: logs (see [`Worker::notes`]), the environment,
 //! and any clock but tokio's, which tests may pause.
 
+#![warn(missing_docs)]
+
 mod backoff;
 mod context;
 mod http;

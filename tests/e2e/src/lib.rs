@@ -28,9 +28,7 @@ pub struct Target {
 /// An answer, read.
 #[derive(Debug)]
 pub struct Answer {
-    /// Its status.
     pub status: u16,
-    /// Its `ETag`.
     pub etag: String,
     /// Its media type.
     pub media_type: String,

@@ -22,7 +22,6 @@ pub(super) struct Noted {
     pub(super) shares: Option<String>,
 }
 
-/// Somebody's comment.
 #[derive(Debug, Clone)]
 pub(super) struct Remark {
     pub(super) id: String,

@@ -54,7 +54,6 @@ pub(super) enum Wish {
     Read(Scroll, usize),
     /// The same after a while.
     Later(Box<Wish>),
-    /// Messages arrive.
     Deliver,
     Sweep,
     /// Every message that is on its way is lost.

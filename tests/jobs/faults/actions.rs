@@ -9,23 +9,12 @@ use super::{POLLED, Ticket, Watch};
 /// Something that somebody wants.
 #[derive(Debug, Clone)]
 pub(super) enum Wish {
-    Submit {
-        key: String,
-        body: Value,
-    },
-    Claim {
-        worker: &'static str,
-        max: u64,
-    },
-    Say {
-        ticket: Ticket,
-        verb: &'static str,
-        retryable: bool,
-    },
+    Submit { key: String, body: Value },
+    Claim { worker: &'static str, max: u64 },
+    Say { ticket: Ticket, verb: &'static str, retryable: bool },
     Cancel(String),
     Retry(String),
     Limit(u64),
-    /// Messages arrive.
     Deliver,
 }
 

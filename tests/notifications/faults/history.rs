@@ -21,7 +21,6 @@ pub(super) struct History {
     pub(super) contacts: BTreeMap<String, Vec<Write<Contacts>>>,
     /// Addresses that get nothing any more.
     pub(super) suppressed: Vec<Write<String>>,
-    /// By provider.
     pub(super) breakers: BTreeMap<String, Vec<Write<Breaker>>>,
 }
 

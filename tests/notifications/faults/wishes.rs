@@ -51,7 +51,6 @@ pub(super) enum Wish {
     Later(Box<Wish>),
     /// Every clock is a minute further, whoever is at work.
     Leap,
-    /// Messages arrive.
     Deliver,
     Sweep,
 }

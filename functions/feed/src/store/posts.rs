@@ -20,7 +20,6 @@ use store::transaction::{Transacted, transact};
 /// A post, and what is counted of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The post.
     pub post: Post,
     /// As it was last added up.
     pub counts: Counts,
@@ -43,7 +42,6 @@ struct Totals {
 /// What somebody wrote last, and how they reach people. Whoever never wrote is at version 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Author {
-    /// That.
     pub recents: Recents,
     /// Grows with each change.
     pub version: u64,
@@ -52,7 +50,6 @@ pub struct Author {
 /// A post to write.
 #[derive(Debug, Clone, Copy)]
 pub struct NewPost<'a> {
-    /// That.
     pub post: &'a Post,
     /// Its author's row, as it was read. The post's fan is the one that it says.
     pub author: &'a Author,

@@ -24,7 +24,6 @@ pub enum Reported {
 /// Some open reports, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpenReports {
-    /// Those.
     pub reports: Vec<Report>,
     /// Where the next look begins, if there may be more.
     pub next: Option<String>,

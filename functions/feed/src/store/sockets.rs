@@ -33,7 +33,6 @@ const ACTION: &str = "connect";
 /// A connection, and whose it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Listener {
-    /// Who listens.
     pub who: UserId,
     /// By which connection.
     pub connection: String,
@@ -42,7 +41,6 @@ pub struct Listener {
 /// Whose connection something is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
-    /// Theirs.
     pub who: UserId,
     /// When they asked for it.
     pub opened_at: Timestamp,

@@ -19,7 +19,6 @@ use store::{tally, transaction};
 pub struct Unfinished {
     /// What begins it.
     pub message: Message,
-    /// Since when.
     pub since: Timestamp,
 }
 

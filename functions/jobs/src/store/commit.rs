@@ -14,7 +14,6 @@ pub struct Change<'a> {
     pub before: &'a Job,
     /// What it becomes.
     pub after: &'a Job,
-    /// What happened.
     pub record: &'a Record,
     /// The dependency that it was about: each is counted once.
     pub dependency: Option<&'a JobId>,

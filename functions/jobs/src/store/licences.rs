@@ -12,7 +12,6 @@ use super::{Jobs, rows};
 /// One who holds a licence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// The job.
     pub job: JobId,
     /// When it is worth looking whether its worker is silent or too slow.
     pub due_at: Option<Timestamp>,
@@ -21,9 +20,7 @@ pub struct Holder {
 /// A row and who really holds a licence of it, at one and the same moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counted {
-    /// The row.
     pub licence: Licence,
-    /// Holders.
     pub holders: Vec<Holder>,
 }
 

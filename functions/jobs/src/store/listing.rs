@@ -15,21 +15,16 @@ const PAGES: usize = 8;
 /// Entries looked at for one page.
 const LOOKED_AT: i32 = 250;
 
-/// Whose jobs.
 #[derive(Debug, Clone, Copy)]
 pub enum Whose<'a> {
-    /// This user's.
     Of(&'a UserId),
-    /// Everyone's.
     Everyones,
 }
 
 /// What a listed job must have.
 #[derive(Debug, Clone, Default)]
 pub struct JobFilter {
-    /// This status.
     pub status: Option<Status>,
-    /// This type.
     pub kind: Option<TypeName>,
 }
 

@@ -12,7 +12,6 @@ use super::rows::{self, EdgeRow, JobRow, PayloadRow, RecordRow};
 /// A job to write.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
-    /// The job.
     pub job: &'a Job,
     /// Its payload, if that goes into a row: JSON.
     pub payload: Option<&'a str>,

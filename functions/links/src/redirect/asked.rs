@@ -60,12 +60,10 @@ impl Asked {
         Some(Self { key, code_at, preview })
     }
 
-    /// The namespace.
     pub(crate) fn domain(&self) -> &str {
         &self.key[..self.code_at - 1]
     }
 
-    /// The code.
     pub(crate) fn code(&self) -> &str {
         &self.key[self.code_at..]
     }

@@ -25,7 +25,6 @@ pub(crate) enum Outcome {
     NotFound,
     /// Expired or used up.
     Gone,
-    /// Taken down.
     Blocked,
     /// The firewall or a quota said no.
     Refused,

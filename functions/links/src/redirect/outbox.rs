@@ -52,7 +52,6 @@ impl Visit {
     }
 }
 
-/// What waits.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox(Mutex<Inner>);
 

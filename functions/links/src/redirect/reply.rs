@@ -37,7 +37,6 @@ pub(crate) struct Followed {
     pub(crate) limited: bool,
 }
 
-/// Makes answers.
 #[derive(Debug)]
 pub(crate) struct Replies {
     policy: String,

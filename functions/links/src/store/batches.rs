@@ -39,7 +39,6 @@ const TRIES: usize = 12;
 /// Whether a batch was counted now or before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
-    /// Now.
     Now,
     /// Before; nothing was changed.
     Before,

@@ -12,16 +12,13 @@ use store::tally;
 
 const PK: &str = "blocklist";
 
-/// One entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// `host:evil.example` or `url:<sha-256>`, as `Target::block_keys` writes them.
     pub key: String,
-    /// Why.
     pub reason: String,
     /// Who added it.
     pub by: String,
-    /// When.
     pub at: Timestamp,
 }
 

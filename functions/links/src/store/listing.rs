@@ -20,7 +20,6 @@ const LOOKED_AT: i32 = 200;
 /// Whose links, and which of them.
 #[derive(Debug, Clone, Copy)]
 pub struct Whose<'a> {
-    /// The owner.
     pub owner: &'a UserId,
     /// The deleted ones instead of the live ones.
     pub deleted: bool,
@@ -29,11 +28,9 @@ pub struct Whose<'a> {
 /// What a listed link must have.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// This tag.
     pub tag: Option<String>,
     /// This text in its code, destination or note.
     pub text: Option<String>,
-    /// This domain.
     pub domain: Option<String>,
 }
 

@@ -23,13 +23,11 @@ pub struct Report {
     pub id: String,
     /// The link's domain.
     pub domain: String,
-    /// The link.
     pub code: Code,
     /// What kind of abuse.
     pub reason: String,
     /// What else they said.
     pub details: Option<String>,
-    /// When.
     pub at: Timestamp,
 }
 

@@ -18,14 +18,12 @@ use store::tally;
 pub struct Day {
     /// What was counted.
     pub counts: Counts,
-    /// Who came.
     pub visitors: Sketch,
 }
 
 /// The days of a period that saw anything.
 #[derive(Debug, Clone, Default)]
 pub struct Statistics {
-    /// By date.
     pub days: BTreeMap<String, Day>,
 }
 

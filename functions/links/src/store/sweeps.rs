@@ -14,7 +14,6 @@ use store::tally;
 /// A link the scan came by, and the destination it is filed under.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
-    /// The link.
     pub link: Link,
     /// Links with an equal one lead to the same place and come one after the other.
     pub destination: String,

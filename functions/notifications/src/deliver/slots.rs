@@ -42,7 +42,6 @@ struct Shelf {
 pub(crate) enum Slot {
     /// Any: the provider takes as much as there is.
     Any,
-    /// This one.
     At(Slots, u32),
 }
 

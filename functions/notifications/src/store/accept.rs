@@ -24,7 +24,6 @@ const MOST_BYTES: usize = 3_500_000;
 /// A notification to write.
 #[derive(Debug, Clone, Copy)]
 pub struct Accept<'a> {
-    /// That.
     pub notification: &'a Notification,
     /// One for each way it goes.
     pub deliveries: &'a [Delivery],

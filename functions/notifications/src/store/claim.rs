@@ -26,7 +26,6 @@ pub struct Claim<'a> {
     pub address: &'a Address,
     /// Who claims it: a name that nobody else has.
     pub by: &'a str,
-    /// With whom.
     pub provider: &'a ProviderName,
     /// What its text was made from.
     pub rendering: Option<&'a Rendering>,

@@ -29,7 +29,6 @@ const USED: [&str; 3] = ["used_critical_us", "used_normal_us", "used_low_us"];
 pub enum Leased {
     /// These slots are ours.
     Ours {
-        /// They.
         slots: Slots,
         /// The row after that: what the next lease may be planned from.
         lanes: Lanes,

@@ -17,7 +17,6 @@ use store::tally;
 /// A delivery that someone has to look at, as an index knows it: maybe a moment ago.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Which.
     pub id: DeliveryId,
     /// How urgent it is.
     pub priority: Priority,

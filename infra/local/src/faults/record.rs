@@ -15,9 +15,7 @@ pub type Wanted = fn(&Call) -> bool;
 /// A call that a service has dealt with.
 #[derive(Debug, Clone)]
 pub struct Recorded {
-    /// Which operation.
     pub operation: String,
-    /// Its body.
     pub body: Bytes,
     /// Whether the service did it.
     pub done: bool,

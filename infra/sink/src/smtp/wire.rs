@@ -11,7 +11,6 @@ const LINE: u64 = 4096;
 /// The largest mail.
 pub(super) const SIZE: usize = 25 * 1024 * 1024;
 
-/// The connection.
 pub(super) struct Wire(BufReader<TcpStream>);
 
 impl Wire {

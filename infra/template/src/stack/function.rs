@@ -17,7 +17,6 @@ pub struct Function {
     pub logical_id: String,
     /// Its physical name.
     pub name: String,
-    /// Its ARN.
     pub arn: String,
     /// `CodeUri` as written, such as `target/lambda/ids/`.
     pub code_uri: String,
@@ -47,11 +46,9 @@ pub struct Function {
     pub log_group: Option<String>,
     /// `HttpApi` events, and then the routes of `AWS::ApiGatewayV2::Api` that lead to it.
     pub routes: Vec<Route>,
-    /// `SQS` events.
     pub queue_events: Vec<QueueEvent>,
     /// `Schedule` and `ScheduleV2` events.
     pub schedules: Vec<Schedule>,
-    /// `SNS` events.
     pub topic_events: Vec<TopicEvent>,
     /// How many invocations may run at once; `None` leaves it to the account.
     pub reserved_concurrency: Option<u64>,
@@ -66,7 +63,6 @@ pub enum Tracing {
     Active,
     /// Only those whose caller is.
     PassThrough,
-    /// None is.
     Disabled,
 }
 

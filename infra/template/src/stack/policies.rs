@@ -24,7 +24,6 @@ pub struct Statement {
 /// Whether a statement grants or forbids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It grants.
     Allow,
     /// It forbids, whatever others grant.
     Deny,

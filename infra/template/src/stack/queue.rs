@@ -7,16 +7,13 @@ use crate::field::Field;
 use crate::names;
 use crate::stack::build::Item;
 
-/// A queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Queue {
     /// Its key in the `Resources` section.
     pub logical_id: String,
     /// Its physical name.
     pub name: String,
-    /// Its URL.
     pub url: String,
-    /// Its ARN.
     pub arn: String,
     /// How long a received message is hidden from others.
     pub visibility_seconds: u64,

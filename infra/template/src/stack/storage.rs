@@ -12,7 +12,6 @@ pub struct Bucket {
     pub logical_id: String,
     /// Its physical name.
     pub name: String,
-    /// Its ARN.
     pub arn: String,
     /// Whether it keeps old versions of objects.
     pub versioned: bool,
@@ -29,7 +28,6 @@ pub struct LogGroup {
     pub logical_id: String,
     /// Its physical name.
     pub name: String,
-    /// Its ARN.
     pub arn: String,
     /// How long events are kept; `None` is for ever.
     pub retention_days: Option<u64>,

@@ -8,14 +8,12 @@ use crate::field::Field;
 use crate::stack::build::Item;
 use crate::vocabulary;
 
-/// A table.
 #[derive(Debug, Clone)]
 pub struct Table {
     /// Its key in the `Resources` section.
     pub logical_id: String,
     /// Its physical name.
     pub name: String,
-    /// Its ARN.
     pub arn: String,
     /// The attributes that keys are made of.
     pub attributes: Vec<Attribute>,
@@ -44,20 +42,15 @@ pub struct Table {
 /// An attribute that a key is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribute {
-    /// Its name.
     pub name: String,
-    /// Its type.
     pub kind: AttributeType,
 }
 
 /// The types a key attribute can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttributeType {
-    /// `S`.
     String,
-    /// `N`.
     Number,
-    /// `B`.
     Binary,
 }
 
@@ -73,11 +66,9 @@ pub struct Key {
 /// A secondary index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Index {
-    /// Its name.
     pub name: String,
     /// Global or local.
     pub scope: IndexScope,
-    /// Its key.
     pub key: Key,
     /// Which attributes it carries.
     pub projection: Projection,
@@ -86,7 +77,6 @@ pub struct Index {
 /// Whether an index has a partition key of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexScope {
-    /// It has.
     Global,
     /// It shares the table's.
     Local,
@@ -106,22 +96,18 @@ pub enum Projection {
 /// What a stream shows of a changed item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamView {
-    /// Its key.
     KeysOnly,
     /// The item after the change.
     NewImage,
     /// The item before the change.
     OldImage,
-    /// Both.
     NewAndOldImages,
 }
 
 /// What is paid for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Billing {
-    /// `PAY_PER_REQUEST`.
     OnDemand,
-    /// `PROVISIONED`.
     Provisioned {
         /// Reads per second.
         read: u64,

@@ -7,14 +7,12 @@ use crate::field::Field;
 use crate::stack::build::Item;
 use crate::vocabulary;
 
-/// A topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topic {
     /// Its key in the `Resources` section.
     pub logical_id: String,
     /// Its physical name.
     pub name: String,
-    /// Its ARN.
     pub arn: String,
     /// Whether it keeps order.
     pub fifo: bool,

@@ -24,7 +24,6 @@ impl Answer {
         Self { status, headers: Vec::with_capacity(8), body: None }
     }
 
-    /// The status.
     pub const fn status(&self) -> u16 {
         self.status
     }
@@ -83,7 +82,6 @@ impl Answer {
         self.headers.iter().find(|(have, _)| have == name).map(|(_, value)| value.as_ref())
     }
 
-    /// The body.
     pub fn text(&self) -> &str {
         self.body.as_deref().unwrap_or_default()
     }

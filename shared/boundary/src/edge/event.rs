@@ -10,7 +10,6 @@ pub struct Event {
     pub raw_path: String,
     /// The query as it was sent.
     pub raw_query_string: String,
-    /// The headers.
     pub headers: Headers,
     request_context: RequestContext,
 }

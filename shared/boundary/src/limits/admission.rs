@@ -21,7 +21,6 @@ pub struct Admission {
 /// How a request stands with one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
-    /// The rule.
     pub rule: String,
     /// Whom it counts.
     pub dimension: Dimension,

@@ -8,13 +8,10 @@ use domain::limits::subject::Subject;
 /// Everything a request says about who sent it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Caller {
-    /// The account.
     pub user: Option<String>,
     /// The id of the key, never its secret.
     pub api_key: Option<String>,
-    /// The address.
     pub ip: Option<IpAddr>,
-    /// The tenant.
     pub tenant: Option<String>,
 }
 

@@ -17,7 +17,6 @@ use store::limits::{Document, Part, Versions};
 pub struct Configuration {
     /// The rules and overrides.
     pub rules: RuleSet,
-    /// The firewall.
     pub firewall: Firewall,
     /// What else can be set.
     pub settings: Settings,
@@ -52,7 +51,6 @@ pub struct Settings {
 pub struct ExemptCaller {
     /// What it is.
     pub dimension: Dimension,
-    /// Which one.
     pub entity: String,
 }
 
@@ -72,7 +70,6 @@ pub struct Rules {
     pub rules: Vec<Decided<Rule>>,
     /// Every override, expired ones included.
     pub overrides: Vec<Decided<Override>>,
-    /// The settings.
     pub settings: Settings,
     /// The settings' version; 0 if nobody set any.
     pub settings_version: u64,

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 /// Before a key among the subprotocols that a browser offers.
 const BEARER: &str = "bearer.";
 
-/// One event.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
@@ -33,7 +32,6 @@ struct Context {
     disconnect_status_code: Option<u16>,
 }
 
-/// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all(deserialize = "SCREAMING_SNAKE_CASE", serialize = "lowercase"))]
 pub(super) enum Kind {

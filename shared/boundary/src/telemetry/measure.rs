@@ -6,11 +6,8 @@ use std::future::Future;
 /// What a number counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// Things.
     Count,
-    /// Time.
     Milliseconds,
-    /// Longer times.
     Seconds,
     /// Parts of a hundred.
     Percent,
@@ -31,11 +28,9 @@ impl Unit {
 /// A number under its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
-    /// The metric.
     pub name: &'static str,
     /// What it counts.
     pub unit: Unit,
-    /// How much.
     pub value: f64,
     /// Of what, beside stage and operation.
     pub dimensions: Vec<(&'static str, String)>,

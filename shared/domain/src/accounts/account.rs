@@ -91,7 +91,6 @@ impl Default for Tenant {
 /// Whether the account's keys can work at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// In use.
     Active,
     /// Switched off; none of its keys works.
     Disabled,
@@ -254,9 +253,7 @@ impl Account {
 /// What something that may be absent becomes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewValue<T> {
-    /// This.
     To(T),
-    /// Nothing.
     Forget,
 }
 

@@ -52,13 +52,11 @@ pub struct Audit {
     pub audit_id: String,
     /// The account it happened to.
     pub user_id: UserId,
-    /// What happened.
     pub change: Change,
     /// The key, where the change was to one.
     pub key_id: Option<KeyId>,
     /// Who did it.
     pub by: UserId,
-    /// When.
     pub at: Timestamp,
 }
 

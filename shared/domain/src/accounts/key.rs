@@ -118,9 +118,7 @@ pub struct NewKey {
 /// A key as stored.
 #[derive(Debug, Clone)]
 pub struct Key {
-    /// Which key.
     pub key_id: KeyId,
-    /// Whose key.
     pub user_id: UserId,
     /// A label for people.
     pub name: Option<String>,
@@ -201,7 +199,6 @@ fn limited(
 /// Who is calling, once that is proven.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
-    /// The account.
     pub user_id: UserId,
     /// Its display name.
     pub name: String,

@@ -22,7 +22,6 @@ pub enum Message {
 pub struct KeyUsed {
     /// Format version; 1.
     pub v: u8,
-    /// Which key.
     pub key_id: String,
     /// The start of the hour.
     pub hour: Timestamp,

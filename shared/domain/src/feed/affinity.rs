@@ -56,7 +56,6 @@ pub struct Affinity {
 }
 
 impl Affinity {
-    /// Nothing yet.
     pub const fn none(now: Timestamp) -> Self {
         Self { value: 0.0, at: now }
     }

@@ -10,14 +10,10 @@ use crate::accounts::UserId;
 /// Characters of a comment, at most.
 pub const LONGEST_COMMENT: usize = 2_000;
 
-/// A comment.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comment {
-    /// Its name.
     pub id: CommentId,
-    /// On what.
     pub post: PostId,
-    /// Whose.
     pub author: UserId,
     /// The words; none once it is deleted.
     pub text: String,
@@ -39,7 +35,6 @@ impl std::fmt::Debug for Comment {
 #[derive(Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CommentDraft {
-    /// The words.
     pub text: String,
 }
 

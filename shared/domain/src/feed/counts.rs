@@ -50,7 +50,6 @@ impl Counts {
 pub enum Engage {
     /// They like it.
     Like,
-    /// No longer.
     Unlike,
     /// They wrote a comment, whose row is written with this.
     Comment,
@@ -76,7 +75,6 @@ pub struct Engaged {
 /// What a counter is moved on by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delta {
-    /// Which number.
     pub what: Interaction,
     /// Whether it is taken back.
     pub back: bool,
@@ -160,7 +158,6 @@ pub fn is_told(acts: u64, counter: u8, width: u8) -> bool {
 /// All counters of a post together.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Total {
-    /// How often.
     pub counts: Counts,
     /// Newcomers of the last two days, by the hour since 1970.
     pub people: BTreeMap<i64, u64>,

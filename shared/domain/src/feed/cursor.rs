@@ -21,10 +21,8 @@ use crate::accounts::UserId;
 /// By what a feed is sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// By rank.
     #[default]
     Ranked,
-    /// By time.
     Latest,
 }
 

@@ -34,7 +34,6 @@ pub struct Range {
 }
 
 impl Range {
-    /// As text.
     pub fn text(self) -> String {
         format!("{:04x}-{:04x}", self.from, self.to)
     }
@@ -52,7 +51,6 @@ impl Range {
 pub struct PageOfFollowers {
     /// Of which range.
     pub range: Range,
-    /// After whom.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<UserId>,
 }

@@ -26,7 +26,6 @@ use crate::accounts::UserId;
 pub struct Reference {
     /// Which post. It says when, too.
     pub post_id: PostId,
-    /// Whose.
     pub author: UserId,
 }
 

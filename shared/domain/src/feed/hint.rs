@@ -29,7 +29,6 @@ pub enum Hint {
     NewPosts {
         /// Format version; 1.
         v: u8,
-        /// Which.
         post_ids: Vec<PostId>,
         /// What to resume from. The latest of all that were told counts.
         position: Timestamp,
@@ -52,7 +51,6 @@ pub enum Hint {
     Problem {
         /// Format version; 1.
         v: u8,
-        /// Why.
         detail: String,
     },
 }

@@ -16,9 +16,7 @@ pub enum Message {
     PostCreated {
         /// Format version; 1.
         v: u8,
-        /// Which.
         post_id: PostId,
-        /// Whose.
         author: UserId,
         /// The version of the post from which on others may read it.
         version: u64,
@@ -27,18 +25,14 @@ pub enum Message {
     PostDeleted {
         /// Format version; 1.
         v: u8,
-        /// Which.
         post_id: PostId,
-        /// Whose.
         author: UserId,
     },
     /// A page of an author's followers is to be worked through.
     FanOutPage {
         /// Format version; 1.
         v: u8,
-        /// Whose followers.
         author: UserId,
-        /// What for.
         task: Task,
         /// Which of them.
         page: PageOfFollowers,
@@ -47,9 +41,7 @@ pub enum Message {
     Followed {
         /// Format version; 1.
         v: u8,
-        /// Who.
         follower: UserId,
-        /// Whom.
         author: UserId,
         /// The version of what is between them.
         version: u64,
@@ -58,16 +50,13 @@ pub enum Message {
     Unfollowed {
         /// Format version; 1.
         v: u8,
-        /// Who.
         follower: UserId,
-        /// Whom.
         author: UserId,
     },
     /// An author has begun to rise: followers are marked.
     ReachCrossed {
         /// Format version; 1.
         v: u8,
-        /// Who.
         author: UserId,
         /// The epoch that it was in.
         epoch: u64,
@@ -76,36 +65,28 @@ pub enum Message {
     ReaderReturned {
         /// Format version; 1.
         v: u8,
-        /// Who.
         reader: UserId,
-        /// Which return.
         epoch: u64,
     },
     /// Somebody was noted to be here: their timeline is trimmed, and marks that are outlived go.
     ReaderSeen {
         /// Format version; 1.
         v: u8,
-        /// Who.
         reader: UserId,
     },
     /// Somebody has connected a moment ago: what was on its way when they did is named to them.
     Connected {
         /// Format version; 1.
         v: u8,
-        /// Who.
         reader: UserId,
-        /// Which connection.
         connection: String,
-        /// Since when.
         since: Timestamp,
     },
     /// A post that is pulled was written: it is named to those who are connected, page by page.
     AudiencePage {
         /// Format version; 1.
         v: u8,
-        /// Which.
         post_id: PostId,
-        /// Whose.
         author: UserId,
         /// After which connection.
         #[serde(default, skip_serializing_if = "Option::is_none")]

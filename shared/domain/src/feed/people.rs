@@ -13,13 +13,11 @@ const LONGEST_BIO: usize = 500;
 /// What a person shows of themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// Whose.
     pub user: UserId,
     /// What they are called; their id until they say otherwise.
     pub name: String,
     /// A few words.
     pub bio: String,
-    /// A picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub avatar: Option<MediaId>,
     /// When it last changed.

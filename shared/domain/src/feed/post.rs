@@ -24,12 +24,10 @@ use crate::accounts::UserId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Privacy {
-    /// Everybody.
     #[default]
     Public,
     /// Who follows the author and is followed back.
     Friends,
-    /// The author.
     Private,
 }
 
@@ -57,16 +55,12 @@ impl Privacy {
 pub enum State {
     /// As it was written.
     Live,
-    /// Changed since.
     Edited,
-    /// Gone.
     Deleted,
 }
 
-/// A post.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Post {
-    /// Its name.
     pub id: PostId,
     /// Who wrote it.
     pub author: UserId,

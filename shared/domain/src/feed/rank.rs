@@ -34,7 +34,6 @@ pub struct Weights {
     pub seen: f64,
     /// Of `span` posts in a row, at most so many by one author.
     pub cap: usize,
-    /// See `cap`.
     pub span: usize,
     /// Posts that are ranked together. Cursors carry them.
     pub window: usize,
@@ -114,7 +113,6 @@ pub struct Why {
 /// A post with what is known of it for a reader.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// The post.
     pub post: Post,
     /// How often it was liked and so on.
     pub counts: Counts,
@@ -129,7 +127,6 @@ pub struct Candidate {
 /// A post in its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// The post.
     pub candidate: Candidate,
     /// Its score at the ranking time.
     pub score: Score,
@@ -138,7 +135,6 @@ pub struct Item {
 }
 
 impl Item {
-    /// Which post.
     pub const fn id(&self) -> PostId {
         self.candidate.post.id
     }

@@ -55,7 +55,6 @@ pub enum Mode {
 /// How an author reaches people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Reach {
-    /// Now.
     pub mode: Mode,
     /// Grows with each change of the mode.
     pub epoch: u64,

@@ -36,7 +36,6 @@ const MARGIN_SECONDS: i64 = 3_600;
 /// What is known of a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reader {
-    /// Who.
     pub user: UserId,
     /// When they were last here, as far as that was noted.
     pub seen_at: Timestamp,
@@ -51,7 +50,6 @@ pub struct Reader {
 /// What a visit changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arrival {
-    /// Nothing.
     Here,
     /// They were here: write that, if nothing else did.
     Noted(Reader),

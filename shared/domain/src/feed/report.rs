@@ -16,7 +16,6 @@ const LONGEST_NOTE: usize = 1_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Complaint {
-    /// It advertises.
     Spam,
     /// It hurts somebody.
     Abuse,
@@ -24,7 +23,6 @@ pub enum Complaint {
     Violence,
     /// It poses as what it is not.
     Fraud,
-    /// Anything else.
     Other,
 }
 
@@ -48,10 +46,8 @@ pub enum Ruling {
     Upheld,
 }
 
-/// A report.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// Of what.
     pub post: PostId,
     /// By whom; the post's author is never told.
     pub by: UserId,
@@ -59,7 +55,6 @@ pub struct Report {
     pub complaint: Complaint,
     /// In their words.
     pub note: String,
-    /// When.
     pub created_at: Timestamp,
     /// What was decided, by whom and when.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,7 +9,6 @@ pub(super) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_772_323_200 + seconds).unwrap()
 }
 
-/// Somebody.
 pub(super) fn person(n: u64) -> UserId {
     UserId::outside(&format!("p{n}"))
 }

@@ -47,7 +47,6 @@ pub enum Step {
     Done(Page),
 }
 
-/// A page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
     /// What is on it, in order.

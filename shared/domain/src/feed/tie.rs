@@ -37,7 +37,6 @@ pub struct Tie {
 pub enum Act {
     /// Read them from now on.
     Follow,
-    /// No longer.
     Unfollow,
     /// Nothing of either to the other.
     Block,
@@ -45,7 +44,6 @@ pub enum Act {
     Unblock,
     /// Not for now.
     Mute,
-    /// Again.
     Unmute,
 }
 

@@ -44,7 +44,6 @@ pub enum Pause {
 pub enum Next {
     /// An id no one else has or will have.
     Id(Id),
-    /// None yet.
     Paused(Pause),
 }
 

@@ -8,7 +8,6 @@ use crate::Timestamp;
 /// What was found out about a job and its surroundings.
 #[derive(Debug, Clone)]
 pub struct Facts<'a> {
-    /// The job.
     pub job: &'a Job,
     /// Its type's settings.
     pub settings: Settings,
@@ -20,7 +19,6 @@ pub struct Facts<'a> {
     pub ahead: u64,
 }
 
-/// Why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
     /// It is running.
@@ -33,7 +31,6 @@ pub enum Reason {
     Dependencies(Vec<JobId>),
     /// Its time comes later: it was submitted so, or has just failed.
     NotBefore {
-        /// Then.
         at: Timestamp,
         /// Whether because a run failed.
         backoff: bool,
@@ -48,22 +45,15 @@ pub enum Reason {
         in_use: u32,
     },
     /// Others go first.
-    Behind {
-        /// So many.
-        ahead: u64,
-    },
+    Behind { ahead: u64 },
     /// Nothing is in its way: a worker only has to ask for it.
     WaitsForClaim,
     /// Nothing is in its way: it is being handed out.
     Next,
     /// A worker was told and has not begun; it goes back to the queue then.
-    Assigned {
-        /// When.
-        until: Timestamp,
-    },
+    Assigned { until: Timestamp },
 }
 
-/// The reason.
 pub fn explain(facts: &Facts<'_>, now: Timestamp) -> Reason {
     let Facts { job, settings, .. } = facts;
     match job.status {

@@ -36,7 +36,6 @@ pub enum Flaw {
 /// others. What merely depends on a flawed node is in the order: it is refused when its turn comes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Sorted {
-    /// The order.
     pub order: Vec<usize>,
     /// Positions that are not in it.
     pub flaws: Vec<(usize, Flaw)>,

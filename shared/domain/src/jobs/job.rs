@@ -50,9 +50,7 @@ pub enum Status {
     Assigned,
     /// A worker is at it.
     Running,
-    /// Done.
     Completed,
-    /// Given up.
     Failed,
     /// Not wanted any more.
     Cancelled,
@@ -104,9 +102,7 @@ impl Status {
 pub enum Priority {
     /// Before everything else.
     P0,
-    /// Soon.
     P1,
-    /// As usual.
     P2,
     /// When there is time.
     P3,
@@ -252,10 +248,8 @@ impl Artifact {
     }
 }
 
-/// A job.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Job {
-    /// Its id.
     pub id: JobId,
     /// What kind of work it is.
     pub kind: TypeName,

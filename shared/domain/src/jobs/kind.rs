@@ -101,7 +101,6 @@ impl Settings {
 /// A type as it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobType {
-    /// Its name.
     pub name: TypeName,
     /// What was decided about it.
     pub settings: Settings,

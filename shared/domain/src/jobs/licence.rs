@@ -9,9 +9,7 @@
 /// One row of a type's licences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Licence {
-    /// Which row.
     pub shard: u8,
-    /// Holders.
     pub in_use: u32,
     /// Holders at most.
     pub max: u32,

@@ -24,7 +24,6 @@ pub enum WakeUp {
     JobEnded {
         /// Format version; 1.
         v: u8,
-        /// Which.
         job_id: JobId,
     },
     /// Look for silent workers.
@@ -79,7 +78,6 @@ pub enum Assignment {
     JobAssigned {
         /// Format version; 1.
         v: u8,
-        /// Which.
         job_id: JobId,
         /// With which attempt.
         attempt: u32,
@@ -104,7 +102,6 @@ impl Assignment {
 pub struct JobEnded {
     /// Format version; 1.
     pub v: u8,
-    /// Which job.
     pub job_id: JobId,
     /// What kind of work it was.
     pub job_type: TypeName,

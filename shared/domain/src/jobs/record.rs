@@ -13,7 +13,6 @@ use crate::accounts::UserId;
 pub enum Actor {
     /// Someone with a key.
     User(UserId),
-    /// A worker.
     Worker(Worker),
     /// The product itself.
     System,
@@ -24,9 +23,7 @@ pub enum Actor {
 pub struct Record {
     /// The version that it made; 1 is the submission.
     pub version: u64,
-    /// When.
     pub at: Timestamp,
-    /// Who.
     pub by: Actor,
     /// What; a submission has the job instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]

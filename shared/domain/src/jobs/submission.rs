@@ -19,7 +19,6 @@ const FURTHEST_SECONDS: i64 = 366 * 86_400;
 /// A job to be made.
 #[derive(Debug, Clone)]
 pub struct Submission {
-    /// How urgent.
     pub priority: Priority,
     /// How often, if not as its type says.
     pub retry: Option<RetryPolicy>,

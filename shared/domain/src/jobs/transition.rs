@@ -16,7 +16,6 @@ pub const SILENCE_SECONDS: i64 = 60;
 pub enum Event {
     /// A dependency ended.
     DependencyEnded {
-        /// Which.
         dependency: JobId,
         /// Whether it completed.
         completed: bool,
@@ -30,14 +29,12 @@ pub enum Event {
     },
     /// A worker begins.
     Started {
-        /// Who.
         worker: Worker,
         /// With which attempt.
         attempt: u32,
     },
     /// A worker says that it is still at it.
     Beaten {
-        /// Who.
         worker: Worker,
         /// With which attempt.
         attempt: u32,
@@ -46,7 +43,6 @@ pub enum Event {
     },
     /// A worker is done.
     Completed {
-        /// Who.
         worker: Worker,
         /// With which attempt.
         attempt: u32,
@@ -57,13 +53,11 @@ pub enum Event {
     },
     /// A worker gives up.
     Failed {
-        /// Who.
         worker: Worker,
         /// With which attempt.
         attempt: u32,
         /// Whether another run might do better.
         retryable: bool,
-        /// Why.
         error: String,
         /// Decides how long to wait.
         jitter: u64,

@@ -68,7 +68,6 @@ pub struct Lease(i64);
 /// A debit to be tried at the store.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Ask {
-    /// The row.
     pub shard: u8,
     /// What to write.
     pub write: Write,
@@ -80,7 +79,6 @@ pub struct Ask {
 /// What to do about units that are not held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// Try this.
     Ask(Ask),
     /// There are none; `None` if there never will be so many.
     Denied {

@@ -78,7 +78,6 @@ pub enum Guard {
 /// What a number becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Change {
-    /// This value.
     Be(i128),
     /// So much more.
     Plus(i128),
@@ -101,7 +100,6 @@ pub struct Write {
 /// What planning a debit comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Plan {
-    /// Try this.
     Write(Write),
     /// The row, as known, has too few left.
     Denied {
@@ -113,7 +111,6 @@ pub enum Plan {
 /// Units that were debited, never spent, and should be credited again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Unspent {
-    /// How many.
     pub units: i64,
     /// The row's window when they were debited.
     pub window: i64,

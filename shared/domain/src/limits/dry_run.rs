@@ -15,7 +15,6 @@ use super::history::{Demand, MINUTE_MS, MINUTES, share};
 use super::quota::Quota;
 use replay::Replay;
 
-/// The answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DryRun {
     /// Keys that asked for something.

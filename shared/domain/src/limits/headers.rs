@@ -15,7 +15,6 @@ pub struct Standing<'a> {
     pub limit: i64,
     /// The window's length.
     pub window_ms: i64,
-    /// Units left.
     pub remaining: i64,
     /// How long until everything is available again.
     pub reset_after_ms: i64,

@@ -41,11 +41,9 @@ pub struct Report {
     pub resource: String,
     /// What the entity is.
     pub dimension: Dimension,
-    /// Which one.
     pub entity: String,
     /// Units asked for, the denied ones included.
     pub asked: u64,
-    /// Units denied.
     pub denied: u64,
 }
 
@@ -75,7 +73,6 @@ struct Asked<'a> {
 }
 
 impl Seen {
-    /// Nothing yet.
     pub fn new() -> Self {
         Self { heavy: Heavy::new(ROOM), since_ms: None }
     }

@@ -27,7 +27,6 @@ const DEAF_MS: i64 = 1_000;
 /// One rule that a request is held to.
 #[derive(Debug, Clone, Copy)]
 pub struct Claim<'a> {
-    /// The rule.
     pub rule: &'a Arc<Rule>,
     /// Its quota, or the one that an override gives this entity.
     pub quota: Quota,
@@ -94,14 +93,12 @@ pub enum Outcome {
     Refused(Option<Row>),
     /// It was not tried because another of the same transaction was refused.
     Skipped,
-    /// Nobody knows.
     Failed,
 }
 
 /// Units to be credited at the store, because nobody here will spend them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refund {
-    /// The rule.
     pub rule: Arc<Rule>,
     /// The quota as it was debited.
     pub quota: Quota,

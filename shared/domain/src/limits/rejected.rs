@@ -6,7 +6,6 @@ pub enum Rejected {
     /// A field breaks a rule.
     #[error("`{field}` must be {rule}")]
     Field {
-        /// Which.
         field: String,
         /// What it must be.
         rule: String,

@@ -16,15 +16,12 @@ use crate::Timestamp;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Dimension {
-    /// Each account.
     User,
     /// Each API key.
     ApiKey,
     /// Each address; of IPv6 each /64, because its owner has all of it.
     Ip,
-    /// Each tenant.
     Tenant,
-    /// Everyone together.
     Global,
 }
 
@@ -53,7 +50,6 @@ impl Dimension {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// It refuses.
     Enforce,
     /// It counts and reports.
     Shadow,
@@ -65,7 +61,6 @@ pub enum Mode {
 pub enum OnFailure {
     /// Lets pass what this node alone would let pass.
     Open,
-    /// Refuses.
     Closed,
 }
 
@@ -83,7 +78,6 @@ pub struct Rule {
     pub dimension: Dimension,
     /// Whether it passes over callers who said who they are.
     pub anonymous_only: bool,
-    /// How much.
     pub quota: Quota,
     /// Whether it refuses.
     pub mode: Mode,

@@ -21,7 +21,6 @@ use super::quota::Quota;
 use super::rule::{Dimension, Override, Rule};
 use super::subject::{Subject, canonical};
 
-/// Compiled rules.
 #[derive(Debug, Clone, Default)]
 pub struct RuleSet {
     entries: Vec<Entry>,
@@ -35,7 +34,6 @@ pub struct RuleSet {
 /// A rule that applies to a request, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied<'s> {
-    /// The rule.
     pub rule: &'s Arc<Rule>,
     /// The rule's index in this set.
     pub slot: u32,

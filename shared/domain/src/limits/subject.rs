@@ -12,13 +12,10 @@ use super::rule::Dimension;
 /// Who is asking.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Subject<'a> {
-    /// The account.
     pub user: Option<&'a str>,
     /// The API key's id.
     pub api_key: Option<&'a str>,
-    /// The address.
     pub ip: Option<IpAddr>,
-    /// The tenant.
     pub tenant: Option<&'a str>,
 }
 

@@ -19,7 +19,6 @@ use names::{
 /// What a header says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Agent {
-    /// Who asks.
     pub kind: Kind,
     /// With what; always `Other` unless it is a person.
     pub device: Device,
@@ -30,7 +29,6 @@ pub struct Agent {
 /// The name of a browser that is not known.
 pub const OTHER: &str = "Other";
 
-/// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Someone who follows the link.
@@ -46,7 +44,6 @@ pub enum Kind {
 pub enum Device {
     /// A computer, with or without a lid.
     Desktop,
-    /// A phone.
     Mobile,
     /// A tablet that says so, or an Android that does not say that it is a phone.
     Tablet,

@@ -41,7 +41,6 @@ impl DomainName {
         Ok(Self(name))
     }
 
-    /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -71,13 +70,11 @@ pub fn namespace(host: &str, own: &[impl AsRef<str>]) -> String {
 /// Someone's claim to a domain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// The domain.
     pub name: DomainName,
     /// Who claims it.
     pub owner: UserId,
     /// What they must publish.
     pub token: String,
-    /// Since when.
     pub created_at: Timestamp,
     /// When they proved it, if they did.
     pub verified_at: Option<Timestamp>,

@@ -102,7 +102,6 @@ pub enum Redirect {
 /// What a destination says of itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Preview {
-    /// Its title.
     pub title: Option<String>,
     /// A sentence about it.
     pub description: Option<String>,
@@ -113,7 +112,6 @@ pub struct Preview {
 /// Why and when a link was blocked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// Since when.
     pub at: Timestamp,
     /// Why, in words for its visitors.
     pub reason: String,
@@ -130,7 +128,6 @@ impl Redirect {
         }
     }
 
-    /// Its status.
     pub const fn status(self) -> u16 {
         match self {
             Self::Moved => 301,

@@ -60,7 +60,6 @@ pub struct Way {
 pub enum Decision<'a> {
     /// On to the destination.
     Go {
-        /// The destination.
         location: Cow<'a, str>,
         /// 301, 302 or 307.
         status: u16,
@@ -68,10 +67,7 @@ pub enum Decision<'a> {
         variant: Option<u8>,
     },
     /// The link is used up, and leads here now; not for ever, so never with a 301.
-    Fallback {
-        /// Where to.
-        location: &'a str,
-    },
+    Fallback { location: &'a str },
     /// It led somewhere, and does not any more.
     Gone,
     /// It was taken down, for this reason.

@@ -30,7 +30,6 @@ pub struct Sighting {
 /// What to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
-    /// Nothing.
     Leave,
     /// Write this version, which is blocked.
     Block(Link),

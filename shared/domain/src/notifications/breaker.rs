@@ -18,13 +18,11 @@ use crate::Timestamp;
 /// Whether a provider may be spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
-    /// It may.
     Closed,
     /// It may by whoever wins a trial: see [`Breaker::begin_trial`].
     Trial,
     /// It may not.
     Open {
-        /// Until then.
         until: Timestamp,
     },
 }

@@ -12,7 +12,6 @@ pub struct Callback {
     /// What became of it.
     #[serde(flatten)]
     pub fate: Fate,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -20,7 +19,6 @@ pub struct Callback {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Fate {
-    /// It arrived.
     Delivered,
     /// It came back.
     Bounced {

@@ -15,13 +15,10 @@ use super::{Address, Category, Channel, DeviceId, Preferences, Rejected, Way};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Contacts {
-    /// Their mailbox.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// Their telephone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phone: Option<String>,
-    /// Their devices.
     pub devices: BTreeMap<DeviceId, Address>,
     /// Grows with every change; 0 for whoever has said nothing.
     #[serde(rename = "v")]

@@ -32,7 +32,6 @@ pub enum Verdict {
     Within,
     /// It is beyond one.
     Beyond {
-        /// Which.
         limit: UserLimit,
         /// When there is room again.
         until: Timestamp,
@@ -51,7 +50,6 @@ pub enum Slot {
 /// What is known of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderState {
-    /// Which.
     pub name: ProviderName,
     /// Whether it is failing.
     pub gate: Gate,
@@ -83,35 +81,26 @@ pub enum Decision {
     Send {
         /// The attempt to claim.
         attempt: u32,
-        /// To whom.
         provider: ProviderName,
         /// Whether the provider is being tried after it failed: then a trial has to be won first.
         trial: bool,
     },
-    /// Wait.
     Defer {
-        /// Until then.
         until: Timestamp,
-        /// Why.
         why: Why,
     },
-    /// Stop.
     Suppress {
-        /// Why.
         why: Why,
     },
-    /// Give up.
     DeadLetter {
         /// What kind of no it was.
         class: Class,
-        /// Why.
         why: Why,
     },
     /// Nothing: somebody else has it, or it has ended.
     Leave,
 }
 
-/// Decides.
 pub fn decide(facts: &Facts<'_>, now: Timestamp) -> Decision {
     if facts.delivery.status != Status::Pending {
         return Decision::Leave;

@@ -101,12 +101,10 @@ pub enum Outcome {
     Released,
 }
 
-/// One attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Attempt {
     /// Which: they are never counted anew.
     pub number: u32,
-    /// With whom.
     pub provider: ProviderName,
     /// When it was claimed.
     pub at: Timestamp,
@@ -123,10 +121,8 @@ pub struct Attempt {
     pub said: Option<String>,
 }
 
-/// A delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Delivery {
-    /// Which.
     pub id: DeliveryId,
     /// Whom it is for.
     pub user: UserId,
@@ -148,7 +144,6 @@ pub struct Delivery {
     /// Who has the attempt, while it is `sending`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<String>,
-    /// Since when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_at: Option<Timestamp>,
     /// Why there must be no other attempt, if it was taken back while one was going on.

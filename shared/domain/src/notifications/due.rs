@@ -39,7 +39,6 @@ pub fn place(ready_at: Timestamp, now: Timestamp) -> Place {
 pub struct Bucket {
     /// Minutes since 1970.
     pub minute: i64,
-    /// Which part.
     pub shard: u8,
 }
 

@@ -13,9 +13,7 @@ use crate::links::agent::{self, Kind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Who {
-    /// Somebody.
     Person,
-    /// A program.
     Machine,
 }
 

@@ -72,9 +72,7 @@ impl DeviceId {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Way {
-    /// Their mailbox.
     Email,
-    /// Their telephone.
     Sms,
     /// One of their devices.
     Push(DeviceId),

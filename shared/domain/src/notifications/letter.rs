@@ -61,7 +61,6 @@ impl Remedy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeadLetter {
-    /// Which delivery.
     pub id: DeliveryId,
     /// Whom it was for.
     pub user: UserId,
@@ -107,7 +106,6 @@ impl DeadLetter {
     }
 }
 
-/// Which letters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LetterFilter {

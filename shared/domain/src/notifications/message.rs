@@ -25,7 +25,6 @@ pub enum Message {
     PreferencesNarrowed {
         /// Format version; 1.
         v: u8,
-        /// Who.
         user_id: UserId,
     },
 }

@@ -13,7 +13,6 @@ use crate::accounts::UserId;
 pub enum Priority {
     /// Now, also at night and beyond what a person usually gets. Never against their will.
     Critical,
-    /// Soon.
     Normal,
     /// When there is time.
     Low,
@@ -73,7 +72,6 @@ impl Category {
 pub enum Body {
     /// A template, filled in for each channel right before sending.
     Template {
-        /// Which.
         id: TemplateId,
         /// The version: the active one at the time it was accepted, unless the caller named one.
         version: u32,
@@ -81,10 +79,7 @@ pub enum Body {
         data: String,
     },
     /// The caller's own words, ready to send.
-    Inline {
-        /// By channel.
-        words: Words,
-    },
+    Inline { words: Words },
 }
 
 /// Says where it comes from: what a person reads is in no log.
@@ -100,7 +95,6 @@ impl std::fmt::Debug for Body {
 /// A notification. It never changes: what becomes of it is in its deliveries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notification {
-    /// Its id.
     pub id: NotificationId,
     /// Whom it is for.
     pub user: UserId,
@@ -124,7 +118,6 @@ pub struct Notification {
     pub tracked: bool,
     /// Who asked for it.
     pub created_by: UserId,
-    /// When.
     pub created_at: Timestamp,
 }
 

@@ -10,7 +10,6 @@ use crate::Timestamp;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Channel {
-    /// By mail.
     Email,
     /// By text message.
     Sms,
@@ -36,12 +35,10 @@ impl Channel {
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Address {
-    /// A mailbox.
     Email {
         /// As in RFC 5321, without a display name.
         address: String,
     },
-    /// A telephone.
     Phone {
         /// E.164: `+` and up to 15 digits.
         number: String,
@@ -103,9 +100,7 @@ impl std::fmt::Debug for Address {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Content {
-    /// A mail.
     Email {
-        /// One line.
         subject: String,
         /// For readers without HTML.
         text: String,
@@ -120,9 +115,7 @@ pub enum Content {
     },
     /// A notification on a device.
     Push {
-        /// One line.
         title: String,
-        /// The rest.
         body: String,
         /// What opens when it is touched.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -189,10 +182,7 @@ pub enum Handed {
         said: String,
     },
     /// It may be theirs: the line was cut, or time ran out, after it could have been accepted.
-    Unknown {
-        /// What happened.
-        said: String,
-    },
+    Unknown { said: String },
 }
 
 /// Kinds of no, by what can be done about them.

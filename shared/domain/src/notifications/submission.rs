@@ -28,9 +28,7 @@ const FURTHEST_SECONDS: i64 = 366 * 86_400;
 /// What is to be said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
-    /// A template.
     Template {
-        /// Which.
         id: TemplateId,
         /// Which version; the active one if none.
         version: Option<u32>,

@@ -46,7 +46,6 @@ impl TemplateId {
 /// A template: which of its versions is used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Template {
-    /// Its id.
     pub id: TemplateId,
     /// The version that whoever names none gets; the first is active at once.
     pub active: u32,
@@ -81,9 +80,7 @@ impl Template {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Rendering {
-    /// Which template.
     pub template: TemplateId,
-    /// Which version.
     pub version: u32,
     /// Which variant, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]

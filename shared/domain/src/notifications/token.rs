@@ -32,25 +32,20 @@ pub enum Scope {
 pub enum Claim {
     /// This person may end this.
     Unsubscribe {
-        /// Who.
         #[serde(rename = "u")]
         user: UserId,
-        /// Where.
         #[serde(rename = "c")]
         channel: Channel,
-        /// What.
         #[serde(rename = "k")]
         category: Category,
     },
     /// This was opened.
     Open {
-        /// What.
         #[serde(rename = "d")]
         delivery: DeliveryId,
     },
     /// This link was followed.
     Click {
-        /// In what.
         #[serde(rename = "d")]
         delivery: DeliveryId,
         /// Where it leads: nobody else can make us lead anybody anywhere.

@@ -11,18 +11,13 @@ use crate::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub enum OptOut {
-    /// Everything.
     Everything,
-    /// A channel.
     Channel {
-        /// Which.
         channel: Channel,
     },
     /// What a category says on a channel.
     Category {
-        /// Which.
         category: Category,
-        /// Where.
         channel: Channel,
     },
 }
@@ -63,27 +58,17 @@ pub enum Why {
         limit: UserLimit,
     },
     /// The provider is broken, and is left alone.
-    ProviderDown {
-        /// Which.
-        provider: ProviderName,
-    },
+    ProviderDown { provider: ProviderName },
     /// The provider takes no more at the moment.
-    ProviderBusy {
-        /// Which.
-        provider: ProviderName,
-    },
+    ProviderBusy { provider: ProviderName },
     /// An attempt was refused, and another follows.
     Backoff {
-        /// Which attempt.
         attempt: u32,
         /// What kind of no it was.
         class: Class,
     },
     /// An attempt may have succeeded; it is repeated, because that does no harm on this channel.
-    Repeated {
-        /// Which attempt.
-        attempt: u32,
-    },
+    Repeated { attempt: u32 },
     /// A dead letter that someone wanted sent after all.
     Replayed,
     /// The person does not want it.
@@ -92,17 +77,11 @@ pub enum Why {
         switch: OptOut,
     },
     /// It was of no use any more.
-    Expired {
-        /// Since when.
-        at: Timestamp,
-    },
+    Expired { at: Timestamp },
     /// The person has no such address any more.
     AddressGone,
     /// Nothing goes to this address any more.
-    AddressSuppressed {
-        /// Why.
-        because: Because,
-    },
+    AddressSuppressed { because: Because },
     /// The caller took it back.
     Cancelled,
     /// Every attempt was used up, or the kind of no allowed no other.

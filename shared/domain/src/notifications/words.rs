@@ -21,11 +21,9 @@ pub struct Words {
     pub push: Option<PushWords>,
 }
 
-/// A mail.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmailWords {
-    /// One line.
     pub subject: String,
     /// For readers without HTML.
     pub text: String,
@@ -46,9 +44,7 @@ pub struct SmsWords {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PushWords {
-    /// One line.
     pub title: String,
-    /// The rest.
     pub body: String,
     /// What opens when it is touched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,9 +89,7 @@ impl Words {
 pub(super) enum Form {
     /// A line: nothing in it may begin another.
     Line,
-    /// Text.
     Text,
-    /// HTML.
     Html,
     /// What a device opens.
     Link,

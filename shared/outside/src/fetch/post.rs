@@ -36,7 +36,6 @@ pub struct Post {
 pub struct Answered {
     /// 100 to 999.
     pub status: u16,
-    /// As sent.
     pub headers: HeaderMap,
     /// As much of it as the limits allow.
     pub body: Vec<u8>,

@@ -12,7 +12,6 @@ use crate::fetch::{Answered, NotFetched};
 
 type Connection = Pin<Box<dyn Future<Output = Result<(), h2::Error>> + Send>>;
 
-/// A connection.
 pub(super) struct Line {
     sender: SendRequest<Bytes>,
     /// None once it has ended.

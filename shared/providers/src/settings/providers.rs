@@ -100,7 +100,6 @@ pub struct FcmSettings {
 /// As Google writes it; what is not needed is not read.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ServiceAccount {
-    /// The project.
     pub project_id: String,
     /// The account's name.
     pub client_email: String,

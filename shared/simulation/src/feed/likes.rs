@@ -54,7 +54,6 @@ pub struct Load {
     pub counters: u8,
 }
 
-/// Plays it.
 pub fn like(plan: &Likes) -> Load {
     let mut dice = Dice::new(plan.seed);
     let post = PostId::first_at(instant(0));

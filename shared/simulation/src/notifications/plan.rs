@@ -37,7 +37,6 @@ impl Plan {
     }
 }
 
-/// What happened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Report {
     /// Messages sent, by class.

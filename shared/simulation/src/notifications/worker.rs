@@ -20,7 +20,6 @@ pub(super) enum Stage {
     Sends(Slots),
 }
 
-/// A worker.
 #[derive(Debug)]
 pub(super) struct Worker {
     pub(super) class: Priority,

@@ -48,11 +48,9 @@ impl Part {
 pub struct Versions {
     /// Rules, overrides and settings.
     pub rules: u64,
-    /// The firewall.
     pub firewall: u64,
 }
 
-/// A decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     /// Its name within its part.
@@ -61,9 +59,7 @@ pub struct Document {
     pub version: u64,
     /// What was decided, as JSON; empty if it was decided that there be nothing.
     pub body: String,
-    /// Who decided.
     pub changed_by: String,
-    /// When.
     pub changed_at: Timestamp,
     /// When it is forgotten by itself.
     pub expires_at: Option<Timestamp>,
@@ -127,7 +123,6 @@ impl Limits {
         }
     }
 
-    /// One document.
     pub async fn document(&self, part: Part, id: &str) -> Result<Option<Document>, Failure> {
         let found = self
             .client

@@ -95,7 +95,6 @@ pub(super) fn named(values: Vec<(&'static str, AttributeValue)>) -> Option<Item>
 
 /// What can be the value of an attribute.
 pub trait IntoAttribute {
-    /// The value.
     fn attribute(self) -> AttributeValue;
 }
 

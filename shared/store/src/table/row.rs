@@ -11,7 +11,6 @@ use crate::schema::{EXPIRES, INDEXES, PK, SK};
 /// The primary key of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// The partition.
     pub pk: String,
     /// The place in it.
     pub sk: String,

@@ -17,7 +17,6 @@ pub struct WebSocketApi {
     /// The names that lead to the value in a message that names its route: `["action"]` for
     /// `$request.body.action`.
     pub selection: Vec<String>,
-    /// Its routes.
     pub routes: Vec<SocketRoute>,
     /// Its stages; the path of each is where clients connect.
     pub stages: Vec<String>,

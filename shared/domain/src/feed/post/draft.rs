@@ -43,7 +43,6 @@ impl MediaId {
 /// What a post says, checked.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Body {
-    /// The words.
     pub text: String,
     /// Pictures and films, in order.
     pub media: Vec<MediaId>,
@@ -108,13 +107,11 @@ impl Draft {
 #[derive(Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Edit {
-    /// New words.
     pub text: Option<String>,
     /// Who may read it from now on.
     pub privacy: Option<String>,
     /// Where it was written; empty for nowhere.
     pub location: Option<String>,
-    /// All tags.
     pub tags: Option<Vec<String>>,
 }
 

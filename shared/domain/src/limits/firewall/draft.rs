@@ -33,7 +33,6 @@ pub struct FirewallDraft {
     /// Paths in the template's notation.
     #[serde(default)]
     pub paths: Vec<String>,
-    /// Methods.
     #[serde(default)]
     pub methods: Vec<String>,
     /// Tests of headers.
@@ -42,7 +41,6 @@ pub struct FirewallDraft {
     /// Parts of user agents.
     #[serde(default)]
     pub user_agents: Vec<String>,
-    /// Why.
     #[serde(default)]
     pub reason: String,
     /// When the rule ends by itself.

@@ -21,7 +21,6 @@ pub struct Asked<'a> {
     pub ip: Option<IpAddr>,
     /// The path as the gateway hands it over, without the query.
     pub path: &'a str,
-    /// The method.
     pub method: &'a str,
     /// The value of a header, named in lower case.
     pub header: &'a dyn Fn(&str) -> Option<&'a str>,

@@ -56,7 +56,6 @@ impl AutoBlock {
 /// An address has been refused too often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offence {
-    /// The address.
     pub ip: IpAddr,
     /// How often it was refused.
     pub denials: u32,

@@ -22,7 +22,6 @@ pub struct Top {
     pub resources: Vec<DeniedResource>,
     /// Units asked for, the denied ones included.
     pub asked: u64,
-    /// Units denied.
     pub denied: u64,
     /// Denied ÷ asked.
     pub rate: f64,
@@ -33,7 +32,6 @@ pub struct Top {
 pub struct DeniedKey {
     /// What the entity is.
     pub dimension: Dimension,
-    /// Which one.
     pub entity: String,
     /// Units it asked for.
     pub asked: u64,
@@ -48,7 +46,6 @@ pub struct DeniedResource {
     pub resource: String,
     /// Units asked for.
     pub asked: u64,
-    /// Units denied.
     pub denied: u64,
 }
 

@@ -19,24 +19,40 @@ pub(super) enum Break {
 /// What can happen.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
-    /// Time passes.
     Tick,
     /// A node asks for units that it lacks; its clock may have stepped back.
-    Ask { node: usize, back: bool },
+    Ask {
+        node: usize,
+        back: bool,
+    },
     /// The write under way reaches the store.
-    Arrive { node: usize },
+    Arrive {
+        node: usize,
+    },
     /// The node hears what became of it.
-    Hear { node: usize },
+    Hear {
+        node: usize,
+    },
     /// The node stops waiting, and the write may still be on its way.
-    GiveUp { node: usize },
+    GiveUp {
+        node: usize,
+    },
     /// Such a write reaches the store after all.
-    ArriveLate { node: usize },
+    ArriveLate {
+        node: usize,
+    },
     /// A node spends units that it holds.
-    Spend { node: usize },
+    Spend {
+        node: usize,
+    },
     /// A node ends with notice and gives back; another begins.
-    End { node: usize },
+    End {
+        node: usize,
+    },
     /// A node ends without.
-    Die { node: usize },
+    Die {
+        node: usize,
+    },
 }
 
 /// Half of the limit fits into a lease, and half of a lease into a request.

@@ -11,7 +11,6 @@ use matchit::Router;
 
 use crate::limits::pattern::{Kind, Pattern};
 
-/// Compiled patterns.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Paths {
     /// One for each shape, the most specific first.
@@ -20,7 +19,6 @@ pub(super) struct Paths {
     by_length: Vec<Vec<usize>>,
 }
 
-/// Collects patterns.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
     shapes: BTreeMap<Vec<Kind>, HashMap<String, Vec<usize>>>,

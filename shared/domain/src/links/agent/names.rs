@@ -157,7 +157,6 @@ pub(super) const MOBILES: &[&str] = &[
     "palm",
 ];
 
-/// Computers.
 pub(super) const DESKTOPS: &[&str] =
     &["windows", "macintosh", "x11", "linux", "cros ", "freebsd", "openbsd"];
 

@@ -9,9 +9,7 @@ use crate::{Timestamp, hex};
 /// An address that gets nothing any more, whoever it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suppression {
-    /// Why.
     pub because: Because,
-    /// Since when.
     pub at: Timestamp,
 }
 

@@ -21,14 +21,11 @@ pub enum By {
 /// A switch that was touched.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Switched {
-    /// When.
     pub at: Timestamp,
-    /// Which.
     #[serde(flatten)]
     pub switch: OptOut,
     /// Whether it was switched on again.
     pub on: bool,
-    /// Where.
     pub by: By,
 }
 

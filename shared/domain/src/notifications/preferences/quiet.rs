@@ -65,7 +65,6 @@ impl TryFrom<String> for Clock {
 /// A day of the week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "everyone knows them")]
 pub enum Day {
     Mon,
     Tue,
@@ -97,7 +96,6 @@ impl Day {
 /// When a person is left alone.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Quiet {
-    /// From then.
     pub start: Clock,
     /// To then, on the next day if that is not later.
     pub end: Clock,

@@ -29,7 +29,6 @@ pub enum Move {
     },
     /// It is set, if there is none yet or it lies below a bound: nothing before that counts any more.
     Anew {
-        /// The bound.
         below_us: i64,
         /// What it becomes.
         be_us: i64,
@@ -94,7 +93,6 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// How many.
     pub const fn count(&self) -> u32 {
         self.count
     }

@@ -41,7 +41,6 @@ pub struct Request {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TemplateRequest {
-    /// Which.
     pub id: String,
     /// Which version; the active one if left out.
     pub version: Option<u32>,

@@ -37,7 +37,6 @@ pub struct Draft {
 pub struct Test {
     /// What the comparison is called: with the same name, a person gets the same variant.
     pub name: String,
-    /// The ways.
     pub variants: Vec<Variant>,
 }
 
@@ -58,13 +57,11 @@ pub struct Variant {
 pub struct TemplateVersion {
     /// Of which template.
     pub template: TemplateId,
-    /// Which.
     pub number: u32,
     /// What it says.
     pub draft: Draft,
     /// Who published it.
     pub created_by: UserId,
-    /// When.
     pub created_at: Timestamp,
 }
 

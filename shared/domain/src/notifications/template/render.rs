@@ -13,9 +13,7 @@ use crate::notifications::{Channel, Content, Locale, Words};
 /// What a person reads, and what it was made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
-    /// That.
     pub content: Content,
-    /// And this.
     pub rendering: Rendering,
 }
 
@@ -33,16 +31,10 @@ pub enum Unfit {
     NoObject,
     /// The text could not be filled in.
     #[error("{field}: {problem}")]
-    Failed {
-        /// Which text.
-        field: &'static str,
-        /// Why.
-        problem: String,
-    },
+    Failed { field: &'static str, problem: String },
     /// What came of it can't be sent.
     #[error("{field} must be {rule}")]
     Unsendable {
-        /// Which text.
         field: &'static str,
         /// What it must be.
         rule: String,

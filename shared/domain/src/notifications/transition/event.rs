@@ -13,7 +13,6 @@ pub enum Event {
         by: String,
         /// The attempt: one more than the last.
         attempt: u32,
-        /// With whom.
         provider: ProviderName,
         /// What its text was made from, if it was made.
         rendering: Option<Rendering>,
@@ -22,7 +21,6 @@ pub enum Event {
     },
     /// Whoever claimed it has not spoken to anybody, and will not.
     Released {
-        /// Their attempt.
         attempt: u32,
         /// When another may be made.
         until: Timestamp,
@@ -44,22 +42,13 @@ pub enum Event {
         jitter: u64,
     },
     /// It has to wait.
-    Deferred {
-        /// Until then.
-        until: Timestamp,
-        /// Why.
-        why: Why,
-    },
+    Deferred { until: Timestamp, why: Why },
     /// A rule stops it.
-    Suppressed {
-        /// Which.
-        why: Why,
-    },
+    Suppressed { why: Why },
     /// It can't be sent at all.
     DeadLettered {
         /// What kind of no that is.
         class: Class,
-        /// Why.
         why: Why,
     },
     /// The caller took it back, or the person opted out.
@@ -69,7 +58,6 @@ pub enum Event {
     },
     /// The provider said what became of it.
     CalledBack {
-        /// That.
         fate: Fate,
         /// When it happened.
         at: Timestamp,
