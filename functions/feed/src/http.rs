@@ -32,7 +32,7 @@ use crate::http::engagement::{comments, likes, moderation, profiles, share, tren
 use crate::http::state::App;
 
 /// No issuer's subject is longer (`OpenID` Connect says 255), and a row's key takes it.
-const LONGEST_SUBJECT: usize = 300;
+const MAX_SUBJECT_LENGTH: usize = 300;
 
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Api, Misconfigured> {
@@ -127,7 +127,7 @@ impl FromRequestParts<Arc<App>> for Person {
             return Ok(Self(caller.user_id.clone()));
         }
         // A caller who comes from an issuer of their own has a name that is not made here.
-        if named.starts_with(UserId::OIDC) && named.len() <= LONGEST_SUBJECT {
+        if named.starts_with(UserId::OIDC) && named.len() <= MAX_SUBJECT_LENGTH {
             return Ok(Self(UserId::outside(&named)));
         }
         UserId::parse(&named).map(Self).map_err(|_| Rejected::UnknownUser.into())

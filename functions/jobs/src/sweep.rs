@@ -20,10 +20,10 @@ use crate::store::Jobs;
 const UNTOLD_MS: i64 = 30_000;
 
 /// Ends told of in one run, of each list.
-const MOST_ENDS: i32 = 250;
+const MAX_ENDS: i32 = 250;
 
 /// Waiting jobs looked at in one run, of each list.
-const MOST_WAITING: i32 = 50;
+const MAX_WAITING: i32 = 50;
 
 /// Jobs counted of each priority.
 const COUNTED: i32 = 10_000;
@@ -65,9 +65,9 @@ async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
         dispatch.send_all(watches, &trace).await?;
     }
     let before = Timestamp::from_millisecond(run.now.as_millisecond() - UNTOLD_MS);
-    let untold = jobs.unsettled(before.unwrap_or(run.now), MOST_ENDS).await?;
+    let untold = jobs.unsettled(before.unwrap_or(run.now), MAX_ENDS).await?;
     dispatch.send_all(untold.iter().map(|id| (WakeUp::ended(id), 0)), &trace).await?;
-    let (mut walk, mut overlooked) = (jobs.waiting(MOST_WAITING), 0);
+    let (mut walk, mut overlooked) = (jobs.waiting(MAX_WAITING), 0);
     while let Some(page) = walk.next().await? {
         for job in page {
             overlooked += tell_again(state, &job, &trace).await?;

@@ -23,7 +23,7 @@ use serde_json::json;
 const PAGE: i32 = 250;
 
 /// Pages of one bucket that a run reads at most.
-const MOST_PAGES: usize = 40;
+const MAX_PAGES: usize = 40;
 
 /// Buckets are looked at from this long ago when nobody ever has.
 const FIRST_LOOK_SECONDS: i64 = 3_600;
@@ -113,7 +113,7 @@ async fn release(state: &State, run: &Run, trace: &str) -> Result<usize, Failure
     let mut released = 0;
     for bucket in Bucket::closing(since, run.now) {
         let mut after: Option<String> = None;
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let page = state.notifications.due(&bucket, PAGE, after.as_deref()).await?;
             let listed = page.items.iter().map(|listed| &listed.id);
             let deliveries = state.notifications.deliveries(listed).await?;

@@ -39,7 +39,7 @@ use known::Known;
 pub(crate) use meter::Meter;
 
 /// Addresses that wait to be blocked; who else offends does so again.
-const MOST_OFFENCES: usize = 64;
+const MAX_OFFENCES: usize = 64;
 
 /// What a node knows about limits.
 #[derive(Debug)]
@@ -188,7 +188,7 @@ impl Limiter {
             && let Some(offence) = lock(&self.offenders).note_denial(ip_network(ip), now_ms)
         {
             let mut offences = lock(&self.offences);
-            if offences.len() < MOST_OFFENCES {
+            if offences.len() < MAX_OFFENCES {
                 offences.push(offence.ip);
             }
         }

@@ -61,7 +61,7 @@ mod tie;
 pub mod trending;
 
 pub use affinity::{Affinity, Interaction};
-pub use comment::{Comment, CommentDraft, LONGEST_COMMENT};
+pub use comment::{Comment, CommentDraft, MAX_COMMENT_LENGTH};
 pub use counts::{Counts, Engage, Engaged};
 pub use cursor::{Cursor, Order};
 pub use gather::{Recents, Reference, Run};
@@ -70,16 +70,16 @@ pub use id::{CommentId, PostId};
 pub use listing::{Listed, Listing};
 pub use message::{Message, Task};
 pub use people::{Profile, ProfileDraft};
-pub use post::{Body, Draft, Edit, LONGEST_TEXT, MOST_MEDIA, MediaId, Post, Privacy, State};
+pub use post::{Body, Draft, Edit, MAX_MEDIA, MAX_TEXT_LENGTH, MediaId, Post, Privacy, State};
 pub use rank::{Candidate, Item, Reason, Score, Weights, Why};
 pub use reach::{Fan, Mode, Reach};
 pub use reader::{Arrival, Reader};
 pub use report::{Complaint, Report, ReportDraft, Ruling};
-pub use scroll::{LONGEST_PAGE, Page, Scroll, Step};
+pub use scroll::{MAX_PAGE_SIZE, Page, Scroll, Step};
 pub use seen::Seen;
 pub use settings::Settings;
 pub use sight::{Place, in_feed, knows, look, visible};
-pub use tie::{Act, Change, MOST_FOLLOWS, Side, Tie};
+pub use tie::{Act, Change, MAX_FOLLOWS, Side, Tie};
 
 /// The caller's mistake, in the domain's words; the boundary knows what HTTP calls it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

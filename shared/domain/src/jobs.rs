@@ -38,7 +38,7 @@ pub use job::{
 pub use kind::{Delivery, JobType, Settings, TypeName, builtin, builtins};
 pub use message::{Assignment, JobEnded, Notice, WakeUp};
 pub use record::{Actor, Record, replay};
-pub use submission::{LONGEST_PAYLOAD, MOST_DEPENDENCIES, Submission};
+pub use submission::{MAX_DEPENDENCIES, MAX_PAYLOAD_LENGTH, Submission};
 pub use transition::{Decision, Event, Refusal, SILENCE_SECONDS, transition};
 
 use crate::Timestamp;

@@ -74,8 +74,8 @@ pub use message::{Message, bell};
 pub use notification::{Body, Category, Notification, Priority};
 pub use parcel::{Address, Channel, Class, Content, Handed, Parcel};
 pub use preferences::{By, Clock, Day, Preferences, Quiet, Switched, Zone, quiet_until};
-pub use retry::{MOST_ATTEMPTS, repeat_is_harmless, retry_ms};
-pub use submission::{Asked, MOST_USERS, Request, Submission, TemplateRequest};
+pub use retry::{MAX_ATTEMPTS, repeat_is_harmless, retry_ms};
+pub use submission::{Asked, MAX_USERS, Request, Submission, TemplateRequest};
 pub use template::{
     Draft, Rendered, Rendering, SYSTEM_VARIABLES, Template, TemplateId, TemplateVersion, Test,
     Unfit, Variant,

@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const UDP_ROOM: usize = 4096;
 
 /// The shortest record: a root name, type, class, lifetime and an empty body.
-const SHORTEST_RECORD: usize = 11;
+const MIN_RECORD: usize = 11;
 
 /// The machine's nameserver, or the local one that `resolv.conf` implies by naming none.
 pub(crate) fn nameserver() -> SocketAddr {
@@ -153,7 +153,7 @@ fn read(message: &[u8], id: u16, name: &Name<'_>) -> io::Result<Vec<String>> {
     if !answers(message, id, name) {
         return Err(io::Error::other("an answer to another question"));
     }
-    if records(message) > message.len() / SHORTEST_RECORD {
+    if records(message) > message.len() / MIN_RECORD {
         return Err(io::Error::other("an answer that claims more than it holds"));
     }
     let packet = Packet::parse(message).map_err(io::Error::other)?;

@@ -34,7 +34,7 @@ const EXPIRATION: HeaderName = HeaderName::from_static("apns-expiration");
 const COLLAPSE_ID: HeaderName = HeaderName::from_static("apns-collapse-id");
 
 const TOKEN_SECONDS: i64 = 50 * 60;
-const LONGEST_WAIT: i64 = 28 * 86_400;
+const MAX_WAIT: i64 = 28 * 86_400;
 const LARGEST: usize = 4096;
 const ANSWER: usize = 4096;
 
@@ -99,7 +99,7 @@ impl Apns {
 
 fn expiration(parcel: &Parcel, now: Timestamp) -> i64 {
     let end = parcel.expires_at.map_or(i64::MAX, Timestamp::as_second);
-    end.clamp(now.as_second(), now.as_second() + LONGEST_WAIT)
+    end.clamp(now.as_second(), now.as_second() + MAX_WAIT)
 }
 
 #[async_trait]

@@ -26,7 +26,7 @@ use self::token::Tokens;
 
 /// Firebase takes no more than that.
 const LARGEST: usize = 4096;
-const LONGEST_TTL: i64 = 28 * 86_400;
+const MAX_TTL: i64 = 28 * 86_400;
 const ANSWER: usize = 16 * 1024;
 
 /// A Firebase project.
@@ -114,7 +114,7 @@ fn message(parcel: &Parcel, device: &str, now: Timestamp) -> Option<Value> {
     let mut data = data.clone();
     data.extend(link.clone().map(|link| ("link".to_owned(), link)));
     let left = parcel.expires_at.map(|end| end.as_second() - now.as_second());
-    let left = left.unwrap_or(LONGEST_TTL).clamp(0, LONGEST_TTL);
+    let left = left.unwrap_or(MAX_TTL).clamp(0, MAX_TTL);
     let mut android = json!({
         "priority": if parcel.urgent { "HIGH" } else { "NORMAL" },
         "ttl": format!("{left}s"),

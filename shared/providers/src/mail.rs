@@ -5,7 +5,7 @@
 use domain::notifications::{Class, Parcel};
 
 /// A line of a mail has at most 998 characters.
-const LONGEST_LINK: usize = 900;
+const MAX_LINK_LENGTH: usize = 900;
 
 /// Why no mail can be made of a parcel.
 pub(crate) type Unfit = (Class, &'static str);
@@ -17,7 +17,7 @@ pub(crate) fn unsubscribe(parcel: &Parcel) -> Result<Vec<(&'static str, String)>
     let proper = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>');
     let secure = link.starts_with("https://");
     let leads_somewhere = secure || link.starts_with("http://");
-    if !leads_somewhere || link.len() > LONGEST_LINK || !link.bytes().all(proper) {
+    if !leads_somewhere || link.len() > MAX_LINK_LENGTH || !link.bytes().all(proper) {
         return Err((Class::Content, "a link to unsubscribe that is no URL of a page"));
     }
     let mut headers = vec![("List-Unsubscribe", format!("<{link}>"))];

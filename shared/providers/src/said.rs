@@ -3,7 +3,7 @@
 use domain::notifications::Address;
 
 const LONGEST: usize = 160;
-const LONGEST_WORD: usize = 32;
+const MAX_CODE_LENGTH: usize = 32;
 const DIGITS: usize = 5;
 const HIDDEN: &str = "…";
 
@@ -32,7 +32,7 @@ pub(crate) fn cleaned(text: &str, to: &Address) -> String {
 fn hides_somebody(word: &str) -> bool {
     word.contains('@')
         || word.contains("://")
-        || word.len() > LONGEST_WORD
+        || word.len() > MAX_CODE_LENGTH
         || word.bytes().filter(u8::is_ascii_digit).count() >= DIGITS
 }
 

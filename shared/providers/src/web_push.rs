@@ -29,7 +29,7 @@ const URGENCY: HeaderName = HeaderName::from_static("urgency");
 const TOPIC: HeaderName = HeaderName::from_static("topic");
 
 /// Push services keep a message for four weeks at most.
-const LONGEST_TTL: i64 = 28 * 86_400;
+const MAX_TTL: i64 = 28 * 86_400;
 const TOKEN_SECONDS: i64 = 12 * 3_600;
 const ANSWER: usize = 1024;
 
@@ -97,7 +97,7 @@ impl WebPush {
 
 fn ttl(parcel: &Parcel, now: Timestamp) -> i64 {
     let left = parcel.expires_at.map(|end| end.as_second() - now.as_second());
-    left.unwrap_or(LONGEST_TTL).clamp(0, LONGEST_TTL)
+    left.unwrap_or(MAX_TTL).clamp(0, MAX_TTL)
 }
 
 #[async_trait]

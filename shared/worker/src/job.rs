@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// What the API takes of a reason, in bytes.
-const LONGEST_REASON: usize = 1_000;
+const MAX_REASON_LENGTH: usize = 1_000;
 
 /// A job to be done.
 #[derive(Debug, Clone)]
@@ -103,7 +103,7 @@ impl<E: std::error::Error> From<E> for Error {
 }
 
 fn shortened(mut message: String) -> String {
-    message.truncate(message.floor_char_boundary(LONGEST_REASON));
+    message.truncate(message.floor_char_boundary(MAX_REASON_LENGTH));
     if message.is_empty() { "no reason was given".to_owned() } else { message }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::feed::fan_out::split;
-use domain::feed::{Act, MOST_FOLLOWS, Message, Rejected};
+use domain::feed::{Act, MAX_FOLLOWS, Message, Rejected};
 use feed::store::Feed;
 use feed::store::{Acted, Between};
 use futures::join;
@@ -198,13 +198,13 @@ async fn of_two_follows_for_the_last_place_one_is_taken() {
     let lab = Lab::new();
     let store = feed(&lab);
     changed(&store, "bob", Act::Follow, "eve").await;
-    set(&lab, ("reader#bob", "reader"), "following", u64::from(MOST_FOLLOWS) - 1).await;
+    set(&lab, ("reader#bob", "reader"), "following", u64::from(MAX_FOLLOWS) - 1).await;
     watch_transactions(&lab);
     let came =
         join!(act(&store, "bob", Act::Follow, "ada"), act(&store, "bob", Act::Follow, "cid"));
     let [one, other] = [came.0, came.1].map(|came| matches!(came, Acted::Changed(..)));
     assert!(one != other && refused(&lab) == 1);
-    assert_eq!(following(&store, "bob").await, (MOST_FOLLOWS, 2));
+    assert_eq!(following(&store, "bob").await, (MAX_FOLLOWS, 2));
 }
 
 #[tokio::test(start_paused = true)]

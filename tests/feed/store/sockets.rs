@@ -106,7 +106,7 @@ async fn the_oldest_connection_gives_way_to_one_too_many() {
     let feed = feed(&lab);
     feed.mark(&person("ada"), &person("cleo"), 2).await.unwrap();
     let named = |n: usize| listener("ada", &format!("c{n:02}="));
-    let most = Feed::MOST_CONNECTIONS;
+    let most = Feed::MAX_CONNECTIONS;
     for n in 0..most {
         // The later a name, the older the connection.
         let when = at(100 - i64::try_from(n).unwrap());
@@ -130,7 +130,7 @@ async fn the_oldest_connection_gives_way_to_one_too_many() {
 async fn many_who_connect_at_once_are_never_too_many() {
     let lab = Lab::new();
     let feed = feed(&lab);
-    let most = Feed::MOST_CONNECTIONS;
+    let most = Feed::MAX_CONNECTIONS;
     for n in 0..most {
         feed.connect(&listener("ada", &format!("a{n:02}=")), at(0)).await.unwrap();
     }

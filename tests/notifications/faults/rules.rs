@@ -1,7 +1,7 @@
 //! What may become of a delivery from one write to the next.
 
 use domain::notifications::{
-    Channel, Class, Delivery, MOST_ATTEMPTS, Outcome, Priority, Status, Suppression, Why,
+    Channel, Class, Delivery, MAX_ATTEMPTS, Outcome, Priority, Status, Suppression, Why,
     quiet_until,
 };
 
@@ -83,7 +83,7 @@ fn hold_trail(from: &Delivery, to: &Delivery) -> Result<(), String> {
     let numbers: Vec<u32> = to.trail.iter().map(|entry| entry.number).collect();
     let first = to.attempt + 1 - u32::try_from(to.trail.len()).unwrap_or(0);
     ensure(numbers.iter().copied().eq(first..=to.attempt), "the trail has a gap")?;
-    let kept = from.trail.len() <= to.trail.len() || to.trail.len() >= Delivery::LONGEST_TRAIL;
+    let kept = from.trail.len() <= to.trail.len() || to.trail.len() >= Delivery::MAX_HISTORY_LENGTH;
     ensure(kept, "an attempt was forgotten")?;
     for was in &from.trail {
         let is = to.trail.iter().find(|entry| entry.number == was.number);
@@ -106,7 +106,7 @@ fn hold_claim(
     let (at, user) = (entry.at, to.user.as_str());
     ensure(to.attempt == from.attempt + 1 && to.tries == from.tries + 1, "a claim is one attempt")?;
     ensure(entry.number == to.attempt && entry.outcome == Outcome::Open, "a claim is open")?;
-    ensure(to.tries <= MOST_ATTEMPTS, "it was tried too often")?;
+    ensure(to.tries <= MAX_ATTEMPTS, "it was tried too often")?;
     ensure(at >= from.ready_at, "it was claimed before it was ready")?;
     ensure(from.withdrawn.is_none(), "it was claimed after it was taken back")?;
     ensure(!notification.is_expired(at), "it was claimed after it expired")?;
@@ -150,7 +150,7 @@ fn hold_answer(from: &Delivery, to: &Delivery) -> Result<(), String> {
         Outcome::Lost | Outcome::Unknown => {
             ensure(to.uncertain == from.uncertain + 1, "a doubt was not counted")?;
             let harmless = to.channel() != Channel::Sms;
-            let more = !over && harmless && to.tries < MOST_ATTEMPTS;
+            let more = !over && harmless && to.tries < MAX_ATTEMPTS;
             ensure(goes_on == more, "a doubt allows another attempt, or not")
         }
         Outcome::Released => {

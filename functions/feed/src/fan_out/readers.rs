@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::fan_out::State;
 
 /// References that are taken away for one message.
-const MOST_DROPPED: usize = 1_000;
+const MAX_DROPPED: usize = 1_000;
 
 /// Rebuilds the timeline of somebody who is back, unless that is done or they were away again.
 pub(crate) async fn rebuild(state: &State, user: &UserId, epoch: u64) -> Result<(), Failure> {
@@ -39,7 +39,7 @@ pub(crate) async fn tend(state: &State, user: &UserId, trace: &Trace) -> Result<
     let marked: BTreeMap<UserId, Recents> =
         marked.into_iter().map(|(author, row)| (author, row.recents)).collect();
     state.feed.unmark(user, &reader.outlived(&marked)).await?;
-    let most = state.settings.kept + state.settings.kept / 10 + MOST_DROPPED;
+    let most = state.settings.kept + state.settings.kept / 10 + MAX_DROPPED;
     let rows = state.feed.timeline(user, PostId::MAX, most).await?;
     let more = rows.len() >= most;
     let rows: Vec<Reference> = rows.into_iter().map(|(reference, _)| reference).collect();

@@ -33,7 +33,7 @@ const TRIES: usize = 4;
 const AT_ONCE: usize = 8;
 
 /// A counter with so many hours loses those that no total needs.
-const MOST_HOURS: usize = 72;
+const MAX_HOURS: usize = 72;
 
 /// A counter, as it was read.
 struct Counter {
@@ -166,7 +166,7 @@ impl Feed {
         let oldest = hour_of(now) - KEPT_HOURS;
         let hours = counter.shard.people.keys().filter(|hour| **hour <= oldest);
         let old: Vec<String> = match counter.shard.people.len() {
-            0..=MOST_HOURS => Vec::new(),
+            0..=MAX_HOURS => Vec::new(),
             _ => hours.map(|hour| format!(", h{hour}")).collect(),
         };
         if !counter.is_listed && old.is_empty() {

@@ -57,7 +57,7 @@ pub struct Audience {
 
 impl Feed {
     /// Connections of one reader, at most.
-    pub const MOST_CONNECTIONS: usize = 20;
+    pub const MAX_CONNECTIONS: usize = 20;
 
     /// Notes that somebody is connected. If they have too many connections the oldest give way, which may
     /// be gone without anybody having said so: they are returned, to be closed.
@@ -171,7 +171,7 @@ impl Feed {
             )
             .with(":new", one(new.connection.clone()))
             .with(":connection", text(&new.connection))
-            .with(":most", number(Self::MOST_CONNECTIONS));
+            .with(":most", number(Self::MAX_CONNECTIONS));
         Ok(self.change(change, ACTION).await?.is_some())
     }
 
@@ -188,7 +188,7 @@ impl Feed {
         }
         // What has no row any more has ended long ago.
         known.sort_by_key(|connection| opened.get(connection).copied());
-        known.truncate((known.len() + 1).saturating_sub(Self::MOST_CONNECTIONS));
+        known.truncate((known.len() + 1).saturating_sub(Self::MAX_CONNECTIONS));
         for connection in &known {
             let gone = Listener { who: who.clone(), connection: connection.clone() };
             self.disconnect(&gone).await?;

@@ -11,7 +11,7 @@ use domain::accounts::UserId;
 use domain::feed::fan_out::follower_key;
 use domain::feed::reach::counter_of;
 use domain::feed::{
-    Act, Affinity, Change as Decided, MOST_FOLLOWS, Message, Reach, Rejected, Side, Tie,
+    Act, Affinity, Change as Decided, MAX_FOLLOWS, Message, Reach, Rejected, Side, Tie,
 };
 use domain::{Failure, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -208,7 +208,7 @@ impl Feed {
         let reader = super::readers::ensured(reader, now)
             .given("attribute_not_exists(following) OR following < :most")
             .with(":one", number(1))
-            .with(":most", number(MOST_FOLLOWS));
+            .with(":most", number(MAX_FOLLOWS));
         let mut items = vec![
             self.same_row(listed, ACTION)?,
             self.same_row(lists, ACTION)?,

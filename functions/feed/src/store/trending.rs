@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::feed::PostId;
-use domain::feed::trending::{MOST_TRENDING, SNAPSHOT_SECONDS, Snapshot, cold_below};
+use domain::feed::trending::{MAX_TRENDING, SNAPSHOT_SECONDS, Snapshot, cold_below};
 use domain::{Failure, Timestamp};
 
 use super::fold::read_people;
@@ -22,7 +22,7 @@ impl Feed {
             condition: "gsi2pk = :hot",
             values: vec![(":hot", text(rows::hot_pk(list)))],
             descending: true,
-            limit: Some(MOST_TRENDING),
+            limit: Some(MAX_TRENDING),
         };
         let found = self.query(stretch, "read what is hot").await?;
         found.iter().map(|item| Ok((hot_post(item)?, read_people(item)))).collect()

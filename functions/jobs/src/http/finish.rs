@@ -16,8 +16,8 @@ use super::state::{App, refused};
 use super::view::JobView;
 
 /// The longest answer and the longest reason that are kept in a job's row.
-const LONGEST_RESULT: usize = 4 * 1024;
-const LONGEST_ERROR: usize = 1_000;
+const MAX_RESULT_LENGTH: usize = 4 * 1024;
+const MAX_ERROR_LENGTH: usize = 1_000;
 
 /// Done.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -62,7 +62,7 @@ pub(super) async fn complete(
     artifacts.sort_by(|a, b| a.name.cmp(&b.name));
     artifacts.dedup();
     let result = body.result.filter(|value| !value.is_null()).map(|value| value.to_string());
-    if result.as_ref().is_some_and(|json| json.len() > LONGEST_RESULT) {
+    if result.as_ref().is_some_and(|json| json.len() > MAX_RESULT_LENGTH) {
         let rule = "at most 4096 bytes; upload more as an artifact";
         return Err(Problem::field("result", rule));
     }
@@ -98,7 +98,7 @@ pub(super) async fn fail(
     Path(id): Path<JobPath>,
 ) -> Result<Json<JobView>, Problem> {
     let worker = Worker::parse(&body.worker_id)?;
-    if body.error.chars().count() > LONGEST_ERROR {
+    if body.error.chars().count() > MAX_ERROR_LENGTH {
         return Err(Problem::field("error", "at most 1000 characters"));
     }
     let event = Event::Failed {

@@ -9,7 +9,7 @@ use boundary::idempotency;
 use boundary::telemetry::{Unit, measure_of};
 use domain::Timestamp;
 use domain::accounts::{Role, UserId};
-use domain::jobs::{self, Job, JobId, JobType, LONGEST_PAYLOAD, PayloadPlace, Status, TypeName};
+use domain::jobs::{self, Job, JobId, JobType, MAX_PAYLOAD_LENGTH, PayloadPlace, Status, TypeName};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -73,7 +73,7 @@ pub(super) async fn submit_one(
     let payload = new.payload.as_ref().filter(|value| !value.is_null()).map(Value::to_string);
     let place = match &payload {
         None => PayloadPlace::Nowhere,
-        Some(json) if json.len() <= LONGEST_PAYLOAD => PayloadPlace::Row,
+        Some(json) if json.len() <= MAX_PAYLOAD_LENGTH => PayloadPlace::Row,
         Some(_) => PayloadPlace::Bucket,
     };
     let wanted = new.checked(dependencies, &kind, place, call.now)?;

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use worker::{Context, Done, Error, Job};
 
-use crate::work::line::{Direct, LONGEST_RESULT};
+use crate::work::line::{Direct, MAX_RESULT_LENGTH};
 
 /// A function that runs for two minutes has to be done before.
-const LONGEST_SLEEP_SECONDS: u64 = 90;
+const MAX_SLEEP_SECONDS: u64 = 90;
 
 /// What a demo may use beside its context.
 pub(crate) struct Tools {
@@ -33,7 +33,7 @@ pub(crate) async fn run(tools: Tools, job: Job, ctx: Context) -> Result<Done, Er
 fn echo(job: &Job) -> Result<Done, Error> {
     let payload: Value = job.payload()?;
     let bytes = payload.to_string().len();
-    Ok(Done::with(if bytes > LONGEST_RESULT { json!({ "bytes": bytes }) } else { payload }))
+    Ok(Done::with(if bytes > MAX_RESULT_LENGTH { json!({ "bytes": bytes }) } else { payload }))
 }
 
 #[derive(Deserialize)]
@@ -44,7 +44,7 @@ struct Sleep {
 /// Sleeps, says how far it is, and stops when it is told to.
 async fn sleep(job: &Job, ctx: &Context) -> Result<Done, Error> {
     let Sleep { seconds } = job.payload()?;
-    if seconds > LONGEST_SLEEP_SECONDS {
+    if seconds > MAX_SLEEP_SECONDS {
         return Err(Error::give_up("`seconds` must be at most 90"));
     }
     for second in 0..seconds {

@@ -20,7 +20,7 @@ use crate::store::{Beaten, Jobs};
 const HEARTBEAT: Duration = Duration::from_secs(20);
 
 /// The longest answer that is kept in a job's row.
-pub(crate) const LONGEST_RESULT: usize = 4 * 1024;
+pub(crate) const MAX_RESULT_LENGTH: usize = 4 * 1024;
 
 /// Says each word to the store, as one worker.
 #[derive(Debug, Clone)]
@@ -118,7 +118,7 @@ impl Line for Direct {
             .collect::<Result<Vec<_>, _>>()
             .map_err(|rejected| Trouble::lasting(rejected.to_string()))?;
         let result = done.result.as_ref().map(ToString::to_string);
-        if result.as_ref().is_some_and(|json| json.len() > LONGEST_RESULT) {
+        if result.as_ref().is_some_and(|json| json.len() > MAX_RESULT_LENGTH) {
             return Err(Trouble::lasting("the result is longer than 4 KB"));
         }
         let attempt = ticket.attempt;

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::http::subject;
 use crate::http::view::DimensionName;
 
-const MOST_TOKENS: i64 = 1_000_000;
+const MAX_TOKENS: i64 = 1_000_000;
 
 /// A request that wants to pass. Without anyone in it, only rules for everyone together apply.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -79,8 +79,8 @@ pub(super) const CHECK: Operation =
 
 pub(super) async fn check(call: Call, Json(body): Json<CheckBody>) -> Result<Checked, Problem> {
     let tokens = body.tokens.unwrap_or(1);
-    if !(1..=MOST_TOKENS).contains(&tokens) {
-        return Err(Problem::field("tokens", format!("from 1 to {MOST_TOKENS}")));
+    if !(1..=MAX_TOKENS).contains(&tokens) {
+        return Err(Problem::field("tokens", format!("from 1 to {MAX_TOKENS}")));
     }
     let path = subject::resource(&body.resource)?;
     let method = subject::method(body.method.as_deref())?;

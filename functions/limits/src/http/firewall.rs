@@ -19,7 +19,7 @@ use store::limits::{Document, Part};
 use self::view::{FirewallBody, FirewallView, FirewallsView};
 use super::RulePath;
 use super::changed::Changed;
-use crate::http::rules::LONGEST_ID;
+use crate::http::rules::MAX_ID_LENGTH;
 use crate::http::state::{App, Expected, check_version, decided};
 
 /// What nodes call their rules.
@@ -126,7 +126,7 @@ struct Found {
 
 impl App {
     async fn firewall_rule(&self, id: &str) -> Result<Option<Found>, Failure> {
-        if id.len() > LONGEST_ID {
+        if id.len() > MAX_ID_LENGTH {
             return Ok(None);
         }
         let document = self.limits.document(part(id), id).await?;

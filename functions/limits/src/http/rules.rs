@@ -27,7 +27,7 @@ use crate::http::view::{RuleBody, RuleView};
 const RESERVED: [&str; 4] = ["overrides", "usage", "top", "settings"];
 
 /// No rule has a longer name.
-pub(crate) const LONGEST_ID: usize = 64;
+pub(crate) const MAX_ID_LENGTH: usize = 64;
 
 /// Which rules.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -166,7 +166,7 @@ pub(super) async fn delete(
 
 impl App {
     async fn rule(&self, id: &str) -> Result<Stands, Failure> {
-        if id.len() > LONGEST_ID {
+        if id.len() > MAX_ID_LENGTH {
             return Ok(Stands { rule: None, version: 0 });
         }
         let document = self.limits.document(Part::Rules, &rule_document(id)).await?;

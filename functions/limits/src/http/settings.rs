@@ -16,7 +16,7 @@ use crate::http::rules::written;
 use crate::http::state::{App, Expected, check_version, decided};
 use crate::http::view::DimensionName;
 
-const MOST_EXEMPT: usize = 100;
+const MAX_EXEMPT: usize = 100;
 
 /// What can be set. What is left out is as it was before anyone set anything.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -101,8 +101,8 @@ impl TryFrom<SettingsBody> for Settings {
     type Error = Problem;
 
     fn try_from(body: SettingsBody) -> Result<Self, Problem> {
-        if body.exempt.len() > MOST_EXEMPT {
-            return Err(Problem::field("exempt", format!("at most {MOST_EXEMPT} callers")));
+        if body.exempt.len() > MAX_EXEMPT {
+            return Err(Problem::field("exempt", format!("at most {MAX_EXEMPT} callers")));
         }
         let auto_block = body.auto_block.checked().map_err(|(field, rule)| {
             let field = format!("autoBlock.{field}");

@@ -6,10 +6,10 @@ use boundary::http::Problem;
 use boundary::limits::Caller;
 
 /// The longest name of a user, key or tenant.
-pub(crate) const LONGEST_NAME: usize = 256;
+pub(crate) const MAX_NAME_LENGTH: usize = 256;
 
-const LONGEST_PATH: usize = 512;
-const LONGEST_METHOD: usize = 16;
+const MAX_PATH_LENGTH: usize = 512;
+const MAX_METHOD_LENGTH: usize = 16;
 
 /// The caller that is asked about; nobody in particular if nothing is said.
 pub(crate) fn caller(
@@ -33,25 +33,26 @@ pub(crate) fn caller(
 
 /// The path of what is asked for.
 pub(crate) fn resource(path: &str) -> Result<&str, Problem> {
-    if path.starts_with('/') && path.len() <= LONGEST_PATH && !path.contains('?') {
+    if path.starts_with('/') && path.len() <= MAX_PATH_LENGTH && !path.contains('?') {
         return Ok(path);
     }
-    let rule = format!("a path that begins with /, at most {LONGEST_PATH} bytes, without a query");
+    let rule =
+        format!("a path that begins with /, at most {MAX_PATH_LENGTH} bytes, without a query");
     Err(Problem::field("resource", rule))
 }
 
 /// The method, in capitals; reading if nothing is said.
 pub(crate) fn method(method: Option<&str>) -> Result<String, Problem> {
     let method = method.unwrap_or("GET");
-    let fits = (1..=LONGEST_METHOD).contains(&method.len())
+    let fits = (1..=MAX_METHOD_LENGTH).contains(&method.len())
         && method.bytes().all(|byte| byte.is_ascii_alphabetic());
     if fits { Ok(method.to_ascii_uppercase()) } else { Err(Problem::field("method", "a method")) }
 }
 
 fn named(field: &str, name: Option<String>) -> Result<Option<String>, Problem> {
     match name {
-        Some(name) if !(1..=LONGEST_NAME).contains(&name.len()) => {
-            Err(Problem::field(field, format!("1 to {LONGEST_NAME} bytes")))
+        Some(name) if !(1..=MAX_NAME_LENGTH).contains(&name.len()) => {
+            Err(Problem::field(field, format!("1 to {MAX_NAME_LENGTH} bytes")))
         }
         name => Ok(name),
     }

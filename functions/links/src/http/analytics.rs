@@ -17,7 +17,7 @@ use crate::http::state::App;
 const DAY_SECONDS: i64 = 24 * 3600;
 
 /// Days are kept for 25 months.
-const MOST_DAYS: i64 = 760;
+const MAX_DAYS: i64 = 760;
 
 /// Values of a breakdown that are listed; the rest is added up.
 const LISTED: usize = 100;
@@ -179,7 +179,7 @@ fn days_in(period: &str) -> Result<i64, Problem> {
         'y' => number.saturating_mul(365),
         _ => return Err(wrong()),
     };
-    if number >= 1 && (1..=MOST_DAYS).contains(&days) { Ok(days) } else { Err(wrong()) }
+    if number >= 1 && (1..=MAX_DAYS).contains(&days) { Ok(days) } else { Err(wrong()) }
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ const SIZES: std::ops::RangeInclusive<u32> = 64..=2048;
 const WIDEST_MARGIN: u32 = 16;
 
 /// WCAG contrast that scanners still manage under bad light.
-const LEAST_CONTRAST: f64 = 3.0;
+const MIN_CONTRAST: f64 = 3.0;
 
 /// How the picture should look.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -83,7 +83,7 @@ impl Style {
             return Err(BadStyle::Inverted { field });
         }
         let contrast = dark.contrast(light);
-        if contrast < LEAST_CONTRAST {
+        if contrast < MIN_CONTRAST {
             return Err(BadStyle::Contrast { field, found: (contrast * 10.0).floor() / 10.0 });
         }
         Ok(Self { size, margin, dark, light })
@@ -112,7 +112,7 @@ pub enum BadStyle {
         field: &'static str,
     },
     /// Colours too much alike.
-    #[error("in a contrast of at least {LEAST_CONTRAST} to 1 to the other colour, not {found:.1}")]
+    #[error("in a contrast of at least {MIN_CONTRAST} to 1 to the other colour, not {found:.1}")]
     Contrast {
         /// The colour's name in the query.
         field: &'static str,

@@ -43,7 +43,7 @@ struct Codes {
 impl App {
     pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
         let longest = host.vars.parsed(
-            "LONGEST_URL",
+            "MAX_URL_LENGTH",
             |text| text.parse().ok().filter(|n| (64..=8_192).contains(n)),
             "a number of characters from 64 to 8192",
         )?;

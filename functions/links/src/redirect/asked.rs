@@ -5,7 +5,7 @@
 
 use boundary::Vars;
 use boundary::edge::Event;
-use domain::links::clicks::{LONGEST_CODE, LONGEST_HOST};
+use domain::links::clicks::{MAX_CODE_LENGTH, MAX_HOST_LENGTH};
 
 /// The hosts whose links are in the default namespace.
 #[derive(Debug, Clone, Default)]
@@ -24,7 +24,7 @@ impl Hosts {
         let header = header.unwrap_or_default();
         let host = without_port(header).trim_end_matches('.').to_ascii_lowercase();
         let space = domain::links::domain::namespace(&host, &self.0);
-        let fits = space.len() <= LONGEST_HOST
+        let fits = space.len() <= MAX_HOST_LENGTH
             && space.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'));
         fits.then_some(space)
     }
@@ -48,7 +48,7 @@ impl Asked {
             Some(code) => (code, true),
             None => (path, false),
         };
-        let is_code = (1..=LONGEST_CODE).contains(&code.len())
+        let is_code = (1..=MAX_CODE_LENGTH).contains(&code.len())
             && code.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
         if !is_code {
             return None;

@@ -12,7 +12,7 @@ use serde::Serialize;
 use store::tally::Tally;
 
 /// The most values that the format takes of one metric in one line.
-const MOST_VALUES: usize = 100;
+const MAX_VALUES: usize = 100;
 
 /// What a request came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl Numbers {
             Outcome::Fault => &mut values.faults,
         };
         *count += 1;
-        if values.latency.len() < MOST_VALUES {
+        if values.latency.len() < MAX_VALUES {
             values.latency.push((milliseconds * 1_000.0).round() / 1_000.0);
         }
     }

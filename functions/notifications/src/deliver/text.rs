@@ -18,7 +18,7 @@ use crate::deliver::State;
 const LINK_SECONDS: i64 = 400 * 86_400;
 
 /// Versions that are remembered; then all are forgotten, as they can be read again.
-const MOST_TEMPLATES: usize = 500;
+const MAX_TEMPLATES: usize = 500;
 
 /// A text that is ready to send.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ async fn version_of(
     };
     let found = Arc::new(found);
     let mut templates = state.templates.lock().unwrap_or_else(PoisonError::into_inner);
-    if templates.len() >= MOST_TEMPLATES {
+    if templates.len() >= MAX_TEMPLATES {
         templates.clear();
     }
     templates.insert(key, Arc::clone(&found));

@@ -21,7 +21,7 @@ use crate::http::callbacks::Secrets;
 const REMEMBERED_MS: i64 = 5_000;
 
 /// Versions that a node remembers; they never change, but there is no end of them.
-const MOST_VERSIONS: usize = 200;
+const MAX_VERSIONS: usize = 200;
 
 /// Messages in one call, and calls at the same time.
 const BATCH: usize = 10;
@@ -139,7 +139,7 @@ impl App {
         let unknown = || Rejected::UnknownTemplate(format!("{} v{number}", id.as_str()));
         let version = found.ok_or_else(unknown)?;
         let mut versions = lock(&self.versions);
-        if versions.len() >= MOST_VERSIONS {
+        if versions.len() >= MAX_VERSIONS {
             versions.clear();
         }
         versions.insert(key, version.clone());

@@ -16,10 +16,10 @@ use store::transaction::{Transacted, transact};
 const ACTION: &str = "accept the notification";
 
 /// Rows that one transaction takes.
-const MOST_ROWS: usize = 100;
+const MAX_ROWS: usize = 100;
 
 /// Bytes that one transaction takes, with some left for what they are wrapped in.
-const MOST_BYTES: usize = 3_500_000;
+const MAX_BYTES: usize = 3_500_000;
 
 /// A notification to write.
 #[derive(Debug, Clone, Copy)]
@@ -93,7 +93,7 @@ impl Notifications {
         for accept in wanted {
             let rows = all_rows(accept, now)?;
             let weight: usize = rows.iter().map(weight).sum();
-            if count + rows.len() > MOST_ROWS || bytes + weight > MOST_BYTES {
+            if count + rows.len() > MAX_ROWS || bytes + weight > MAX_BYTES {
                 self.write_group(std::mem::take(&mut group), &mut part, &token).await?;
                 (count, bytes) = (0, 0);
             }

@@ -66,11 +66,11 @@ pub(super) fn provider_key(provider: &ProviderName, sk: &str) -> Item {
 }
 
 /// The longest name of a provider's that fits into a key as it is.
-const LONGEST_REFERENCE: usize = 1_024;
+const MAX_REFERENCE_LENGTH: usize = 1_024;
 
 pub(super) fn reference_key(provider: &ProviderName, reference: &str) -> Item {
     let provider = provider.as_str();
-    if reference.len() <= LONGEST_REFERENCE {
+    if reference.len() <= MAX_REFERENCE_LENGTH {
         return key(&format!("ref#{provider}#{reference}"), "delivery");
     }
     let digest = hex(&Sha256::digest(reference.as_bytes()));

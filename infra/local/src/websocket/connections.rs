@@ -18,7 +18,7 @@ pub(super) const MESSAGE_CAP: usize = 128 * 1024;
 const IDLE_MS: i64 = 10 * 60 * 1000;
 
 /// API Gateway closes what has been open for so long, however lively.
-const LONGEST_MS: i64 = 2 * 60 * 60 * 1000;
+const MAX_MS: i64 = 2 * 60 * 60 * 1000;
 
 /// The open connections of every API.
 #[derive(Clone)]
@@ -62,7 +62,7 @@ impl Connections {
     pub fn expire(&self) {
         let now_ms = self.now_ms();
         let overdue = |_: &String, open: &mut Open| {
-            now_ms - open.active_ms >= IDLE_MS || now_ms - open.client.connected_ms >= LONGEST_MS
+            now_ms - open.active_ms >= IDLE_MS || now_ms - open.client.connected_ms >= MAX_MS
         };
         for (_, open) in self.open().extract_if(.., overdue) {
             // A connection that ends by itself at this moment needs no order.

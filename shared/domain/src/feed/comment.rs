@@ -8,7 +8,7 @@ use crate::Timestamp;
 use crate::accounts::UserId;
 
 /// Characters of a comment, at most.
-pub const LONGEST_COMMENT: usize = 2_000;
+pub const MAX_COMMENT_LENGTH: usize = 2_000;
 
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comment {
@@ -47,7 +47,7 @@ impl CommentDraft {
         author: UserId,
         now: Timestamp,
     ) -> Result<Comment, Rejected> {
-        let text = words("text", &self.text, LONGEST_COMMENT)?;
+        let text = words("text", &self.text, MAX_COMMENT_LENGTH)?;
         if text.is_empty() {
             return Err(Rejected::field("text", "at least a character"));
         }
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn comments_are_short_and_not_empty() {
         assert_eq!(comment().text, "well said");
-        for text in [String::new(), " ".to_owned(), "x".repeat(LONGEST_COMMENT + 1)] {
+        for text in [String::new(), " ".to_owned(), "x".repeat(MAX_COMMENT_LENGTH + 1)] {
             let draft = CommentDraft { text };
             let made = draft.checked(comment().id, id(1), person(2), at(2));
             assert!(matches!(made, Err(Rejected::Field { field, .. }) if field == "text"));

@@ -59,7 +59,7 @@ const HEAD: usize = 3 + 6 + 2 * PostId::BYTES;
 const CHECK: usize = 8;
 
 /// No window is larger, so no cursor is longer.
-const MOST_LEFT: usize = 200;
+const MAX_REMAINING: usize = 200;
 
 impl Cursor {
     /// As text for its reader.
@@ -84,7 +84,7 @@ impl Cursor {
     }
 
     fn read(text: &str, reader: &UserId) -> Option<Self> {
-        if text.len() > (HEAD + CHECK + MOST_LEFT * PostId::BYTES) * 4 / 3 + 3 {
+        if text.len() > (HEAD + CHECK + MAX_REMAINING * PostId::BYTES) * 4 / 3 + 3 {
             return None;
         }
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
@@ -117,7 +117,7 @@ impl Cursor {
         sorted.sort_unstable();
         let apart = sorted.windows(2).all(|pair| pair[0] != pair[1]);
         let fits = match self.order {
-            Order::Ranked => self.left.len() <= MOST_LEFT,
+            Order::Ranked => self.left.len() <= MAX_REMAINING,
             Order::Latest => self.left.is_empty(),
         };
         fits && apart && self.below <= self.top && self.left.iter().all(within)

@@ -19,7 +19,7 @@ const OVERLAP_MS: i64 = 60_000;
 const PULLED_OVERLAP_MS: i64 = 15 * 60_000;
 
 /// Posts that a hint names, at most.
-const MOST_HINTED: usize = 100;
+const MAX_HINTED: usize = 100;
 
 /// What a connection is told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,7 +126,7 @@ pub fn missed<'r>(
 pub fn hint(mut posts: Vec<PostId>, position: Timestamp) -> Hint {
     posts.sort_unstable();
     posts.dedup();
-    if posts.len() > MOST_HINTED {
+    if posts.len() > MAX_HINTED {
         return Hint::Reload { v: 1, position };
     }
     Hint::NewPosts { v: 1, post_ids: posts, position }

@@ -8,7 +8,7 @@ use super::{Place, Post, PostId, Tie, visible};
 use crate::accounts::UserId;
 
 /// So often posts are found for one page; what is left is for the next one.
-const MOST_ROUNDS: usize = 10;
+const MAX_ROUNDS: usize = 10;
 
 /// A page of one author's posts that is being made.
 #[derive(Debug, Clone)]
@@ -57,7 +57,7 @@ impl Listing {
         let is_short = more && self.posts.len() <= self.limit;
         match last {
             // One more than the page has is known of before a place to go on is given.
-            Some(below) if is_short && self.rounds < MOST_ROUNDS => Listed::More { below },
+            Some(below) if is_short && self.rounds < MAX_ROUNDS => Listed::More { below },
             Some(_) if is_short => {
                 Listed::Done { posts: std::mem::take(&mut self.posts), next: last }
             }

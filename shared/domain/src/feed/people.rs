@@ -7,8 +7,8 @@ use super::{MediaId, Rejected};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
-const LONGEST_NAME: usize = 100;
-const LONGEST_BIO: usize = 500;
+const MAX_NAME_LENGTH: usize = 100;
+const MAX_BIO_LENGTH: usize = 500;
 
 /// What a person shows of themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ impl Profile {
 
     /// The next version.
     pub fn written(&self, draft: &ProfileDraft, now: Timestamp) -> Result<Self, Rejected> {
-        let name = words("name", &draft.name, LONGEST_NAME)?;
+        let name = words("name", &draft.name, MAX_NAME_LENGTH)?;
         if name.is_empty() || name.contains(char::is_control) {
             return Err(Rejected::field("name", "1 to 100 characters on one line"));
         }
@@ -56,7 +56,7 @@ impl Profile {
         Ok(Self {
             user: self.user.clone(),
             name,
-            bio: words("bio", draft.bio.as_deref().unwrap_or_default(), LONGEST_BIO)?,
+            bio: words("bio", draft.bio.as_deref().unwrap_or_default(), MAX_BIO_LENGTH)?,
             avatar: avatar.transpose()?,
             updated_at: now,
             version: self.version + 1,

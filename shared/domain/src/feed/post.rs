@@ -12,7 +12,7 @@
 mod draft;
 
 pub(super) use draft::words;
-pub use draft::{Body, Draft, Edit, LONGEST_TEXT, MOST_MEDIA, MediaId};
+pub use draft::{Body, Draft, Edit, MAX_MEDIA, MAX_TEXT_LENGTH, MediaId};
 
 use serde::{Deserialize, Serialize};
 

@@ -10,7 +10,7 @@ use super::{Post, PostId, Rejected};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
-const LONGEST_NOTE: usize = 1_000;
+const MAX_NOTE_LENGTH: usize = 1_000;
 
 /// What is wrong with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -88,7 +88,7 @@ impl ReportDraft {
         let (complaint, _) = known.ok_or_else(|| {
             Rejected::field("reason", "`SPAM`, `ABUSE`, `VIOLENCE`, `FRAUD` or `OTHER`")
         })?;
-        let note = words("note", self.note.as_deref().unwrap_or_default(), LONGEST_NOTE)?;
+        let note = words("note", self.note.as_deref().unwrap_or_default(), MAX_NOTE_LENGTH)?;
         Ok(Report { post: post.id, by, complaint, note, created_at: now, ruling: None })
     }
 }

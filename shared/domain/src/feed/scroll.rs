@@ -22,14 +22,14 @@ use crate::Timestamp;
 use crate::accounts::UserId;
 
 /// Posts of a page, at most.
-pub const LONGEST_PAGE: usize = 50;
+pub const MAX_PAGE_SIZE: usize = 50;
 
 /// What is read beyond a page, so that a few that are gone cost no second read.
 const SPARE: usize = 5;
 
 /// So often candidates are gathered for one page. Whoever follows people whose posts are nearly all hidden from
 /// them gets a short page then, and a cursor, before the call is out of time.
-const MOST_ROUNDS: usize = 40;
+const MAX_ROUNDS: usize = 40;
 
 /// What comes next.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,8 +95,8 @@ impl Scroll {
         settings: &Settings,
         now: Timestamp,
     ) -> Result<Self, Rejected> {
-        if !(1..=LONGEST_PAGE).contains(&limit) {
-            return Err(Rejected::field("limit", format!("1 to {LONGEST_PAGE}")));
+        if !(1..=MAX_PAGE_SIZE).contains(&limit) {
+            return Err(Rejected::field("limit", format!("1 to {MAX_PAGE_SIZE}")));
         }
         Ok(Self {
             reader,
@@ -162,7 +162,7 @@ impl Scroll {
                 return Step::Hydrate(self.pool.iter().copied().collect());
             }
             let is_open = self.window.len() < self.window_size() && !self.exhausted;
-            if is_open && self.rounds < MOST_ROUNDS {
+            if is_open && self.rounds < MAX_ROUNDS {
                 self.rounds += 1;
                 let spare = match self.order {
                     Order::Ranked => self.gathered / 5,
@@ -268,7 +268,7 @@ impl Scroll {
             (Order::Latest, Some(top), Some(last)) if !left.is_empty() => {
                 Some(cursor(top, last, Vec::new()))
             }
-            (_, top, _) if !self.exhausted && self.rounds == MOST_ROUNDS => {
+            (_, top, _) if !self.exhausted && self.rounds == MAX_ROUNDS => {
                 let below = self.reached;
                 Some(cursor(top.unwrap_or(below).max(below), below, Vec::new()))
             }

@@ -10,7 +10,7 @@ use super::Rejected;
 use crate::accounts::UserId;
 
 /// People that one follows, at most: what a rebuild reads is bounded by it.
-pub const MOST_FOLLOWS: u32 = 5_000;
+pub const MAX_FOLLOWS: u32 = 5_000;
 
 /// What one of two does about the other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -104,8 +104,8 @@ impl Tie {
         let mut tie = *self;
         match act {
             Act::Follow if self.mine.blocks => return Err(Rejected::Blocked),
-            Act::Follow if !self.mine.follows && following >= MOST_FOLLOWS => {
-                let rule = format!("at most {MOST_FOLLOWS} people to follow");
+            Act::Follow if !self.mine.follows && following >= MAX_FOLLOWS => {
+                let rule = format!("at most {MAX_FOLLOWS} people to follow");
                 return Err(Rejected::field("userId", rule));
             }
             Act::Follow => tie.mine.follows = true,

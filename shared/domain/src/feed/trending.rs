@@ -16,7 +16,7 @@ use super::{PostId, Rejected};
 use crate::Timestamp;
 
 /// Posts of a snapshot, at most: one batch read.
-pub const MOST_TRENDING: usize = 100;
+pub const MAX_TRENDING: usize = 100;
 
 /// A snapshot is kept so long after the next one is there.
 pub const SNAPSHOT_SECONDS: i64 = 3_600;
@@ -86,7 +86,7 @@ impl Snapshot {
         // A list that lags behind may have a post twice, with the heat of then and of now.
         let mut known = BTreeSet::new();
         hot.retain(|(_, post)| known.insert(*post));
-        hot.truncate(MOST_TRENDING);
+        hot.truncate(MAX_TRENDING);
         Self {
             minute: Self::minute_of(now),
             posts: hot.into_iter().map(|(_, post)| post).collect(),
@@ -127,7 +127,7 @@ impl Bookmark {
         let read = || {
             let (minute, next) = text.split_once('.')?;
             let bookmark = Self { minute: minute.parse().ok()?, next: next.parse().ok()? };
-            (bookmark.next < MOST_TRENDING && bookmark.text() == text).then_some(bookmark)
+            (bookmark.next < MAX_TRENDING && bookmark.text() == text).then_some(bookmark)
         };
         read().ok_or_else(|| {
             Rejected::field("cursor", "a `nextCursor` from an earlier page of what is trending")

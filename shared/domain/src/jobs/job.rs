@@ -149,7 +149,7 @@ pub struct RetryPolicy {
 }
 
 /// No delay is longer.
-const LONGEST_BACKOFF_MS: i64 = 3_600_000;
+const MAX_BACKOFF_MS: i64 = 3_600_000;
 
 impl RetryPolicy {
     /// A policy within bounds, or which field is not.
@@ -168,7 +168,7 @@ impl RetryPolicy {
     pub fn delay_ms(self, attempt: u32, jitter: u64) -> i64 {
         let doublings = attempt.saturating_sub(1).min(20);
         let most = (i64::from(self.backoff_seconds) * 1_000) << doublings;
-        let most = u64::try_from(most.min(LONGEST_BACKOFF_MS)).unwrap_or(0);
+        let most = u64::try_from(most.min(MAX_BACKOFF_MS)).unwrap_or(0);
         i64::try_from(jitter % (most + 1)).unwrap_or(0)
     }
 }

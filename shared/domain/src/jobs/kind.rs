@@ -70,27 +70,27 @@ impl Default for Settings {
 }
 
 /// A day: a run that takes longer should be several jobs.
-pub(super) const LONGEST_RUN_SECONDS: u32 = 86_400;
+pub(super) const MAX_RUN_SECONDS: u32 = 86_400;
 
 impl Settings {
     /// The most licences a type may have.
     pub const MOST: u32 = 100_000;
 
     /// The most rows that they may be spread over: all are changed in one transaction.
-    pub const MOST_SHARDS: u8 = 16;
+    pub const MAX_SHARDS: u8 = 16;
 
     /// Settings within bounds, or which field is not.
     pub fn checked(self) -> Result<Self, Rejected> {
         if self.max_concurrent > Self::MOST {
             return Err(Rejected::invalid("maxConcurrent", "0 to 100000"));
         }
-        if !(1..=Self::MOST_SHARDS).contains(&self.shards) {
+        if !(1..=Self::MAX_SHARDS).contains(&self.shards) {
             return Err(Rejected::invalid("licenceShards", "1 to 16"));
         }
-        if !(1..=LONGEST_RUN_SECONDS).contains(&self.timeout_seconds) {
+        if !(1..=MAX_RUN_SECONDS).contains(&self.timeout_seconds) {
             return Err(Rejected::invalid("timeoutSeconds", "1 to 86400"));
         }
-        if !(1..=LONGEST_RUN_SECONDS).contains(&self.aging_seconds) {
+        if !(1..=MAX_RUN_SECONDS).contains(&self.aging_seconds) {
             return Err(Rejected::invalid("agingSeconds", "1 to 86400"));
         }
         self.retry.checked()?;

@@ -38,7 +38,7 @@ impl Message for WakeUp {
 }
 
 /// Queues keep a message back no longer than this; the sweep wakes up for what is later.
-const LONGEST_DELAY_SECONDS: i64 = 900;
+const MAX_DELAY_SECONDS: i64 = 900;
 
 impl WakeUp {
     /// There may be something of a type to hand out.
@@ -63,7 +63,7 @@ impl WakeUp {
         let wait_ms = after.ready_at.as_millisecond() - now.as_millisecond();
         let seconds = (wait_ms.max(0) + 999) / 1_000;
         let (job_type, job_id) = (after.kind.clone(), Some(after.id.clone()));
-        (seconds <= LONGEST_DELAY_SECONDS).then(|| {
+        (seconds <= MAX_DELAY_SECONDS).then(|| {
             let delay = u32::try_from(seconds).unwrap_or(0);
             (Self::JobsReady { v: 1, job_type, job_id }, delay)
         })

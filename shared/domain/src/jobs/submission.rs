@@ -1,6 +1,6 @@
 //! What a caller asks for, checked.
 
-use super::kind::LONGEST_RUN_SECONDS;
+use super::kind::MAX_RUN_SECONDS;
 use super::{
     Job, JobId, JobType, OnDependencyFailure, PayloadPlace, Priority, RetryPolicy, Status,
 };
@@ -8,10 +8,10 @@ use crate::accounts::UserId;
 use crate::{Rejected, Timestamp};
 
 /// The largest payload that is kept in a row: what is larger goes to the bucket.
-pub const LONGEST_PAYLOAD: usize = 256 * 1024;
+pub const MAX_PAYLOAD_LENGTH: usize = 256 * 1024;
 
 /// The most dependencies of one job: each may take two of the hundred writes of a transaction.
-pub const MOST_DEPENDENCIES: usize = 40;
+pub const MAX_DEPENDENCIES: usize = 40;
 
 /// A year ahead at most: a mistyped time should not look like a lost job.
 const FURTHEST_SECONDS: i64 = 366 * 86_400;
@@ -40,10 +40,10 @@ impl Submission {
         if let Some(retry) = self.retry {
             retry.checked()?;
         }
-        if self.timeout_seconds.is_some_and(|s| !(1..=LONGEST_RUN_SECONDS).contains(&s)) {
+        if self.timeout_seconds.is_some_and(|s| !(1..=MAX_RUN_SECONDS).contains(&s)) {
             return Err(Rejected::invalid("timeoutSeconds", "1 to 86400"));
         }
-        if self.dependencies.len() > MOST_DEPENDENCIES {
+        if self.dependencies.len() > MAX_DEPENDENCIES {
             return Err(Rejected::invalid("dependencies", "at most 40 jobs"));
         }
         let latest = now.as_second().saturating_add(FURTHEST_SECONDS);

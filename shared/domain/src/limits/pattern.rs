@@ -31,7 +31,7 @@ pub(super) struct Pattern {
 pub(super) const LONGEST: usize = 256;
 
 /// The most parameters: the radix tree panics at 26.
-const MOST_PARAMETERS: usize = 16;
+const MAX_PARAMETERS: usize = 16;
 
 impl Pattern {
     /// Reads a pattern; `None` if it is none.
@@ -50,8 +50,8 @@ impl Pattern {
             }
         }
         let parameters = pattern.shape.iter().filter(|kind| **kind == Kind::Parameter).count();
-        let fits = parameters <= MOST_PARAMETERS
-            && Router::new().insert(pattern.text.as_str(), ()).is_ok();
+        let fits =
+            parameters <= MAX_PARAMETERS && Router::new().insert(pattern.text.as_str(), ()).is_ok();
         fits.then_some(pattern)
     }
 }

@@ -49,21 +49,21 @@ pub const CENTRAL: i64 = 100;
 const BRIEFEST_MS: i64 = 20;
 
 /// The most that a log may hold: its row stays small.
-pub const LONGEST_LOG: i64 = 500;
+pub const MAX_LOG_LENGTH: i64 = 500;
 
 /// No quota is larger.
 pub const LARGEST: i64 = 1_000_000_000;
 
 /// Units per second that one shard is made for, and the most shards there are.
 const SHARD_RATE: i64 = 250;
-const MOST_SHARDS: i64 = 32;
+const MAX_SHARDS: i64 = 32;
 
 /// A shard for each time that the window fits in there: the shorter it is, the sooner nodes come again.
 /// More would be in the way of a busy node, which uses up a shard after the other.
 const LENGTHS_MS: i64 = 50_000;
 
 /// No shard is smaller than this.
-const SMALLEST_SHARD: i64 = 250;
+const MIN_SHARD: i64 = 250;
 
 impl Quota {
     /// What is available at once at most.
@@ -96,8 +96,7 @@ impl Quota {
         }
         let by_rate = self.limit.saturating_mul(1_000) / self.window_ms.max(1) / SHARD_RATE;
         let by_length = LENGTHS_MS / self.window_ms.max(1);
-        let most =
-            by_length.min(self.limit.min(self.capacity()) / SMALLEST_SHARD).clamp(1, MOST_SHARDS);
+        let most = by_length.min(self.limit.min(self.capacity()) / MIN_SHARD).clamp(1, MAX_SHARDS);
         u8::try_from(by_rate.clamp(1, most)).unwrap_or(1)
     }
 

@@ -11,7 +11,7 @@
 
 mod names;
 
-use super::clicks::LONGEST_USER_AGENT;
+use super::clicks::MAX_USER_AGENT_LENGTH;
 use names::{
     BROWSERS, CONSOLES, DESKTOPS, ENGINES, FAMILIES, MOBILES, ROBOTS, TABLETS, TVS, previews,
 };
@@ -87,7 +87,7 @@ pub fn read(user_agent: Option<&str>) -> Agent {
 /// allocation: only where a word starts, and only for the names that start with its two letters.
 pub fn is_preview(user_agent: &str) -> bool {
     let bytes = user_agent.trim_ascii().as_bytes();
-    let mut seen = &bytes[..bytes.len().min(LONGEST_USER_AGENT)];
+    let mut seen = &bytes[..bytes.len().min(MAX_USER_AGENT_LENGTH)];
     let mut word_starts = true;
     while let [first, second, ..] = *seen {
         let in_word = first.is_ascii_alphanumeric();

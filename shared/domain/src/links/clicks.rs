@@ -12,28 +12,28 @@ use jiff::Timestamp;
 pub use header::{country, referrer_host, user_agent};
 use wire::Wire;
 
-/// The most clicks in a batch. [`LARGEST_CLICK`] times as many stay under half of
-/// [`LARGEST_MESSAGE`], whatever the visitors send.
+/// The most clicks in a batch. [`MAX_CLICK`] times as many stay under half of
+/// [`MAX_MESSAGE`], whatever the visitors send.
 pub const MOST: usize = 100;
 
 /// The most bytes in a message: 256 KiB, which every SQS queue takes.
-pub const LARGEST_MESSAGE: usize = 256 * 1024;
+pub const MAX_MESSAGE: usize = 256 * 1024;
 
 /// The most bytes of a click on the wire, when all its fields are as long as they may be and each
 /// character of its code and user agent has to be escaped.
-pub const LARGEST_CLICK: usize = 1300;
+pub const MAX_CLICK: usize = 1300;
 
 /// The most bytes in a batch's id.
-pub const LONGEST_ID: usize = 64;
+pub const MAX_ID_LENGTH: usize = 64;
 
 /// The most bytes in a host name, be it a link's domain or a referrer.
-pub const LONGEST_HOST: usize = 253;
+pub const MAX_HOST_LENGTH: usize = 253;
 
 /// The most bytes in a link's code.
-pub const LONGEST_CODE: usize = 64;
+pub const MAX_CODE_LENGTH: usize = 64;
 
 /// The most bytes of a user agent that are kept; what tells them apart stands before that.
-pub const LONGEST_USER_AGENT: usize = 256;
+pub const MAX_USER_AGENT_LENGTH: usize = 256;
 
 /// Clicks that are counted together, and only once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,18 +104,18 @@ impl ClickBatch {
         if self.clicks.len() > MOST {
             return Err(Malformed::TooMany(self.clicks.len()));
         }
-        within("id", &self.id, 1, LONGEST_ID)?;
+        within("id", &self.id, 1, MAX_ID_LENGTH)?;
         self.clicks.iter().try_for_each(Click::check)
     }
 }
 
 impl Click {
     fn check(&self) -> Result<(), Malformed> {
-        within("domain", &self.domain, 0, LONGEST_HOST)?;
-        within("code", &self.code, 1, LONGEST_CODE)?;
+        within("domain", &self.domain, 0, MAX_HOST_LENGTH)?;
+        within("code", &self.code, 1, MAX_CODE_LENGTH)?;
         let optional = [
-            ("userAgent", &self.user_agent, LONGEST_USER_AGENT),
-            ("referrer", &self.referrer, LONGEST_HOST),
+            ("userAgent", &self.user_agent, MAX_USER_AGENT_LENGTH),
+            ("referrer", &self.referrer, MAX_HOST_LENGTH),
             ("country", &self.country, 2),
         ];
         for (field, text, most) in optional {

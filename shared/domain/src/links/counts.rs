@@ -18,7 +18,7 @@ pub use attributes::attributes;
 pub use behaviour::{BURST_CLICKS, BURST_MS, STORM_HEADS};
 
 /// The most characters in the key of a dimension.
-pub const LONGEST_KEY: usize = 100;
+pub const MAX_KEY_LENGTH: usize = 100;
 
 /// The key of a click whose country nobody knows.
 pub const UNKNOWN: &str = "unknown";
@@ -176,10 +176,10 @@ fn add(dimension: &mut Dimension, text: &str) {
 }
 
 /// A key that can be part of an attribute's name: printable ASCII, and not longer than
-/// [`LONGEST_KEY`]. What is longer keeps its end, which of a host name says more than its start.
+/// [`MAX_KEY_LENGTH`]. What is longer keeps its end, which of a host name says more than its start.
 fn key(text: &str) -> String {
     let printable = |c: char| if c.is_ascii_graphic() || c == ' ' { c } else { '_' };
-    let excess = text.chars().count().saturating_sub(LONGEST_KEY);
+    let excess = text.chars().count().saturating_sub(MAX_KEY_LENGTH);
     let key: String = text.chars().skip(excess).map(printable).collect();
     if key.is_empty() { UNKNOWN.to_owned() } else { key }
 }

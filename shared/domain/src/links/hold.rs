@@ -10,7 +10,7 @@ const BUSY_MS: i64 = 100;
 const ENOUGH: usize = 50;
 
 /// The longest pause after sends that failed.
-const LONGEST_PAUSE_MS: i64 = 30_000;
+const MAX_PAUSE_MS: i64 = 30_000;
 
 /// How long a click may wait for company.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Hold {
 pub fn pause_ms(failures: u32) -> i64 {
     match failures {
         0 => 0,
-        _ => (500_i64 << failures.min(6)).min(LONGEST_PAUSE_MS),
+        _ => (500_i64 << failures.min(6)).min(MAX_PAUSE_MS),
     }
 }
 

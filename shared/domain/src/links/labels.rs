@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Rejected;
 
 /// Tags of one link at most.
-const MOST_TAGS: usize = 10;
+const MAX_TAGS: usize = 10;
 
 /// Labels to find links by: lower case, sorted, each once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Tags {
         }
         tags.sort_unstable();
         tags.dedup();
-        if tags.len() > MOST_TAGS {
+        if tags.len() > MAX_TAGS {
             return Err(Rejected::field("tags", "at most 10 labels"));
         }
         Ok(Self(tags))

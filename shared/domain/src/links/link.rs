@@ -20,7 +20,7 @@ pub const UNDO_SECONDS: i64 = 30 * 24 * 3600;
 const NOTHING: &str = "https://forgotten.invalid/";
 
 /// Destinations of one link at most.
-pub const MOST_WAYS: usize = 10;
+pub const MAX_VARIANTS: usize = 10;
 
 /// A short link.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,7 +159,7 @@ impl Terms {
         if self.expires_at.is_some_and(|at| at <= now) {
             return Err(Rejected::field("expiresAt", "a time in the future"));
         }
-        if self.ways.len() == 1 || self.ways.len() > MOST_WAYS {
+        if self.ways.len() == 1 || self.ways.len() > MAX_VARIANTS {
             return Err(Rejected::field("variants", "2 to 10 destinations, or none"));
         }
         if self.ways.iter().any(|way| !(1..=1000).contains(&way.weight)) {

@@ -88,9 +88,9 @@ impl Seen {
 
 const SPAN_SECONDS: i64 = 10;
 const SPANS: i64 = 6;
-const FEWEST_CALLS: u32 = 10;
+const MIN_CALLS: u32 = 10;
 const FIRST_OPEN_SECONDS: i64 = 10;
-const LONGEST_OPEN_SECONDS: i64 = 300;
+const MAX_OPEN_SECONDS: i64 = 300;
 const TRIALS: u32 = 3;
 /// Trials whose end nobody told are begun anew after so long.
 const TRIAL_SECONDS: i64 = 60;
@@ -164,11 +164,11 @@ impl Breaker {
     fn fails(&self) -> bool {
         let failed: u32 = self.counts.iter().map(|count| count.failed).sum();
         let fine: u32 = self.counts.iter().map(|count| count.fine).sum();
-        failed + fine >= FEWEST_CALLS && failed > fine
+        failed + fine >= MIN_CALLS && failed > fine
     }
 
     fn open(&mut self, now: Timestamp) {
-        let seconds = (FIRST_OPEN_SECONDS << self.opened.min(10)).min(LONGEST_OPEN_SECONDS);
+        let seconds = (FIRST_OPEN_SECONDS << self.opened.min(10)).min(MAX_OPEN_SECONDS);
         self.open_until = Some(after(now, seconds));
         self.opened += 1;
         self.counts.clear();

@@ -27,11 +27,11 @@ pub struct Contacts {
 
 impl Contacts {
     /// Devices at most.
-    pub const MOST_DEVICES: usize = 10;
+    pub const MAX_DEVICES: usize = 10;
 
     /// Checks every address, and writes each one way.
     pub fn checked(self) -> Result<Self, Rejected> {
-        if self.devices.len() > Self::MOST_DEVICES {
+        if self.devices.len() > Self::MAX_DEVICES {
             return Err(Rejected::field("devices", "at most 10"));
         }
         for (id, address) in &self.devices {

@@ -18,7 +18,7 @@
 //! never leads beyond the expiry: a change of preferences may still let it go, and at the expiry it ends.
 
 use super::breaker::Gate;
-use super::retry::MOST_ATTEMPTS;
+use super::retry::MAX_ATTEMPTS;
 use super::{
     Class, Delivery, Notification, Preferences, Priority, ProviderName, Standing, Status,
     UserLimit, Why, quiet_until,
@@ -108,7 +108,7 @@ pub fn decide(facts: &Facts<'_>, now: Timestamp) -> Decision {
     if let Some(why) = stopped(facts, now) {
         return Decision::Suppress { why };
     }
-    if facts.delivery.tries >= MOST_ATTEMPTS {
+    if facts.delivery.tries >= MAX_ATTEMPTS {
         let class = facts.delivery.class.unwrap_or(Class::Unrecognised);
         let attempt = facts.delivery.attempt;
         return Decision::DeadLetter { class, why: Why::GivenUp { attempt, class } };

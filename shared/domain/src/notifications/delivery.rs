@@ -184,7 +184,7 @@ pub struct Delivery {
 
 impl Delivery {
     /// Attempts that are kept; older ones are forgotten.
-    pub const LONGEST_TRAIL: usize = 20;
+    pub const MAX_HISTORY_LENGTH: usize = 20;
 
     /// The delivery of a notification that was just accepted.
     pub fn accepted(notification: &Notification, way: Way) -> Self {

@@ -7,7 +7,7 @@ use super::{DeliveryId, Priority};
 use crate::Timestamp;
 
 /// Queues keep a message back no longer than this.
-const LONGEST_DELAY_SECONDS: i64 = 900;
+const MAX_DELAY_SECONDS: i64 = 900;
 
 /// Rows of one minute are spread over so many keys.
 pub const SHARDS: u8 = 8;
@@ -28,7 +28,7 @@ pub enum Place {
 pub fn place(ready_at: Timestamp, now: Timestamp) -> Place {
     let wait_ms = ready_at.as_millisecond().saturating_sub(now.as_millisecond()).max(0);
     let seconds = wait_ms.saturating_add(999) / 1_000;
-    if seconds > LONGEST_DELAY_SECONDS {
+    if seconds > MAX_DELAY_SECONDS {
         return Place::Bucket;
     }
     Place::Queue { delay_seconds: u32::try_from(seconds).unwrap_or(0) }
@@ -55,7 +55,7 @@ impl Bucket {
     /// end, and what is in it then waits on its queue to the second. And those whose time has come
     /// since then, once more: somebody's clock may have been behind.
     pub fn closing(since: Timestamp, now: Timestamp) -> impl Iterator<Item = Self> {
-        const AHEAD: i64 = LONGEST_DELAY_SECONDS / 60 - 2;
+        const AHEAD: i64 = MAX_DELAY_SECONDS / 60 - 2;
         let (since, now) = (minute(since), minute(now));
         let come = since..=now;
         let closed = (since + AHEAD + 1).max(now + 1)..=now + AHEAD;

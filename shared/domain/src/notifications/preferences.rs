@@ -59,7 +59,7 @@ impl Default for Preferences {
 
 impl Preferences {
     /// Categories that a person can switch, at most: a row has its limits.
-    pub const MOST_CATEGORIES: usize = 200;
+    pub const MAX_CATEGORIES: usize = 200;
 
     /// What stands against `category` on `channel`, if something does.
     pub fn against(&self, category: &Category, channel: Channel) -> Option<OptOut> {
@@ -98,7 +98,7 @@ impl Preferences {
 
     /// Checks what types alone do not.
     pub fn checked(self) -> Result<Self, Rejected> {
-        if self.categories.len() > Self::MOST_CATEGORIES {
+        if self.categories.len() > Self::MAX_CATEGORIES {
             return Err(Rejected::field("categories", "at most 200 categories"));
         }
         for category in self.categories.keys() {

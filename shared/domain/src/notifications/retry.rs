@@ -3,20 +3,20 @@
 use super::{Channel, Class};
 
 /// Real attempts at most: those in which a provider was spoken to. What a queue counts does not matter.
-pub const MOST_ATTEMPTS: u32 = 5;
+pub const MAX_ATTEMPTS: u32 = 5;
 
 /// Attempts at most where the provider's answer is not understood.
-const MOST_UNRECOGNISED: u32 = 2;
+const MAX_UNRECOGNISED: u32 = 2;
 
 const FIRST_BACKOFF_MS: u64 = 1_000;
-const LONGEST_BACKOFF_MS: u64 = 300_000;
+const MAX_BACKOFF_MS: u64 = 300_000;
 
 /// How many attempts a kind of no allows.
 const fn most_attempts(class: Class) -> u32 {
     match class {
         Class::InvalidRecipient | Class::OptedOut | Class::Content => 1,
-        Class::Unrecognised => MOST_UNRECOGNISED,
-        Class::RateLimited | Class::Outage => MOST_ATTEMPTS,
+        Class::Unrecognised => MAX_UNRECOGNISED,
+        Class::RateLimited | Class::Outage => MAX_ATTEMPTS,
     }
 }
 
@@ -31,7 +31,7 @@ pub fn retry_ms(class: Class, tries: u32, asked_seconds: Option<u32>, jitter: u6
 /// come back together.
 pub(super) fn backoff_ms(tries: u32, jitter: u64) -> i64 {
     let doublings = tries.saturating_sub(1).min(20);
-    let most = (FIRST_BACKOFF_MS << doublings).min(LONGEST_BACKOFF_MS);
+    let most = (FIRST_BACKOFF_MS << doublings).min(MAX_BACKOFF_MS);
     i64::try_from(jitter % (most + 1)).unwrap_or(0)
 }
 

@@ -14,13 +14,13 @@ use crate::Timestamp;
 use crate::accounts::UserId;
 
 /// People that one call tells, at most.
-pub const MOST_USERS: usize = 1_000;
+pub const MAX_USERS: usize = 1_000;
 
 /// The most that a template is filled in with: bytes of JSON.
-const LARGEST_DATA: usize = 64 * 1024;
+const MAX_DATA: usize = 64 * 1024;
 
 /// All words together, in bytes: a row has its limits.
-const LARGEST_CONTENT: usize = 300_000;
+const MAX_CONTENT: usize = 300_000;
 
 /// A year ahead at most: a mistyped time should not look like a lost notification.
 const FURTHEST_SECONDS: i64 = 366 * 86_400;
@@ -148,8 +148,8 @@ impl TemplateRequest {
             Some(Value::Object(object)) => serde_json::to_string(object).unwrap_or_default(),
             Some(_) => return Err(Rejected::field("data", "an object")),
         };
-        if data.len() > LARGEST_DATA {
-            return Err(Rejected::field("data", format!("at most {LARGEST_DATA} bytes of JSON")));
+        if data.len() > MAX_DATA {
+            return Err(Rejected::field("data", format!("at most {MAX_DATA} bytes of JSON")));
         }
         Ok(Asked::Template { id: TemplateId::parse(&self.id)?, version: self.version, data })
     }
@@ -161,8 +161,8 @@ fn users(one: Option<String>, several: Option<Vec<String>>) -> Result<Vec<UserId
         (None, Some(several)) => ("userIds", several),
         _ => return Err(Rejected::field("userId", "either `userId` or `userIds`")),
     };
-    if !(1..=MOST_USERS).contains(&names.len()) {
-        return Err(Rejected::field(field, format!("1 to {MOST_USERS} people")));
+    if !(1..=MAX_USERS).contains(&names.len()) {
+        return Err(Rejected::field(field, format!("1 to {MAX_USERS} people")));
     }
     let mut seen = std::collections::HashSet::new();
     let mut users = Vec::with_capacity(names.len());
@@ -203,8 +203,8 @@ fn inline(words: Words, channels: &[Channel]) -> Result<Asked, Rejected> {
         }
     }
     let size = serde_json::to_string(&words).map_or(usize::MAX, |json| json.len());
-    if size > LARGEST_CONTENT {
-        return Err(Rejected::field("content", format!("at most {LARGEST_CONTENT} bytes in all")));
+    if size > MAX_CONTENT {
+        return Err(Rejected::field("content", format!("at most {MAX_CONTENT} bytes in all")));
     }
     Ok(Asked::Inline(words))
 }

@@ -6,7 +6,7 @@ mod handed;
 
 pub use event::{Event, Refusal, Step};
 
-use super::retry::{MOST_ATTEMPTS, backoff_ms, repeat_is_harmless};
+use super::retry::{MAX_ATTEMPTS, backoff_ms, repeat_is_harmless};
 use super::{Attempt, Delivery, Outcome, ProviderName, Rendering, Status, Why, after_ms};
 use crate::Timestamp;
 
@@ -71,7 +71,7 @@ fn claimed(
     if delivery.withdrawn.is_some() {
         return Step::Refuse(Refusal::Withdrawn);
     }
-    if delivery.tries >= MOST_ATTEMPTS {
+    if delivery.tries >= MAX_ATTEMPTS {
         return Step::Refuse(Refusal::Spent);
     }
     become_with(delivery, |next| {
@@ -81,7 +81,7 @@ fn claimed(
         next.claimed_by = Some(by.to_owned());
         next.claimed_at = Some(now);
         next.why = None;
-        if next.trail.len() >= Delivery::LONGEST_TRAIL {
+        if next.trail.len() >= Delivery::MAX_HISTORY_LENGTH {
             next.trail.remove(0);
         }
         next.trail.push(Attempt {
@@ -157,7 +157,7 @@ fn replayed(delivery: &Delivery, replay: &str, now: Timestamp) -> Step {
 fn perhaps_sent(next: &mut Delivery, jitter: u64, now: Timestamp) {
     next.uncertain += 1;
     let attempt = next.attempt;
-    let again = repeat_is_harmless(next.channel()) && next.tries < MOST_ATTEMPTS;
+    let again = repeat_is_harmless(next.channel()) && next.tries < MAX_ATTEMPTS;
     if again && next.withdrawn.is_none() {
         let at = after_ms(now, backoff_ms(next.tries, jitter));
         wait(next, at, Why::Repeated { attempt });

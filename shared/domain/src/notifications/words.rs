@@ -134,7 +134,7 @@ fn longest(field: &str) -> usize {
 }
 
 /// Push services take 4 KB, of which some is theirs.
-const LARGEST_PUSH: usize = 3_500;
+const MAX_PUSH: usize = 3_500;
 
 /// What is wrong with a content that is ready to send: which field, and what it must be.
 pub(super) fn fault(content: &Content) -> Option<(&'static str, String)> {
@@ -157,7 +157,7 @@ pub(super) fn fault(content: &Content) -> Option<(&'static str, String)> {
         ));
     }
     let size = serde_json::to_string(content).map_or(usize::MAX, |json| json.len());
-    (size > LARGEST_PUSH).then(|| ("push", format!("at most {LARGEST_PUSH} bytes as JSON")))
+    (size > MAX_PUSH).then(|| ("push", format!("at most {MAX_PUSH} bytes as JSON")))
 }
 
 fn flaw(field: &str, form: Form, text: &str) -> Option<String> {

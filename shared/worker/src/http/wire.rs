@@ -34,7 +34,7 @@ const ANSWER: Duration = Duration::from_secs(10);
 const TRANSFER: Duration = Duration::from_mins(5);
 
 /// The longest that is waited because a server says so.
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
+const MAX_WAIT: Duration = Duration::from_mins(1);
 
 type Exchanged = Result<Response<Incoming>, Box<dyn std::error::Error + Send + Sync>>;
 type Exchange = dyn Fn(Request<Full<Bytes>>) -> BoxFuture<'static, Exchanged> + Send + Sync;
@@ -165,7 +165,7 @@ impl Reply {
 
     fn wait(&self) -> Option<Duration> {
         let seconds = self.headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-        Some(Duration::from_secs(seconds).min(LONGEST_WAIT))
+        Some(Duration::from_secs(seconds).min(MAX_WAIT))
     }
 }
 

@@ -69,14 +69,14 @@ async fn the_oldest_is_told_why_it_is_closed() {
     let town = Town::of(&["bob"], "{}").await;
     let mut oldest = town.connect("bob").await;
     let mut others = Vec::new();
-    for _ in 0..Feed::MOST_CONNECTIONS {
+    for _ in 0..Feed::MAX_CONNECTIONS {
         town.pass_seconds(1);
         others.push(town.connect("bob").await);
     }
     let Hint::Problem { detail, .. } = oldest.hint().await else { panic!("no reason") };
     assert!(detail.contains("too often"), "{detail}");
     assert_eq!(oldest.close_code().await, 1000);
-    assert_eq!(town.connections("bob").await.len(), Feed::MOST_CONNECTIONS);
+    assert_eq!(town.connections("bob").await.len(), Feed::MAX_CONNECTIONS);
     others[0].say(&json!({ "type": "ping" })).await;
     assert!(matches!(others[0].hint().await, Hint::Pong { .. }));
 }

@@ -22,7 +22,7 @@ use crate::http::{CommentPath, PostPath};
 
 /// Comments that are read at once, and how often for one page: what is left is for the next one.
 const CHUNK: usize = 100;
-const MOST_ROUNDS: usize = 10;
+const MAX_ROUNDS: usize = 10;
 
 // A draft that the domain reads; without a doc comment, so that it goes by the name and the words of its shape.
 #[derive(Deserialize, JsonSchema)]
@@ -210,7 +210,7 @@ async fn shown_to(
     wanted: usize,
 ) -> Result<(Vec<Comment>, Option<CommentId>), Problem> {
     let mut shown = Vec::new();
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let found = app.feed.comments(post, after, CHUNK).await?;
         let ended = found.len() < CHUNK;
         after = found.last().map(|last| last.id);

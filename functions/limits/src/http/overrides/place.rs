@@ -12,9 +12,9 @@ use http::request::Parts;
 use schemars::SchemaGenerator;
 
 use crate::http::RulePath;
-use crate::http::rules::LONGEST_ID;
+use crate::http::rules::MAX_ID_LENGTH;
 use crate::http::state::App;
-use crate::http::subject::LONGEST_NAME;
+use crate::http::subject::MAX_NAME_LENGTH;
 
 /// Which override is meant.
 pub(crate) struct Place {
@@ -64,7 +64,7 @@ impl FromRequestParts<Arc<App>> for Place {
         let Path(text) = Path::<EntityPath>::from_request_parts(parts, app).await?;
         let entity = entity(dimension, &text)?;
         let Path(rule) = Path::<RulePath>::from_request_parts(parts, app).await?;
-        if rule.len() > LONGEST_ID {
+        if rule.len() > MAX_ID_LENGTH {
             return Err(Rejected::UnknownRule.into());
         }
         Ok(Self { dimension, entity, rule })
@@ -88,12 +88,12 @@ pub(crate) fn dimension(name: &str) -> Result<Dimension, Problem> {
 
 /// An entity as rules see it, from what a person wrote.
 pub(crate) fn entity(dimension: Dimension, text: &str) -> Result<String, Problem> {
-    let entity = canonical(dimension, text).filter(|entity| entity.len() <= LONGEST_NAME);
+    let entity = canonical(dimension, text).filter(|entity| entity.len() <= MAX_NAME_LENGTH);
     let rule = match dimension {
         Dimension::Ip => "an IPv4 or IPv6 address".to_owned(),
         Dimension::Global => "`all`".to_owned(),
         Dimension::User | Dimension::ApiKey | Dimension::Tenant => {
-            format!("1 to {LONGEST_NAME} bytes")
+            format!("1 to {MAX_NAME_LENGTH} bytes")
         }
     };
     Ok(entity.ok_or_else(|| Problem::field("entity", rule))?.into_owned())

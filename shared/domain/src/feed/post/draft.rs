@@ -7,13 +7,13 @@ use crate::accounts::UserId;
 use crate::feed::Rejected;
 
 /// Characters of a post, at most.
-pub const LONGEST_TEXT: usize = 5_000;
+pub const MAX_TEXT_LENGTH: usize = 5_000;
 
 /// Pictures and films of a post, at most.
-pub const MOST_MEDIA: usize = 10;
+pub const MAX_MEDIA: usize = 10;
 
-const MOST_TAGS: usize = 30;
-const LONGEST_LOCATION: usize = 100;
+const MAX_TAGS: usize = 30;
+const MAX_LOCATION_LENGTH: usize = 100;
 
 /// Names an upload, as the call that prepared it did.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -82,8 +82,8 @@ impl Draft {
     /// Checks it. What passes on another post needs no words of its own.
     pub fn checked(self, shares: bool) -> Result<Body, Rejected> {
         let media = self.media.unwrap_or_default();
-        if media.len() > MOST_MEDIA {
-            return Err(Rejected::field("media", format!("at most {MOST_MEDIA} uploads")));
+        if media.len() > MAX_MEDIA {
+            return Err(Rejected::field("media", format!("at most {MAX_MEDIA} uploads")));
         }
         let media = media
             .iter()
@@ -156,7 +156,7 @@ pub(in crate::feed) fn words(field: &str, given: &str, most: usize) -> Result<St
 }
 
 fn text(given: &str) -> Result<String, Rejected> {
-    words("text", given, LONGEST_TEXT)
+    words("text", given, MAX_TEXT_LENGTH)
 }
 
 fn privacy(name: Option<&str>) -> Result<Privacy, Rejected> {
@@ -167,7 +167,7 @@ fn privacy(name: Option<&str>) -> Result<Privacy, Rejected> {
 
 fn location(given: Option<&str>) -> Result<Option<String>, Rejected> {
     let Some(given) = given else { return Ok(None) };
-    let given = words("location", given, LONGEST_LOCATION)?;
+    let given = words("location", given, MAX_LOCATION_LENGTH)?;
     if given.contains(char::is_control) {
         return Err(Rejected::field("location", "one line"));
     }
@@ -183,8 +183,8 @@ fn tags(given: &[String]) -> Result<Vec<String>, Rejected> {
         given.iter().map(|tag| tag_of(tag).ok_or_else(rule)).collect::<Result<Vec<_>, _>>()?;
     tags.sort_unstable();
     tags.dedup();
-    if tags.len() > MOST_TAGS {
-        return Err(Rejected::field("tags", format!("at most {MOST_TAGS}")));
+    if tags.len() > MAX_TAGS {
+        return Err(Rejected::field("tags", format!("at most {MAX_TAGS}")));
     }
     Ok(tags)
 }

@@ -33,19 +33,19 @@ fn a_draft_is_tidied() {
 #[test]
 fn a_draft_that_breaks_a_rule_names_the_field() {
     let long = |n: usize| Draft { text: Some("é".repeat(n)), ..Draft::default() };
-    assert!(long(LONGEST_TEXT).checked(false).is_ok());
+    assert!(long(MAX_TEXT_LENGTH).checked(false).is_ok());
     let media = |n: usize| Draft {
         media: Some((0..n).map(|i| format!("m{i}")).collect()),
         ..Draft::default()
     };
-    assert!(media(MOST_MEDIA).checked(false).is_ok());
+    assert!(media(MAX_MEDIA).checked(false).is_ok());
     let tags = |tag: &str| Draft { tags: Some(vec![tag.to_owned()]), ..long(1) };
     for (draft, field) in [
-        (long(LONGEST_TEXT + 1), "text"),
+        (long(MAX_TEXT_LENGTH + 1), "text"),
         (long(0), "text"),
         (draft(r#"{"text":" \n "}"#), "text"),
         (draft(r#"{"text":"a\u0000b"}"#), "text"),
-        (media(MOST_MEDIA + 1), "media"),
+        (media(MAX_MEDIA + 1), "media"),
         (draft(r#"{"media":["a","a"]}"#), "media"),
         (draft(r#"{"media":["../x"]}"#), "media"),
         (draft(r#"{"text":"a","privacy":"public"}"#), "privacy"),

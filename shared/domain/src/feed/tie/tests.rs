@@ -28,10 +28,10 @@ fn whoever_is_blocked_can_not_follow_and_is_not_told_why() {
 
 #[test]
 fn following_ends_at_a_bound() {
-    let last = Tie::default().after(Act::Follow, &person(1), &person(2), MOST_FOLLOWS - 1);
+    let last = Tie::default().after(Act::Follow, &person(1), &person(2), MAX_FOLLOWS - 1);
     let tie = last.unwrap().unwrap().tie;
-    assert!(Tie::default().after(Act::Follow, &person(1), &person(2), MOST_FOLLOWS).is_err());
-    assert_eq!(tie.after(Act::Follow, &person(1), &person(2), MOST_FOLLOWS), Ok(None));
+    assert!(Tie::default().after(Act::Follow, &person(1), &person(2), MAX_FOLLOWS).is_err());
+    assert_eq!(tie.after(Act::Follow, &person(1), &person(2), MAX_FOLLOWS), Ok(None));
 }
 
 #[test]

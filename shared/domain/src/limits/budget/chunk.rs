@@ -8,7 +8,7 @@
 use super::Budget;
 
 /// A lease is for so long at most.
-const LONGEST_MS: i64 = 10_000;
+const MAX_MS: i64 = 10_000;
 
 /// So many units a lease are enough to count on their being asked for.
 const MANY_UNITS: i64 = 4;
@@ -48,7 +48,7 @@ impl Budget {
         }
         let window_ms = self.quota.window_ms.max(1);
         let left = window_ms - self.clock_ms.rem_euclid(window_ms);
-        let ahead = (window_ms / 20).clamp(1, LONGEST_MS).max(self.turn(number));
+        let ahead = (window_ms / 20).clamp(1, MAX_MS).max(self.turn(number));
         self.demand_in(ahead.min(left))
     }
 

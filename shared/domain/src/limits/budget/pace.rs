@@ -23,8 +23,8 @@ pub(super) const CROWD: i64 = 16;
 const PERSISTENCE: u8 = 4;
 
 /// How long a node stays away that found nothing, at first and at last.
-const LEAST_BACKOFF_MS: i64 = 8;
-const MOST_BACKOFF_MS: i64 = 2_000;
+const MIN_BACKOFF_MS: i64 = 8;
+const MAX_BACKOFF_MS: i64 = 2_000;
 
 impl Budget {
     /// The row to ask: this node's own or, if that has little left, the next that has more.
@@ -49,7 +49,7 @@ impl Budget {
         if ask.shard != self.home && self.known(ask.shard).is_none() {
             self.roam_ms = now_ms + self.quota.window_ms / 20;
         }
-        if now_ms >= self.turn_ms.saturating_add(MOST_BACKOFF_MS) {
+        if now_ms >= self.turn_ms.saturating_add(MAX_BACKOFF_MS) {
             // A node that stayed away for so long is not insisting.
             self.refusals = 0;
         }
@@ -66,7 +66,7 @@ impl Budget {
         self.refusals = self.refusals.saturating_add(1);
         let in_vain = self.refusals >= PERSISTENCE || self.free(ask.shard) == 0;
         if in_vain && self.quota.is_central() {
-            self.backoff_ms = (self.backoff_ms * 2).clamp(LEAST_BACKOFF_MS, MOST_BACKOFF_MS);
+            self.backoff_ms = (self.backoff_ms * 2).clamp(MIN_BACKOFF_MS, MAX_BACKOFF_MS);
         }
         self.withdraw(ask);
     }

@@ -10,16 +10,16 @@ use super::{Action, FirewallRule, HeaderTest, Network};
 use crate::Timestamp;
 
 /// The most networks in a rule.
-const MOST_NETWORKS: usize = 5_000;
+const MAX_NETWORKS: usize = 5_000;
 
 /// The most entries in each other list.
-const MOST_ENTRIES: usize = 50;
+const MAX_ENTRIES: usize = 50;
 
 /// The longest entry.
 const LONGEST: usize = 256;
 
 /// The longest reason.
-const LONGEST_REASON: usize = 200;
+const MAX_REASON_LENGTH: usize = 200;
 
 /// What a caller sends to make or replace a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -60,8 +60,9 @@ impl FirewallDraft {
         now: Timestamp,
     ) -> Result<FirewallRule, (String, String)> {
         check_id(id)?;
-        if self.reason.chars().count() > LONGEST_REASON || self.reason.contains(char::is_control) {
-            let rule = format!("must be at most {LONGEST_REASON} characters on one line");
+        if self.reason.chars().count() > MAX_REASON_LENGTH || self.reason.contains(char::is_control)
+        {
+            let rule = format!("must be at most {MAX_REASON_LENGTH} characters on one line");
             return Err(("reason".to_owned(), rule));
         }
         if self.expires_at.is_some_and(|end| end <= now) {
@@ -70,11 +71,11 @@ impl FirewallDraft {
         let rule = FirewallRule {
             id: id.to_owned(),
             action: self.action,
-            cidrs: each("cidrs", MOST_NETWORKS, self.cidrs, |text| Network::read(&text))?,
-            paths: each("paths", MOST_ENTRIES, self.paths, path)?,
-            methods: each("methods", MOST_ENTRIES, self.methods, method)?,
+            cidrs: each("cidrs", MAX_NETWORKS, self.cidrs, |text| Network::read(&text))?,
+            paths: each("paths", MAX_ENTRIES, self.paths, path)?,
+            methods: each("methods", MAX_ENTRIES, self.methods, method)?,
             headers: headers(self.headers)?,
-            user_agents: each("userAgents", MOST_ENTRIES, self.user_agents, text)?,
+            user_agents: each("userAgents", MAX_ENTRIES, self.user_agents, text)?,
             reason: self.reason,
             expires_at: self.expires_at,
             version,
@@ -136,7 +137,7 @@ fn method(mut method: String) -> Result<String, String> {
 }
 
 fn headers(tests: Vec<HeaderTest>) -> Result<Vec<HeaderTest>, Refusal> {
-    let tests = each("headers", MOST_ENTRIES, tests, Ok)?;
+    let tests = each("headers", MAX_ENTRIES, tests, Ok)?;
     tests.into_iter().enumerate().map(|(at, test)| header(at, test)).collect()
 }
 

@@ -17,7 +17,7 @@ use super::{Action, FirewallRule, Network};
 use crate::Timestamp;
 
 /// How many addresses are watched at once.
-const MOST_ADDRESSES: usize = 4_096;
+const MAX_ADDRESSES: usize = 4_096;
 
 /// When an address is blocked without being asked, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,7 +95,7 @@ impl Offenders {
             return None;
         }
         let ip = ip.to_canonical();
-        if self.windows.len() >= MOST_ADDRESSES && !self.windows.contains_key(&ip) {
+        if self.windows.len() >= MAX_ADDRESSES && !self.windows.contains_key(&ip) {
             self.make_room(now_ms);
         }
         let (within_ms, block_ms) =
@@ -124,8 +124,8 @@ impl Offenders {
         self.windows.retain(|_, window| {
             now_ms < window.blocked_until_ms || window.is_open(within_ms, now_ms)
         });
-        let quarter = MOST_ADDRESSES / 4;
-        if self.windows.len() <= MOST_ADDRESSES - quarter {
+        let quarter = MAX_ADDRESSES / 4;
+        if self.windows.len() <= MAX_ADDRESSES - quarter {
             return;
         }
         let age =

@@ -20,7 +20,7 @@ use crate::limits::sketch::Sketch;
 pub const KEYS: usize = 8_192;
 
 /// Refunds that wait to be sent; beyond that they are forgotten, which costs units and gives none.
-const MOST_REFUNDS: usize = 256;
+const MAX_REFUNDS: usize = 256;
 
 /// How many keys compete for being the one that leaves.
 const SAMPLE: usize = 5;
@@ -189,7 +189,7 @@ impl Entries {
     fn owe(&mut self, rule: Arc<Rule>, entity: Box<str>, mut budget: Budget, now_ms: i64) {
         let quota = *budget.quota();
         if let Some((shard, known, unspent)) = budget.give_up(now_ms)
-            && self.refunds.len() < MOST_REFUNDS
+            && self.refunds.len() < MAX_REFUNDS
         {
             self.refunds.push(Refund { rule, quota, entity, shard, known, unspent });
         }

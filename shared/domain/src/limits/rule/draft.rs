@@ -9,7 +9,7 @@ use crate::Timestamp;
 use crate::limits::Rejected;
 use crate::limits::methods::{self, Methods};
 use crate::limits::pattern::{self, Pattern};
-use crate::limits::quota::{Algorithm, LARGEST, LONGEST_LOG, Quota};
+use crate::limits::quota::{Algorithm, LARGEST, MAX_LOG_LENGTH, Quota};
 use crate::limits::subject::canonical;
 
 /// A rule as a caller writes it.
@@ -60,11 +60,11 @@ pub struct OverrideDraft {
     pub reason: String,
 }
 
-const MOST_RESOURCES: usize = 20;
-const LONGEST_ID: usize = 64;
-const LONGEST_ENTITY: usize = 256;
-const LONGEST_SENTENCE: usize = 200;
-const LONGEST_WINDOW: i64 = 86_400;
+const MAX_RESOURCES: usize = 20;
+const MAX_ID_LENGTH: usize = 64;
+const MAX_ENTITY_LENGTH: usize = 256;
+const MAX_SENTENCE_LENGTH: usize = 200;
+const MAX_WINDOW: i64 = 86_400;
 
 impl RuleDraft {
     /// The rule, if it keeps the bounds.
@@ -76,7 +76,7 @@ impl RuleDraft {
             return Err(Rejected::field("anonymousOnly", "false unless `dimension` is `ip`"));
         }
         check_sentence("description", &self.description)?;
-        within("windowSeconds", self.window_seconds, 1, LONGEST_WINDOW)?;
+        within("windowSeconds", self.window_seconds, 1, MAX_WINDOW)?;
         let usual =
             if self.burst.is_some() { Algorithm::TokenBucket } else { Algorithm::SlidingWindow };
         let quota = Quota {
@@ -117,7 +117,7 @@ impl OverrideDraft {
             return Err(Rejected::field("dimension", rule));
         }
         let entity = canonical(dimension, entity)
-            .filter(|entity| entity.chars().count() <= LONGEST_ENTITY)
+            .filter(|entity| entity.chars().count() <= MAX_ENTITY_LENGTH)
             .ok_or_else(|| Rejected::field("entity", entity_rule(dimension)))?;
         if self.expires_at.is_some_and(|at| at <= now) {
             return Err(Rejected::field("expiresAt", "in the future"));
@@ -138,7 +138,7 @@ impl OverrideDraft {
 }
 
 fn check_id(id: &str) -> Result<(), Rejected> {
-    let fits = id.len() <= LONGEST_ID
+    let fits = id.len() <= MAX_ID_LENGTH
         && id.starts_with(|c: char| c.is_ascii_lowercase())
         && id.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'));
     let rule = "1 to 64 of `a-z`, `0-9` and `-`, beginning with a letter";
@@ -146,8 +146,8 @@ fn check_id(id: &str) -> Result<(), Rejected> {
 }
 
 fn check_resources(resources: &[String]) -> Result<(), Rejected> {
-    if resources.len() > MOST_RESOURCES {
-        return Err(Rejected::field("resources", format!("at most {MOST_RESOURCES} paths")));
+    if resources.len() > MAX_RESOURCES {
+        return Err(Rejected::field("resources", format!("at most {MAX_RESOURCES} paths")));
     }
     for (index, resource) in resources.iter().enumerate() {
         if Pattern::parse(resource).is_none() {
@@ -175,8 +175,11 @@ fn check_methods(methods: &[String]) -> Result<(), Rejected> {
 
 fn check_quota(quota: &Quota) -> Result<(), Rejected> {
     within("limit", quota.limit, 0, LARGEST)?;
-    if quota.algorithm == Algorithm::SlidingLog && quota.limit > LONGEST_LOG {
-        return Err(Rejected::field("limit", format!("at most {LONGEST_LOG} for a sliding log")));
+    if quota.algorithm == Algorithm::SlidingLog && quota.limit > MAX_LOG_LENGTH {
+        return Err(Rejected::field(
+            "limit",
+            format!("at most {MAX_LOG_LENGTH} for a sliding log"),
+        ));
     }
     match quota.burst {
         Some(_) if !quota.is_bucket() => {
@@ -189,8 +192,8 @@ fn check_quota(quota: &Quota) -> Result<(), Rejected> {
 }
 
 fn check_sentence(field: &str, text: &str) -> Result<(), Rejected> {
-    if text.chars().count() > LONGEST_SENTENCE {
-        return Err(Rejected::field(field, format!("at most {LONGEST_SENTENCE} characters")));
+    if text.chars().count() > MAX_SENTENCE_LENGTH {
+        return Err(Rejected::field(field, format!("at most {MAX_SENTENCE_LENGTH} characters")));
     }
     Ok(())
 }

@@ -70,7 +70,7 @@ fn all_previews() -> impl Iterator<Item = &'static &'static str> {
 
 #[test]
 fn what_a_message_does_not_keep_decides_nothing() {
-    let before = "(".repeat(LONGEST_USER_AGENT - "whatsapp".len());
+    let before = "(".repeat(MAX_USER_AGENT_LENGTH - "whatsapp".len());
     assert!(is_preview(&format!("{before}WhatsApp/2")));
     assert!(!is_preview(&format!("{before}(WhatsApp/2")));
 }

@@ -4,7 +4,7 @@
 //! Guarantee: what comes back fits its field of a [`Click`](super::Click), whatever was sent. Absent:
 //! any part of an address that could name a person, such as a path, a query or a user.
 
-use super::{LONGEST_HOST, LONGEST_USER_AGENT};
+use super::{MAX_HOST_LENGTH, MAX_USER_AGENT_LENGTH};
 
 /// The host that a `Referer` header names, in lower case: without scheme, user, port and path. An
 /// Android app, as in `android-app://com.example`, counts as a host. `None` if there is no scheme, or
@@ -18,7 +18,7 @@ pub fn referrer_host(header: &str) -> Option<String> {
     let dotted = with_port.split_once(':').map_or(with_port, |(host, _)| host);
     let host = dotted.strip_suffix('.').unwrap_or(dotted);
     let is_host = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
-    (is_host && (1..=LONGEST_HOST).contains(&host.len())).then(|| host.to_ascii_lowercase())
+    (is_host && (1..=MAX_HOST_LENGTH).contains(&host.len())).then(|| host.to_ascii_lowercase())
 }
 
 /// The country that a header of the content network names, as two capitals. `None` for whatever else,
@@ -35,7 +35,7 @@ pub fn country(header: &str) -> Option<String> {
 /// As much of a `User-Agent` header as is kept. Each byte that is not printable ASCII becomes `?`, so
 /// that the message grows by no more than a backslash for each. `None` if there is nothing.
 pub fn user_agent(header: &str) -> Option<String> {
-    let kept = header.trim_ascii().bytes().take(LONGEST_USER_AGENT);
+    let kept = header.trim_ascii().bytes().take(MAX_USER_AGENT_LENGTH);
     let kept: String =
         kept.map(|b| if matches!(b, b' '..=b'~') { b.into() } else { '?' }).collect();
     (!kept.is_empty()).then_some(kept)

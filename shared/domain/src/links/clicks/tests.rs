@@ -75,19 +75,19 @@ fn a_reader_passes_over_what_it_does_not_know_but_not_over_another_version() {
 #[test]
 fn the_largest_batch_stays_under_half_a_message() {
     let largest = Click {
-        domain: "d".repeat(LONGEST_HOST),
-        code: "\"".repeat(LONGEST_CODE),
+        domain: "d".repeat(MAX_HOST_LENGTH),
+        code: "\"".repeat(MAX_CODE_LENGTH),
         at: "-002026-11-16T13:00:00.123Z".parse().unwrap(),
         visitor: u64::MAX,
-        user_agent: Some("\\".repeat(LONGEST_USER_AGENT)),
-        referrer: Some("r".repeat(LONGEST_HOST)),
+        user_agent: Some("\\".repeat(MAX_USER_AGENT_LENGTH)),
+        referrer: Some("r".repeat(MAX_HOST_LENGTH)),
         variant: Some(255),
         ..full_click()
     };
-    let full = ClickBatch { id: "i".repeat(LONGEST_ID), clicks: vec![largest; MOST] };
+    let full = ClickBatch { id: "i".repeat(MAX_ID_LENGTH), clicks: vec![largest; MOST] };
     let json = full.to_json().unwrap();
-    assert!(json.len() <= MOST * LARGEST_CLICK + 200, "{}", json.len());
-    const { assert!(MOST * LARGEST_CLICK + 200 <= LARGEST_MESSAGE / 2) };
+    assert!(json.len() <= MOST * MAX_CLICK + 200, "{}", json.len());
+    const { assert!(MOST * MAX_CLICK + 200 <= MAX_MESSAGE / 2) };
     assert_eq!(ClickBatch::parse(&json).unwrap(), full);
 }
 
@@ -97,11 +97,11 @@ fn what_is_past_its_bound_is_neither_written_nor_read() {
     let table: [(&str, Spoil); 8] = [
         ("too many", |b| b.clicks = vec![click(); MOST + 1]),
         ("id is", |b| b.id = String::new()),
-        ("id is", |b| b.id = "i".repeat(LONGEST_ID + 1)),
-        ("domain is", |b| b.clicks[0].domain = "d".repeat(LONGEST_HOST + 1)),
+        ("id is", |b| b.id = "i".repeat(MAX_ID_LENGTH + 1)),
+        ("domain is", |b| b.clicks[0].domain = "d".repeat(MAX_HOST_LENGTH + 1)),
         ("code is", |b| b.clicks[0].code = String::new()),
-        ("userAgent is", |b| b.clicks[0].user_agent = Some("a".repeat(LONGEST_USER_AGENT + 1))),
-        ("referrer is", |b| b.clicks[0].referrer = Some("r".repeat(LONGEST_HOST + 1))),
+        ("userAgent is", |b| b.clicks[0].user_agent = Some("a".repeat(MAX_USER_AGENT_LENGTH + 1))),
+        ("referrer is", |b| b.clicks[0].referrer = Some("r".repeat(MAX_HOST_LENGTH + 1))),
         ("country is", |b| b.clicks[0].country = Some("DEU".to_owned())),
     ];
     for (complaint, spoil) in table {
@@ -143,7 +143,7 @@ fn a_referrer_is_a_host_and_nothing_more() {
     for (header, host) in table {
         assert_eq!(referrer_host(header).as_deref(), host, "{header}");
     }
-    let longest = "a".repeat(LONGEST_HOST);
+    let longest = "a".repeat(MAX_HOST_LENGTH);
     assert_eq!(referrer_host(&format!("https://{longest}/")), Some(longest.clone()));
     assert_eq!(referrer_host(&format!("https://{longest}a/")), None);
 }
@@ -163,7 +163,7 @@ fn a_user_agent_is_printable_and_short() {
     assert_eq!(user_agent(" curl/8\t").as_deref(), Some("curl/8"));
     assert_eq!(user_agent("a\u{1}bé\n c").as_deref(), Some("a?b??? c"));
     assert_eq!(user_agent(" \t"), None);
-    assert_eq!(user_agent(&"é".repeat(500)), Some("?".repeat(LONGEST_USER_AGENT)));
+    assert_eq!(user_agent(&"é".repeat(500)), Some("?".repeat(MAX_USER_AGENT_LENGTH)));
 }
 
 prop_compose! {

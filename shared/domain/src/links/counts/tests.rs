@@ -204,7 +204,7 @@ proptest! {
             for dimension in [countries, referrers, devices, browsers, hours] {
                 prop_assert_eq!(sum(dimension), counts.clicks);
                 for key in dimension.keys() {
-                    prop_assert!((1..=LONGEST_KEY).contains(&key.len()));
+                    prop_assert!((1..=MAX_KEY_LENGTH).contains(&key.len()));
                     prop_assert!(key.bytes().all(|byte| (b' '..=b'~').contains(&byte)));
                 }
             }

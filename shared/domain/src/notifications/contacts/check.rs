@@ -87,12 +87,12 @@ pub(super) fn device(address: &Address) -> Result<(), Rejected> {
     if fits { Ok(()) } else { Err(Rejected::field("devices", rule)) }
 }
 
-const LONGEST_URL: usize = 2_048;
-const LONGEST_TOKEN: usize = 4_096;
+const MAX_URL_LENGTH: usize = 2_048;
+const MAX_TOKEN_LENGTH: usize = 4_096;
 
 /// Whether a server may be asked there is for whoever dials to decide; this is about what it says.
 fn is_https(text: &str) -> bool {
-    let plain = text.len() <= LONGEST_URL && text.bytes().all(|b| b.is_ascii_graphic());
+    let plain = text.len() <= MAX_URL_LENGTH && text.bytes().all(|b| b.is_ascii_graphic());
     plain
         && Url::parse(text).is_ok_and(|url| {
             url.scheme() == "https"
@@ -110,5 +110,5 @@ fn is_key(text: &str, digits: usize) -> bool {
 }
 
 fn is_token(token: &str, fits: impl Fn(u8) -> bool) -> bool {
-    (1..=LONGEST_TOKEN).contains(&token.len()) && token.bytes().all(fits)
+    (1..=MAX_TOKEN_LENGTH).contains(&token.len()) && token.bytes().all(fits)
 }

@@ -31,7 +31,7 @@ pub struct Switched {
 
 impl Preferences {
     /// Switches touched that are kept; older ones are forgotten.
-    pub const LONGEST_HISTORY: usize = 100;
+    pub const MAX_HISTORY_LENGTH: usize = 100;
 
     /// What `wanted` makes of these: the history goes on, and the version grows. Nothing that
     /// `wanted` says about either counts.
@@ -44,7 +44,7 @@ impl Preferences {
                 history.push(Switched { at, switch, on: is, by });
             }
         }
-        history.drain(..history.len().saturating_sub(Self::LONGEST_HISTORY));
+        history.drain(..history.len().saturating_sub(Self::MAX_HISTORY_LENGTH));
         Self { history, version: self.version + 1, ..wanted }
     }
 

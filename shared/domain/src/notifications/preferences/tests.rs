@@ -58,7 +58,7 @@ fn what_is_switched_is_kept_in_order_and_callers_can_not_rewrite_it() {
         let wanted = Preferences { enabled: turn % 2 == 1, ..Preferences::default() };
         long = long.changed(wanted, By::Preferences, at(turn));
     }
-    assert_eq!(long.history.len(), Preferences::LONGEST_HISTORY);
+    assert_eq!(long.history.len(), Preferences::MAX_HISTORY_LENGTH);
 }
 
 #[test]

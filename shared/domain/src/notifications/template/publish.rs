@@ -67,7 +67,7 @@ pub struct TemplateVersion {
 
 /// All texts of a version together: a row has its limits.
 const LARGEST: usize = 300_000;
-const MOST_VARIANTS: usize = 10;
+const MAX_VARIANTS: usize = 10;
 const HEAVIEST: u32 = 10_000;
 
 impl Draft {
@@ -176,7 +176,7 @@ fn check_test(test: &Test, alone: bool) -> Result<(), Rejected> {
         return Err(Rejected::field("test.name", NAME_RULE));
     }
     let names: BTreeSet<&str> = test.variants.iter().map(|variant| variant.name.as_str()).collect();
-    let fits = (2..=MOST_VARIANTS).contains(&test.variants.len())
+    let fits = (2..=MAX_VARIANTS).contains(&test.variants.len())
         && names.len() == test.variants.len()
         && names.iter().all(|name| is_name(name))
         && test.variants.iter().all(|variant| (1..=HEAVIEST).contains(&variant.weight));

@@ -42,7 +42,7 @@ pub enum Unfit {
 }
 
 /// No text is longer, however it came about.
-const LONGEST_OUTPUT: usize = 1_000_000;
+const MAX_OUTPUT_LENGTH: usize = 1_000_000;
 
 impl TemplateVersion {
     /// What `user`, who reads `wanted`, gets by `channel`. `data` is a JSON object; `system` fills in
@@ -136,7 +136,7 @@ struct Bounded(Vec<u8>);
 
 impl io::Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() + bytes.len() > LONGEST_OUTPUT {
+        if self.0.len() + bytes.len() > MAX_OUTPUT_LENGTH {
             return Err(io::Error::other("the text is too long"));
         }
         self.0.extend_from_slice(bytes);

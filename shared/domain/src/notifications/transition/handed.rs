@@ -132,11 +132,11 @@ pub(super) fn close(next: &mut Delivery, attempt: u32, outcome: Outcome, now: Ti
 }
 
 /// The longest of a provider's words that are kept.
-const LONGEST_SAID: usize = 200;
+const MAX_REASON_LENGTH: usize = 200;
 
 fn note(next: &mut Delivery, attempt: u32, class: Option<Class>, said: &str) {
     if let Some(entry) = next.trail.iter_mut().find(|entry| entry.number == attempt) {
         entry.class = class;
-        entry.said = Some(said.chars().take(LONGEST_SAID).collect());
+        entry.said = Some(said.chars().take(MAX_REASON_LENGTH).collect());
     }
 }

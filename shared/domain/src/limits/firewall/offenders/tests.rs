@@ -72,10 +72,10 @@ fn memory_is_bounded_and_the_newest_addresses_and_the_blocked_stay() {
     for count in 0..20_000_u32 {
         let newcomer = IpAddr::V6(Ipv6Addr::from_bits(u128::from(count) << 64 | 1 << 127));
         assert_eq!(offenders.note_denial(newcomer, 3 + i64::from(count) / 10), None);
-        assert!(offenders.windows.len() <= MOST_ADDRESSES);
+        assert!(offenders.windows.len() <= MAX_ADDRESSES);
         assert!(offenders.windows.contains_key(&newcomer));
     }
-    assert!(offenders.windows.len() > MOST_ADDRESSES / 2);
+    assert!(offenders.windows.len() > MAX_ADDRESSES / 2);
     assert_eq!(reported(&mut offenders, &[4_000, 4_001, 4_002]), [0; 0]);
 }
 

@@ -73,8 +73,8 @@ fn each_bound_is_kept_on_both_sides_and_its_field_named() {
         ("limit", json!({ "limit": LARGEST }), json!({ "limit": LARGEST + 1 })),
         (
             "limit",
-            json!({ "limit": LONGEST_LOG, "algorithm": "sliding-log" }),
-            json!({ "limit": LONGEST_LOG + 1, "algorithm": "sliding-log" }),
+            json!({ "limit": MAX_LOG_LENGTH, "algorithm": "sliding-log" }),
+            json!({ "limit": MAX_LOG_LENGTH + 1, "algorithm": "sliding-log" }),
         ),
         ("windowSeconds", json!({ "windowSeconds": 1 }), json!({ "windowSeconds": 0 })),
         ("windowSeconds", json!({ "windowSeconds": 86_400 }), json!({ "windowSeconds": 86_401 })),

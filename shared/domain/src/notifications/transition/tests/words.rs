@@ -141,6 +141,6 @@ fn the_trail_is_bounded_and_so_are_words() {
         let replay = format!("r{attempt}");
         delivery = next(&delivery, &Event::Replayed { replay }, at(0));
     }
-    assert_eq!(delivery.trail.len(), Delivery::LONGEST_TRAIL);
+    assert_eq!(delivery.trail.len(), Delivery::MAX_HISTORY_LENGTH);
     assert!(serde_json::to_string(&delivery).unwrap().len() < 10_000);
 }
