@@ -3,16 +3,14 @@
 //! Guarantee: no bit after the fixed ones is set, and an IPv4 network is never written in IPv6.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
+use ipnet::{IpNet, Ipv4Net};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A network of IPv4 or IPv6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Network {
-    first: IpAddr,
-    fixed: u8,
-}
+pub struct Network(IpNet);
 
 /// A network's first and last address, as numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,67 +22,67 @@ pub(super) enum Span {
 impl Network {
     /// The network of `fixed` bits that `address` is in; more bits than it has mean all of them.
     pub fn around(address: IpAddr, fixed: u8) -> Self {
-        Self::masked(address, fixed).plain()
+        let network = IpNet::new(address, fixed).unwrap_or_else(|_| IpNet::from(address));
+        Self::canonical(network)
     }
 
     /// Reads `address/bits`, or a single address. What is wrong with any other text is said as the
     /// end of a sentence.
     pub fn read(text: &str) -> Result<Self, String> {
-        let (address, fixed) = match text.split_once('/') {
+        let (address, bits) = match text.split_once('/') {
             None => (text, None),
             Some((address, bits)) => (address, Some(bits)),
         };
         let address: IpAddr = address
             .parse()
             .map_err(|_| "must be an address or a network such as 192.0.2.0/24".to_owned())?;
-        let width = if address.is_ipv4() { 32 } else { 128 };
-        let fixed = match fixed {
-            None => width,
-            Some(bits) => read_bits(bits, width)
-                .ok_or_else(|| format!("must have a whole number from 0 to {width} after the /"))?,
+        let single = IpNet::from(address);
+        let network = match bits {
+            None => single,
+            // `08` is no number here, though the parser would take it.
+            Some(bits) => text
+                .parse()
+                .ok()
+                .filter(|network: &IpNet| network.prefix_len().to_string() == bits)
+                .ok_or_else(|| {
+                    let width = single.prefix_len();
+                    format!("must have a whole number from 0 to {width} after the /")
+                })?,
         };
-        let network = Self::masked(address, fixed);
-        if network.first != address {
-            let right = network.plain();
-            return Err(format!("must not have bits set after the first {fixed}: write {right}"));
+        let canonical = Self::canonical(network);
+        if network.addr() != network.network() {
+            let fixed = network.prefix_len();
+            return Err(format!(
+                "must not have bits set after the first {fixed}: write {canonical}"
+            ));
         }
-        Ok(network.plain())
+        Ok(canonical)
     }
 
     pub(super) fn span(self) -> Span {
-        match self.first {
-            IpAddr::V4(first) => Span::V4(first.to_bits(), first.to_bits() | rest_v4(self.fixed)),
-            IpAddr::V6(first) => Span::V6(first.to_bits(), first.to_bits() | rest_v6(self.fixed)),
+        match self.0 {
+            IpNet::V4(net) => Span::V4(net.network().to_bits(), net.broadcast().to_bits()),
+            IpNet::V6(net) => Span::V6(net.network().to_bits(), net.broadcast().to_bits()),
         }
     }
 
-    fn masked(address: IpAddr, fixed: u8) -> Self {
-        match address {
-            IpAddr::V4(v4) => {
-                let fixed = fixed.min(32);
-                Self { first: Ipv4Addr::from_bits(v4.to_bits() & !rest_v4(fixed)).into(), fixed }
+    /// Without the bits that aren't fixed; a network of IPv4-mapped addresses is the IPv4 network
+    /// that it holds.
+    fn canonical(network: IpNet) -> Self {
+        let network = network.trunc();
+        let mapped = match (network.addr().to_canonical(), network.prefix_len().checked_sub(96)) {
+            (IpAddr::V4(first), Some(fixed)) if network.addr().is_ipv6() => {
+                Ipv4Net::new(first, fixed).ok()
             }
-            IpAddr::V6(v6) => {
-                let fixed = fixed.min(128);
-                Self { first: Ipv6Addr::from_bits(v6.to_bits() & !rest_v6(fixed)).into(), fixed }
-            }
-        }
-    }
-
-    /// A network of IPv4-mapped addresses is the IPv4 network it holds.
-    fn plain(self) -> Self {
-        match (self.first.to_canonical(), self.fixed.checked_sub(96)) {
-            (IpAddr::V4(first), Some(fixed)) if self.first.is_ipv6() => {
-                Self { first: first.into(), fixed }
-            }
-            _ => self,
-        }
+            _ => None,
+        };
+        Self(mapped.map_or(network, IpNet::V4))
     }
 }
 
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.first, self.fixed)
+        self.0.fmt(f)
     }
 }
 
@@ -98,23 +96,6 @@ impl<'de> Deserialize<'de> for Network {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
         Self::read(&String::deserialize(reader)?).map_err(de::Error::custom)
     }
-}
-
-/// Digits alone: the standard library would take `+8` and `008` too.
-fn read_bits(text: &str, width: u8) -> Option<u8> {
-    let plain = text.bytes().all(|byte| byte.is_ascii_digit());
-    let padded = text.len() > 1 && text.starts_with('0');
-    let bits: u8 = text.parse().ok().filter(|_| plain && !padded)?;
-    (bits <= width).then_some(bits)
-}
-
-/// The bits that aren't fixed.
-fn rest_v4(fixed: u8) -> u32 {
-    u32::MAX.checked_shr(fixed.into()).unwrap_or(0)
-}
-
-fn rest_v6(fixed: u8) -> u128 {
-    u128::MAX.checked_shr(fixed.into()).unwrap_or(0)
 }
 
 #[cfg(test)]
