@@ -12,6 +12,7 @@ use std::time::Duration;
 use arguments::{Arguments, Command};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use clap::Parser as _;
 use console::Console;
 use domain::accounts::SecretHash;
 use local::{Cloud, Options, aws_port, document, internet, pump, schedule, websocket};
@@ -19,16 +20,12 @@ use sink::Sink;
 use tokio::net::TcpListener;
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::read(std::env::args().skip(1)) {
-        Ok(Command::Help) => {
-            console::print(arguments::USAGE);
-            Ok(())
-        }
-        Ok(Command::Document) => write_documents(),
-        Ok(Command::Run(arguments)) => tokio::runtime::Runtime::new()
+    let arguments = Arguments::parse();
+    let outcome = match arguments.command {
+        Some(Command::Document) => write_documents(),
+        None => tokio::runtime::Runtime::new()
             .map_err(|error| error.to_string())
             .and_then(|runtime| runtime.block_on(run(arguments))),
-        Err(error) => Err(error),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -41,7 +38,7 @@ fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> Result<(), String> {
     let console = Arc::new(Console::new(arguments.quiet));
-    let folder = arguments.folder.as_deref();
+    let folder = arguments.folder();
     if let Some(folder) = folder {
         prepare(folder, arguments.fresh)?;
     }
@@ -52,9 +49,9 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     };
     let secret = admin_key.split_once('.').map_or("", |(_, secret)| secret);
     let mut options = Options::new(&arguments.template);
-    options.folder = arguments.folder.clone();
+    options.folder = folder.map(Path::to_owned);
     options.log = console::log(folder)?;
-    options.remote = arguments.remote.clone();
+    options.remote = arguments.functions.clone();
     options.network = match folder {
         Some(folder) => internet::with_records(&folder.join("dns.txt")),
         None => outside::Network::system(),
@@ -73,7 +70,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into();
-    options.parameters.extend(arguments.switches.clone());
+    options.parameters.extend(arguments.switches());
     options.url = Some(url.clone());
     options.send_to(start_sink(folder).await?);
     let cloud = Cloud::start(options)?;

@@ -72,9 +72,7 @@ impl Remote {
             .strip_prefix("http://")
             .map(|rest| rest.trim_end_matches('/'))
             .filter(|rest| !rest.is_empty() && !rest.contains('/'))
-            .ok_or_else(|| {
-                format!("--functions {url}: give an address like http://localhost:9000")
-            })?;
+            .ok_or_else(|| "it must be an address like http://localhost:9000".to_owned())?;
         Ok(Self { authority: authority.to_owned() })
     }
 
