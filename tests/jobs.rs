@@ -12,7 +12,7 @@ use ::store::{ALWAYS, Key, Table};
 use domain::jobs::{Job, JobId};
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Answer, Lab, root_key};
+use tests::{Lab, Response, root_key};
 
 use crate::counted::queue;
 
@@ -22,7 +22,7 @@ const JOBS: &str = "/api/v1/jobs";
 const NOBODY: &str = "0000000000000000000000000000";
 
 /// A call with a JSON body, without a key if `key` is empty.
-async fn send(lab: &Lab, method: Method, path: &str, key: &str, body: &Value) -> Answer {
+async fn send(lab: &Lab, method: Method, path: &str, key: &str, body: &Value) -> Response {
     let call = lab.call(method, path);
     let call = if key.is_empty() { call } else { call.by(key) };
     if body.is_null() { call.send().await } else { call.json(body).send().await }
@@ -42,7 +42,7 @@ async fn submit_as(lab: &Lab, kind: &str, more: Value) -> String {
     submit(lab, &body).await
 }
 
-async fn job(lab: &Lab, id: &str) -> Answer {
+async fn job(lab: &Lab, id: &str) -> Response {
     let found = lab.get(&format!("{JOBS}/{id}")).await;
     assert_eq!(found.status, 200, "{}", found.body);
     found
@@ -53,7 +53,7 @@ async fn status(lab: &Lab, id: &str) -> String {
 }
 
 /// Decides about a type.
-async fn save(lab: &Lab, kind: &str, body: &Value) -> Answer {
+async fn save(lab: &Lab, kind: &str, body: &Value) -> Response {
     let path = format!("/api/v1/job-types/{kind}");
     let saved = send(lab, Method::PUT, &path, &root_key(), body).await;
     assert!(saved.status.is_success(), "{body}: {}", saved.body);
@@ -102,7 +102,7 @@ async fn claimed(lab: &Lab, kind: &str, worker: &str, max: u32) -> Vec<String> {
 }
 
 /// A word of a worker.
-async fn say(lab: &Lab, id: &str, word: &str, worker: &str, attempt: u64, more: Value) -> Answer {
+async fn say(lab: &Lab, id: &str, word: &str, worker: &str, attempt: u64, more: Value) -> Response {
     let mut body = more;
     body["workerId"] = json!(worker);
     body["attempt"] = json!(attempt);
@@ -132,11 +132,11 @@ async fn begin(lab: &Lab, kind: &str, worker: &str) -> String {
     id
 }
 
-async fn cancel(lab: &Lab, id: &str) -> Answer {
+async fn cancel(lab: &Lab, id: &str) -> Response {
     send(lab, Method::DELETE, &format!("{JOBS}/{id}"), &root_key(), &Value::Null).await
 }
 
-async fn retry(lab: &Lab, id: &str) -> Answer {
+async fn retry(lab: &Lab, id: &str) -> Response {
     lab.post(&format!("{JOBS}/{id}/retry"), &Value::Null).await
 }
 
@@ -191,7 +191,7 @@ async fn pass(lab: &Lab, clock: &mut u64, seconds: u64) {
 }
 
 /// A problem about that field.
-fn assert_names(answer: &Answer, field: &str) {
+fn assert_names(answer: &Response, field: &str) {
     assert_eq!(answer.status, 422, "{field}: {}", answer.body);
     assert_eq!(answer.header("content-type"), "application/problem+json");
     assert_eq!(answer.body["errors"][0]["field"], field, "{}", answer.body);

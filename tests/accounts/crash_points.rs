@@ -6,7 +6,7 @@
 use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
-use tests::{Answer, Lab, root_key};
+use tests::{Lab, Response, root_key};
 
 use crate::faults::crash_points::FAULTS;
 use crate::faults::run;
@@ -104,7 +104,7 @@ async fn strike_behind(nth: u64, fault: Fault) -> bool {
     lab.cloud.settle().await;
     let struck = !lab.cloud.faults.is_waiting();
     lab.cloud.faults.stop();
-    lab.come_to_rest().await;
+    lab.run_until_idle().await;
     let keys = lab.get("/api/v1/accounts/ada/keys").await;
     let revoked = keys.body["items"][0]["revokedAt"].is_string();
     assert!(revoked, "call {nth}, {fault:?}: {}", keys.body);
@@ -126,7 +126,7 @@ async fn strike(operation: &Operation, nth: u64, fault: Fault) -> bool {
     lab.cloud.faults.stop();
     let context = format!("{}, call {nth}, {fault:?}", operation.name);
     assert_eq!(answer.status, operation.status, "{context}: {}", answer.body);
-    lab.come_to_rest().await;
+    lab.run_until_idle().await;
     assert_eq!(changes(&lab, operation.change).await, before + 1, "{context}");
     if operation.change == "AccountDisabled" {
         let keys = lab.get("/api/v1/accounts/ada/keys").await;
@@ -135,7 +135,7 @@ async fn strike(operation: &Operation, nth: u64, fault: Fault) -> bool {
     struck
 }
 
-async fn persist(lab: &Lab, operation: &Operation, path: &str) -> Answer {
+async fn persist(lab: &Lab, operation: &Operation, path: &str) -> Response {
     loop {
         let answer = lab
             .call(operation.method.clone(), path)

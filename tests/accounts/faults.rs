@@ -10,7 +10,7 @@ use std::sync::Arc;
 use http::Method;
 use local::faults::{Dice, Fault, Faults};
 use serde_json::{Value, json};
-use tests::{Answer, Lab, Setup, root_key};
+use tests::{Lab, Response, Setup, root_key};
 
 use crate::faults::{run, sweep};
 
@@ -60,7 +60,7 @@ pub(super) async fn scenario(
     }
     let counts = lab.cloud.faults.counts();
     lab.cloud.faults.stop();
-    lab.come_to_rest().await;
+    lab.run_until_idle().await;
     hold(&lab, &promised).await?;
     Ok(counts)
 }
@@ -72,7 +72,7 @@ async fn persist(
     path: &str,
     once: Option<&str>,
     body: &Value,
-) -> Result<Answer, String> {
+) -> Result<Response, String> {
     for attempt in 0..40 {
         if attempt == 20 {
             // Enough went wrong; from here on only a bug can keep the answer away.

@@ -1,6 +1,6 @@
 //! Bugs planted in what `accounts` asks of the store.
 
-use local::faults::{Faults, Sabotage};
+use local::faults::{Faults, Mutation};
 use serde_json::{Value, json};
 
 use super::faults;
@@ -9,7 +9,7 @@ use crate::faults::run;
 
 #[test]
 fn every_bug_planted_in_accounts_is_caught() {
-    let bugs: [(&str, Sabotage); 12] = [
+    let bugs: [(&str, Mutation); 12] = [
         ("a claim overwrites another claim", claim_overwrites),
         ("a claim is never released by its deadline", claim_never_expires),
         ("a lost claim can't be told from our own", claim_unrecognised),
@@ -24,7 +24,7 @@ fn every_bug_planted_in_accounts_is_caught() {
         ("retired keys are not marked", retirement_forgotten),
     ];
     for (name, bug) in bugs {
-        hunt(name, |seed| run(faults::scenario(seed, Faults::sabotaged(seed, 120, bug))).err());
+        hunt(name, |seed| run(faults::scenario(seed, Faults::mutated(seed, 120, bug))).err());
     }
 }
 

@@ -22,7 +22,7 @@ fn host(lab: &Lab) -> Host {
         entropy: Entropy::system(),
         log: Log::new(|_| {}),
         network: local::internet::closed(),
-        carriers: None,
+        providers: None,
     }
 }
 

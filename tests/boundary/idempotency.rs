@@ -3,15 +3,15 @@
 use domain::Timestamp;
 use local::faults::Fault;
 use store::Idempotency;
-use store::idempotency::{Claim, Request};
+use store::idempotency::{Claim, IdempotentRequest};
 use tests::Lab;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
 
-fn request<'a>(caller: &'a str, claimant: &'a str, fingerprint: u8) -> Request<'a> {
-    Request {
+fn request<'a>(caller: &'a str, claimant: &'a str, fingerprint: u8) -> IdempotentRequest<'a> {
+    IdempotentRequest {
         caller,
         operation: "test",
         key: "key",

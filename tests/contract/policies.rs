@@ -138,7 +138,7 @@ async fn exercise(lab: &Lab) {
     let dead = &stack().queues.iter().find(|queue| queue.redrive.is_some()).unwrap().name;
     let poison = queues::NewMessage::text("not json");
     lab.cloud.services.queues().send(dead, &poison).unwrap();
-    lab.come_to_rest().await;
+    lab.run_until_idle().await;
 }
 
 async fn exercise_links(lab: &Lab, key: &str) {

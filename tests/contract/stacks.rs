@@ -154,7 +154,7 @@ async fn each_system_goes_on_alone() {
         let deployed: BTreeSet<&str> =
             lab.cloud.stack.functions.iter().map(|function| &*function.binary).collect();
         assert!(system.functions().iter().all(|function| deployed.contains(function.name)));
-        lab.come_to_rest().await;
+        lab.run_until_idle().await;
     }
 }
 
@@ -189,7 +189,7 @@ async fn rules_for_a_system_that_is_off_are_not_listed_until_an_admin_makes_them
     let systems = switched();
     let jobs = systems.iter().find(|system| system.name == "jobs").unwrap();
     let lab = lab_without(&[jobs]);
-    let listed = |answer: tests::Answer| answer.body["rules"].to_string();
+    let listed = |answer: tests::Response| answer.body["rules"].to_string();
     let rules = listed(lab.get("/admin/ratelimits").await);
     assert!(!rules.contains("jobs-minute") && rules.contains("links-hour"), "{rules}");
     assert_eq!(lab.get("/admin/ratelimits/jobs-minute").await.status, 404);

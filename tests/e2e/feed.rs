@@ -3,7 +3,7 @@
 mod calls;
 mod sockets;
 
-use e2e::{Answer, Target, target};
+use e2e::{Response, Target, target};
 use serde_json::{Value, json};
 
 /// Somebody with a key.
@@ -22,11 +22,11 @@ impl<'t> Person<'t> {
         Self { target, key: made.text("key").to_owned(), id }
     }
 
-    fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
+    fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Response {
         self.target.send(method, path, &self.key, &[], body)
     }
 
-    fn get(&self, path: &str) -> Answer {
+    fn get(&self, path: &str) -> Response {
         self.call("GET", path, None)
     }
 
@@ -57,7 +57,7 @@ impl<'t> Person<'t> {
     }
 }
 
-fn texts(page: &Answer) -> Vec<String> {
+fn texts(page: &Response) -> Vec<String> {
     let items = page.body["items"].as_array().into_iter().flatten();
     items.map(|item| item["text"].as_str().unwrap_or_default().to_owned()).collect()
 }
@@ -161,7 +161,7 @@ fn what_people_report_is_decided_and_what_is_trending_can_be_read() {
     let (ada, bob) = (Person::new(target, "ada"), Person::new(target, "bob"));
     let post = ada.post(&json!({ "text": "buy this" }));
     let id = post.rsplit('/').next().unwrap().to_owned();
-    let has = |page: &Answer| page.body["items"].to_string().contains(&id);
+    let has = |page: &Response| page.body["items"].to_string().contains(&id);
     // It is written down once a minute, which nobody waits for here.
     let trending = bob.get("/api/v1/trending?limit=50");
     assert_eq!((trending.status, trending.body["items"].is_array()), (200, true));

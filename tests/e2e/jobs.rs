@@ -2,7 +2,7 @@
 
 mod calls;
 
-use e2e::{Answer, Target, target};
+use e2e::{Response, Target, target};
 use serde_json::{Value, json};
 
 /// How long a job may take that takes no time itself.
@@ -15,11 +15,11 @@ fn submit(target: &Target, body: &Value) -> String {
     made.text("jobId").to_owned()
 }
 
-fn job(target: &Target, id: &str) -> Answer {
+fn job(target: &Target, id: &str) -> Response {
     target.get(&format!("/api/v1/jobs/{id}"))
 }
 
-fn ends_as(target: &Target, id: &str, status: &str) -> Answer {
+fn ends_as(target: &Target, id: &str, status: &str) -> Response {
     let seen = target.within(SOON, || job(target, id), |job| job.text("status") == status);
     assert_eq!(seen.text("status"), status, "{}", seen.body);
     seen
@@ -35,7 +35,7 @@ fn polled(target: &Target, most: u32) -> String {
     kind
 }
 
-fn say(target: &Target, id: &str, verb: &str, attempt: u32) -> Answer {
+fn say(target: &Target, id: &str, verb: &str, attempt: u32) -> Response {
     let body = match verb {
         "fail" => json!({ "workerId": "w", "attempt": attempt, "retryable": false, "error": "no" }),
         "artifacts" => json!({ "workerId": "w", "attempt": attempt, "name": "a.txt" }),
@@ -92,7 +92,8 @@ fn a_worker_claims_speaks_and_is_held_to_its_attempt() {
         let body = json!({ "workerId": "w", "max": 5 });
         target.post(&format!("/api/v1/job-types/{kind}/claim"), &body)
     };
-    let one = |answer: &Answer| answer.body["jobs"].as_array().is_some_and(|jobs| jobs.len() == 1);
+    let one =
+        |answer: &Response| answer.body["jobs"].as_array().is_some_and(|jobs| jobs.len() == 1);
     let claimed = target.within(SOON, claim, one);
     assert_eq!(claimed.body["jobs"][0]["jobId"], json!(id));
     assert_eq!(claimed.body["jobs"][0]["payload"], json!([1, 2]));

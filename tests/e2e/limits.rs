@@ -1,6 +1,6 @@
 //! Limits, from one end to the other: a rule made, held to, lifted for one caller, tried and taken away.
 
-use e2e::{Answer, Target, target};
+use e2e::{Response, Target, target};
 use serde_json::{Value, json};
 
 const CHECK: &str = "/internal/ratelimit/check";
@@ -9,7 +9,7 @@ const CHECK: &str = "/internal/ratelimit/check";
 const RULE: u64 = 31;
 const BLOCK: u64 = 11;
 
-fn put(target: &Target, path: &str, body: &Value) -> Answer {
+fn put(target: &Target, path: &str, body: &Value) -> Response {
     target.send("PUT", path, &target.admin_key, &[], Some(body))
 }
 
@@ -17,7 +17,7 @@ fn delete(target: &Target, path: &str) -> u16 {
     target.send("DELETE", path, &target.admin_key, &[], None).status
 }
 
-fn check(target: &Target, user: &str, resource: &str) -> Answer {
+fn check(target: &Target, user: &str, resource: &str) -> Response {
     target.post(CHECK, &json!({ "userId": user, "resource": resource }))
 }
 
@@ -44,7 +44,7 @@ fn a_rule_holds_is_lifted_for_one_caller_and_goes() {
                        "algorithm": "sliding-log" });
     let made = put(target, &rule, &body);
     assert_eq!(made.status, 201, "{}", made.body);
-    let seen = |answer: &Answer| answer.text("rule") == name;
+    let seen = |answer: &Response| answer.text("rule") == name;
     target.within(RULE, || check(target, "warm", &resource), seen);
     let asked: Vec<u16> = (0..3).map(|_| check(target, "ada", &resource).status).collect();
     assert_eq!(asked, [200, 200, 429]);

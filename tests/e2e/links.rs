@@ -2,7 +2,7 @@
 
 mod owners;
 
-use e2e::{Answer, Target, target};
+use e2e::{Response, Target, target};
 use serde_json::{Value, json};
 
 const SHORTEN: &str = "/api/v1/shorten";
@@ -11,7 +11,7 @@ const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 
 /// How soon a change is seen, and one more for the way.
 const SEEN: u64 = 6;
 
-fn visit(target: &Target, code: &str) -> Answer {
+fn visit(target: &Target, code: &str) -> Response {
     target.send("GET", &format!("/{code}"), "", &[("user-agent", BROWSER)], None)
 }
 
@@ -112,7 +112,7 @@ fn people_and_robots_are_counted_in_the_end() {
     let robot = [("user-agent", "Googlebot/2.1 (+http://www.google.com/bot.html)")];
     target.send("GET", &format!("/{code}"), "", &robot, None);
     target.send("HEAD", &format!("/{code}"), "", &[("user-agent", BROWSER)], None);
-    let wanted = |answer: &Answer| answer.body["clicks"] == 3 && answer.body["bots"] == 1;
+    let wanted = |answer: &Response| answer.body["clicks"] == 3 && answer.body["bots"] == 1;
     // What a busy node holds back goes out with a later request.
     let ask = || {
         visit(target, "no-such-link");
@@ -168,7 +168,7 @@ fn links_move_in_and_out_again() {
     }
     assert_eq!(visit(target, &alias).location, url);
     let ask = || target.send("GET", "/api/v1/export", &key, &[], None);
-    let has = |answer: &Answer| String::from_utf8_lossy(&answer.bytes).contains(&url);
+    let has = |answer: &Response| String::from_utf8_lossy(&answer.bytes).contains(&url);
     let out = target.within(30, ask, has);
     assert_eq!((out.status, out.media_type.as_str()), (200, "text/csv; charset=utf-8"));
     assert_eq!(String::from_utf8_lossy(&out.bytes).lines().count(), 2);

@@ -5,7 +5,7 @@ mod links;
 mod providers;
 
 use domain::Timestamp;
-use e2e::{Answer, Target, target};
+use e2e::{Response, Target, target};
 use serde_json::{Value, json};
 
 const ALL: &str = "/api/v1/notifications";
@@ -19,7 +19,7 @@ fn reachable(target: &Target) -> String {
 }
 
 /// A PUT by the admin that must succeed.
-fn put(target: &Target, path: &str, body: &Value) -> Answer {
+fn put(target: &Target, path: &str, body: &Value) -> Response {
     let saved = target.send("PUT", path, &target.admin_key, &[], Some(body));
     assert!([200, 201].contains(&saved.status), "{path}: {} {}", saved.status, saved.body);
     saved

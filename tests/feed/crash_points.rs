@@ -12,7 +12,7 @@ use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
 use simulation::feed::reference::World;
-use tests::{Answer, Lab, Setup};
+use tests::{Lab, Response, Setup};
 
 use crate::faults::crash_points::sweep;
 use crate::feed::faults::watch::{Watch, person};
@@ -47,7 +47,7 @@ impl Scene {
     }
 
     /// Repeats a call until it has an answer.
-    async fn persist(&self, who: &str, call: (Method, &str), body: &Value) -> Answer {
+    async fn persist(&self, who: &str, call: (Method, &str), body: &Value) -> Response {
         let done = self.watch.persist(who, call, body, Some("once")).await;
         done.unwrap().answer
     }
@@ -69,7 +69,7 @@ impl Scene {
         self.world.act(&person(who), act, &person(whom)).unwrap();
     }
 
-    async fn get(&self, who: &str, path: &str) -> Answer {
+    async fn get(&self, who: &str, path: &str) -> Response {
         self.watch.call(who, (Method::GET, path), &Value::Null, None).await
     }
 

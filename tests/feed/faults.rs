@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use domain::feed::Act;
 use futures::future::join_all;
-use local::faults::{Call, Dice, Fault, Faults, Wanted};
+use local::faults::{Call, CallFilter, Dice, Fault, Faults};
 use tests::{Lab, Setup};
 
 use crate::faults::{run, sweep};
@@ -41,15 +41,15 @@ pub(super) const SETTINGS: &str = r#"{"pullFrom":3,"pushBelow":2,"kept":4,"recen
 const DAY: i64 = 86_400;
 
 /// Calls that may arrive late: what somebody who follows writes,
-const FOLLOWS: &[Wanted] = &[|call| is(call, "TransactWriteItems", b"ADD followers :one")];
+const FOLLOWS: &[CallFilter] = &[|call| is(call, "TransactWriteItems", b"ADD followers :one")];
 /// what changes an author's row, a timeline or its floor,
-const WRITES: &[Wanted] = &[
+const WRITES: &[CallFilter] = &[
     |call| is(call, "TransactWriteItems", b"\"author#"),
     |call| is(call, "BatchWriteItem", b"timeline#"),
     |call| is(call, "UpdateItem", b"SET complete_from = :floor, epoch = :after, moved_at"),
 ];
 /// and what a page and a rebuild are made of.
-const READS: &[Wanted] = &[
+const READS: &[CallFilter] = &[
     |call| is(call, "Query", b"timeline#"),
     |call| is(call, "BatchGetItem", b"\"author#"),
     |call| is(call, "BatchGetItem", b"\"reader#"),
@@ -147,7 +147,7 @@ impl Life {
     }
 
     /// Some calls arrive late, while others go on.
-    fn slow_down(&mut self, calls: &[Wanted]) {
+    fn slow_down(&mut self, calls: &[CallFilter]) {
         let slow = calls.get(self.below(calls.len() + 1)).copied();
         self.watch.lab.cloud.faults.slow_down(slow);
     }

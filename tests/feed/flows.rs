@@ -22,7 +22,7 @@ use feed::store::Feed;
 use http::Method;
 use serde_json::{Value, json};
 use store::Bucket;
-use tests::{Answer, Lab, Setup};
+use tests::{Lab, Response, Setup};
 
 /// A post that there is not.
 const NOBODY: &str = "0000000000000000000000000000";
@@ -54,12 +54,12 @@ impl People {
         found.map(|(_, key)| key.as_str()).unwrap()
     }
 
-    async fn call(&self, who: &str, method: Method, path: &str, body: &Value) -> Answer {
+    async fn call(&self, who: &str, method: Method, path: &str, body: &Value) -> Response {
         let call = self.lab.call(method, path).by(self.key(who));
         if body.is_null() { call.send().await } else { call.json(body).send().await }
     }
 
-    async fn get(&self, who: &str, path: &str) -> Answer {
+    async fn get(&self, who: &str, path: &str) -> Response {
         self.call(who, Method::GET, path, &Value::Null).await
     }
 
@@ -88,7 +88,7 @@ impl People {
         self.post(who, json!({ "text": text })).await
     }
 
-    async fn delete(&self, who: &str, post: &str) -> Answer {
+    async fn delete(&self, who: &str, post: &str) -> Response {
         self.call(who, Method::DELETE, &format!("/api/v1/posts/{post}"), &Value::Null).await
     }
 
@@ -175,7 +175,7 @@ impl People {
 }
 
 /// The words on a page.
-fn texts(page: &Answer) -> Vec<String> {
+fn texts(page: &Response) -> Vec<String> {
     assert_eq!(page.status, 200, "{}", page.body);
     let items = page.body["items"].as_array().unwrap().iter();
     items.map(|item| item["text"].as_str().unwrap().to_owned()).collect()

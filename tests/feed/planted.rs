@@ -1,6 +1,6 @@
 //! Bugs planted in what `feed`, `fan-out` and `sweep-feed` ask of the store and the queues.
 
-use local::faults::{Faults, Sabotage};
+use local::faults::{Faults, Mutation};
 use serde_json::{Value, json};
 
 use crate::faults::planted::{hunt, parts, unconditional, without};
@@ -9,7 +9,7 @@ use crate::feed::faults;
 
 #[test]
 fn every_bug_planted_in_posts_is_caught() {
-    let bugs: [(&str, Sabotage); 6] = [
+    let bugs: [(&str, Mutation); 6] = [
         ("a post ignores its author's row", author_ignored),
         ("a post's work is forgotten", push_forgotten),
         ("the answer to a post is not kept", answer_not_kept),
@@ -22,7 +22,7 @@ fn every_bug_planted_in_posts_is_caught() {
 
 #[test]
 fn every_bug_planted_in_crossings_is_caught() {
-    let bugs: [(&str, Sabotage); 4] = [
+    let bugs: [(&str, Mutation); 4] = [
         ("an author is pulled before anybody is marked", risen_at_once),
         ("a crossing leaves the counters", counters_left),
         ("a crossing's work is forgotten", crossing_forgotten),
@@ -33,7 +33,7 @@ fn every_bug_planted_in_crossings_is_caught() {
 
 #[test]
 fn every_bug_planted_in_ties_is_caught() {
-    let bugs: [(&str, Sabotage); 5] = [
+    let bugs: [(&str, Mutation); 5] = [
         ("a block is only noted", block_forgotten),
         ("a mute is only noted", mute_forgotten),
         ("an unfollow is only noted", unfollow_forgotten),
@@ -45,7 +45,7 @@ fn every_bug_planted_in_ties_is_caught() {
 
 #[test]
 fn every_bug_planted_in_timelines_is_caught() {
-    let bugs: [(&str, Sabotage); 2] = [
+    let bugs: [(&str, Mutation); 2] = [
         ("a reference is forgotten", reference_forgotten),
         ("the next page is not said", next_page_forgotten),
     ];
@@ -54,7 +54,7 @@ fn every_bug_planted_in_timelines_is_caught() {
 
 #[test]
 fn every_bug_planted_in_counts_is_caught() {
-    let bugs: [(&str, Sabotage); 3] = [
+    let bugs: [(&str, Mutation); 3] = [
         ("an act is not counted", act_uncounted),
         ("a counter is not listed", counter_unlisted),
         ("a total is cleared before it is written", total_forgotten),
@@ -62,9 +62,9 @@ fn every_bug_planted_in_counts_is_caught() {
     hunt_all(&bugs);
 }
 
-fn hunt_all(bugs: &[(&str, Sabotage)]) {
+fn hunt_all(bugs: &[(&str, Mutation)]) {
     for (name, bug) in bugs {
-        let faults = |seed| Faults::sabotaged(seed, 120, *bug);
+        let faults = |seed| Faults::mutated(seed, 120, *bug);
         hunt(name, |seed| run(faults::scenario(seed, faults(seed))).err());
     }
 }

@@ -11,7 +11,7 @@ use http::Method;
 use local::faults::{Faults, Recorded};
 use local::pump::Mapping;
 use serde_json::{Value, json};
-use tests::{Answer, Lab, Setup};
+use tests::{Lab, Response, Setup};
 
 use crate::counted::queue;
 
@@ -60,14 +60,14 @@ impl People {
         (people, id)
     }
 
-    async fn call(&self, who: &str, method: Method, path: &str, body: &Value) -> Answer {
+    async fn call(&self, who: &str, method: Method, path: &str, body: &Value) -> Response {
         let key = self.keys.iter().find(|(name, _)| *name == who).map(|(_, key)| key).unwrap();
         let call = self.lab.call(method, &format!("/api/v1/{path}")).by(key);
         if body.is_null() { call.send().await } else { call.json(body).send().await }
     }
 
     /// A call without a body that must work.
-    async fn done(&self, who: &str, method: Method, path: &str) -> Answer {
+    async fn done(&self, who: &str, method: Method, path: &str) -> Response {
         let answer = self.call(who, method, path, &Value::Null).await;
         assert!(answer.status.is_success(), "{who} {path}: {}", answer.body);
         answer
@@ -118,7 +118,7 @@ impl People {
 }
 
 /// The words on a page.
-fn texts(page: &Answer) -> Vec<String> {
+fn texts(page: &Response) -> Vec<String> {
     let items = page.body["items"].as_array().unwrap().iter();
     items.map(|item| item["text"].as_str().unwrap().to_owned()).collect()
 }

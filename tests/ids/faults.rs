@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::future::join_all;
 use http::Method;
 use local::faults::{Dice, Fault, Faults};
-use tests::{Answer, Lab, Setup, root_key};
+use tests::{Lab, Response, Setup, root_key};
 
 use crate::faults::{run, sweep};
 
@@ -51,7 +51,7 @@ pub(super) async fn scenario(
     Ok(counts)
 }
 
-fn check(answer: &Answer, seen: &mut BTreeSet<u64>) -> Result<(), String> {
+fn check(answer: &Response, seen: &mut BTreeSet<u64>) -> Result<(), String> {
     let ids: Vec<u64> = answer.body["ids"]
         .as_array()
         .into_iter()

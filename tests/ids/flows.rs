@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use http::Method;
 use tests::{Lab, root_key};
 
-fn ids(answer: &tests::Answer) -> Vec<u64> {
+fn ids(answer: &tests::Response) -> Vec<u64> {
     let ids = answer.body["ids"].as_array().unwrap();
     ids.iter().map(|id| id.as_str().unwrap().parse().unwrap()).collect()
 }

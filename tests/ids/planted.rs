@@ -1,6 +1,6 @@
 //! Bugs planted in what `ids` asks of the store.
 
-use local::faults::{Faults, Sabotage};
+use local::faults::{Faults, Mutation};
 use serde_json::{Value, json};
 
 use super::faults;
@@ -9,12 +9,12 @@ use crate::faults::run;
 
 #[test]
 fn every_bug_planted_in_ids_is_caught() {
-    let bugs: [(&str, Sabotage); 2] = [
+    let bugs: [(&str, Mutation); 2] = [
         ("a lane is leased to whoever asks", lease_unguarded),
         ("a lease never ends for others", lease_never_ends),
     ];
     for (name, bug) in bugs {
-        hunt(name, |seed| run(faults::scenario(seed, Faults::sabotaged(seed, 120, bug))).err());
+        hunt(name, |seed| run(faults::scenario(seed, Faults::mutated(seed, 120, bug))).err());
     }
 }
 

@@ -11,7 +11,7 @@ use domain::jobs::{Job, Status};
 use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
-use tests::{Answer, Lab, root_key};
+use tests::{Lab, Response, root_key};
 
 use crate::counted::text;
 use crate::faults::crash_points::sweep;
@@ -55,7 +55,7 @@ async fn watched() -> Watch {
 }
 
 /// Repeats a call until it has an answer.
-async fn persist(watch: &Watch, method: Method, path: &str, body: &Value) -> Answer {
+async fn persist(watch: &Watch, method: Method, path: &str, body: &Value) -> Response {
     loop {
         let call = watch.lab.call(method.clone(), path).by(&root_key());
         let call = call.header("idempotency-key", "once");

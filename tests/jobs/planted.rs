@@ -1,6 +1,6 @@
 //! Bugs planted in what `jobs`, `dispatch`, `work` and `sweep-jobs` ask of the store and the queues.
 
-use local::faults::{Faults, Sabotage};
+use local::faults::{Faults, Mutation};
 use serde_json::{Value, json};
 
 use super::faults;
@@ -9,7 +9,7 @@ use crate::faults::run;
 
 #[test]
 fn every_bug_planted_in_licences_is_caught() {
-    let bugs: [(&str, Sabotage); 7] = [
+    let bugs: [(&str, Mutation); 7] = [
         ("a licence is taken without asking", taken_without_asking),
         ("a licence is free unless exactly all are taken", taken_unless_equal),
         ("a licence is not given back", kept_for_ever),
@@ -23,7 +23,7 @@ fn every_bug_planted_in_licences_is_caught() {
 
 #[test]
 fn every_bug_planted_in_the_lives_of_jobs_is_caught() {
-    let bugs: [(&str, Sabotage); 10] = [
+    let bugs: [(&str, Mutation); 10] = [
         ("a change ignores the version", version_ignored),
         ("a heartbeat of any run counts", fence_missing),
         ("a job is queued again without its attempt", attempt_forgotten),
@@ -38,9 +38,9 @@ fn every_bug_planted_in_the_lives_of_jobs_is_caught() {
     hunt_all(&bugs);
 }
 
-fn hunt_all(bugs: &[(&str, Sabotage)]) {
+fn hunt_all(bugs: &[(&str, Mutation)]) {
     for (name, bug) in bugs {
-        hunt(name, |seed| run(faults::scenario(seed, Faults::sabotaged(seed, 120, *bug))).err());
+        hunt(name, |seed| run(faults::scenario(seed, Faults::mutated(seed, 120, *bug))).err());
     }
 }
 

@@ -10,7 +10,7 @@ use domain::jobs::{
     Actor, Decision, Event, Job, JobId, JobType, OnDependencyFailure, PayloadPlace, Priority,
     Record, Settings, Submission, TypeName, Worker, transition,
 };
-use store::idempotency::{Answer, Claim, Request};
+use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use tests::Lab;
 
 fn at(second: i64) -> Timestamp {
@@ -117,14 +117,14 @@ async fn a_submission_is_there_with_everything_or_not_at_all() {
 #[tokio::test(start_paused = true)]
 async fn the_second_with_a_key_gets_the_answer_of_the_first() {
     let (_lab, jobs) = fresh();
-    let answer = |body: &str| Answer {
+    let answer = |body: &str| StoredResponse {
         status: 201,
         location: None,
         etag: None,
         body: body.as_bytes().to_vec(),
     };
     let attempt = async |n: u8, fingerprint: u8| {
-        let request = Request {
+        let request = IdempotentRequest {
             caller: "ada",
             operation: "submitJob",
             key: "key",

@@ -7,7 +7,7 @@ use local::faults::Fault;
 use serde_json::{Value, json};
 use store::Limits;
 use store::limits::Part;
-use tests::{Answer, Lab, Setup, root_key};
+use tests::{Lab, Response, Setup, root_key};
 
 use crate::faults::crash_points::sweep;
 use crate::limits::faults::setup;
@@ -80,7 +80,7 @@ fn limits(lab: &Lab) -> Limits {
     Limits::new(lab.aws().dynamodb(), lab.table("LimitsTable"))
 }
 
-async fn check(lab: &Lab, body: &Value) -> Answer {
+async fn check(lab: &Lab, body: &Value) -> Response {
     lab.post(CHECK, body).await
 }
 
@@ -89,7 +89,7 @@ fn wanted(resource: &str, tokens: i64) -> Value {
 }
 
 /// Sends a request until it has an answer; how often that took.
-async fn persist(lab: &Lab, method: &str, path: &str, body: &str) -> (Answer, i64) {
+async fn persist(lab: &Lab, method: &str, path: &str, body: &str) -> (Response, i64) {
     let method: Method = method.parse().unwrap();
     for tries in 1.. {
         let call = lab.call(method.clone(), path).by(&root_key());

@@ -22,19 +22,19 @@ use std::net::IpAddr;
 use futures::future::join_all;
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Answer, Lab, root_key};
+use tests::{Lab, Response, root_key};
 
 const CHECK: &str = "/internal/ratelimit/check";
 const RULES: &str = "/admin/ratelimits";
 const FIREWALL: &str = "/admin/firewall";
 
 /// A PUT by the bootstrap admin.
-async fn put(lab: &Lab, path: &str, body: &Value) -> Answer {
+async fn put(lab: &Lab, path: &str, body: &Value) -> Response {
     lab.call(Method::PUT, path).by(&root_key()).json(body).send().await
 }
 
 /// A DELETE by the bootstrap admin.
-async fn delete(lab: &Lab, path: &str) -> Answer {
+async fn delete(lab: &Lab, path: &str) -> Response {
     lab.call(Method::DELETE, path).by(&root_key()).send().await
 }
 
@@ -60,17 +60,17 @@ fn per_user(path: &str, limit: i64) -> Value {
 }
 
 /// A check by the bootstrap admin.
-async fn check(lab: &Lab, body: &Value) -> Answer {
+async fn check(lab: &Lab, body: &Value) -> Response {
     lab.post(CHECK, body).await
 }
 
 /// A check of one unit for a user.
-async fn ask(lab: &Lab, user: &str, path: &str) -> Answer {
+async fn ask(lab: &Lab, user: &str, path: &str) -> Response {
     check(lab, &json!({ "userId": user, "resource": path })).await
 }
 
 /// A GET without a key from an address.
-async fn visit(lab: &Lab, address: &str, path: &str) -> Answer {
+async fn visit(lab: &Lab, address: &str, path: &str) -> Response {
     let source: IpAddr = address.parse().unwrap();
     lab.call(Method::GET, path).coming_from(source).send().await
 }
@@ -84,17 +84,17 @@ async fn usage(lab: &Lab, user: &str, path: &str, rule: &str) -> Value {
 }
 
 /// The same request on as many instances at once, which then finish.
-async fn on_each<F: Future<Output = Answer>>(
+async fn on_each<F: Future<Output = Response>>(
     lab: &Lab,
     instances: usize,
     request: impl Fn() -> F,
-) -> Vec<Answer> {
+) -> Vec<Response> {
     let answers = join_all((0..instances).map(|_| request())).await;
     lab.cloud.functions.quiesce().await;
     answers
 }
 
-fn count(answers: &[Answer], status: u16) -> usize {
+fn count(answers: &[Response], status: u16) -> usize {
     answers.iter().filter(|answer| answer.status == status).count()
 }
 
@@ -105,12 +105,12 @@ fn metric(lab: &Lab, name: &str) -> f64 {
     lines.filter_map(|line| line[name].as_f64()).sum()
 }
 
-fn assert_field(answer: &Answer, field: &str, about: &str) {
+fn assert_field(answer: &Response, field: &str, about: &str) {
     assert_eq!(answer.status, 422, "{about}: {}", answer.body);
     assert_eq!(answer.body["errors"][0]["field"], field, "{about}: {}", answer.body);
 }
 
-fn assert_problem(answer: &Answer, status: u16, slug: &str) {
+fn assert_problem(answer: &Response, status: u16, slug: &str) {
     let kind = format!("/docs#{slug}");
     assert_eq!((answer.status.as_u16(), answer.text("type")), (status, kind.as_str()));
     assert_eq!(answer.header("content-type"), "application/problem+json");

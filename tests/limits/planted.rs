@@ -1,6 +1,6 @@
 //! Bugs planted in what nodes and `limits` ask of the store.
 
-use local::faults::{Faults, Sabotage};
+use local::faults::{Faults, Mutation};
 use serde_json::{Value, json};
 
 use crate::faults::planted::{hunt, parts, unconditional, without};
@@ -9,7 +9,7 @@ use crate::limits::faults;
 
 #[test]
 fn every_bug_planted_in_counters_is_caught() {
-    let bugs: [(&str, Sabotage); 11] = [
+    let bugs: [(&str, Mutation); 11] = [
         ("a debit has no condition", debit_unguarded),
         ("a debit does not look at what is used", used_ignored),
         ("a debit does not look at the window", window_ignored),
@@ -27,7 +27,7 @@ fn every_bug_planted_in_counters_is_caught() {
 
 #[test]
 fn every_bug_planted_in_decisions_is_caught() {
-    let bugs: [(&str, Sabotage); 9] = [
+    let bugs: [(&str, Mutation); 9] = [
         ("nodes are not told of a change", change_untold),
         ("a change ignores the version", change_ignores_version),
         ("a deletion ignores the version", deletion_ignores_version),
@@ -41,9 +41,9 @@ fn every_bug_planted_in_decisions_is_caught() {
     hunt_all(&bugs);
 }
 
-fn hunt_all(bugs: &[(&str, Sabotage)]) {
+fn hunt_all(bugs: &[(&str, Mutation)]) {
     for (name, bug) in bugs {
-        hunt(name, |seed| run(faults::scenario(seed, Faults::sabotaged(seed, 120, *bug))).err());
+        hunt(name, |seed| run(faults::scenario(seed, Faults::mutated(seed, 120, *bug))).err());
     }
 }
 

@@ -8,7 +8,7 @@ use http::Method;
 use local::faults::Fault;
 use queues::NewMessage;
 use serde_json::{Value, json};
-use tests::{Answer, Lab, root_key};
+use tests::{Lab, Response, root_key};
 
 use crate::counted::{self, Item, number, text};
 use crate::faults::crash_points::sweep;
@@ -64,7 +64,7 @@ fn no_call_of_a_scan_can_fail_in_a_way_that_lasts() {
 }
 
 /// Repeats a request until it has an answer.
-async fn persist(lab: &Lab, request: impl Fn(&Lab) -> tests::Call<'_>) -> Answer {
+async fn persist(lab: &Lab, request: impl Fn(&Lab) -> tests::Call<'_>) -> Response {
     loop {
         let answer = request(lab).send().await;
         let in_progress = answer.text("type") == "/docs#in-progress";
@@ -249,7 +249,7 @@ async fn strike_scan(nth: u64, fault: Fault) -> bool {
     let _ = schedules.run(scan, lab.cloud.now_ms()).await;
     let struck = !lab.cloud.faults.is_waiting();
     lab.cloud.faults.stop();
-    lab.come_to_rest().await;
+    lab.run_until_idle().await;
     for code in [code.as_str(), "other"] {
         let visit = lab.call(Method::GET, &format!("/{code}")).send().await;
         assert_eq!(visit.status, 451, "call {nth}, {fault:?}");

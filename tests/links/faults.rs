@@ -16,7 +16,7 @@ use std::sync::Arc;
 use http::Method;
 use local::faults::{Dice, Fault, Faults};
 use serde_json::{Value, json};
-use tests::{Answer, Call, Lab, Setup, root_key};
+use tests::{Call, Lab, Response, Setup, root_key};
 
 use crate::faults::{run, sweep};
 
@@ -131,7 +131,10 @@ impl World {
     }
 
     /// Repeats a call until it has a definite answer; says whether it was in trouble before.
-    async fn persist<'a>(&'a self, call: impl Fn() -> Call<'a>) -> Result<(Answer, bool), String> {
+    async fn persist<'a>(
+        &'a self,
+        call: impl Fn() -> Call<'a>,
+    ) -> Result<(Response, bool), String> {
         for attempt in 0..40 {
             if attempt == 20 {
                 // Enough went wrong; from here on only a bug can keep the answer away.
@@ -161,7 +164,7 @@ impl World {
     }
 
     /// The link as it is now.
-    async fn read(&self, code: &str) -> Result<Answer, String> {
+    async fn read(&self, code: &str) -> Result<Response, String> {
         let path = format!("/api/v1/url/{code}");
         let (answer, _) = self.persist(|| self.admin(Method::GET, &path)).await?;
         if answer.status == 200 {

@@ -22,7 +22,7 @@ mod visits;
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Answer, Lab, root_key};
+use tests::{Lab, Response, root_key};
 
 const SHORTEN: &str = "/api/v1/shorten";
 
@@ -31,31 +31,31 @@ const CHROME: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.
                       Gecko) Chrome/131.0.0.0 Safari/537.36";
 
 /// A call with a JSON body, without a key if `key` is empty.
-async fn send(lab: &Lab, method: Method, path: &str, key: &str, body: &Value) -> Answer {
+async fn send(lab: &Lab, method: Method, path: &str, key: &str, body: &Value) -> Response {
     let call = lab.call(method, path);
     let call = if key.is_empty() { call } else { call.by(key) };
     if body.is_null() { call.send().await } else { call.json(body).send().await }
 }
 
-async fn get(lab: &Lab, path: &str, key: &str) -> Answer {
+async fn get(lab: &Lab, path: &str, key: &str) -> Response {
     send(lab, Method::GET, path, key, &Value::Null).await
 }
 
-async fn post(lab: &Lab, path: &str, key: &str, body: &Value) -> Answer {
+async fn post(lab: &Lab, path: &str, key: &str, body: &Value) -> Response {
     send(lab, Method::POST, path, key, body).await
 }
 
-async fn delete(lab: &Lab, path: &str, key: &str) -> Answer {
+async fn delete(lab: &Lab, path: &str, key: &str) -> Response {
     send(lab, Method::DELETE, path, key, &Value::Null).await
 }
 
-async fn patch(lab: &Lab, path: &str, key: &str, version: u64, body: &Value) -> Answer {
+async fn patch(lab: &Lab, path: &str, key: &str, version: u64, body: &Value) -> Response {
     let call = lab.call(Method::PATCH, path).by(key).header("if-match", &format!("\"{version}\""));
     call.json(body).send().await
 }
 
 /// Makes a link that must be new.
-async fn shorten(lab: &Lab, key: &str, body: &Value) -> Answer {
+async fn shorten(lab: &Lab, key: &str, body: &Value) -> Response {
     let made = post(lab, SHORTEN, key, body).await;
     assert_eq!(made.status, 201, "{body}: {}", made.body);
     made
@@ -67,7 +67,7 @@ async fn code(lab: &Lab, key: &str, body: &Value) -> String {
 }
 
 /// Follows a link as a person would, and lets its instance finish.
-async fn visit(lab: &Lab, code: &str) -> Answer {
+async fn visit(lab: &Lab, code: &str) -> Response {
     let answer =
         lab.call(Method::GET, &format!("/{code}")).header("user-agent", CHROME).send().await;
     lab.cloud.functions.quiesce().await;
@@ -119,14 +119,14 @@ async fn rows_in(lab: &Lab, table: &str, start: &str) -> usize {
 }
 
 /// A problem about that field, and nothing else.
-fn assert_names(answer: &Answer, field: &str, about: &Value) {
+fn assert_names(answer: &Response, field: &str, about: &Value) {
     assert_eq!(answer.status, 422, "{about}: {}", answer.body);
     assert_eq!(answer.header("content-type"), "application/problem+json", "{about}");
     assert_eq!(answer.body["errors"][0]["field"], field, "{about}: {}", answer.body);
 }
 
 /// A problem of that kind.
-fn assert_problem(answer: &Answer, status: u16, kind: &str) {
+fn assert_problem(answer: &Response, status: u16, kind: &str) {
     let expected = (status, format!("/docs#{kind}"));
     assert_eq!(
         (answer.status.as_u16(), answer.text("type").to_owned()),
@@ -138,7 +138,7 @@ fn assert_problem(answer: &Answer, status: u16, kind: &str) {
 }
 
 /// The codes of a list's items, in its order.
-fn codes(list: &Answer) -> Vec<&str> {
+fn codes(list: &Response) -> Vec<&str> {
     let items = list.body["items"].as_array().unwrap();
     items.iter().map(|item| item["shortCode"].as_str().unwrap()).collect()
 }

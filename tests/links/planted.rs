@@ -1,6 +1,6 @@
 //! Bugs planted in what `shorten`, `count-clicks` and `redirect` ask of the store.
 
-use local::faults::{Faults, Sabotage};
+use local::faults::{Faults, Mutation};
 use serde_json::{Value, json};
 
 use crate::faults::planted::{hunt, parts, unconditional, without};
@@ -9,7 +9,7 @@ use crate::links::faults;
 
 #[test]
 fn every_bug_planted_in_links_is_caught() {
-    let bugs: [(&str, Sabotage); 8] = [
+    let bugs: [(&str, Mutation); 8] = [
         ("a creation overwrites a link", creation_overwrites),
         ("a creation does not know its own success", creation_unsigned),
         ("the same destination is not remembered", same_overwrites),
@@ -24,7 +24,7 @@ fn every_bug_planted_in_links_is_caught() {
 
 #[test]
 fn every_bug_planted_in_clicks_is_caught() {
-    let bugs: [(&str, Sabotage); 8] = [
+    let bugs: [(&str, Mutation); 8] = [
         ("a batch has no name", name_forgotten),
         ("a batch's name is no condition", name_overwrites),
         ("a batch's name is no condition, and each try is a new request", name_and_token),
@@ -37,9 +37,9 @@ fn every_bug_planted_in_clicks_is_caught() {
     hunt_all(&bugs);
 }
 
-fn hunt_all(bugs: &[(&str, Sabotage)]) {
+fn hunt_all(bugs: &[(&str, Mutation)]) {
     for (name, bug) in bugs {
-        hunt(name, |seed| run(faults::scenario(seed, Faults::sabotaged(seed, 120, *bug))).err());
+        hunt(name, |seed| run(faults::scenario(seed, Faults::mutated(seed, 120, *bug))).err());
     }
 }
 

@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::types::AttributeValue::{self, Bool, L, M, N, S, Ss};
 use domain::Timestamp;
 use domain::links::{Route, Way};
 use links::store::Links;
-use store::tally::{self, Tally};
+use store::capacity::{self, CapacityUsed};
 use tests::Lab;
 
 fn links(lab: &Lab) -> Links {
@@ -60,7 +60,8 @@ async fn a_route_is_one_read_of_everything_that_a_redirect_needs() {
         ("owner", text("ada")),
     ];
     put(&lab, &row).await;
-    let (route, tally) = Box::pin(tally::counted(links(&lab).route("go.example", "abc"))).await;
+    let (route, capacity) =
+        Box::pin(capacity::metered(links(&lab).route("go.example", "abc"))).await;
     let at = |ms| Timestamp::from_millisecond(ms).unwrap();
     let expected = Route {
         to: "https://example.org".to_owned(),
@@ -80,7 +81,7 @@ async fn a_route_is_one_read_of_everything_that_a_redirect_needs() {
         image: Some("i".to_owned()),
     };
     assert_eq!(route.unwrap(), Some(expected));
-    assert_eq!(tally, Tally { calls: 1, units: 0.5 }, "an eventually consistent read");
+    assert_eq!(capacity, CapacityUsed { calls: 1, units: 0.5 }, "an eventually consistent read");
     assert_eq!(links(&lab).route("", "abc").await.unwrap(), None, "another namespace");
 }
 

@@ -20,7 +20,7 @@ use notifications::store::Saved;
 use queues::NewMessage;
 use serde_json::{Value, json};
 use tests::post::Post;
-use tests::{Answer, Lab, Setup, callbacks, root_key};
+use tests::{Lab, Response, Setup, callbacks, root_key};
 
 use crate::counted::queue;
 use crate::faults::crash_points::sweep;
@@ -93,7 +93,7 @@ impl Scene {
     }
 
     /// Repeats a call until it has an answer.
-    async fn persist(&self, method: Method, path: &str, body: &Value) -> Answer {
+    async fn persist(&self, method: Method, path: &str, body: &Value) -> Response {
         loop {
             let call = self.lab.call(method.clone(), path).by(&root_key());
             let call = call.header("idempotency-key", "once");

@@ -1,6 +1,6 @@
 //! Bugs planted in what `notify`, `deliver` and `sweep-notifications` ask of the store and the queues.
 
-use local::faults::{Faults, Sabotage};
+use local::faults::{Faults, Mutation};
 use serde_json::{Value, json};
 
 use crate::faults::planted::{hunt, parts, unconditional, without};
@@ -9,7 +9,7 @@ use crate::notifications::faults;
 
 #[test]
 fn every_bug_planted_in_acceptance_is_caught() {
-    let bugs: [(&str, Sabotage); 6] = [
+    let bugs: [(&str, Mutation); 6] = [
         ("the answer is not kept", answer_not_kept),
         ("a key is anybody's", key_overwritten),
         ("a way is forgotten", way_forgotten),
@@ -22,7 +22,7 @@ fn every_bug_planted_in_acceptance_is_caught() {
 
 #[test]
 fn every_bug_planted_in_claims_is_caught() {
-    let bugs: [(&str, Sabotage); 8] = [
+    let bugs: [(&str, Mutation); 8] = [
         ("a claim ignores the version", claim_ignores_version),
         ("a claim ignores the person", claim_ignores_person),
         ("a claim ignores suppressions", claim_ignores_suppressions),
@@ -37,7 +37,7 @@ fn every_bug_planted_in_claims_is_caught() {
 
 #[test]
 fn every_bug_planted_in_what_follows_is_caught() {
-    let bugs: [(&str, Sabotage); 10] = [
+    let bugs: [(&str, Mutation); 10] = [
         ("a refusal's pause is not kept", pause_forgotten),
         ("a doubt is not counted", doubt_uncounted),
         ("a text message is sent again in doubt", text_repeated),
@@ -54,7 +54,7 @@ fn every_bug_planted_in_what_follows_is_caught() {
 
 #[test]
 fn every_bug_planted_in_the_sweep_of_notifications_is_caught() {
-    let bugs: [(&str, Sabotage); 3] = [
+    let bugs: [(&str, Mutation); 3] = [
         ("the sweep overlooks lost senders", lost_senders_unseen),
         ("the sweep overlooks lost messages", lost_messages_unseen),
         ("the sweep overlooks what comes due", due_unseen),
@@ -62,9 +62,9 @@ fn every_bug_planted_in_the_sweep_of_notifications_is_caught() {
     hunt_all(&bugs);
 }
 
-fn hunt_all(bugs: &[(&str, Sabotage)]) {
+fn hunt_all(bugs: &[(&str, Mutation)]) {
     for (name, bug) in bugs {
-        let faults = |seed| Faults::sabotaged(seed, 120, *bug);
+        let faults = |seed| Faults::mutated(seed, 120, *bug);
         hunt(name, |seed| run(faults::scenario(seed, faults(seed))).err());
     }
 }

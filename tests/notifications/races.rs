@@ -10,7 +10,7 @@ use local::pump::Mapping;
 use queues::NewMessage;
 use serde_json::{Value, json};
 use tests::post::{Act, Post};
-use tests::{Answer, Lab, Setup, root_key};
+use tests::{Lab, Response, Setup, root_key};
 
 const ALL: &str = "/api/v1/notifications";
 
@@ -25,7 +25,7 @@ fn shuffled(seed: u64) -> (Lab, Post) {
     (Lab::with(setup), post)
 }
 
-async fn put(lab: &Lab, path: &str, body: &Value) -> Answer {
+async fn put(lab: &Lab, path: &str, body: &Value) -> Response {
     lab.call(Method::PUT, path).by(&root_key()).json(body).send().await
 }
 
@@ -157,7 +157,7 @@ async fn of_an_opt_out_and_a_claim_one_is_first_and_nothing_is_claimed_after_the
         let before = post.handed().len();
         assert_eq!(before == 1, claimed.is_some(), "seed {seed}");
         assert!(claimed.is_none() || claimed < opted_out, "seed {seed}");
-        lab.come_to_rest().await;
+        lab.run_until_idle().await;
         assert_eq!(post.handed().len(), before, "seed {seed}");
         let found = delivery(&lab, &id).await;
         let ended = ["cancelled", "suppressed"].map(|status| found["status"] == status);
@@ -181,7 +181,7 @@ async fn of_a_cancellation_and_a_claim_one_is_first_and_the_person_gets_it_or_no
         };
         let (answer, _) = join!(gone, lab.cloud.pump.turn(mails(&lab)));
         assert_eq!(answer.status, 200, "seed {seed}: {}", answer.body);
-        lab.come_to_rest().await;
+        lab.run_until_idle().await;
         let found = delivery(&lab, &id).await;
         match post.handed().len() {
             0 => {
@@ -217,7 +217,7 @@ async fn of_many_who_deliver_the_same_at_once_one_does() {
         let (one, other) =
             join!(lab.cloud.pump.turn(mails(&lab)), lab.cloud.pump.turn(mails(&lab)));
         assert_eq!((one.received, other.received), (10, 10), "seed {seed}");
-        lab.come_to_rest().await;
+        lab.run_until_idle().await;
         assert_eq!(post.handed().len(), 1, "seed {seed}");
         let found = delivery(&lab, &id).await;
         let attempts = found["attempts"].as_array().unwrap().len();

@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::notifications::{
-    Address, Body, Category, Class, Contacts, Delivery, DeliveryId, DeviceId, Event, Handed,
-    Locale, Notification, NotificationId, Preferences, Priority, ProviderName, Rendering, SmsWords,
-    TemplateId, Way, Words,
+    Address, Body, Category, Class, Contacts, Delivery, DeliveryId, DeviceId, Event, Locale,
+    Notification, NotificationId, Preferences, Priority, ProviderName, Rendering, SendOutcome,
+    SmsWords, TemplateId, Way, Words,
 };
 use notifications::store::Notifications;
 use notifications::store::{Accept, Accepted, Applied, Claim, Claimed, Person, Saved};
@@ -154,12 +154,12 @@ async fn sending(store: &Notifications, n: u64) -> Delivery {
     *delivery
 }
 
-fn accepted_as(reference: &str) -> Handed {
-    Handed::Accepted { reference: Some(reference.to_owned()) }
+fn accepted_as(reference: &str) -> SendOutcome {
+    SendOutcome::Accepted { reference: Some(reference.to_owned()) }
 }
 
-fn refused(class: Class) -> Handed {
-    Handed::Refused { class, retry_after_seconds: None, said: "no".to_owned() }
+fn refused(class: Class) -> SendOutcome {
+    SendOutcome::Refused { class, retry_after_seconds: None, said: "no".to_owned() }
 }
 
 /// The delivery after an event that must change it.

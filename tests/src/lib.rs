@@ -19,7 +19,7 @@ use domain::accounts::SecretHash;
 use http::{HeaderMap, Method, Request, StatusCode};
 use local::connector::Connector;
 use local::faults::Faults;
-use local::{Cloud, Movable, Options, internet};
+use local::{Cloud, MovableClock, Options, internet};
 use outside::Network;
 use post::Post;
 use serde_json::Value;
@@ -37,13 +37,13 @@ pub fn root() -> PathBuf {
 #[derive(Debug, Clone)]
 pub struct Lab {
     pub cloud: Cloud,
-    pub clock: Movable,
+    pub clock: MovableClock,
     lines: Arc<Mutex<Vec<String>>>,
 }
 
 /// An answer, read.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct Response {
     pub status: StatusCode,
     pub headers: HeaderMap,
     /// Its body as JSON; `Null` if it is none.
@@ -52,7 +52,7 @@ pub struct Answer {
     pub bytes: Bytes,
 }
 
-impl Answer {
+impl Response {
     /// A header as text; empty if it is not there.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
@@ -115,7 +115,7 @@ impl Lab {
     pub fn with_parameters(setup: Setup, others: &[(&str, &str)]) -> Self {
         // The SDK draws the jitter of its retries from this thread's generator.
         fastrand::seed(setup.seed);
-        let clock = Movable::starting_at(start());
+        let clock = MovableClock::starting_at(start());
         let lines = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&lines);
         let mut options = Options::new(&root().join("template.yaml"));
@@ -130,7 +130,7 @@ impl Lab {
         options.seed = Some(setup.seed);
         options.skew_ms = setup.skew_ms;
         options.faults = setup.faults;
-        options.carriers = setup.post.as_ref().map(Post::carriers);
+        options.providers = setup.post.as_ref().map(Post::providers);
         options.log = Log::new(move |line| {
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
         });
@@ -164,12 +164,12 @@ impl Lab {
     }
 
     /// A GET by the bootstrap admin.
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> Response {
         self.call(Method::GET, path).by(&root_key()).send().await
     }
 
     /// A POST by the bootstrap admin.
-    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+    pub async fn post(&self, path: &str, body: &Value) -> Response {
         self.call(Method::POST, path).by(&root_key()).json(body).send().await
     }
 
@@ -247,7 +247,7 @@ impl Lab {
     }
 
     /// Lets everything that is on its way arrive: messages, retries, schedules, dead letters.
-    pub async fn come_to_rest(&self) {
+    pub async fn run_until_idle(&self) {
         for _ in 0..8 {
             self.advance_seconds(66);
             self.sweep().await;
@@ -312,7 +312,7 @@ impl Call<'_> {
     ///
     /// # Panics
     /// When the path is not one, which fails the test.
-    pub async fn send(self) -> Answer {
+    pub async fn send(self) -> Response {
         let mut request = Request::builder().method(&self.method).uri(&self.path);
         for (name, value) in &self.headers {
             request = request.header(name, value);
@@ -322,7 +322,7 @@ impl Call<'_> {
         let handled = cloud.gateway.handle(request, self.source, cloud.now_ms()).await;
         let (parts, body) = handled.response.into_parts();
         documented::check(&self.method, &self.path, parts.status, &body);
-        Answer {
+        Response {
             status: parts.status,
             headers: parts.headers,
             body: serde_json::from_slice(&body).unwrap_or(Value::Null),

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use boundary::Carriers;
+use boundary::Providers;
 use domain::Timestamp;
-use domain::notifications::{Address, Channel, Class, Handed, Parcel};
+use domain::notifications::{Address, Channel, Class, ProviderMessage, SendOutcome};
 use local::faults::{Dice, Faults};
 use providers::Provider;
 
@@ -45,7 +45,7 @@ impl Act {
 #[derive(Debug, Clone)]
 pub struct HandedOver {
     pub provider: &'static str,
-    pub parcel: Parcel,
+    pub parcel: ProviderMessage,
     /// What it did.
     pub act: Act,
     /// When, by the clock of whoever handed it over.
@@ -99,11 +99,11 @@ impl Post {
     }
 
     /// They, for a host.
-    pub fn carriers(&self) -> Carriers {
+    pub fn providers(&self) -> Providers {
         let one = |name, channel| -> Arc<dyn Provider> {
             Arc::new(Scripted { name, channel, post: self.clone() })
         };
-        let all = Carriers::new(vec![
+        let all = Providers::new(vec![
             one("mail", Channel::Email),
             one("mail-2", Channel::Email),
             one("text", Channel::Sms),
@@ -161,7 +161,7 @@ impl Post {
         arrivals
     }
 
-    fn act(&self, provider: &'static str, parcel: &Parcel, at: Timestamp) -> Act {
+    fn act(&self, provider: &'static str, parcel: &ProviderMessage, at: Timestamp) -> Act {
         let mut desk = self.lock();
         let told = desk.next.get_mut(provider).and_then(VecDeque::pop_front);
         let told = told.or_else(|| desk.always.get(provider).cloned());
@@ -211,23 +211,25 @@ impl Provider for Scripted {
         self.channel != Channel::Sms
     }
 
-    async fn hand_over(&self, parcel: &Parcel, now: Timestamp) -> Handed {
+    async fn send(&self, parcel: &ProviderMessage, now: Timestamp) -> SendOutcome {
         let accepted =
-            || Handed::Accepted { reference: Some(format!("{}:{}", self.name, parcel.key)) };
+            || SendOutcome::Accepted { reference: Some(format!("{}:{}", self.name, parcel.key)) };
         match self.post.act(self.name, parcel, now) {
             Act::Accept => accepted(),
             Act::Slow => {
                 tokio::time::sleep(PATIENCE).await;
                 accepted()
             }
-            Act::Refuse { class, retry_after_seconds } => {
-                Handed::Refused { class, retry_after_seconds, said: "told to refuse".to_owned() }
-            }
+            Act::Refuse { class, retry_after_seconds } => SendOutcome::Refused {
+                class,
+                retry_after_seconds,
+                said: "told to refuse".to_owned(),
+            },
             Act::Hang => {
                 tokio::time::sleep(PATIENCE).await;
-                Handed::Unknown { said: "no answer in time".to_owned() }
+                SendOutcome::Unknown { said: "no answer in time".to_owned() }
             }
-            Act::AcceptUnheard => Handed::Unknown { said: "the line was cut".to_owned() },
+            Act::AcceptUnheard => SendOutcome::Unknown { said: "the line was cut".to_owned() },
         }
     }
 }

@@ -9,7 +9,7 @@ use std::error::Error;
 use domain::limits::ledger::KEYS;
 
 use super::governor;
-use super::ours::{By, Node, Tally, counted};
+use super::ours::{By, CapacityUsed, Node, counted};
 use super::timing::{Contestant, Latency, race, reading_ns};
 use crate::table::{Table, Verdict, grouped};
 
@@ -38,11 +38,11 @@ const RATIOS: [(&str, &str); 4] = [
 ];
 
 pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
-    let tally = Tally::default();
+    let capacity = CapacityUsed::default();
     let mut contestants = Vec::new();
     for (rules, by, keys) in CASES {
         let what = format!("ours: {}", named(rules, "rule", by, keys));
-        contestants.push(Contestant::new(what, counted(Node::new(rules, by, keys), &tally)));
+        contestants.push(Contestant::new(what, counted(Node::new(rules, by, keys), &capacity)));
     }
     let bars = contestants.len();
     others(&mut contestants)?;
@@ -54,7 +54,7 @@ pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
             CASES.get(place).map_or(("", Verdict::Note), |case| bar(*case, *latency));
         table.row(&contestant.what, latency.to_string(), bar, verdict);
         if place + 1 == bars {
-            let (decisions, asked) = (tally.decisions.get(), tally.asked.get());
+            let (decisions, asked) = (capacity.decisions.get(), capacity.asked.get());
             let what = format!("ours: store calls in {} decisions", grouped(decisions));
             table.row(&what, grouped(asked), "0", Verdict::Counted(asked == 0));
         }

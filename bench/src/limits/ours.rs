@@ -103,17 +103,17 @@ impl Node {
 
 /// How many decisions there were, and how many of them would have gone to the store.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct CapacityUsed {
     pub(crate) decisions: Cell<u64>,
     pub(crate) asked: Cell<u64>,
 }
 
 /// Decides with `node` and counts.
-pub(crate) fn counted(mut node: Node, tally: &Tally) -> impl FnMut(usize) {
+pub(crate) fn counted(mut node: Node, capacity: &CapacityUsed) -> impl FnMut(usize) {
     move |request| {
         let asks = node.decide(request);
-        tally.decisions.set(tally.decisions.get() + 1);
-        tally.asked.set(tally.asked.get() + u64::from(asks));
+        capacity.decisions.set(capacity.decisions.get() + 1);
+        capacity.asked.set(capacity.asked.get() + u64::from(asks));
     }
 }
 

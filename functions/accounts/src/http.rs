@@ -26,7 +26,7 @@ use crate::http::state::App;
 
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Api, Misconfigured> {
-    Api::new(host, App::on(host)?, operations)
+    Api::new(host, App::from_host(host)?, operations)
 }
 
 /// What it answers.

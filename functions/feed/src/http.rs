@@ -36,7 +36,7 @@ const MAX_SUBJECT_LENGTH: usize = 300;
 
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Api, Misconfigured> {
-    Api::new(host, App::on(host)?, operations)
+    Api::new(host, App::from_host(host)?, operations)
 }
 
 /// What it answers.

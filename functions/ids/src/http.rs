@@ -23,7 +23,7 @@ pub struct App {
 
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Api, Misconfigured> {
-    Api::new(host, App { ids: IdSource::on(host)? }, operations)
+    Api::new(host, App { ids: IdSource::from_host(host)? }, operations)
 }
 
 /// What it answers.
@@ -80,7 +80,7 @@ struct Ids {
 }
 
 const MAKE: Operation = Operation::post("/api/v1/ids", "makeIds", "Make ids")
-    .says(
+    .description(
         "Ids come in ascending order. A node leases a range of time with one conditional write and gives out up \
          to 4,096 ids a millisecond from it.",
     )

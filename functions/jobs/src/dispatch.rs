@@ -43,7 +43,7 @@ pub struct State {
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     let state = State {
-        engine: Engine::on(host)?,
+        engine: Engine::from_host(host)?,
         work: host.queue("WORK_QUEUE")?,
         events: host.topic("JOB_EVENTS_TOPIC")?,
         dead_letters: DeadLetters::new(host.aws.sqs(), host.vars.required("WORK_DEAD_LETTERS")?),

@@ -37,9 +37,9 @@ pub(crate) enum Applied {
 }
 
 impl Engine {
-    pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
+    pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
         Ok(Self {
-            jobs: Jobs::on(host)?,
+            jobs: Jobs::from_host(host)?,
             dispatch: host.queue("DISPATCH_QUEUE")?,
             entropy: host.entropy.clone(),
             log: host.log.clone(),

@@ -65,7 +65,7 @@ impl Jobs {
         Self { once: table.idempotency(), table }
     }
 
-    pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
+    pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
         Ok(Self::new(host.table(&TABLE)?))
     }
 

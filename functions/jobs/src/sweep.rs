@@ -40,7 +40,7 @@ pub struct State {
 
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Task<State>, Misconfigured> {
-    let state = State { jobs: Jobs::on(host)?, dispatch: host.queue("DISPATCH_QUEUE")? };
+    let state = State { jobs: Jobs::from_host(host)?, dispatch: host.queue("DISPATCH_QUEUE")? };
     Ok(Task::new(host, "sweepJobs", state, |state, run| Box::pin(sweep(state, run))))
 }
 

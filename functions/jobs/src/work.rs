@@ -27,7 +27,7 @@ pub struct State {
 
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
-    let state = State { line: Direct::on(host)? };
+    let state = State { line: Direct::from_host(host)? };
     Consumer::of(host, "work", "WORK_DEAD_LETTERS", state, |state, said, message| {
         Box::pin(work(state, said, message))
     })

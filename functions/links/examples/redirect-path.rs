@@ -114,6 +114,6 @@ fn host(store: Canned) -> Result<Host, Box<dyn Error>> {
         entropy: Entropy::system(),
         log: Log::new(|_| {}),
         network: outside::Network::system(),
-        carriers: None,
+        providers: None,
     })
 }

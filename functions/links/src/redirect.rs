@@ -22,7 +22,7 @@ mod visitors;
 use std::sync::Arc;
 
 use crate::store::Links;
-use boundary::edge::{Answer, Edge, Event, Step};
+use boundary::edge::{Edge, EdgeReply, EdgeResponse, HttpEvent};
 use boundary::limits::Limiter;
 use boundary::telemetry::{Log, Stopwatch, measured_now};
 use boundary::{Clock, Entropy, Host, Misconfigured};
@@ -30,7 +30,7 @@ use domain::links::{Hold, Route, route};
 use domain::{Failure, Timestamp};
 use futures::future::BoxFuture;
 use messaging::Clicks;
-use store::tally;
+use store::capacity;
 
 use asked::{Asked, Hosts};
 use cache::{Cache, Found};
@@ -80,38 +80,36 @@ pub fn function(host: &Host) -> Result<Edge<State>, Misconfigured> {
         replies: Replies::new(),
         hold: hold.map_or_else(Hold::default, Hold::up_to_ms),
         behind_cloudfront: host.behind_cloudfront()?,
-        limiter: Limiter::on(host)?,
+        limiter: Limiter::from_host(host)?,
         clock: host.clock.clone(),
         entropy: host.entropy.clone(),
         log: host.log.clone(),
         stage: vars.optional("STAGE").unwrap_or("local").to_owned(),
     };
-    Ok(Edge::new(host, "redirect", state, answer, |state, moment| {
-        Box::pin(flush::at(state, moment))
-    }))
+    Ok(Edge::new(host, "redirect", state, answer, |state, phase| Box::pin(flush::at(state, phase))))
 }
 
 /// A request that asks for a link.
 struct Request {
-    event: Event,
+    event: HttpEvent,
     asked: Asked,
     head: bool,
     now: Timestamp,
     stopwatch: Stopwatch,
 }
 
-fn answer(state: &State, event: Event) -> Step<'_> {
+fn answer(state: &State, event: HttpEvent) -> EdgeReply<'_> {
     let stopwatch = Stopwatch::start();
     let now = state.clock.now();
     state.numbers.arrived(now.as_millisecond());
     let caller = state.caller(&event);
     if state.must_wait(&event, &caller, now) {
-        return Step::Later(Box::pin(state.held_up(event, caller, now, stopwatch)));
+        return EdgeReply::Pending(Box::pin(state.held_up(event, caller, now, stopwatch)));
     }
     let (refusal, measures) = measured_now(|| state.turned_away(&event, &caller, now));
     state.numbers.measured(&measures);
     match refusal {
-        Some(problem) => Step::Now(state.turn_away(problem, &event, stopwatch)),
+        Some(problem) => EdgeReply::Ready(state.turn_away(problem, &event, stopwatch)),
         None => follow(state, event, now, stopwatch),
     }
 }
@@ -119,31 +117,37 @@ fn answer(state: &State, event: Event) -> Step<'_> {
 /// Answers a request that passed the gate.
 pub(crate) fn follow(
     state: &State,
-    event: Event,
+    event: HttpEvent,
     now: Timestamp,
     stopwatch: Stopwatch,
-) -> Step<'_> {
+) -> EdgeReply<'_> {
     let head = match event.method() {
         "GET" => false,
         "HEAD" => true,
-        _ => return Step::Now(state.send_off(Replies::wrong_method(&event), false, stopwatch)),
+        _ => {
+            return EdgeReply::Ready(state.send_off(
+                Replies::wrong_method(&event),
+                false,
+                stopwatch,
+            ));
+        }
     };
     let Some(asked) = Asked::of(&event, &state.hosts) else {
-        return Step::Now(state.send_off(state.replies.missing(&event), head, stopwatch));
+        return EdgeReply::Ready(state.send_off(state.replies.missing(&event), head, stopwatch));
     };
     let known = state.cache.get(&asked.key, now.as_millisecond());
     let request = Request { event, asked, head, now, stopwatch };
     match known {
         Some(found) if !state.needs_salt(found.as_deref(), now) => {
             state.numbers.looked_up(true);
-            Step::Now(state.reply(request, found.as_deref()))
+            EdgeReply::Ready(state.reply(request, found.as_deref()))
         }
-        known => Step::Later(Box::pin(state.look_up(request, known))),
+        known => EdgeReply::Pending(Box::pin(state.look_up(request, known))),
     }
 }
 
 impl State {
-    async fn look_up(&self, request: Request, known: Option<Found>) -> Answer {
+    async fn look_up(&self, request: Request, known: Option<Found>) -> EdgeResponse {
         self.numbers.looked_up(known.is_some());
         let found = if let Some(found) = known {
             Ok(found)
@@ -172,8 +176,8 @@ impl State {
         let (links, numbers) = (self.links.clone(), Arc::clone(&self.numbers));
         let (domain, code) = (asked.domain().to_owned(), asked.code().to_owned());
         Box::pin(async move {
-            let (found, tally) = Box::pin(tally::counted(links.route(&domain, &code))).await;
-            numbers.spent(tally);
+            let (found, capacity) = Box::pin(capacity::metered(links.route(&domain, &code))).await;
+            numbers.spent(capacity);
             found
         })
     }
@@ -185,15 +189,15 @@ impl State {
 
     async fn learn_salt(&self, now: Timestamp) -> [u8; 32] {
         let learning = self.visitors.learn(&self.links, now);
-        let ((salt, failure), tally) = Box::pin(tally::counted(learning)).await;
-        self.numbers.spent(tally);
+        let ((salt, failure), capacity) = Box::pin(capacity::metered(learning)).await;
+        self.numbers.spent(capacity);
         if let Some(failure) = failure {
             self.numbers.broke(failure.chain());
         }
         salt
     }
 
-    fn reply(&self, request: Request, found: Option<&Route>) -> Answer {
+    fn reply(&self, request: Request, found: Option<&Route>) -> EdgeResponse {
         let Request { event, asked, head, now, stopwatch } = request;
         let lot = found.filter(|route| !route.ways.is_empty()).map_or(0, |_| {
             let salt = self.visitors.salt(now).unwrap_or_default();
@@ -209,7 +213,7 @@ impl State {
 
     fn visit(
         &self,
-        event: Event,
+        event: HttpEvent,
         asked: &Asked,
         at: Timestamp,
         head: bool,
@@ -234,7 +238,7 @@ impl State {
 
     /// Who visits. The content network's word counts only where one is configured: anyone can send
     /// its headers.
-    fn address<'a>(&self, event: &'a Event) -> &'a str {
+    fn address<'a>(&self, event: &'a HttpEvent) -> &'a str {
         let viewer = event.headers.cloudfront_viewer_address.as_deref();
         let viewer = viewer.filter(|_| self.behind_cloudfront);
         match viewer.and_then(|viewer| viewer.rsplit_once(':')) {
@@ -244,7 +248,7 @@ impl State {
     }
 
     /// Counts an answer and lets it go.
-    fn send_off(&self, reply: Reply, head: bool, stopwatch: Stopwatch) -> Answer {
+    fn send_off(&self, reply: Reply, head: bool, stopwatch: Stopwatch) -> EdgeResponse {
         self.numbers.answered(reply.outcome, stopwatch.milliseconds());
         if head { reply.answer.without_body() } else { reply.answer }
     }

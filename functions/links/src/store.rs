@@ -31,10 +31,10 @@ use domain::Failure;
 use domain::links::{Code, Link};
 
 use store::Idempotency;
-use store::idempotency::{Answer, Ticket};
+use store::capacity;
+use store::idempotency::{StoredResponse, Ticket};
 use store::row::{Item, Row, number, text};
 use store::schema::{Projection, Schema};
-use store::tally;
 use store::transaction::{Transacted, put, transact};
 
 pub use archive::Archive;
@@ -120,7 +120,7 @@ impl Links {
         &self,
         link: &Link,
         same: Option<&Same>,
-        answer: Option<(&Ticket, &Answer)>,
+        answer: Option<(&Ticket, &StoredResponse)>,
         token: &str,
     ) -> Result<Created, Failure> {
         const ACTION: &str = "create the link";
@@ -177,7 +177,7 @@ impl Links {
             .send()
             .await
             .map_err(|cause| Failure::new("read the link", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         found.item().map(rows::read_link).transpose()
     }
 
@@ -213,12 +213,12 @@ impl Links {
         }
         match request.send().await {
             Ok(done) => {
-                tally::note(done.consumed_capacity());
+                capacity::record(done.consumed_capacity());
                 Ok(None)
             }
             Err(error) => match error.as_service_error() {
                 Some(PutItemError::ConditionalCheckFailedException(lost)) => {
-                    tally::note([]);
+                    capacity::record([]);
                     Ok(Some(lost.item().cloned().unwrap_or_default()))
                 }
                 _ => Err(Failure::new("write the link", error)),

@@ -30,7 +30,7 @@ use crate::store::Notifications;
 use boundary::batch::{Consumer, Message, Unhandled};
 use boundary::limits::Limiter;
 use boundary::telemetry::{Log, Trace};
-use boundary::{Carriers, Clock, Entropy, Host, Misconfigured};
+use boundary::{Clock, Entropy, Host, Misconfigured, Providers};
 use domain::notifications::token::Ring;
 use domain::notifications::{DeliveryId, Message as Said, TemplateId, TemplateVersion};
 use domain::{Failure, Timestamp};
@@ -53,7 +53,7 @@ const MARGIN_MS: u64 = 25_000;
 #[derive(Debug)]
 pub struct State {
     notifications: Notifications,
-    carriers: Carriers,
+    providers: Providers,
     limiter: Limiter,
     queues: DeliveryQueues,
     letters: DeliveryLetters,
@@ -80,8 +80,8 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     };
     let state = State {
         notifications: Notifications::from_host(host)?,
-        carriers: host.carriers()?,
-        limiter: Limiter::on(host)?,
+        providers: host.providers()?,
+        limiter: Limiter::from_host(host)?,
         queues: DeliveryQueues::new(host.aws.sqs(), queues).ok_or_else(|| nine(QUEUES))?,
         letters: DeliveryLetters::new(&host.aws.sqs(), letters)
             .ok_or_else(|| nine(DEAD_LETTERS))?,
@@ -105,7 +105,7 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
         Box::pin(handle(state, message))
     })?;
     let consumer = consumer.first(|state, messages| Box::pin(begin(state, messages)));
-    Ok(consumer.at_once(AT_ONCE, MARGIN_MS).with_letters(by_queue))
+    Ok(consumer.at_once(AT_ONCE, MARGIN_MS).with_dead_letters(by_queue))
 }
 
 /// What a batch knows of providers is read once for all of its messages.

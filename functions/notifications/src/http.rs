@@ -43,7 +43,7 @@ const BODY_CAP: usize = 1024 * 1024;
 
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Api, Misconfigured> {
-    Api::new(host, App::on(host)?, operations)
+    Api::new(host, App::from_host(host)?, operations)
 }
 
 /// What it answers.

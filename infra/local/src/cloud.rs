@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use boundary::telemetry::Log;
-use boundary::{Aws, Build, Carriers, Clock, Entropy, Host, Vars};
+use boundary::{Aws, Build, Clock, Entropy, Host, Providers, Vars};
 use bytes::Bytes;
 use domain::Timestamp;
 use http::{Request, Response};
@@ -26,7 +26,7 @@ use crate::pump::Pump;
 use crate::schedule::Schedules;
 use crate::server::{self, Remote};
 use crate::services::{ACCESS_KEY, SECRET_KEY, Services};
-use crate::time::Movable;
+use crate::time::MovableClock;
 use crate::websocket::WebSockets;
 
 /// How a local cloud is to be.
@@ -39,7 +39,7 @@ pub struct Options {
     /// Where data is kept; `None` keeps it in memory.
     pub folder: Option<PathBuf>,
     /// A clock that a test moves; `None` for the machine's.
-    pub clock: Option<Movable>,
+    pub clock: Option<MovableClock>,
     /// Makes everything random repeatable.
     pub seed: Option<u64>,
     /// Each new instance of a function has a clock that is wrong by up to so many milliseconds.
@@ -60,7 +60,7 @@ pub struct Options {
     /// that this takes.
     pub sink: Option<Sink>,
     /// Whoever carries notifications instead of those that the template's settings name.
-    pub carriers: Option<Carriers>,
+    pub providers: Option<Providers>,
 }
 
 impl Options {
@@ -80,7 +80,7 @@ impl Options {
             network: internet::closed(),
             url: None,
             sink: None,
-            carriers: None,
+            providers: None,
         }
     }
 
@@ -125,7 +125,7 @@ impl Cloud {
     pub fn start(options: Options) -> Result<Self, String> {
         let stack = template::load(&options.template, &options.parameters)
             .map_err(|error| error.to_string())?;
-        let clock = options.clock.as_ref().map_or_else(Clock::system, Movable::clock);
+        let clock = options.clock.as_ref().map_or_else(Clock::system, MovableClock::clock);
         let now_ms = milliseconds(&clock);
         let services = Services::open(&stack, options.folder.as_deref(), &now_ms, options.seed)?
             .sending_to(options.sink.clone());
@@ -140,7 +140,7 @@ impl Cloud {
                 skew_ms: options.skew_ms,
                 log: options.log,
                 network: options.network,
-                carriers: options.carriers,
+                providers: options.providers,
             };
             Runner::Here(hosts(parts), Arc::new(options.functions))
         };
@@ -265,12 +265,12 @@ pub fn base_vars() -> BTreeMap<String, String> {
 struct HostParts {
     services: Services,
     faults: Arc<Faults>,
-    clock: Option<Movable>,
+    clock: Option<MovableClock>,
     seed: Option<u64>,
     skew_ms: u64,
     log: Log,
     network: Network,
-    carriers: Option<Carriers>,
+    providers: Option<Providers>,
 }
 
 /// Makes the host of each new instance.
@@ -294,7 +294,7 @@ fn hosts(parts: HostParts) -> Hosts {
             entropy: entropy.clone(),
             log: parts.log.for_instance(),
             network: parts.network.clone(),
-            carriers: parts.carriers.clone(),
+            providers: parts.providers.clone(),
         }
     })
 }

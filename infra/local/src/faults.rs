@@ -19,7 +19,7 @@ use crate::services::Service;
 use answers::{BROKEN, THROTTLED, conflict, refusal};
 use record::Record;
 
-pub use record::{Recorded, Wanted};
+pub use record::{CallFilter, Recorded};
 
 /// What can go wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,9 +63,9 @@ pub struct Faults {
     plan: Mutex<Plan>,
     counts: Mutex<BTreeMap<Fault, u64>>,
     seen: Mutex<HashMap<Bytes, Response<Bytes>>>,
-    sabotage: Option<Sabotage>,
-    silent: Mutex<Option<Wanted>>,
-    slow: Mutex<Option<Wanted>>,
+    mutation: Option<Mutation>,
+    silent: Mutex<Option<CallFilter>>,
+    slow: Mutex<Option<CallFilter>>,
     record: Record,
 }
 
@@ -74,7 +74,7 @@ const SLOW_TURNS: u64 = 250;
 
 /// Changes a request on its way to a service: what a function would send if it had a bug. It gets
 /// the operation's name and its JSON; what it returns is sent instead.
-pub type Sabotage = fn(&str, &mut serde_json::Value);
+pub type Mutation = fn(&str, &mut serde_json::Value);
 
 enum Plan {
     Never,
@@ -114,9 +114,9 @@ impl Faults {
     }
 
     /// The same, in a product with a planted bug.
-    pub fn sabotaged(seed: u64, per_mille: u64, sabotage: Sabotage) -> Arc<Self> {
+    pub fn mutated(seed: u64, per_mille: u64, mutation: Mutation) -> Arc<Self> {
         let plan = Plan::Seeded { dice: Dice::new(seed), per_mille };
-        Arc::new(Self { sabotage: Some(sabotage), ..Self::new(plan) })
+        Arc::new(Self { mutation: Some(mutation), ..Self::new(plan) })
     }
 
     fn with(plan: Plan) -> Arc<Self> {
@@ -128,7 +128,7 @@ impl Faults {
             plan: Mutex::new(plan),
             counts: Mutex::default(),
             seen: Mutex::default(),
-            sabotage: None,
+            mutation: None,
             silent: Mutex::default(),
             slow: Mutex::default(),
             record: Record::default(),
@@ -136,18 +136,18 @@ impl Faults {
     }
 
     /// From now on, calls that are `wanted` are never answered; `None` ends that.
-    pub fn silence(&self, wanted: Option<Wanted>) {
+    pub fn silence(&self, wanted: Option<CallFilter>) {
         *lock(&self.silent) = wanted;
     }
 
     /// From now on, about every other call that is `wanted` arrives late, when others have done much in the
     /// meantime; `None` ends that.
-    pub fn slow_down(&self, wanted: Option<Wanted>) {
+    pub fn slow_down(&self, wanted: Option<CallFilter>) {
         *lock(&self.slow) = wanted;
     }
 
     /// From now on keeps the calls that are `wanted`, for a test to look at.
-    pub fn record(&self, wanted: Wanted) {
+    pub fn record(&self, wanted: CallFilter) {
         self.record.start(wanted);
     }
 
@@ -161,12 +161,12 @@ impl Faults {
         self.record.count()
     }
 
-    /// The request as the sabotage, if there is one, would have it.
+    /// The request as the mutation, if there is one, would have it.
     pub(crate) fn tampered(&self, request: Request<Bytes>) -> Request<Bytes> {
-        let Some(sabotage) = self.sabotage else { return request };
+        let Some(mutation) = self.mutation else { return request };
         let Ok(mut body) = serde_json::from_slice(request.body()) else { return request };
         let operation = crate::services::operation_of(&request).to_owned();
-        sabotage(&operation, &mut body);
+        mutation(&operation, &mut body);
         request.map(|_| Bytes::from(body.to_string()))
     }
 

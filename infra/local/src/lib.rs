@@ -39,4 +39,4 @@ pub mod functions_elsewhere {
 }
 
 pub use cloud::{Cloud, Options};
-pub use time::Movable;
+pub use time::MovableClock;

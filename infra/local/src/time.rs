@@ -9,13 +9,13 @@ use domain::Timestamp;
 /// A clock that moves when told to, and with tokio's own time, which tests pause: a `sleep` in
 /// product code moves it by as much as was slept.
 #[derive(Debug, Clone)]
-pub struct Movable {
+pub struct MovableClock {
     start_ms: i64,
     started: tokio::time::Instant,
     offset_ms: Arc<AtomicI64>,
 }
 
-impl Movable {
+impl MovableClock {
     /// Starts at `start`. Must be called inside a tokio runtime.
     pub fn starting_at(start: Timestamp) -> Self {
         Self {

@@ -84,7 +84,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (rules, count): (usize, u64) = (if mode == "five" { 5 } else { 1 }, count.parse()?);
     let rules = Dimension::ALL.into_iter().take(rules).map(document);
     let store = Canned { rules: Arc::new(rules.collect()), calls: Arc::default() };
-    let limiter = Limiter::on(&host(store.clone())?)?;
+    let limiter = Limiter::from_host(&host(store.clone())?)?;
     let now = Timestamp::from_millisecond(NOW_MS)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -192,6 +192,6 @@ fn host(store: Canned) -> Result<Host, Box<dyn Error>> {
         entropy: Entropy::system(),
         log: Log::new(|_| {}),
         network: outside::Network::system(),
-        carriers: None,
+        providers: None,
     })
 }

@@ -15,7 +15,7 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryFutureExt, future, stream};
 use messaging::{DeadLetters, TRACEPARENT};
 use serde_json::json;
-use store::tally;
+use store::capacity;
 
 use crate::telemetry::{Fields, Log, Report, Stopwatch, Trace, measured, trace_of};
 use crate::{Clock, Entropy, Host, Misconfigured};
@@ -181,7 +181,7 @@ impl<S: Send + Sync + 'static> Consumer<S> {
 
     /// Unreadable messages of some queues, which are named with their dead letters, go there.
     #[must_use]
-    pub fn with_letters(mut self, letters: Vec<(String, DeadLetters)>) -> Self {
+    pub fn with_dead_letters(mut self, letters: Vec<(String, DeadLetters)>) -> Self {
         if let Some(shared) = Arc::get_mut(&mut self.shared) {
             shared.letters = letters;
         }
@@ -271,7 +271,7 @@ impl<S> Shared<S> {
         let stopwatch = Stopwatch::start();
         let message = self.read(&record);
         let work = AssertUnwindSafe((self.handler)(&self.state, &message)).catch_unwind();
-        let ((outcome, tally), measures) = measured(tally::counted(work)).await;
+        let ((outcome, capacity), measures) = measured(capacity::metered(work)).await;
         let (done, outcome, fault) = match outcome {
             Ok(Ok(())) => (true, "done", None),
             Ok(Err(Unhandled::Unreadable(reason))) => {
@@ -293,7 +293,7 @@ impl<S> Shared<S> {
             operation: self.name,
             message: format!("{} {outcome}", self.name),
             trace: &message.trace,
-            tally,
+            capacity,
             fault: fault.as_deref(),
             fields,
             measures,
@@ -330,6 +330,6 @@ impl<S> Shared<S> {
         let source = record.event_source_arn.as_deref().unwrap_or_default();
         let named = self.letters.iter().find(|(queue, _)| source.ends_with(queue.as_str()));
         let letters = named.map_or(&self.dead_letters, |(_, letters)| letters);
-        letters.keep(body, reason, id, source).await
+        letters.send(body, reason, id, source).await
     }
 }

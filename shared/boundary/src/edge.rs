@@ -2,11 +2,11 @@
 //!
 //! [`crate::http`] finds operations, identifies callers and writes a line for every request; where a
 //! request costs microseconds, that would be most of them. A function here answers at once if it can
-//! ([`Step::Now`]) and does the rest after the answer is out ([`Moment`]). Guarantee: a panic is
+//! ([`EdgeReply::Ready`]) and does the rest after the answer is out ([`Phase`]). Guarantee: a panic is
 //! answered like any other fault. Absent: routes, identity, bodies, a log line for each request.
 
-mod answer;
 mod event;
+mod response;
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -15,35 +15,35 @@ use std::sync::Arc;
 use domain::Failure;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use store::tally::Tally;
+use store::capacity::CapacityUsed;
 
 use crate::http::Problem;
 use crate::telemetry::{Fields, Log, Report, Trace};
 use crate::{Clock, Entropy, Function, Host, Invocation};
 
-pub use answer::Answer;
-pub use event::{Event, Headers};
+pub use event::{Headers, HttpEvent};
+pub use response::EdgeResponse;
 
 /// What a handler comes to.
-pub enum Step<'a> {
+pub enum EdgeReply<'a> {
     /// The answer, without having waited for anything.
-    Now(Answer),
+    Ready(EdgeResponse),
     /// Something has to be waited for first.
-    Later(BoxFuture<'a, Answer>),
+    Pending(BoxFuture<'a, EdgeResponse>),
 }
 
-impl fmt::Debug for Step<'_> {
+impl fmt::Debug for EdgeReply<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Now(answer) => f.debug_tuple("Now").field(answer).finish(),
-            Self::Later(_) => f.write_str("Later"),
+            Self::Ready(answer) => f.debug_tuple("Ready").field(answer).finish(),
+            Self::Pending(_) => f.write_str("Pending"),
         }
     }
 }
 
 /// When work runs that nobody waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moment {
+pub enum Phase {
     /// Before the first event: whatever makes the first answer faster.
     Start,
     /// The answer is out and the next event not asked for: Lambda does not freeze the environment.
@@ -52,8 +52,8 @@ pub enum Moment {
     Shutdown,
 }
 
-type Handler<S> = for<'a> fn(&'a S, Event) -> Step<'a>;
-type Aside<S> = for<'a> fn(&'a S, Moment) -> BoxFuture<'a, ()>;
+type Handler<S> = for<'a> fn(&'a S, HttpEvent) -> EdgeReply<'a>;
+type PhaseHandler<S> = for<'a> fn(&'a S, Phase) -> BoxFuture<'a, ()>;
 
 /// A function with a hot path.
 pub struct Edge<S> {
@@ -64,7 +64,7 @@ struct Shared<S> {
     name: &'static str,
     state: S,
     handler: Handler<S>,
-    aside: Aside<S>,
+    run_phase: PhaseHandler<S>,
     clock: Clock,
     entropy: Entropy,
     log: Log,
@@ -84,20 +84,20 @@ impl<S> fmt::Debug for Edge<S> {
 }
 
 impl<S: Send + Sync + 'static> Edge<S> {
-    /// A function on `host` that answers with `handler` and does the rest in `aside`.
+    /// A function on `host` that answers with `handler` and does the rest in `run_phase`.
     pub fn new(
         host: &Host,
         name: &'static str,
         state: S,
         handler: Handler<S>,
-        aside: Aside<S>,
+        run_phase: PhaseHandler<S>,
     ) -> Self {
         Self {
             shared: Arc::new(Shared {
                 name,
                 state,
                 handler,
-                aside,
+                run_phase,
                 clock: host.clock.clone(),
                 entropy: host.entropy.clone(),
                 log: host.log.clone(),
@@ -107,24 +107,24 @@ impl<S: Send + Sync + 'static> Edge<S> {
     }
 
     /// Answers one request, whatever happens.
-    pub async fn handle(&self, event: Event) -> Answer {
+    pub async fn handle(&self, event: HttpEvent) -> EdgeResponse {
         let shared = &self.shared;
         let handled =
             std::panic::catch_unwind(AssertUnwindSafe(|| (shared.handler)(&shared.state, event)));
         let answered = match handled {
-            Ok(Step::Now(answer)) => return answer,
-            Ok(Step::Later(work)) => AssertUnwindSafe(work).catch_unwind().await,
+            Ok(EdgeReply::Ready(answer)) => return answer,
+            Ok(EdgeReply::Pending(work)) => AssertUnwindSafe(work).catch_unwind().await,
             Err(panic) => Err(panic),
         };
         answered.unwrap_or_else(|_| {
             shared.report("answer the request");
-            Answer::problem(Problem::panicked(), "/")
+            EdgeResponse::problem(Problem::panicked(), "/")
         })
     }
 
     /// Does what waits for that moment.
-    pub async fn meanwhile(&self, moment: Moment) {
-        let work = (self.shared.aside)(&self.shared.state, moment);
+    pub async fn run_phase(&self, phase: Phase) {
+        let work = (self.shared.run_phase)(&self.shared.state, phase);
         if AssertUnwindSafe(work).catch_unwind().await.is_err() {
             self.shared.report("work after the answer");
         }
@@ -141,7 +141,7 @@ impl<S> Shared<S> {
             operation: self.name,
             message: format!("{} panicked", self.name),
             trace: &Trace::new(&self.entropy),
-            tally: Tally::default(),
+            capacity: CapacityUsed::default(),
             fault: Some(&fault),
             fields: Fields::new(),
             measures: Vec::new(),
@@ -162,11 +162,11 @@ impl<S: Send + Sync + 'static> Function for Edge<S> {
     }
 
     fn after(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.meanwhile(Moment::AfterAnswer))
+        Box::pin(self.run_phase(Phase::AfterAnswer))
     }
 
     fn shutdown(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.meanwhile(Moment::Shutdown))
+        Box::pin(self.run_phase(Phase::Shutdown))
     }
 }
 

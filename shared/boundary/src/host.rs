@@ -8,7 +8,7 @@ use store::{Accounts, Limits, Table};
 
 use crate::socket::Connections;
 use crate::telemetry::Log;
-use crate::{Aws, Carriers, Clock, Entropy, Misconfigured, Vars};
+use crate::{Aws, Clock, Entropy, Misconfigured, Providers, Vars};
 
 /// Everything a function needs from outside: handed in once, when it is built.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ pub struct Host {
     pub network: Network,
     /// Whoever carries notifications, where the place itself brings them; otherwise they are made from
     /// the settings.
-    pub carriers: Option<Carriers>,
+    pub providers: Option<Providers>,
 }
 
 impl Host {
@@ -39,7 +39,7 @@ impl Host {
             entropy: Entropy::system(),
             log: Log::stdout(),
             network: Network::system(),
-            carriers: None,
+            providers: None,
         })
     }
 

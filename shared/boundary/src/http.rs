@@ -23,7 +23,7 @@ use futures::FutureExt;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt;
 use serde_json::json;
-use store::tally;
+use store::capacity;
 use tower::ServiceExt;
 
 use crate::identity::Identity;
@@ -36,10 +36,10 @@ use call::Noted;
 use domain::limits::headers::Fields;
 
 pub use accept::prefers_html;
-pub use answers::{Accepted, Created, Keep, NoContent, Repeatable, Stored, Text, Versioned};
+pub use answers::{Accepted, Created, NoContent, Repeatable, Storable, Text, Upserted, Versioned};
 pub use arguments::{Caller, IdempotencyKey, IfMatch, Json, Path, Query, Segment};
 pub use axum::extract::State;
-pub use call::{Arrival, Call, parse_json, parse_query};
+pub use call::{Call, IncomingRequest, parse_json, parse_query};
 pub use cursor::Cursor;
 pub use operation::{Access, Operation, Operations, Routes};
 pub use problem::{KINDS, Kind, Problem, sentence};
@@ -73,12 +73,12 @@ impl Api {
         state: S,
         operations: impl FnOnce(&mut Routes<S>),
     ) -> Result<Self, Misconfigured> {
-        let limiter = Arc::new(Limiter::on(host)?);
+        let limiter = Arc::new(Limiter::from_host(host)?);
         let admission = Arc::new(Admission::new(Arc::clone(&limiter), host.log.clone()));
         let mut routes = Routes::new(Arc::clone(&admission));
         operations(&mut routes);
         if routes.ask_who_calls() {
-            admission.know(Identity::on(host)?);
+            admission.know(Identity::from_host(host)?);
         }
         Ok(Self {
             shared: Arc::new(Shared {
@@ -123,12 +123,12 @@ impl Api {
         let conditions = Conditions::of(&event);
         let request = call::arrived(event, now, trace.clone(), shared.behind_cloudfront);
         let method = request.method().clone();
-        let arrival = request.extensions().get::<Arrival>();
+        let arrival = request.extensions().get::<IncomingRequest>();
         let (path, seen) = arrival.map(|it| (it.path.clone(), it.seen.clone())).unwrap_or_default();
 
         let router = shared.router.clone();
         let work = std::panic::AssertUnwindSafe(router.oneshot(request)).catch_unwind();
-        let ((outcome, tally), measures) = Box::pin(measured(tally::counted(work))).await;
+        let ((outcome, capacity), measures) = Box::pin(measured(capacity::metered(work))).await;
         let response = match outcome {
             Ok(Ok(response)) => response,
             Ok(Err(never)) => match never {},
@@ -154,7 +154,7 @@ impl Api {
             operation: operation.unwrap_or("unclaimed"),
             message,
             trace: &trace,
-            tally,
+            capacity,
             fault: fault.as_deref(),
             fields,
             measures,

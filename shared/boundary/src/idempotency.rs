@@ -6,18 +6,18 @@
 use domain::Timestamp;
 use sha2::{Digest, Sha256};
 use store::Idempotency;
-use store::idempotency::{Answer, Claim, Request as Once, Ticket};
+use store::idempotency::{Claim, IdempotentRequest, StoredResponse, Ticket};
 
 use crate::Entropy;
 use crate::http::{Call, IdempotencyKey, Problem};
 
 /// Whether the handler has to run.
 #[derive(Debug)]
-pub enum Turn {
+pub enum Execution {
     /// Yes; with a ticket if the caller sent a key.
     Run(Option<Ticket>),
     /// No: this is what was answered.
-    Repeat(Answer),
+    Replay(StoredResponse),
 }
 
 /// Claims the request's key, if it has one, for `operation`.
@@ -27,7 +27,7 @@ pub async fn begin(
     key: &IdempotencyKey,
     operation: &'static str,
     entropy: &Entropy,
-) -> Result<Turn, Problem> {
+) -> Result<Execution, Problem> {
     let caller = call.caller()?.user_id.as_str().to_owned();
     begin_for(once, &caller, call, key, operation, entropy).await
 }
@@ -40,14 +40,14 @@ pub async fn begin_for(
     key: &IdempotencyKey,
     operation: &'static str,
     entropy: &Entropy,
-) -> Result<Turn, Problem> {
-    let Some(key) = &key.0 else { return Ok(Turn::Run(None)) };
+) -> Result<Execution, Problem> {
+    let Some(key) = &key.0 else { return Ok(Execution::Run(None)) };
     let claimant = entropy.token();
     let claim = name(key, call, (caller, operation), &claimant);
     match once.claim(&claim, call.now).await? {
-        Claim::Won(ticket) => Ok(Turn::Run(Some(ticket))),
+        Claim::Won(ticket) => Ok(Execution::Run(Some(ticket))),
         before @ (Claim::Answered(_) | Claim::Running(_) | Claim::Mismatch) => {
-            met(before, call.now).map(Turn::Repeat)
+            met(before, call.now).map(Execution::Replay)
         }
     }
 }
@@ -59,14 +59,14 @@ pub fn name<'a>(
     call: &Call,
     (caller, operation): (&'a str, &'static str),
     claimant: &'a str,
-) -> Once<'a> {
+) -> IdempotentRequest<'a> {
     // The path belongs to it: one key on two accounts' keys is two requests.
     let fingerprint = digest(&call.path, &call.body);
-    Once { caller, operation, key, fingerprint, claimant, deadline: call.deadline }
+    IdempotentRequest { caller, operation, key, fingerprint, claimant, deadline: call.deadline }
 }
 
 /// What a repeat is told: the first answer, or why there is none.
-pub fn met(claim: Claim, now: Timestamp) -> Result<Answer, Problem> {
+pub fn met(claim: Claim, now: Timestamp) -> Result<StoredResponse, Problem> {
     match claim {
         Claim::Answered(answer) => Ok(answer),
         Claim::Running(until) => Err(Problem::in_progress(seconds_until(until, now))),

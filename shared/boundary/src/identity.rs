@@ -17,7 +17,7 @@ use domain::accounts::{
 use messaging::KeyUses;
 use store::Accounts;
 
-use crate::http::{Arrival, Problem};
+use crate::http::{IncomingRequest, Problem};
 use crate::telemetry::{Log, Trace};
 use crate::{Host, Misconfigured};
 
@@ -63,7 +63,7 @@ impl Memory {
 
 impl Identity {
     /// Set up from a function's environment.
-    pub fn on(host: &Host) -> Result<Self, Misconfigured> {
+    pub fn from_host(host: &Host) -> Result<Self, Misconfigured> {
         let root = host.vars.parsed(
             "ADMIN_KEY_HASH",
             SecretHash::from_hex,
@@ -80,7 +80,7 @@ impl Identity {
     /// The caller, or the problem to answer with.
     pub(crate) async fn authenticate(
         &self,
-        arrival: &Arrival,
+        arrival: &IncomingRequest,
         authorization: Option<&str>,
         log: &Log,
     ) -> Result<Principal, Problem> {

@@ -71,7 +71,7 @@ impl From<Shortage> for Problem {
 
 impl IdSource {
     /// Ids from the lanes in the table that `IDS_TABLE` names.
-    pub fn on(host: &Host) -> Result<Self, Misconfigured> {
+    pub fn from_host(host: &Host) -> Result<Self, Misconfigured> {
         let table = host.vars.required(store::schema::IDS.variable)?;
         Ok(Self {
             leases: Leases::new(host.aws.dynamodb(), table),

@@ -8,7 +8,6 @@
 
 mod aws;
 pub mod batch;
-mod carriers;
 mod clock;
 mod config;
 pub mod edge;
@@ -20,6 +19,7 @@ pub mod identity;
 pub mod ids;
 pub mod limits;
 pub mod openapi;
+mod providers;
 mod runtime;
 pub mod schedule;
 pub mod socket;
@@ -28,11 +28,11 @@ mod system;
 pub mod telemetry;
 
 pub use aws::Aws;
-pub use carriers::Carriers;
 pub use clock::Clock;
 pub use config::{Misconfigured, Vars};
 pub use entropy::Entropy;
 pub use host::Host;
+pub use providers::Providers;
 pub use runtime::{Function, Invocation, run_edge, run_http, run_queue, run_schedule, run_socket};
 pub use switches::Switches;
 pub use system::{Build, Member, System, Trigger};

@@ -59,7 +59,7 @@ pub struct Limiter {
 
 impl Limiter {
     /// Counts in the table that `LIMITS_TABLE` names.
-    pub fn on(host: &Host) -> Result<Self, Misconfigured> {
+    pub fn from_host(host: &Host) -> Result<Self, Misconfigured> {
         let deadline = host.vars.parsed(
             "LIMITS_DEADLINE_MS",
             |text| text.parse().ok().filter(|ms| (1..=10_000).contains(ms)),

@@ -10,7 +10,7 @@ use lambda_http::{Adapter, Service};
 use lambda_runtime::{Context, Runtime, service_fn};
 
 use crate::batch::Consumer;
-use crate::edge::{Edge, Moment};
+use crate::edge::{Edge, Phase};
 use crate::http::Api;
 use crate::schedule::Task;
 use crate::socket::Socket;
@@ -75,7 +75,7 @@ pub fn run_edge<S: Send + Sync + 'static>(
         let host = Host::lambda()?;
         let edge = function(&host)?;
         let shutdown = Shutdown::listen(host.vars.optional("AWS_LAMBDA_RUNTIME_API")).await;
-        edge.meanwhile(Moment::Start).await;
+        edge.run_phase(Phase::Start).await;
         let answering = edge.clone();
         let runtime = Runtime::new(service_fn(move |event: LambdaEvent<_>| {
             let edge = answering.clone();

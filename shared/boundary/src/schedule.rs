@@ -8,7 +8,7 @@ use domain::{Failure, Timestamp};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
-use store::tally;
+use store::capacity;
 
 use crate::telemetry::{Fields, Log, Report, Stopwatch, Trace, measured};
 use crate::{Clock, Entropy, Host};
@@ -76,7 +76,7 @@ impl<S: Send + Sync + 'static> Task<S> {
         let stopwatch = Stopwatch::start();
         let run = Run { now: shared.clock.now(), trace: Trace::new(&shared.entropy) };
         let work = AssertUnwindSafe((shared.handler)(&shared.state, &run)).catch_unwind();
-        let ((outcome, tally), measures) = measured(tally::counted(work)).await;
+        let ((outcome, capacity), measures) = measured(capacity::metered(work)).await;
         let outcome = match outcome {
             Ok(outcome) => outcome.map_err(|failure| failure.chain()),
             Err(_) => Err("the handler panicked".to_owned()),
@@ -88,7 +88,7 @@ impl<S: Send + Sync + 'static> Task<S> {
             operation: shared.name,
             message: format!("{} ran", shared.name),
             trace: &run.trace,
-            tally,
+            capacity,
             fault: outcome.as_ref().err().map(String::as_str),
             fields: outcome.clone().unwrap_or_default(),
             measures,

@@ -21,7 +21,7 @@ use domain::{Failure, Timestamp};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
-use store::tally;
+use store::capacity;
 
 use crate::http::{Access, Problem};
 use crate::identity::Identity;
@@ -140,7 +140,7 @@ impl<S: Send + Sync + 'static> Socket<S> {
     ) -> Result<Self, Misconfigured> {
         let identity = match access {
             Access::Public => None,
-            Access::Key | Access::Role(_) | Access::Optional(_) => Some(Identity::on(host)?),
+            Access::Key | Access::Role(_) | Access::Optional(_) => Some(Identity::from_host(host)?),
         };
         Ok(Self {
             shared: Arc::new(Shared {
@@ -170,7 +170,7 @@ impl<S: Send + Sync + 'static> Socket<S> {
         fields.insert("connection".to_owned(), json!(event.connection_id()));
         let work = shared.answer(&event, now, &trace, &mut fields);
         let work = AssertUnwindSafe(work).catch_unwind();
-        let ((outcome, tally), measures) = Box::pin(measured(tally::counted(work))).await;
+        let ((outcome, capacity), measures) = Box::pin(measured(capacity::metered(work))).await;
         let outcome = outcome.unwrap_or_else(|_| Err(Problem::panicked()));
         let (answer, fault) = match outcome {
             Ok(()) => (accepted(&event), None),
@@ -188,7 +188,7 @@ impl<S: Send + Sync + 'static> Socket<S> {
             operation: shared.name,
             message: format!("{} {}", shared.name, event.route()),
             trace: &trace,
-            tally,
+            capacity,
             fault: fault.as_deref(),
             fields,
             measures,

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use domain::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use store::tally::Tally;
+use store::capacity::CapacityUsed;
 
 use crate::Entropy;
 pub use measure::{Measure, Unit, measure, measure_of, measured, measured_now};
@@ -93,7 +93,7 @@ pub struct Report<'a> {
     /// Which trace it belongs to.
     pub trace: &'a Trace,
     /// What it cost at the store.
-    pub tally: Tally,
+    pub capacity: CapacityUsed,
     /// Why it failed, if it was our fault.
     pub fault: Option<&'a str>,
     /// Everything else worth a field.
@@ -197,8 +197,8 @@ impl Report<'_> {
             faults: u8::from(self.fault.is_some()),
             trace_id: self.trace.id(),
             cold,
-            store_calls: self.tally.calls,
-            store_units: self.tally.units,
+            store_calls: self.capacity.calls,
+            store_units: self.capacity.units,
             fault: self.fault,
             fields: &self.fields,
             measures,
@@ -254,7 +254,7 @@ mod tests {
             operation: "makeIds",
             message: "POST /api/v1/ids 200".to_owned(),
             trace: &trace,
-            tally: Tally { calls: 2, units: 1.5 },
+            capacity: CapacityUsed { calls: 2, units: 1.5 },
             fault: None,
             fields: Fields::new(),
             measures: Vec::new(),

@@ -72,7 +72,7 @@ pub use letter::{DeadLetter, LetterFilter, Remedy};
 pub use locale::Locale;
 pub use message::{Message, bell};
 pub use notification::{Body, Category, Notification, Priority};
-pub use parcel::{Address, Channel, Class, Content, Handed, Parcel};
+pub use parcel::{Address, Channel, Class, Content, ProviderMessage, SendOutcome};
 pub use preferences::{By, Clock, Day, Preferences, Quiet, Switched, Zone, quiet_until};
 pub use retry::{MAX_ATTEMPTS, repeat_is_harmless, retry_ms};
 pub use submission::{Asked, MAX_USERS, Request, Submission, TemplateRequest};

@@ -17,7 +17,7 @@ impl DeadLetters {
     }
 
     /// Keeps `body` with why it could not be used and where it came from.
-    pub async fn keep(
+    pub async fn send(
         &self,
         body: &str,
         reason: &str,

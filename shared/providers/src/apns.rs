@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use bytes::Bytes;
 use domain::Timestamp;
-use domain::notifications::{Address, Class, Content, Handed, Parcel};
+use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use outside::{Answered, Lines, Network, Post};
@@ -78,7 +78,7 @@ impl Apns {
 
     fn post(
         &self,
-        parcel: &Parcel,
+        parcel: &ProviderMessage,
         token: HeaderValue,
         body: Bytes,
         now: Timestamp,
@@ -97,7 +97,7 @@ impl Apns {
     }
 }
 
-fn expiration(parcel: &Parcel, now: Timestamp) -> i64 {
+fn expiration(parcel: &ProviderMessage, now: Timestamp) -> i64 {
     let end = parcel.expires_at.map_or(i64::MAX, Timestamp::as_second);
     end.clamp(now.as_second(), now.as_second() + MAX_WAIT)
 }
@@ -116,7 +116,7 @@ impl Provider for Apns {
         true
     }
 
-    async fn hand_over(&self, parcel: &Parcel, now: Timestamp) -> Handed {
+    async fn send(&self, parcel: &ProviderMessage, now: Timestamp) -> SendOutcome {
         let Address::Apns { token: device } = &parcel.to else { return misdirected() };
         if device.is_empty() || device.len() > 200 || !device.bytes().all(|b| b.is_ascii_hexdigit())
         {
@@ -145,7 +145,7 @@ fn expired(answer: &Answered) -> bool {
     answer.status == 403 && reason(&answer.body) == "ExpiredProviderToken"
 }
 
-fn handed(answer: &Answered, now: Timestamp) -> Handed {
+fn handed(answer: &Answered, now: Timestamp) -> SendOutcome {
     if answer.status == 200 {
         let id = answer.headers.get(ID).and_then(|id| id.to_str().ok());
         return accepted(id.map(str::to_owned));
@@ -155,7 +155,7 @@ fn handed(answer: &Answered, now: Timestamp) -> Handed {
     refused_with(classify(answer.status, &reason), &answer.headers, now, said)
 }
 
-fn body(parcel: &Parcel) -> Option<Bytes> {
+fn body(parcel: &ProviderMessage) -> Option<Bytes> {
     let Content::Push { title, body, link, data } = &parcel.content else { return None };
     let mut aps = json!({ "alert": { "title": title, "body": body } });
     if parcel.urgent {

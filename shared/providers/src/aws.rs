@@ -8,7 +8,7 @@ use aws_smithy_runtime_api::http::Response;
 use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
-use domain::notifications::{Address, Class, Handed};
+use domain::notifications::{Address, Class, SendOutcome};
 use hyper_util::client::legacy;
 
 use crate::classified::refused;
@@ -37,11 +37,11 @@ pub(crate) fn handed<E>(
     error: &SdkError<E, Response>,
     to: &Address,
     classify: fn(&Answer<'_>) -> Class,
-) -> Handed
+) -> SendOutcome
 where
     E: ProvideErrorMetadata,
 {
-    let unknown = |said: &str| Handed::Unknown { said: said.to_owned() };
+    let unknown = |said: &str| SendOutcome::Unknown { said: said.to_owned() };
     match error {
         SdkError::ConstructionFailure(_) => {
             refused(Class::Unrecognised, "no request can be made of it")
@@ -57,7 +57,7 @@ where
                 (meta.code().unwrap_or_default(), meta.message().unwrap_or_default());
             let class = classify(&Answer { code, message, status });
             let wait = answered.raw().headers().get("retry-after");
-            Handed::Refused {
+            SendOutcome::Refused {
                 class,
                 retry_after_seconds: wait.and_then(|seconds| seconds.parse().ok()),
                 said: cleaned(&format!("{status} {code} {message}"), to),

@@ -1,7 +1,7 @@
 //! What answers have in common, whoever gives them.
 
 use domain::Timestamp;
-use domain::notifications::{Class, Handed};
+use domain::notifications::{Class, SendOutcome};
 use http::HeaderMap;
 use http::header::RETRY_AFTER;
 use jiff::fmt::rfc2822::DateTimeParser;
@@ -10,16 +10,16 @@ use outside::{NotFetched, NotPosted};
 /// The longest that a provider's wish is heard: a day.
 const LONGEST: i64 = 86_400;
 
-pub(crate) fn refused(class: Class, said: impl Into<String>) -> Handed {
-    Handed::Refused { class, retry_after_seconds: None, said: said.into() }
+pub(crate) fn refused(class: Class, said: impl Into<String>) -> SendOutcome {
+    SendOutcome::Refused { class, retry_after_seconds: None, said: said.into() }
 }
 
-pub(crate) fn accepted(reference: Option<String>) -> Handed {
-    Handed::Accepted { reference }
+pub(crate) fn accepted(reference: Option<String>) -> SendOutcome {
+    SendOutcome::Accepted { reference }
 }
 
 /// A parcel for somebody else: a mistake of ours.
-pub(crate) fn misdirected() -> Handed {
+pub(crate) fn misdirected() -> SendOutcome {
     refused(Class::Unrecognised, "a parcel that this provider does not take")
 }
 
@@ -29,19 +29,19 @@ pub(crate) fn refused_with(
     headers: &HeaderMap,
     now: Timestamp,
     said: String,
-) -> Handed {
-    Handed::Refused { class, retry_after_seconds: retry_after(headers, now), said }
+) -> SendOutcome {
+    SendOutcome::Refused { class, retry_after_seconds: retry_after(headers, now), said }
 }
 
 /// What a failure to post means. To a URL that somebody chose and that must not be called, nothing
 /// is ever delivered.
-pub(crate) fn not_posted(cause: &NotPosted) -> Handed {
+pub(crate) fn not_posted(cause: &NotPosted) -> SendOutcome {
     match cause {
         NotPosted::Unsent(NotFetched::Forbidden(_)) => {
             refused(Class::InvalidRecipient, cause.to_string())
         }
         NotPosted::Unsent(_) => refused(Class::Outage, cause.to_string()),
-        NotPosted::Unanswered(_) => Handed::Unknown { said: cause.to_string() },
+        NotPosted::Unanswered(_) => SendOutcome::Unknown { said: cause.to_string() },
     }
 }
 

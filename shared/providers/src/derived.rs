@@ -6,7 +6,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::hex;
-use domain::notifications::Parcel;
+use domain::notifications::ProviderMessage;
 use ring::digest::{SHA256, digest};
 
 /// 32 characters of base64url: a Web Push topic, a collapse id, a tag.
@@ -16,7 +16,7 @@ pub(crate) fn label(key: &str) -> String {
 }
 
 /// What a parcel takes the place of: others of its group or, without one, a copy of itself.
-pub(crate) fn group(parcel: &Parcel) -> String {
+pub(crate) fn group(parcel: &ProviderMessage) -> String {
     match &parcel.collapse_key {
         Some(key) => label(&format!("group {key}")),
         None => label(&format!("parcel {}", parcel.key)),

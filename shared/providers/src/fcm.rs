@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use domain::Timestamp;
-use domain::notifications::{Address, Class, Content, Handed, Parcel};
+use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
 use outside::{Answered, Limits, Lines, Network, NotPosted, Post};
@@ -84,7 +84,7 @@ impl Provider for Fcm {
         true
     }
 
-    async fn hand_over(&self, parcel: &Parcel, now: Timestamp) -> Handed {
+    async fn send(&self, parcel: &ProviderMessage, now: Timestamp) -> SendOutcome {
         let Address::Fcm { token: device } = &parcel.to else { return misdirected() };
         let Some(message) = message(parcel, device, now) else {
             return refused(Class::Content, "not for a device");
@@ -109,7 +109,7 @@ impl Provider for Fcm {
     }
 }
 
-fn message(parcel: &Parcel, device: &str, now: Timestamp) -> Option<Value> {
+fn message(parcel: &ProviderMessage, device: &str, now: Timestamp) -> Option<Value> {
     let Content::Push { title, body, link, data } = &parcel.content else { return None };
     let mut data = data.clone();
     data.extend(link.clone().map(|link| ("link".to_owned(), link)));
@@ -138,7 +138,7 @@ fn message(parcel: &Parcel, device: &str, now: Timestamp) -> Option<Value> {
     } }))
 }
 
-fn handed(answer: &Answered, now: Timestamp) -> Handed {
+fn handed(answer: &Answered, now: Timestamp) -> SendOutcome {
     if (200..300).contains(&answer.status) {
         let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         return accepted(body["name"].as_str().map(str::to_owned));

@@ -1,8 +1,8 @@
 //! Whoever carries a notification the last mile: mail, text messages, push, webhooks.
 //!
-//! A [`Provider`] is given a [`Parcel`] and says what became of it. Guarantee: it says
-//! [`Handed::Refused`] only if the other side certainly does not have the parcel, and
-//! [`Handed::Unknown`] whenever it may; nothing is tried a second time once it can have arrived.
+//! A [`Provider`] is given a [`ProviderMessage`] and says what became of it. Guarantee: it says
+//! [`SendOutcome::Refused`] only if the other side certainly does not have the parcel, and
+//! [`SendOutcome::Unknown`] whenever it may; nothing is tried a second time once it can have arrived.
 //! What an answer means is a table without a network in each provider's `classify`. Time is bounded,
 //! answers are bounded, connections are kept where that pays and move only while somebody waits for
 //! them. Absent: the environment, clocks other than timers, logs; and in whatever is said or shown
@@ -29,7 +29,7 @@ mod wired;
 
 use async_trait::async_trait;
 use domain::Timestamp;
-use domain::notifications::{Address, Handed, Parcel};
+use domain::notifications::{Address, ProviderMessage, SendOutcome};
 
 pub use apns::Apns;
 pub use fcm::Fcm;
@@ -55,5 +55,5 @@ pub trait Provider: Send + Sync {
     fn recognises_repeats(&self) -> bool;
 
     /// Hands a parcel over. The time is for signatures, and for how long the parcel is of use.
-    async fn hand_over(&self, parcel: &Parcel, now: Timestamp) -> Handed;
+    async fn send(&self, parcel: &ProviderMessage, now: Timestamp) -> SendOutcome;
 }

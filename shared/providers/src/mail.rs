@@ -2,7 +2,7 @@
 //!
 //! Guarantee: nothing in a parcel begins a header of its own.
 
-use domain::notifications::{Class, Parcel};
+use domain::notifications::{Class, ProviderMessage};
 
 /// A line of a mail has at most 998 characters.
 const MAX_LINK_LENGTH: usize = 900;
@@ -12,7 +12,7 @@ pub(crate) type Unfit = (Class, &'static str);
 
 /// The headers by which a mail reader offers one click to end mails like this one (RFC 8058). Without
 /// TLS, as on a developer's machine, there is a link and no click.
-pub(crate) fn unsubscribe(parcel: &Parcel) -> Result<Vec<(&'static str, String)>, Unfit> {
+pub(crate) fn unsubscribe(parcel: &ProviderMessage) -> Result<Vec<(&'static str, String)>, Unfit> {
     let Some(link) = &parcel.unsubscribe else { return Ok(Vec::new()) };
     let proper = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>');
     let secure = link.starts_with("https://");

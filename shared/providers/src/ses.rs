@@ -11,7 +11,7 @@ use aws_sdk_sesv2::types::{
     Body, Content as Text, Destination, EmailContent, Message, MessageHeader, MessageTag,
 };
 use domain::Timestamp;
-use domain::notifications::{Address, Class, Content, Handed, Parcel};
+use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
 use lettre::message::Mailbox;
 
 use crate::Provider;
@@ -40,7 +40,7 @@ impl Ses {
         Ok(Self { settings, client })
     }
 
-    async fn send(&self, parcel: &Parcel, to: &str, message: Message) -> Handed {
+    async fn send(&self, parcel: &ProviderMessage, to: &str, message: Message) -> SendOutcome {
         let tag = MessageTag::builder().name("parcel").value(label(&parcel.key)).build();
         let config = aws_sdk_sesv2::config::Builder::new()
             .retry_config(aws::once())
@@ -79,7 +79,7 @@ impl Provider for Ses {
         false
     }
 
-    async fn hand_over(&self, parcel: &Parcel, _: Timestamp) -> Handed {
+    async fn send(&self, parcel: &ProviderMessage, _: Timestamp) -> SendOutcome {
         let Address::Email { address } = &parcel.to else { return misdirected() };
         if address.parse::<lettre::Address>().is_err() {
             return refused(Class::InvalidRecipient, "not a mailbox");

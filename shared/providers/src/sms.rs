@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use aws_sdk_sns::Client;
 use aws_sdk_sns::types::MessageAttributeValue;
 use domain::Timestamp;
-use domain::notifications::{Address, Class, Content, Handed, Parcel};
+use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
 
 use crate::Provider;
 use crate::aws::{self, Answer};
@@ -29,7 +29,7 @@ impl Sms {
         Self { settings, client }
     }
 
-    fn attributes(&self, parcel: &Parcel) -> Vec<(&'static str, MessageAttributeValue)> {
+    fn attributes(&self, parcel: &ProviderMessage) -> Vec<(&'static str, MessageAttributeValue)> {
         let kind = if parcel.urgent { "Transactional" } else { "Promotional" };
         let named = [
             ("AWS.SNS.SMS.SMSType", Some(kind)),
@@ -58,7 +58,7 @@ impl Provider for Sms {
         false
     }
 
-    async fn hand_over(&self, parcel: &Parcel, _: Timestamp) -> Handed {
+    async fn send(&self, parcel: &ProviderMessage, _: Timestamp) -> SendOutcome {
         let Address::Phone { number } = &parcel.to else { return misdirected() };
         let Content::Sms { text } = &parcel.content else {
             return refused(Class::Content, "not a text message");

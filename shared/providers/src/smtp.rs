@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use domain::Timestamp;
-use domain::notifications::{Address, Class, Handed, Parcel};
+use domain::notifications::{Address, Class, ProviderMessage, SendOutcome};
 use lettre::message::Mailbox;
 use lettre::transport::smtp::Error;
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};
@@ -129,7 +129,7 @@ impl Provider for Smtp {
         true
     }
 
-    async fn hand_over(&self, parcel: &Parcel, now: Timestamp) -> Handed {
+    async fn send(&self, parcel: &ProviderMessage, now: Timestamp) -> SendOutcome {
         if !self.takes(&parcel.to) {
             return misdirected();
         }
@@ -202,7 +202,7 @@ impl From<Error> for No {
     }
 }
 
-fn handed(no: &No, stage: Stage, to: &Address) -> Handed {
+fn handed(no: &No, stage: Stage, to: &Address) -> SendOutcome {
     match no {
         No::Silent(how) => silent(stage, how),
         No::Answered { code, text } => {
@@ -213,9 +213,9 @@ fn handed(no: &No, stage: Stage, to: &Address) -> Handed {
 }
 
 /// Without an answer: once the mail is on its way, it may be theirs.
-fn silent(stage: Stage, how: &str) -> Handed {
+fn silent(stage: Stage, how: &str) -> SendOutcome {
     let said = format!("the server {how}, at {}", stage.name());
-    if stage == Stage::Body { Handed::Unknown { said } } else { refused(Class::Outage, said) }
+    if stage == Stage::Body { SendOutcome::Unknown { said } } else { refused(Class::Outage, said) }
 }
 
 impl std::fmt::Debug for Smtp {

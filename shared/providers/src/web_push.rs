@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use domain::Timestamp;
-use domain::notifications::{Address, Class, Content, Handed, Parcel};
+use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use outside::{Answered, Fetcher, Limits, Network, Post};
@@ -69,7 +69,7 @@ impl WebPush {
 
     fn post(
         &self,
-        parcel: &Parcel,
+        parcel: &ProviderMessage,
         endpoint: &str,
         sealed: Vec<u8>,
         now: Timestamp,
@@ -95,7 +95,7 @@ impl WebPush {
     }
 }
 
-fn ttl(parcel: &Parcel, now: Timestamp) -> i64 {
+fn ttl(parcel: &ProviderMessage, now: Timestamp) -> i64 {
     let left = parcel.expires_at.map(|end| end.as_second() - now.as_second());
     left.unwrap_or(MAX_TTL).clamp(0, MAX_TTL)
 }
@@ -114,7 +114,7 @@ impl Provider for WebPush {
         true
     }
 
-    async fn hand_over(&self, parcel: &Parcel, now: Timestamp) -> Handed {
+    async fn send(&self, parcel: &ProviderMessage, now: Timestamp) -> SendOutcome {
         let Address::WebPush { endpoint, p256dh, auth } = &parcel.to else { return misdirected() };
         let Content::Push { title, body, link, data } = &parcel.content else {
             return refused(Class::Content, "not for a browser");
@@ -139,7 +139,7 @@ impl Provider for WebPush {
     }
 }
 
-fn handed(answer: &Answered, now: Timestamp) -> Handed {
+fn handed(answer: &Answered, now: Timestamp) -> SendOutcome {
     match classify(answer.status) {
         None => {
             let name = answer.headers.get(LOCATION).and_then(|at| at.to_str().ok());

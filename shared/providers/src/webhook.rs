@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use domain::Timestamp;
-use domain::notifications::{Address, Class, Content, Handed, Parcel};
+use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use outside::{Fetcher, Limits, Network, Post};
@@ -45,7 +45,7 @@ impl Webhook {
         Ok(Self { keys, fetcher: Fetcher::new(network), limits })
     }
 
-    fn post(&self, parcel: &Parcel, body: Vec<u8>, now: Timestamp) -> Option<Post> {
+    fn post(&self, parcel: &ProviderMessage, body: Vec<u8>, now: Timestamp) -> Option<Post> {
         let at = now.as_second();
         let signed = [parcel.key.as_bytes(), format!(".{at}.").as_bytes(), &body].concat();
         let signatures: Vec<_> = self
@@ -83,7 +83,7 @@ impl Provider for Webhook {
         true
     }
 
-    async fn hand_over(&self, parcel: &Parcel, now: Timestamp) -> Handed {
+    async fn send(&self, parcel: &ProviderMessage, now: Timestamp) -> SendOutcome {
         let Address::Webhook { url } = &parcel.to else { return misdirected() };
         let Content::Push { title, body, link, data } = &parcel.content else {
             return refused(Class::Content, "not for a server");
@@ -158,7 +158,7 @@ mod tests {
         let secrets = vec![Secret::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")];
         let settings = WebhookSettings { secrets, timeout_ms: Patience::default() };
         let webhook = Webhook::new(&settings, Network::system()).unwrap();
-        let parcel = Parcel {
+        let parcel = ProviderMessage {
             key: "msg_p5jXN8AQM9LWM0D4loKWxJek".to_owned(),
             to: Address::Webhook { url: String::new() },
             content: Content::Sms { text: String::new() },

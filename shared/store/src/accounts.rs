@@ -17,10 +17,10 @@ use aws_sdk_dynamodb::types::{
 use domain::Failure;
 use domain::accounts::{Account, Audit, UserId};
 
-use crate::idempotency::{Answer, Idempotency, Ticket};
+use crate::capacity;
+use crate::idempotency::{Idempotency, StoredResponse, Ticket};
 use crate::row::{key, number, text};
 use crate::schema::{GSI1, GSI1_PK, GSI1_SK};
-use crate::tally;
 use crate::transaction::{Transacted, put, transact, update};
 
 pub use keys::{CreatedKey, RevokedKey};
@@ -82,7 +82,7 @@ impl Accounts {
         &self,
         account: &Account,
         audit: &Audit,
-        answer: Option<(&Ticket, &Answer)>,
+        answer: Option<(&Ticket, &StoredResponse)>,
         token: &str,
     ) -> Result<Created, Failure> {
         const ACTION: &str = "create the account";
@@ -118,7 +118,7 @@ impl Accounts {
             .send()
             .await
             .map_err(|cause| Failure::new("read the account", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         found.item().map(rows::read_account).transpose()
     }
 
@@ -179,7 +179,7 @@ impl Accounts {
             .send()
             .await
             .map_err(|cause| Failure::new("list the accounts", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         let items = found.items().iter().map(rows::read_account).collect::<Result<Vec<_>, _>>()?;
         let next = found
             .last_evaluated_key()

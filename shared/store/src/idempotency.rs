@@ -17,7 +17,7 @@ use domain::{Failure, Timestamp};
 use crate::row::{Builder, Item, Row, broken, bytes, instant, key, number, text};
 use crate::schema::EXPIRES;
 use crate::settle::settle;
-use crate::{tally, transaction};
+use crate::{capacity, transaction};
 
 const KEPT_SECONDS: i64 = 24 * 3600;
 
@@ -34,7 +34,7 @@ pub struct Idempotency {
 
 /// Names one request: whose, what, the key they chose, and a digest of the body.
 #[derive(Debug, Clone)]
-pub struct Request<'a> {
+pub struct IdempotentRequest<'a> {
     /// The caller; another caller's equal key is another request.
     pub caller: &'a str,
     /// The operation; an equal key on another operation is another request.
@@ -54,7 +54,7 @@ pub struct Request<'a> {
 pub enum Claim {
     Won(Ticket),
     /// Someone did; this was the answer.
-    Answered(Answer),
+    Answered(StoredResponse),
     /// Someone is at it, at the latest until then.
     Running(Timestamp),
     /// The key was used with another body.
@@ -63,7 +63,7 @@ pub enum Claim {
 
 /// What was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct StoredResponse {
     pub status: u16,
     /// Where the created thing is, if anything was.
     pub location: Option<String>,
@@ -88,7 +88,11 @@ impl Idempotency {
     }
 
     /// Claims the request for `request.claimant`.
-    pub async fn claim(&self, request: &Request<'_>, now: Timestamp) -> Result<Claim, Failure> {
+    pub async fn claim(
+        &self,
+        request: &IdempotentRequest<'_>,
+        now: Timestamp,
+    ) -> Result<Claim, Failure> {
         const ACTION: &str = "claim an idempotency key";
         let (pk, kept_until) = kept(request, now)?;
         let row = named(request, &pk, kept_until)
@@ -109,12 +113,12 @@ impl Idempotency {
         let ticket = Ticket { pk, claimant: request.claimant.to_owned(), kept_until };
         match sent {
             Ok(done) => {
-                tally::note(done.consumed_capacity());
+                capacity::record(done.consumed_capacity());
                 Ok(Claim::Won(ticket))
             }
             Err(error) => match error.as_service_error() {
                 Some(PutItemError::ConditionalCheckFailedException(lost)) => {
-                    tally::note([]);
+                    capacity::record([]);
                     let item = lost.item().ok_or_else(|| broken("pk"))?;
                     read_claim(item, request, ticket)
                 }
@@ -128,7 +132,7 @@ impl Idempotency {
     pub fn completion(
         &self,
         ticket: &Ticket,
-        answer: &Answer,
+        answer: &StoredResponse,
     ) -> Result<TransactWriteItem, Failure> {
         let update = Update::builder()
             .table_name(&self.table)
@@ -158,8 +162,8 @@ impl Idempotency {
     /// for effects that are one transaction, so that there is nothing to be at it for.
     pub fn answered(
         &self,
-        request: &Request<'_>,
-        answer: &Answer,
+        request: &IdempotentRequest<'_>,
+        answer: &StoredResponse,
         now: Timestamp,
     ) -> Result<TransactWriteItem, Failure> {
         const ACTION: &str = "keep the answer";
@@ -183,7 +187,7 @@ impl Idempotency {
     }
 
     /// What a request met whose [`Idempotency::answered`] lost.
-    pub fn met(item: &Item, request: &Request<'_>) -> Result<Claim, Failure> {
+    pub fn met(item: &Item, request: &IdempotentRequest<'_>) -> Result<Claim, Failure> {
         let (pk, kept_until) = kept(request, Timestamp::UNIX_EPOCH)?;
         let ticket = Ticket { pk, claimant: request.claimant.to_owned(), kept_until };
         read_claim(item, request, ticket)
@@ -191,7 +195,12 @@ impl Idempotency {
 
     /// Turns the claim into an answer where there is no effect to write it with. Loses silently when
     /// the claim is no longer ours.
-    pub async fn keep(&self, ticket: &Ticket, answer: &Answer, token: &str) -> Result<(), Failure> {
+    pub async fn keep(
+        &self,
+        ticket: &Ticket,
+        answer: &StoredResponse,
+        token: &str,
+    ) -> Result<(), Failure> {
         let items = vec![self.completion(ticket, answer)?];
         transaction::transact(&self.client, "keep the answer", items, token).await.map(|_| ())
     }
@@ -215,7 +224,7 @@ impl Idempotency {
 }
 
 /// What a request's row says however far it has come.
-fn named(request: &Request<'_>, pk: &str, kept_until: Timestamp) -> Builder {
+fn named(request: &IdempotentRequest<'_>, pk: &str, kept_until: Timestamp) -> Builder {
     Builder::keyed(pk, "once")
         .with("claimant", text(request.claimant))
         .with("fingerprint", bytes(&request.fingerprint))
@@ -224,17 +233,21 @@ fn named(request: &Request<'_>, pk: &str, kept_until: Timestamp) -> Builder {
 }
 
 /// The key of a request's row, and until when it is kept.
-fn kept(request: &Request<'_>, now: Timestamp) -> Result<(String, Timestamp), Failure> {
+fn kept(request: &IdempotentRequest<'_>, now: Timestamp) -> Result<(String, Timestamp), Failure> {
     let kept_until = Timestamp::from_second(now.as_second() + KEPT_SECONDS)
         .map_err(|cause| Failure::new("keep a request", cause))?;
     // The length keeps a caller whose name has a `#` apart from everyone else.
-    let Request { caller, operation, key, .. } = request;
+    let IdempotentRequest { caller, operation, key, .. } = request;
     Ok((format!("once#{}#{caller}#{operation}#{key}", caller.len()), kept_until))
 }
 
 /// What a lost claim met. Our own claimant means that the SDK retried a put that had been
 /// committed: the claim is ours after all.
-fn read_claim(item: &Item, request: &Request<'_>, ticket: Ticket) -> Result<Claim, Failure> {
+fn read_claim(
+    item: &Item,
+    request: &IdempotentRequest<'_>,
+    ticket: Ticket,
+) -> Result<Claim, Failure> {
     let row = Row(item);
     if row.text("claimant")? == request.claimant && row.text("progress")? == "running" {
         return Ok(Claim::Won(ticket));
@@ -246,7 +259,7 @@ fn read_claim(item: &Item, request: &Request<'_>, ticket: Ticket) -> Result<Clai
         return Ok(Claim::Running(row.instant("lock_until")?));
     }
     let filled = |name| row.maybe_text(name).filter(|text| !text.is_empty()).map(str::to_owned);
-    Ok(Claim::Answered(Answer {
+    Ok(Claim::Answered(StoredResponse {
         status: row.number("answer_status")?,
         location: filled("answer_location"),
         etag: filled("answer_etag"),

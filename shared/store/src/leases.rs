@@ -9,8 +9,8 @@ use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, ReturnValuesOnConditionChe
 use domain::Failure;
 use domain::ids::{Claim, Guard, Lane, LaneRow, RequestId, Settlement};
 
+use crate::capacity;
 use crate::row::{Item, Row, broken, key, number, text};
-use crate::tally;
 
 const ACTION: &str = "lease a lane of ids";
 
@@ -51,12 +51,12 @@ impl Leases {
             .await;
         match sent {
             Ok(done) => {
-                tally::note(done.consumed_capacity());
+                capacity::record(done.consumed_capacity());
                 Ok(Settlement::Held(claim.granted()))
             }
             Err(error) => match error.as_service_error() {
                 Some(UpdateItemError::ConditionalCheckFailedException(lost)) => {
-                    tally::note([]);
+                    capacity::record([]);
                     let found = lost.item().map(read).transpose()?;
                     Ok(claim.settle(found.as_ref()))
                 }

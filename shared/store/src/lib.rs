@@ -8,6 +8,7 @@
 
 pub mod accounts;
 pub mod bucket;
+pub mod capacity;
 pub mod idempotency;
 pub mod leases;
 pub mod limits;
@@ -16,7 +17,6 @@ pub mod row;
 pub mod schema;
 pub mod settle;
 mod table;
-pub mod tally;
 pub mod transaction;
 
 pub use accounts::Accounts;

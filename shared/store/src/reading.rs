@@ -6,9 +6,9 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnConsumedCapacity};
 use domain::Failure;
 
+use crate::capacity;
 use crate::row::Item;
 use crate::schema::PK;
-use crate::tally;
 
 /// The store may answer for none of the rows so often in a row.
 const TRIES: u32 = 8;
@@ -29,7 +29,7 @@ pub async fn get(
         .send()
         .await
         .map_err(|cause| Failure::new(action, cause))?;
-    tally::note(found.consumed_capacity());
+    capacity::record(found.consumed_capacity());
     Ok(found.item)
 }
 
@@ -59,7 +59,7 @@ pub async fn get_all(
             .send()
             .await
             .map_err(|cause| Failure::new(action, cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         let mut answered = found.responses.unwrap_or_default();
         items.extend(answered.remove(table).unwrap_or_default());
         let mut unanswered = found.unprocessed_keys.unwrap_or_default();

@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::ConsumedCapacity;
 use domain::Failure;
 
-use crate::tally;
+use crate::capacity;
 
 /// Takes a lost condition for success, and counts the call either way.
 pub fn settle<O, E>(
@@ -16,8 +16,10 @@ where
     E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
 {
     match sent {
-        Ok(done) => tally::note(capacity(&done)),
-        Err(error) if error.code() == Some("ConditionalCheckFailedException") => tally::note([]),
+        Ok(done) => capacity::record(capacity(&done)),
+        Err(error) if error.code() == Some("ConditionalCheckFailedException") => {
+            capacity::record([])
+        }
         Err(error) => return Err(Failure::new(action, error)),
     }
     Ok(())

@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 use crate::reading;
 use crate::row::Item;
 use crate::settle::settle;
-use crate::{Idempotency, tally};
+use crate::{Idempotency, capacity};
 
 use condition::Expressed;
 pub use condition::{ABSENT, ALWAYS, Condition, IntoAttribute, PRESENT, given};
@@ -113,12 +113,12 @@ impl Table {
         let request = self.updating(key, change, condition.telling());
         match request.return_values(ReturnValue::AllNew).send().await {
             Ok(done) => {
-                tally::note(done.consumed_capacity());
+                capacity::record(done.consumed_capacity());
                 Ok(Updated::Done(done.attributes.unwrap_or_default()))
             }
             Err(error) => match error.as_service_error() {
                 Some(UpdateItemError::ConditionalCheckFailedException(lost)) => {
-                    tally::note([]);
+                    capacity::record([]);
                     Ok(Updated::Lost(lost.item().cloned()))
                 }
                 _ => Err(Failure::new(action, error)),

@@ -10,8 +10,8 @@ use aws_sdk_dynamodb::types::{
 };
 use domain::Failure;
 
+use crate::capacity;
 use crate::row::{Item, number};
-use crate::tally;
 
 /// How a transaction ended.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub async fn transact_once(
     match attempt(client, action, items, None).await? {
         Attempt::Ended(ended) => Ok(Some(ended)),
         Attempt::Passing { is_conflict, failure, .. } => {
-            tally::note([]);
+            capacity::record([]);
             if is_conflict { Ok(None) } else { Err(failure) }
         }
     }
@@ -89,7 +89,7 @@ pub async fn try_transact(
     match attempt(client, action, items, None).await? {
         Attempt::Ended(ended) => Ok(Tried::Ended(ended)),
         Attempt::Passing { crowded, .. } => {
-            tally::note([]);
+            capacity::record([]);
             Ok(Tried::Crowded(crowded))
         }
     }
@@ -121,7 +121,7 @@ async fn attempt(
         .await;
     let error = match sent {
         Ok(done) => {
-            tally::note(done.consumed_capacity());
+            capacity::record(done.consumed_capacity());
             return Ok(Attempt::Ended(Transacted::Committed));
         }
         Err(error) => error,
@@ -134,7 +134,7 @@ async fn attempt(
         _ => return Err(Failure::new(action, error)),
     };
     if reasons.iter().any(is_lost_condition) {
-        tally::note([]);
+        capacity::record([]);
         let refused = reasons.iter().map(lost_condition).collect();
         return Ok(Attempt::Ended(Transacted::Refused(refused)));
     }

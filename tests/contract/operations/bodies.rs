@@ -1,11 +1,11 @@
 //! Bodies that are too large, no JSON, of another shape, or say more than is known.
 
 use serde_json::{Value, json};
-use tests::{Answer, Lab};
+use tests::{Lab, Response};
 
 use super::sampled;
 
-fn fields(answer: &Answer) -> Vec<&str> {
+fn fields(answer: &Response) -> Vec<&str> {
     let errors = answer.body["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
     errors.iter().filter_map(|error| error["field"].as_str()).collect()
 }

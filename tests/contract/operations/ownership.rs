@@ -4,7 +4,7 @@ use boundary::http::Access;
 use domain::accounts::Role;
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Answer, Lab};
+use tests::{Lab, Response};
 
 use super::{Sampled, sampled};
 
@@ -37,7 +37,7 @@ fn is_owned(it: &Sampled) -> bool {
     for_owners && it.operation.path.contains('{') && (private || !of_all)
 }
 
-async fn made(lab: &Lab, key: &str, method: Method, path: &str, body: Value) -> Answer {
+async fn made(lab: &Lab, key: &str, method: Method, path: &str, body: Value) -> Response {
     let answer = lab.call(method, path).by(key).json(&body).send().await;
     assert!(answer.status.is_success(), "{path}: {}", answer.body);
     answer

@@ -1,6 +1,6 @@
 //! `Idempotency-Key`, wherever an operation takes it.
 
-use tests::{Answer, Call, Lab};
+use tests::{Call, Lab, Response};
 
 use super::{Sampled, sampled};
 
@@ -19,7 +19,7 @@ async fn a_repetition_gets_the_first_answer_and_another_body_is_refused() {
         let body = it.object().unwrap_or_else(|| panic!("{}: its sample has no body", it.name()));
         let send = async || once(&it, &lab, "first").json(&body).send().await;
         let first = send().await;
-        let same = |answer: &Answer| (answer.status, answer.body.clone());
+        let same = |answer: &Response| (answer.status, answer.body.clone());
         assert_eq!(same(&send().await), same(&first), "{}", it.name());
         // What was refused is not kept: the same key may be sent with what is right.
         if !first.status.is_success() {

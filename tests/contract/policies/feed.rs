@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Answer, Lab, root_key};
+use tests::{Lab, Response, root_key};
 
 use crate::contract::stack;
 
@@ -123,7 +123,7 @@ async fn tie(lab: &Lab, key: &str, method: Method, path: &str) {
     assert_eq!(answer.status, 200, "{}", answer.body);
 }
 
-async fn send(lab: &Lab, key: &str, method: Method, path: &str, body: Option<Value>) -> Answer {
+async fn send(lab: &Lab, key: &str, method: Method, path: &str, body: Option<Value>) -> Response {
     let call = lab.call(method, path).by(key);
     let call = if let Some(body) = body { call.json(&body) } else { call };
     let answer = call.send().await;

@@ -1,6 +1,6 @@
 //! The calls around links: domains, reports, blocklist, undo, races.
 
-use e2e::{Answer, target};
+use e2e::{Response, target};
 use serde_json::{Value, json};
 
 use super::{fresh_url, shorten, visit};
@@ -30,7 +30,7 @@ fn a_domain_is_claimed_by_anyone_and_used_by_whoever_proves_it() {
     let listed = target.within(
         10,
         || call("GET", DOMAINS, &ada, None),
-        |list: &Answer| list.body["items"].to_string().contains(&name),
+        |list: &Response| list.body["items"].to_string().contains(&name),
     );
     assert!(listed.body["items"].to_string().contains(&name), "{}", listed.body);
     assert_eq!(call("POST", DOMAINS, &ada, Some(&json!({ "domain": "127.0.0.1" }))).status, 422);
@@ -49,7 +49,7 @@ fn abuse_is_reported_by_anyone_and_dealt_with_by_admins() {
     assert_eq!(send(&json!({ "reason": "phishing", "details": code })), 202);
     assert_eq!(send(&json!({ "reason": "boring" })), 422);
     assert_eq!(target.send("GET", "/api/v1/reports", &eve, &[], None).status, 403);
-    let has = |list: &Answer| list.body["items"].to_string().contains(&code);
+    let has = |list: &Response| list.body["items"].to_string().contains(&code);
     let listed = target.eventually("/api/v1/reports", has);
     let reports = listed.body["items"].as_array().unwrap();
     let mine = reports.iter().find(|report| report["shortCode"] == code.as_str()).unwrap();

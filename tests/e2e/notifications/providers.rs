@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::Timestamp;
-use e2e::{Answer, Target, target};
+use e2e::{Response, Target, target};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Value, json};
 use sha2::Sha256;
@@ -11,7 +11,7 @@ use sha2::Sha256;
 use super::{delivered, delivery, is, mail, reachable, tell};
 
 /// A provider's word, signed with `secret`.
-fn said(target: &Target, provider: &str, secret: &[u8], events: &Value) -> Answer {
+fn said(target: &Target, provider: &str, secret: &[u8], events: &Value) -> Response {
     let body = events.to_string();
     let (id, at) = (target.fresh("said"), Timestamp::now().as_second().to_string());
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret) else { panic!("any length will do") };

@@ -27,7 +27,7 @@ pub struct Target {
 
 /// An answer, read.
 #[derive(Debug)]
-pub struct Answer {
+pub struct Response {
     pub status: u16,
     pub etag: String,
     /// Its media type.
@@ -41,7 +41,7 @@ pub struct Answer {
     pub bytes: Vec<u8>,
 }
 
-impl Answer {
+impl Response {
     /// A header as text; empty if it is not there.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
@@ -145,7 +145,7 @@ impl Target {
         key: &str,
         headers: &[(&str, &str)],
         body: Option<&Value>,
-    ) -> Answer {
+    ) -> Response {
         let text = body.map(ToString::to_string).unwrap_or_default();
         self.send_text(method, path, key, headers, ("application/json", text))
     }
@@ -161,7 +161,7 @@ impl Target {
         key: &str,
         headers: &[(&str, &str)],
         (media_type, body): (&str, String),
-    ) -> Answer {
+    ) -> Response {
         let mut request =
             ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.url));
         if !key.is_empty() {
@@ -188,7 +188,7 @@ impl Target {
         let (etag, media_type) = (header("etag"), header("content-type"));
         let location = header("location");
         let bytes = response.body_mut().read_to_vec().unwrap_or_default();
-        Answer {
+        Response {
             status: response.status().as_u16(),
             etag,
             media_type,
@@ -226,17 +226,17 @@ impl Target {
     }
 
     /// A GET by the admin.
-    pub fn get(&self, path: &str) -> Answer {
+    pub fn get(&self, path: &str) -> Response {
         self.send("GET", path, &self.admin_key, &[], None)
     }
 
     /// A POST by the admin.
-    pub fn post(&self, path: &str, body: &Value) -> Answer {
+    pub fn post(&self, path: &str, body: &Value) -> Response {
         self.send("POST", path, &self.admin_key, &[], Some(body))
     }
 
     /// Looks again and again until `wanted` holds, for at most half a minute.
-    pub fn eventually(&self, path: &str, wanted: impl Fn(&Answer) -> bool) -> Answer {
+    pub fn eventually(&self, path: &str, wanted: impl Fn(&Response) -> bool) -> Response {
         self.within(30, || self.get(path), wanted)
     }
 
@@ -245,9 +245,9 @@ impl Target {
     pub fn within(
         &self,
         seconds: u64,
-        ask: impl Fn() -> Answer,
-        wanted: impl Fn(&Answer) -> bool,
-    ) -> Answer {
+        ask: impl Fn() -> Response,
+        wanted: impl Fn(&Response) -> bool,
+    ) -> Response {
         let started = Instant::now();
         loop {
             let answer = ask();

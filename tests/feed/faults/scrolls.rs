@@ -7,7 +7,7 @@ use domain::accounts::UserId;
 use domain::feed::{Message, Place};
 use http::Method;
 use serde_json::Value;
-use tests::Answer;
+use tests::Response;
 
 use super::known::{Known, Sight};
 use super::possible::Span;
@@ -183,7 +183,7 @@ fn hold_order(known: &Known, scroll: &Scroll) -> Result<(), String> {
     Ok(())
 }
 
-fn items(page: &Answer) -> Vec<Item> {
+fn items(page: &Response) -> Vec<Item> {
     let items = page.body["items"].as_array().into_iter().flatten();
     let text = |item: &Value| item["text"].as_str().map(str::to_owned);
     items

@@ -11,7 +11,7 @@ use http::Method;
 use local::connector::Connector;
 use local::faults::Faults;
 use serde_json::Value;
-use tests::{Answer, Lab};
+use tests::{Lab, Response};
 
 use super::PEOPLE;
 use super::possible::Span;
@@ -34,7 +34,7 @@ pub(in crate::feed) struct Watch {
 
 /// A call that has a definite answer.
 pub(in crate::feed) struct Answered {
-    pub(in crate::feed) answer: Answer,
+    pub(in crate::feed) answer: Response,
     /// All of it, tries without an answer included.
     pub(super) span: Span,
     /// The try that was answered.
@@ -82,7 +82,7 @@ impl Watch {
         (method, path): (Method, &str),
         body: &Value,
         once: Option<&str>,
-    ) -> Answer {
+    ) -> Response {
         let index = PEOPLE.iter().position(|name| *name == who).unwrap();
         let mut call = self.lab.call(method, path).by(&self.keys[index]);
         if !body.is_null() {

@@ -4,10 +4,10 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{NOBODY, People, texts};
-use tests::Answer;
+use tests::Response;
 
 impl People {
-    async fn comment(&self, who: &str, post: &str, text: &str) -> Answer {
+    async fn comment(&self, who: &str, post: &str, text: &str) -> Response {
         self.lab.advance_seconds(1);
         let path = format!("/api/v1/posts/{post}/comments");
         self.call(who, Method::POST, &path, &json!({ "text": text })).await

@@ -99,7 +99,7 @@ async fn a_lost_message_of_a_crossing_is_made_up_for() {
     }
     people.say("ada", "one").await;
     people.lose_messages();
-    people.lab.come_to_rest().await;
+    people.lab.run_until_idle().await;
     people.say("ada", "two").await;
     people.settle().await;
     for who in &READERS[..3] {

@@ -14,7 +14,7 @@ async fn a_message_that_is_lost_is_said_again_by_the_sweep() {
     people.lose_messages();
     people.settle().await;
     assert_eq!(people.latest("bob").await, Vec::<String>::new());
-    people.lab.come_to_rest().await;
+    people.lab.run_until_idle().await;
     assert_eq!(people.latest("bob").await, ["hello"]);
 }
 

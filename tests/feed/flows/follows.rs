@@ -135,7 +135,7 @@ async fn lists_of_people_come_in_full_pages_without_those_who_block() {
         people.put("bob", "follow", if *who == "bob" { "ada" } else { who }).await;
     }
     people.put("eli", "block", "bob").await;
-    let ids = |page: &tests::Answer| -> Vec<String> {
+    let ids = |page: &tests::Response| -> Vec<String> {
         let items = page.body["items"].as_array().unwrap().iter();
         items.map(|item| item["userId"].as_str().unwrap().to_owned()).collect()
     };

@@ -4,14 +4,14 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{NOBODY, People};
-use tests::Answer;
+use tests::Response;
 
 impl People {
-    async fn like(&self, who: &str, post: &str) -> Answer {
+    async fn like(&self, who: &str, post: &str) -> Response {
         self.call(who, Method::PUT, &format!("/api/v1/posts/{post}/like"), &Value::Null).await
     }
 
-    async fn unlike(&self, who: &str, post: &str) -> Answer {
+    async fn unlike(&self, who: &str, post: &str) -> Response {
         self.call(who, Method::DELETE, &format!("/api/v1/posts/{post}/like"), &Value::Null).await
     }
 }
@@ -53,7 +53,7 @@ async fn likes_whose_messages_are_lost_are_counted_by_the_sweep() {
     people.settle().await;
     let path = format!("/api/v1/posts/{id}");
     assert_eq!(people.get("bob", &path).await.body["counts"]["likes"], 0);
-    people.lab.come_to_rest().await;
+    people.lab.run_until_idle().await;
     assert_eq!(people.get("bob", &path).await.body["counts"]["likes"], 1);
 }
 

@@ -4,16 +4,16 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{NOBODY, People, texts};
-use tests::Answer;
+use tests::Response;
 
 impl People {
-    async fn report(&self, who: &str, post: &str, body: &Value) -> Answer {
+    async fn report(&self, who: &str, post: &str, body: &Value) -> Response {
         self.lab.advance_seconds(1);
         self.call(who, Method::POST, &format!("/api/v1/posts/{post}/report"), body).await
     }
 
     /// What the bootstrap admin decides.
-    async fn rule(&self, post: &str, ruling: &str) -> Answer {
+    async fn rule(&self, post: &str, ruling: &str) -> Response {
         let path = format!("/api/v1/moderation/posts/{post}/ruling");
         self.lab.post(&path, &json!({ "ruling": ruling })).await
     }

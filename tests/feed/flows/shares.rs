@@ -4,10 +4,10 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{People, texts};
-use tests::Answer;
+use tests::Response;
 
 impl People {
-    async fn share(&self, who: &str, post: &str, body: &Value) -> Answer {
+    async fn share(&self, who: &str, post: &str, body: &Value) -> Response {
         self.lab.advance_seconds(1);
         self.call(who, Method::POST, &format!("/api/v1/posts/{post}/share"), body).await
     }

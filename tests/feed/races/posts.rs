@@ -7,7 +7,7 @@ use futures::join;
 use http::Method;
 use queues::NewMessage;
 use serde_json::{Value, json};
-use tests::Answer;
+use tests::Response;
 
 use super::{People, READERS, SEEDS, late, places, texts};
 use crate::counted::queue;
@@ -37,7 +37,7 @@ impl People {
 }
 
 /// How many posts of somebody are on a page.
-fn by(page: &Answer, author: &str) -> usize {
+fn by(page: &Response, author: &str) -> usize {
     let items = page.body["items"].as_array().unwrap().iter();
     items.filter(|item| item["author"]["userId"] == author).count()
 }
@@ -71,7 +71,7 @@ async fn a_post_that_is_deleted_while_it_is_on_its_way_comes_into_no_feed() {
         // Pages that come again when everything is over find the tombstone.
         repeated += people.repeat_pages();
         people.lab.cloud.settle().await;
-        people.lab.come_to_rest().await;
+        people.lab.run_until_idle().await;
         for who in READERS {
             assert_eq!(people.feed(who).await, [""; 0], "seed {seed}: {who}");
             let found = people.call(who, Method::GET, &path, &Value::Null).await;

@@ -2,7 +2,7 @@
 
 use domain::feed::{Act, Comment, CommentDraft, CommentId};
 use feed::store::{Commented, Uncommented};
-use store::idempotency::{Answer, Claim, Request};
+use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use tests::Lab;
 
 use super::{at, between, entry, feed, id, public, token, user};
@@ -49,7 +49,7 @@ async fn the_second_with_a_key_gets_the_answer_of_the_first() {
     let store = feed(&lab);
     let post = public(&store, 1).await;
     let attempt = async |n: u8, fingerprint: u8| {
-        let request = Request {
+        let request = IdempotentRequest {
             caller: "bob",
             operation: "commentOnPost",
             key: "key",
@@ -57,13 +57,13 @@ async fn the_second_with_a_key_gets_the_answer_of_the_first() {
             claimant: "someone",
             deadline: at(30),
         };
-        let answer = Answer { status: 201, location: None, etag: None, body: vec![n] };
+        let answer = StoredResponse { status: 201, location: None, etag: None, body: vec![n] };
         let ada = between(&store, "bob", &post).await;
         let once = Some((&request, &answer));
         store.comment(&comment(n, "bob"), &post, &ada, once, at(0), &token()).await.unwrap()
     };
     assert!(matches!(attempt(1, 0).await, Commented::Written { .. }));
-    let first = Answer { status: 201, location: None, etag: None, body: vec![1] };
+    let first = StoredResponse { status: 201, location: None, etag: None, body: vec![1] };
     assert_eq!(attempt(2, 0).await, Commented::Before(Claim::Answered(first)));
     assert_eq!(attempt(3, 7).await, Commented::Before(Claim::Mismatch));
     assert_eq!(store.comments(id(1), None, 10).await.unwrap(), [comment(1, "bob")]);

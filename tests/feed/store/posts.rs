@@ -3,7 +3,7 @@
 use domain::feed::{Edit, Fan, Message, Mode, Post, PostId, Privacy, Recents, Settings};
 use feed::store::Feed;
 use feed::store::{Amended, Author, Created, NewPost};
-use store::idempotency::{Answer, Claim, Request};
+use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use tests::Lab;
 
 use super::{Act, FEW, at, changed, entry, feed, id, post, public, token, unfinished, user, write};
@@ -106,8 +106,8 @@ async fn who_finds_their_own_post_there_has_written_it() {
 async fn a_repeat_is_told_what_was_answered_until_that_is_forgotten() {
     let lab = Lab::new();
     let store = feed(&lab);
-    let answer = |n: u8| Answer { status: 201, location: None, etag: None, body: vec![n] };
-    let request = |caller, fingerprint| Request {
+    let answer = |n: u8| StoredResponse { status: 201, location: None, etag: None, body: vec![n] };
+    let request = |caller, fingerprint| IdempotentRequest {
         caller,
         operation: "writePost",
         key: "one",
@@ -115,7 +115,7 @@ async fn a_repeat_is_told_what_was_answered_until_that_is_forgotten() {
         claimant: "node",
         deadline: at(30),
     };
-    let create = async |n: u8, request: Request<'_>, second: i64| {
+    let create = async |n: u8, request: IdempotentRequest<'_>, second: i64| {
         let post = post(n.into(), request.caller, Privacy::Public);
         let author = author(&store, request.caller).await;
         let once = Some((&request, &answer(n)));
@@ -134,7 +134,7 @@ async fn a_repeat_is_told_what_was_answered_until_that_is_forgotten() {
     assert_eq!(store.post(id(2)).await.unwrap(), None);
     assert!(made(&create(5, request("ada", 8), 86_400).await), "a day later it is forgotten");
     // Whoever holds the key until a deadline keeps others out until then.
-    let held = Request { claimant: "other", ..request("cid", 7) };
+    let held = IdempotentRequest { claimant: "other", ..request("cid", 7) };
     assert!(matches!(store.once().claim(&held, at(0)).await.unwrap(), Claim::Won(_)));
     let met = create(6, request("cid", 7), 29).await;
     assert_eq!(met, Created::Before(Claim::Running(at(30))));

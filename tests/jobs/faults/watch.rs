@@ -10,7 +10,7 @@ use local::connector::Connector;
 use local::faults::{Faults, Recorded};
 use serde_json::{Value, json};
 use store::Table;
-use tests::{Answer, Lab, root_key};
+use tests::{Lab, Response, root_key};
 
 use super::Ticket;
 use super::history::{History, State};
@@ -48,7 +48,7 @@ impl Watch {
     }
 
     /// Decides about the polled type.
-    pub(in crate::jobs) async fn decide(&self, body: &Value) -> Answer {
+    pub(in crate::jobs) async fn decide(&self, body: &Value) -> Response {
         let call = self.lab.call(Method::PUT, &format!("/api/v1/job-types/{POLLED}"));
         call.by(&root_key()).json(body).send().await
     }

@@ -33,7 +33,7 @@ async fn who_submits_sees_only_their_own() {
     assert_eq!(refused.status, 422, "what is not theirs is not there to depend on");
     let of_eve = send(&lab, Method::GET, JOBS, &eve, &Value::Null).await;
     let of_ada = send(&lab, Method::GET, JOBS, &ada, &Value::Null).await;
-    let count = |list: &tests::Answer| list.body["items"].as_array().unwrap().len();
+    let count = |list: &tests::Response| list.body["items"].as_array().unwrap().len();
     assert_eq!((count(&of_eve), count(&of_ada)), (0, 1));
     let words = send(&lab, Method::POST, &format!("{one}/start"), &ada, &json!({})).await;
     assert_eq!(words.status, 403, "workers have a role of their own");

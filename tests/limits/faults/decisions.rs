@@ -7,7 +7,7 @@ use futures::future::join_all;
 use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
-use tests::{Answer, Call, root_key};
+use tests::{Call, Response, root_key};
 
 use super::World;
 use super::probes::{BLOCK_MS, RULE_MS};
@@ -21,7 +21,7 @@ impl World {
         self.lab.call(method, path).by(&root_key())
     }
 
-    async fn save(&self, path: &str, body: &Value) -> Result<Answer, String> {
+    async fn save(&self, path: &str, body: &Value) -> Result<Response, String> {
         let put = || self.admin(Method::PUT, path).json(body);
         let (answer, _) = self.persist(put).await?;
         if answer.status.is_success() {
@@ -41,7 +41,7 @@ impl World {
     }
 
     /// Notes the version that a change was acknowledged with: no two have the same.
-    fn learn(&mut self, answer: &Answer) -> Result<u64, String> {
+    fn learn(&mut self, answer: &Response) -> Result<u64, String> {
         let etag = answer.header("etag").trim_matches('"');
         let version = etag.parse().map_err(|_| format!("{etag} is no version"))?;
         if self.versions.insert(version) {

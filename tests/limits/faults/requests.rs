@@ -6,7 +6,7 @@ use domain::limits::{Dimension, Rule};
 use futures::future::join_all;
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Answer, Call, root_key};
+use tests::{Call, Response, root_key};
 
 use super::World;
 use super::setup::rules;
@@ -169,7 +169,7 @@ impl World {
     pub(super) async fn persist<'a>(
         &'a self,
         call: impl Fn() -> Call<'a>,
-    ) -> Result<(Answer, bool), String> {
+    ) -> Result<(Response, bool), String> {
         for attempt in 0..40 {
             if attempt == 20 {
                 // Enough went wrong; from here on only a bug can keep the answer away.

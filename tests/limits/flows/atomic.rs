@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::{Value, json};
-use tests::{Answer, Lab};
+use tests::{Lab, Response};
 
 use super::{RULES, ask, check, count, per_user, put, settle, usage};
 
@@ -30,7 +30,7 @@ async fn debited(lab: &Lab, limits: &[i64]) -> Vec<i64> {
 }
 
 /// A hundred callers at once, each on a node of its own.
-async fn race(lab: &Lab) -> Vec<Answer> {
+async fn race(lab: &Lab) -> Vec<Response> {
     let answers = join_all((0..100).map(|_| ask(lab, "ada", "/things"))).await;
     assert_eq!(count(&answers, 200) + count(&answers, 429), 100);
     lab.cloud.functions.quiesce().await;

@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Answer, Lab, root_key};
+use tests::{Lab, Response, root_key};
 
 use super::{FIREWALL, assert_problem, decide, delete, metric, put, settle, visit};
 
@@ -146,7 +146,7 @@ async fn who_is_turned_away_is_neither_counted_nor_asked_for_a_key() {
     let lab = Lab::new();
     decide(&lab, OFFICE, &json!({ "action": "deny", "cidrs": ["192.0.2.0/24"] })).await;
     lab.watch_calls();
-    let refused: Answer = visit(&lab, "192.0.2.9", "/api/v1/me").await;
+    let refused: Response = visit(&lab, "192.0.2.9", "/api/v1/me").await;
     assert_eq!((refused.status.as_u16(), refused.header("ratelimit")), (403, ""));
     // The version of the rules and the firewall itself, which is new to this node.
     let read = lab.cloud.faults.recorded();

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::json;
 use sfv::{BareItem, List, ListEntry, Parser};
-use tests::{Answer, Lab, root_key};
+use tests::{Lab, Response, root_key};
 
 use super::{RULES, assert_problem, decide, per_user, visit};
 
@@ -29,7 +29,7 @@ fn parsed(field: &str, first: &str, second: &str) -> Vec<(String, i64, i64)> {
 }
 
 /// Checks that all headers of an answer say the same, and returns the names of the policies.
-fn policies(lab: &Lab, answer: &Answer, about: &str) -> Vec<String> {
+fn policies(lab: &Lab, answer: &Response, about: &str) -> Vec<String> {
     let policy = parsed(answer.header("ratelimit-policy"), "q", "w");
     let current = parsed(answer.header("ratelimit"), "r", "t");
     let names: Vec<String> = policy.iter().map(|(name, _, _)| name.clone()).collect();

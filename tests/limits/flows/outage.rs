@@ -218,7 +218,7 @@ thread_local! {
 
 #[tokio::test(start_paused = true)]
 async fn a_store_that_refuses_is_like_one_that_is_silent_and_costs_no_wait() {
-    let faults = Faults::sabotaged(1, 0, |_, body| {
+    let faults = Faults::mutated(1, 0, |_, body| {
         let ours = body["TableName"].as_str().is_some_and(|name| name.contains("LimitsTable"));
         if GONE.get() && ours {
             body["TableName"] = json!("nowhere");

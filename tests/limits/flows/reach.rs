@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::json;
-use tests::{Answer, Lab, root_key};
+use tests::{Lab, Response, root_key};
 
 use super::{FIREWALL, RULES, count, on_each, per_user, put, settle};
 
@@ -12,7 +12,7 @@ const NODES: usize = 4;
 const PATHS: [&str; 6] =
     ["/docs", "/api/v1/me", "/api/v1/ids/1", "/api/v1/urls", "/admin/firewall", "/abc"];
 
-async fn visit(lab: &Lab, path: &str) -> Answer {
+async fn visit(lab: &Lab, path: &str) -> Response {
     super::visit(lab, "192.0.2.9", path).await
 }
 

@@ -2,13 +2,13 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::Answer;
+use tests::Response;
 
 use super::{Promise, World};
 
 impl World {
     /// Remembers which version an answer tells of.
-    fn learn(&mut self, code: &str, answer: &Answer) {
+    fn learn(&mut self, code: &str, answer: &Response) {
         if let Some(promise) = self.promised.links.get_mut(code) {
             promise.version = answer.body["version"].as_u64();
             promise.spent = answer.body["state"] == "spent";
@@ -54,7 +54,7 @@ impl World {
             let call = self.admin(Method::PATCH, &path).header("if-match", &version);
             call.json(&json!({ "longUrl": url })).send()
         };
-        let answers: [Answer; 2] = futures::join!(change(&urls[0]), change(&urls[1])).into();
+        let answers: [Response; 2] = futures::join!(change(&urls[0]), change(&urls[1])).into();
         let statuses = answers.each_ref().map(|answer| answer.status.as_u16());
         if statuses == [200, 200] || statuses == [412, 412] {
             return Err(format!("version {version} of {code} met two changes: {statuses:?}"));

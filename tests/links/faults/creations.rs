@@ -2,7 +2,7 @@
 
 use futures::future::join_all;
 use serde_json::json;
-use tests::Answer;
+use tests::Response;
 
 use super::{Promise, World, plain};
 
@@ -12,7 +12,7 @@ impl World {
     }
 
     /// Notes a link that was answered with 201.
-    fn promise(&mut self, answer: &Answer, promise: Promise) -> Result<String, String> {
+    fn promise(&mut self, answer: &Response, promise: Promise) -> Result<String, String> {
         let code = answer.text("shortCode").to_owned();
         if answer.text("longUrl") != promise.url {
             return Err(format!("{} was wanted: {}", promise.url, answer.body));
@@ -65,7 +65,7 @@ impl World {
         let body = plain(&url);
         let wants = (0..times).map(|_| self.persist(|| self.shorten(Some(owner), &body)));
         let answers: Result<Vec<_>, _> = join_all(wants).await.into_iter().collect();
-        let answers: Vec<Answer> = answers?.into_iter().map(|(answer, _)| answer).collect();
+        let answers: Vec<Response> = answers?.into_iter().map(|(answer, _)| answer).collect();
         let had = self
             .promised
             .links
@@ -106,7 +106,7 @@ impl World {
         };
         let ((one, _), (two, _)) = (one?, two?);
         // Who was slow and lost the key meanwhile meets the link that the other one made.
-        let made = |answer: &Answer| matches!(answer.status.as_u16(), 200 | 201);
+        let made = |answer: &Response| matches!(answer.status.as_u16(), 200 | 201);
         if !made(&one) || !made(&two) || one.text("shortCode") != two.text("shortCode") {
             return Err(format!("{key}: {} and {}", one.body, two.body));
         }
@@ -139,7 +139,7 @@ impl World {
         let urls = ["https://example.org/one", "https://example.org/two"];
         let bodies = urls.map(|url| json!({ "longUrl": url, "customAlias": alias }));
         let want = |user: usize| self.shorten(Some(user), &bodies[user]).send();
-        let answers: [Answer; 2] = futures::join!(want(0), want(1)).into();
+        let answers: [Response; 2] = futures::join!(want(0), want(1)).into();
         if answers.iter().all(|answer| answer.status == 201) {
             return Err(format!("{alias} was given to two users"));
         }

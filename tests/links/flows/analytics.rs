@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Answer, Lab, Setup};
+use tests::{Lab, Response, Setup};
 
 use super::{CHROME, assert_names, be_patient, code, get, plain, shorten};
 
@@ -53,13 +53,13 @@ async fn come(lab: &Lab, link: &str, visitor: Visitor) {
     lab.clock.advance_ms(1_500);
 }
 
-async fn analytics(lab: &Lab, link: &str, key: &str, query: &str) -> Answer {
+async fn analytics(lab: &Lab, link: &str, key: &str, query: &str) -> Response {
     let answer = get(lab, &format!("/api/v1/url/{link}/analytics{query}"), key).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
     answer
 }
 
-fn shares(answer: &Answer, by: &str) -> Value {
+fn shares(answer: &Response, by: &str) -> Value {
     let items = answer.body[by].as_array().unwrap();
     items.iter().map(|item| json!([item["name"], item["clicks"]])).collect()
 }

@@ -59,7 +59,7 @@ async fn a_hundred_thousand_clicks_are_counted_once() {
     let injected = lab.cloud.faults.counts();
     lab.cloud.faults.stop();
     lab.cloud.functions.retire(Duration::ZERO).await;
-    lab.come_to_rest().await;
+    lab.run_until_idle().await;
     while counted::redrive(&lab) > 0 {
         lab.cloud.settle().await;
     }

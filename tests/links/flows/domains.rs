@@ -7,7 +7,7 @@ use http::Method;
 use local::internet;
 use outside::Network;
 use serde_json::{Value, json};
-use tests::{Answer, Lab, Setup};
+use tests::{Lab, Response, Setup};
 
 use super::{
     SHORTEN, assert_names, assert_problem, be_patient, code, codes, delete, get, plain, post,
@@ -47,7 +47,7 @@ impl Zone {
     }
 }
 
-async fn verify(lab: &Lab, key: &str, domain: &str) -> Answer {
+async fn verify(lab: &Lab, key: &str, domain: &str) -> Response {
     post(lab, &format!("{DOMAINS}/{domain}/verify"), key, &Value::Null).await
 }
 
@@ -108,7 +108,7 @@ async fn only_the_record_proves_it_and_the_first_to_prove_has_it() {
     let claim = json!({ "domain": "go.example" });
     let adas = post(&lab, DOMAINS, &ada, &claim).await;
     let eves = post(&lab, DOMAINS, &eve, &claim).await;
-    let value = |answer: &Answer| answer.body["record"]["value"].as_str().unwrap().to_owned();
+    let value = |answer: &Response| answer.body["record"]["value"].as_str().unwrap().to_owned();
     assert_ne!(value(&adas), value(&eves));
     let unproven = verify(&lab, &ada, "go.example").await;
     assert_problem(&unproven, 409, "conflict");

@@ -4,11 +4,11 @@ use std::net::IpAddr;
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Answer, Lab};
+use tests::{Lab, Response};
 
 use super::{SHORTEN, assert_problem, plain, post, rows};
 
-async fn from(lab: &Lab, address: &str, body: &Value) -> Answer {
+async fn from(lab: &Lab, address: &str, body: &Value) -> Response {
     let source: IpAddr = address.parse().unwrap();
     lab.call(Method::POST, SHORTEN).coming_from(source).json(body).send().await
 }

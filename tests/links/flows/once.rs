@@ -2,11 +2,11 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Answer, Lab};
+use tests::{Lab, Response};
 
 use super::{SHORTEN, assert_problem, code, plain, rows};
 
-async fn keyed(lab: &Lab, user: &str, key: &str, body: &Value) -> Answer {
+async fn keyed(lab: &Lab, user: &str, key: &str, body: &Value) -> Response {
     let call = lab.call(Method::POST, SHORTEN).header("idempotency-key", key);
     let call = if user.is_empty() { call } else { call.by(user) };
     call.json(body).send().await

@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::json;
-use tests::{Answer, Lab};
+use tests::{Lab, Response};
 
 use super::{assert_names, assert_problem, code, delete, plain};
 
@@ -71,7 +71,7 @@ fn svg(document: &str) -> Grey {
     Grey { side, pixels }
 }
 
-async fn draw(lab: &Lab, file: &str) -> Answer {
+async fn draw(lab: &Lab, file: &str) -> Response {
     lab.call(Method::GET, &format!("/qr/{file}")).header("host", HOST).send().await
 }
 

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::{Method, Request};
 use local::faults::Faults;
 use serde_json::{Value, json};
-use tests::{Answer, Lab, Setup};
+use tests::{Lab, Response, Setup};
 
 const BROWSER: &str = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8";
 
@@ -37,7 +37,7 @@ async fn seed(lab: &Lab, domain: &str, code: &str, more: &[(&str, AttributeValue
 }
 
 /// Follows a link, and lets its instance finish.
-async fn follow(lab: &Lab, path: &str) -> Answer {
+async fn follow(lab: &Lab, path: &str) -> Response {
     let answer = lab.call(Method::GET, path).send().await;
     lab.cloud.functions.quiesce().await;
     answer
@@ -58,7 +58,7 @@ thread_local! {
 
 /// A lab in which the operation that `BROKEN` names meets nothing.
 fn breakable() -> Lab {
-    let faults = Faults::sabotaged(1, 0, |operation, body| {
+    let faults = Faults::mutated(1, 0, |operation, body| {
         if operation == BROKEN.get() {
             body["TableName"] = json!("nowhere");
             body["QueueUrl"] = json!("http://localhost/000000000000/nowhere");
@@ -127,7 +127,7 @@ async fn an_edit_is_seen_on_every_instance_within_five_seconds_under_constant_tr
     seed(&lab, "", "abc", &[("to", s("https://example.org/new"))]).await;
     let mut old_answers = 0;
     while lab.clock.now_ms() < edited_ms + 10_000 {
-        let answers: [Answer; 3] = futures::join!(visit(), visit(), visit()).into();
+        let answers: [Response; 3] = futures::join!(visit(), visit(), visit()).into();
         lab.cloud.functions.quiesce().await;
         let passed_ms = lab.clock.now_ms() - edited_ms;
         for answer in answers {

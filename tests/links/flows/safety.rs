@@ -10,7 +10,7 @@ use http::Method;
 use local::internet;
 use outside::Network;
 use serde_json::json;
-use tests::{Answer, Lab, Setup, root};
+use tests::{Lab, Response, Setup, root};
 use tokio::net::TcpStream;
 
 use super::{SHORTEN, assert_names, plain, rows};
@@ -91,7 +91,7 @@ fn unescaped(text: &str) -> String {
     out + rest
 }
 
-async fn shorten(lab: &Lab, key: &str, url: &str) -> Answer {
+async fn shorten(lab: &Lab, key: &str, url: &str) -> Response {
     let call = lab.call(Method::POST, SHORTEN).by(key).header("host", "sho.rt");
     call.json(&plain(url)).send().await
 }

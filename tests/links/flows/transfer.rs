@@ -2,12 +2,12 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Answer, Lab, root};
+use tests::{Lab, Response, root};
 
 use super::domains::Zone;
 use super::{assert_names, assert_problem, counters, get, led, post, rows, shorten, to};
 
-async fn import(lab: &Lab, key: &str, query: &str, body: &str) -> Answer {
+async fn import(lab: &Lab, key: &str, query: &str, body: &str) -> Response {
     let call = lab.call(Method::POST, &format!("/api/v1/import?{query}")).by(key);
     call.header("content-type", "text/csv").bytes(body.to_owned()).send().await
 }
@@ -17,12 +17,12 @@ fn sample(name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap()
 }
 
-fn sums(answer: &Answer) -> [u64; 3] {
+fn sums(answer: &Response) -> [u64; 3] {
     assert_eq!(answer.status, 200, "{}", answer.body);
     ["created", "reused", "failed"].map(|name| answer.body[name].as_u64().unwrap())
 }
 
-async fn export(lab: &Lab, key: &str, cursor: &str) -> (Answer, String) {
+async fn export(lab: &Lab, key: &str, cursor: &str) -> (Response, String) {
     let answer = get(lab, &format!("/api/v1/export{cursor}"), key).await;
     assert_eq!(
         (answer.status.as_u16(), answer.header("content-type")),

@@ -87,7 +87,7 @@ async fn a_head_is_a_get_without_a_body_and_is_never_counted() {
     for _ in 0..3 {
         lab.call(Method::HEAD, &format!("/{live}")).header("user-agent", CHROME).send().await;
     }
-    lab.come_to_rest().await;
+    lab.run_until_idle().await;
     let read = get(&lab, &format!("/api/v1/url/{live}"), &ada).await;
     assert_eq!((&read.body["clicks"], &read.body["bots"]), (&json!(1), &json!(0)));
 }

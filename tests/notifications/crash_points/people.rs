@@ -7,7 +7,7 @@ use domain::notifications::{Category, Channel, Status, Why};
 use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
-use tests::Answer;
+use tests::Response;
 
 use super::{Scene, sweep, words};
 
@@ -33,7 +33,7 @@ async fn waiting() -> Scene {
 }
 
 /// By a mail's link, as mail programs do it; until there is an answer.
-async fn unsubscribe(scene: &Scene) -> Answer {
+async fn unsubscribe(scene: &Scene) -> Response {
     let ring = Ring::new(TokenKey::new("test", &[7; 32]).unwrap(), Vec::new());
     let claim = Claim::Unsubscribe {
         user: UserId::outside("ada"),

@@ -11,7 +11,7 @@ use local::faults::Faults;
 use notifications::store::Notifications;
 use serde_json::{Value, json};
 use tests::post::Post;
-use tests::{Answer, Call, Lab, root_key};
+use tests::{Call, Lab, Response, root_key};
 
 use super::handed::Mark;
 use crate::counted::{Item, text};
@@ -125,7 +125,7 @@ impl Watch {
     pub(super) async fn persist<'a>(
         &'a self,
         call: impl Fn() -> Call<'a>,
-    ) -> Result<Answer, String> {
+    ) -> Result<Response, String> {
         for attempt in 0..40 {
             if attempt == 20 {
                 // Enough went wrong; from here on only a bug can keep the answer away.

@@ -15,7 +15,7 @@ use http::Method;
 use notifications::store::Notifications;
 use serde_json::{Value, json};
 use tests::post::Post;
-use tests::{Answer, Lab, Setup, root_key};
+use tests::{Lab, Response, Setup, root_key};
 
 const ALL: &str = "/api/v1/notifications";
 
@@ -29,14 +29,14 @@ fn carried() -> (Lab, Post) {
 }
 
 /// A call with a JSON body, without a key if `key` is empty.
-async fn send(lab: &Lab, method: Method, path: &str, key: &str, body: &Value) -> Answer {
+async fn send(lab: &Lab, method: Method, path: &str, key: &str, body: &Value) -> Response {
     let call = lab.call(method, path);
     let call = if key.is_empty() { call } else { call.by(key) };
     if body.is_null() { call.send().await } else { call.json(body).send().await }
 }
 
 /// A PUT by the bootstrap admin that must succeed.
-async fn put(lab: &Lab, path: &str, body: &Value) -> Answer {
+async fn put(lab: &Lab, path: &str, body: &Value) -> Response {
     let saved = send(lab, Method::PUT, path, &root_key(), body).await;
     assert!(saved.status.is_success(), "{path} {body}: {}", saved.body);
     saved
@@ -86,7 +86,7 @@ fn table(lab: &Lab) -> Notifications {
 }
 
 /// A problem about that field.
-fn assert_names(answer: &Answer, field: &str) {
+fn assert_names(answer: &Response, field: &str) {
     assert_eq!(answer.status, 422, "{field}: {}", answer.body);
     assert_eq!(answer.header("content-type"), "application/problem+json");
     assert_eq!(answer.body["errors"][0]["field"], field, "{}", answer.body);

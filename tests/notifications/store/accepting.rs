@@ -4,13 +4,13 @@ use domain::notifications::{Body, Notification, NotificationId, TemplateId};
 use futures::future::join_all;
 use local::faults::Fault;
 use notifications::store::{Accept, Accepted, Part};
-use store::idempotency::{Answer, Claim, Request};
+use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use tests::Lab;
 
 use super::{accept, at, deliveries, id, notification, notifications, token, user};
 
-fn request(fingerprint: u8) -> Request<'static> {
-    Request {
+fn request(fingerprint: u8) -> IdempotentRequest<'static> {
+    IdempotentRequest {
         caller: "shop",
         operation: "notify",
         key: "key",
@@ -20,8 +20,8 @@ fn request(fingerprint: u8) -> Request<'static> {
     }
 }
 
-fn answer(body: &str) -> Answer {
-    Answer { status: 202, location: None, etag: None, body: body.as_bytes().to_vec() }
+fn answer(body: &str) -> StoredResponse {
+    StoredResponse { status: 202, location: None, etag: None, body: body.as_bytes().to_vec() }
 }
 
 #[tokio::test(start_paused = true)]

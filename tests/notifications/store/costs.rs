@@ -3,8 +3,8 @@
 use domain::notifications::rate::{Grant, Lanes, grant};
 use domain::notifications::{Event, Priority, Why};
 use notifications::store::{Accept, Claim, Claimed, What};
-use store::idempotency::{Answer, Request};
-use store::tally::{Tally, counted};
+use store::capacity::{CapacityUsed, metered};
+use store::idempotency::{IdempotentRequest, StoredResponse};
 use tests::Lab;
 
 use super::{
@@ -13,8 +13,8 @@ use super::{
 };
 
 /// What some work costs. Its state is large, and there is a lot of it in one test.
-async fn cost<T>(work: impl Future<Output = T>) -> (T, Tally) {
-    Box::pin(counted(work)).await
+async fn cost<T>(work: impl Future<Output = T>) -> (T, CapacityUsed) {
+    Box::pin(metered(work)).await
 }
 
 #[tokio::test(start_paused = true)]
@@ -24,7 +24,7 @@ async fn each_step_is_one_call() {
     save_contacts(&store, 1).await;
     let new = notification(1, "ada");
     let all = deliveries(&new, &["email", "sms"]);
-    let request = Request {
+    let request = IdempotentRequest {
         caller: "shop",
         operation: "notify",
         key: "key",
@@ -32,7 +32,7 @@ async fn each_step_is_one_call() {
         claimant: "someone",
         deadline: at(30),
     };
-    let answer = Answer { status: 202, location: None, etag: None, body: b"{}".to_vec() };
+    let answer = StoredResponse { status: 202, location: None, etag: None, body: b"{}".to_vec() };
     let wanted = Accept { notification: &new, deliveries: &all };
     let once = Some((&request, &answer));
     let (done, accepting) = cost(store.accept(wanted, once, at(0), &token())).await;
@@ -62,7 +62,7 @@ async fn each_step_is_one_call() {
     let (done, counting) =
         cost(store.count(&claimed.id, &rendering, What::Sent, at(2), &token())).await;
     done.unwrap();
-    for (step, tally, units) in [
+    for (step, capacity, units) in [
         ("accept", accepting, 2 + 3 + 4 + 4),
         ("look", looking, 4),
         ("claim", claiming, 6 + 2),
@@ -70,9 +70,9 @@ async fn each_step_is_one_call() {
         ("lease", leasing, 1),
         ("count", counting, 4),
     ] {
-        assert_eq!(tally, Tally { calls: 1, units: f64::from(units) }, "{step}");
+        assert_eq!(capacity, CapacityUsed { calls: 1, units: f64::from(units) }, "{step}");
     }
     let event = Event::Withdrawn { why: Why::Cancelled };
     let (_, applying) = cost(store.apply(&all[1].id, &event, at(3), token)).await;
-    assert_eq!(applying, Tally { calls: 2, units: 5.0 });
+    assert_eq!(applying, CapacityUsed { calls: 2, units: 5.0 });
 }

@@ -5,7 +5,7 @@ use futures::future::join_all;
 use local::faults::Fault;
 use notifications::store::Notifications;
 use notifications::store::{Published, Saved};
-use store::idempotency::{Answer, Claim, Request};
+use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use tests::Lab;
 
 use super::{at, notifications, token, user};
@@ -89,7 +89,7 @@ async fn a_version_that_exists_is_not_written_over_even_for_a_template_that_fits
 async fn a_repeated_call_publishes_nothing_more() {
     let lab = Lab::new();
     let store = notifications(&lab);
-    let request = Request {
+    let request = IdempotentRequest {
         caller: "author",
         operation: "publishTemplate",
         key: "key",
@@ -97,8 +97,12 @@ async fn a_repeated_call_publishes_nothing_more() {
         claimant: "someone",
         deadline: at(30),
     };
-    let answer =
-        |body: &[u8]| Answer { status: 200, location: None, etag: None, body: body.to_vec() };
+    let answer = |body: &[u8]| StoredResponse {
+        status: 200,
+        location: None,
+        etag: None,
+        body: body.to_vec(),
+    };
     let first = Template::published(None, &welcome());
     let once = (&request, &answer(b"1"));
     let came = store.publish(&first, &version(1, "one"), Some(once), at(0), &token()).await;

@@ -39,8 +39,8 @@ impl From<&Audit> for AuditView {
 
 pub(super) const TRAIL: Operation =
     Operation::get("/api/v1/accounts/{userId}/audit", "readAudit", "Read the audit trail")
-        .says("Every change to the account and its keys: what, who, when; newest first.")
-        .by(Role::Admin);
+        .description("Every change to the account and its keys: what, who, when; newest first.")
+        .role(Role::Admin);
 
 pub(super) async fn trail(
     State(app): State<Arc<App>>,

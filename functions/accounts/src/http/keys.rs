@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use boundary::http::{
-    Call, Created, Cursor, IdempotencyKey, Json, Keep, NoContent, Operation, Path, Problem, Query,
-    Repeatable, State,
+    Call, Created, Cursor, IdempotencyKey, Json, NoContent, Operation, Path, Problem, Query,
+    Repeatable, State, Storable,
 };
-use boundary::idempotency::{self, Turn};
+use boundary::idempotency::{self, Execution};
 use domain::Timestamp;
 use domain::accounts::{ApiKey, Audit, Change, Key, KeyId, NewKey, Rejected, Role};
 use schemars::JsonSchema;
@@ -96,7 +96,7 @@ pub(super) const CREATE: Operation = Operation::post(
     "createKey",
     "Create an API key",
 )
-.says(
+.description(
     "The secret is shown this once; only its hash is kept. A repeated request gets the same answer \
              without it.",
 )
@@ -112,8 +112,8 @@ pub(super) async fn create(
 ) -> Result<CreatedKey, Problem> {
     let once = app.accounts.once();
     let ticket = match idempotency::begin(once, &call, &key, CREATE.id, &app.entropy).await? {
-        Turn::Run(ticket) => ticket,
-        Turn::Repeat(answer) => return Ok(Repeatable::again(answer)),
+        Execution::Run(ticket) => ticket,
+        Execution::Replay(answer) => return Ok(Repeatable::again(answer)),
     };
     let outcome = create_once(&app, &call, body, path, ticket.as_ref()).await;
     idempotency::settle(once, ticket.as_ref(), outcome).await
@@ -149,7 +149,7 @@ async fn create_once(
     let answer = Repeatable::first(&created);
     // A repeated request gets the same answer without the secret, which is kept nowhere.
     created.body.key = None;
-    let without_secret = created.kept();
+    let without_secret = created.stored();
     let kept = ticket.map(|ticket| (ticket, &without_secret));
     match app.accounts.create_key(&key, &audit, kept, &app.entropy.token()).await? {
         Written::Created => {
@@ -163,7 +163,7 @@ async fn create_once(
 
 pub(super) const LIST: Operation =
     Operation::get("/api/v1/accounts/{userId}/keys", "listKeys", "List API keys")
-        .says("Oldest first, revoked ones for 30 days. Never the secret.")
+        .description("Oldest first, revoked ones for 30 days. Never the secret.")
         .key();
 
 pub(super) async fn list(
@@ -188,7 +188,7 @@ fn is_order(position: &str) -> bool {
 
 pub(super) const REVOKE: Operation =
     Operation::delete("/api/v1/accounts/{userId}/keys/{keyId}", "revokeKey", "Revoke an API key")
-        .says("It stops within 60 seconds everywhere.")
+        .description("It stops within 60 seconds everywhere.")
         .key();
 
 /// Revoking what is revoked changes nothing and says so in the same words.

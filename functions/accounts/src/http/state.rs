@@ -23,7 +23,7 @@ pub struct App {
 }
 
 impl App {
-    pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
+    pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
         let topic = host.vars.required("ACCOUNT_EVENTS_TOPIC")?;
         Ok(Self {
             accounts: host.accounts()?,

@@ -7,7 +7,7 @@ use boundary::http::{
     Call, Caller, Created, Cursor, IdempotencyKey, IfMatch, Json, NoContent, Operation, Path,
     Problem, Query, Repeatable, State, Versioned,
 };
-use boundary::idempotency::{self, Turn};
+use boundary::idempotency::{self, Execution};
 use boundary::openapi::{DescribeArgument, Entry};
 use domain::accounts::{
     Account, Amendment, Change, NewAccount, Profile, Rejected, Role, State as AccountState, Tenant,
@@ -33,7 +33,7 @@ pub(super) async fn me(caller: Caller) -> Json<MeView> {
 }
 
 pub(super) const CREATE: Operation =
-    Operation::post("/api/v1/accounts", "createAccount", "Create an account").by(Role::Admin);
+    Operation::post("/api/v1/accounts", "createAccount", "Create an account").role(Role::Admin);
 
 pub(super) async fn create(
     State(app): State<Arc<App>>,
@@ -43,8 +43,8 @@ pub(super) async fn create(
 ) -> Result<CreatedAccount, Problem> {
     let once = app.accounts.once();
     let ticket = match idempotency::begin(once, &call, &key, CREATE.id, &app.entropy).await? {
-        Turn::Run(ticket) => ticket,
-        Turn::Repeat(answer) => return Ok(Repeatable::again(answer)),
+        Execution::Run(ticket) => ticket,
+        Execution::Replay(answer) => return Ok(Repeatable::again(answer)),
     };
     let outcome = create_once(&app, &call, body, ticket.as_ref()).await;
     idempotency::settle(once, ticket.as_ref(), outcome).await
@@ -73,7 +73,7 @@ async fn create_once(
     let location = format!("/api/v1/accounts/{}", account.user_id.as_str());
     let created = Created { location, body: AccountView::from(&account) };
     let answer = Repeatable::first(&Versioned(account.version, created));
-    let kept = ticket.map(|ticket| (ticket, answer.kept()));
+    let kept = ticket.map(|ticket| (ticket, answer.stored()));
     match app.accounts.create(&account, &audit, kept, &app.entropy.token()).await? {
         Written::Created => {
             app.announce(&audit, call).await;
@@ -86,8 +86,8 @@ async fn create_once(
 
 pub(super) const LIST: Operation =
     Operation::get("/api/v1/accounts", "listAccounts", "List accounts")
-        .says("By user id. A new account may take a moment to appear.")
-        .by(Role::Admin);
+        .description("By user id. A new account may take a moment to appear.")
+        .role(Role::Admin);
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
@@ -103,7 +103,7 @@ pub(super) async fn list(
 
 pub(super) const READ: Operation =
     Operation::get("/api/v1/accounts/{userId}", "readAccount", "Read an account")
-        .says("Admins read any account, users their own.")
+        .description("Admins read any account, users their own.")
         .key();
 
 pub(super) async fn read(Managed(account): Managed) -> Versioned<Json<AccountView>> {
@@ -112,7 +112,7 @@ pub(super) async fn read(Managed(account): Managed) -> Versioned<Json<AccountVie
 
 pub(super) const AMEND: Operation =
     Operation::patch("/api/v1/accounts/{userId}", "amendAccount", "Change an account")
-        .says("Admins change anything, users their own name.")
+        .description("Admins change anything, users their own name.")
         .key()
         .refuses(&[403, 409]);
 
@@ -132,8 +132,8 @@ pub(super) async fn amend(
 
 pub(super) const DISABLE: Operation =
     Operation::delete("/api/v1/accounts/{userId}", "disableAccount", "Disable an account")
-        .says("Its keys stop within 60 seconds and never work again. The last admin stays.")
-        .by(Role::Admin)
+        .description("Its keys stop within 60 seconds and never work again. The last admin stays.")
+        .role(Role::Admin)
         .refuses(&[404, 409]);
 
 /// Disabling is the same for any version, so there is no `If-Match`; a lost race is run again.

@@ -13,7 +13,7 @@ use boundary::idempotency;
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::feed::{Message, Place, PostId, Rejected, look};
-use store::idempotency::{Claim, Request as Once};
+use store::idempotency::{Claim, IdempotentRequest};
 
 use crate::http::state::App;
 
@@ -43,7 +43,7 @@ pub(super) async fn counts_moved(app: &App, post_id: PostId, told: bool, call: &
 /// the first answer stands.
 async fn remembered<A>(
     app: &App,
-    once: Option<&Once<'_>>,
+    once: Option<&IdempotentRequest<'_>>,
     problem: Problem,
     now: Timestamp,
 ) -> Result<Repeatable<A>, Problem> {

@@ -54,8 +54,8 @@ impl List {
 
 pub(super) const FOLLOWERS: Operation =
     Operation::get("/api/v1/users/{userId}/followers", "listFollowers", "Who follows somebody?")
-        .says("In an order that stays. Who blocks you, or is blocked by you, is left out.")
-        .by(Role::Member);
+        .description("In an order that stays. Who blocks you, or is blocked by you, is left out.")
+        .role(Role::Member);
 
 pub(super) async fn followers(
     State(app): State<Arc<App>>,
@@ -71,8 +71,8 @@ pub(super) const FOLLOWING: Operation = Operation::get(
     "listFollowing",
     "Whom does somebody follow?",
 )
-.says("By name. Who blocks you, or is blocked by you, is left out.")
-.by(Role::Member);
+.description("By name. Who blocks you, or is blocked by you, is left out.")
+.role(Role::Member);
 
 pub(super) async fn following(
     State(app): State<Arc<App>>,

@@ -42,8 +42,8 @@ impl TieView {
 
 pub(super) const FOLLOW: Operation =
     Operation::put("/api/v1/users/{userId}/follow", "followUser", "Follow somebody")
-        .says("Their posts come into your feed, also those of lately. At most 5,000 people.")
-        .by(Role::Member)
+        .description("Their posts come into your feed, also those of lately. At most 5,000 people.")
+        .role(Role::Member)
         .refuses(&[409, 422]);
 
 pub(super) async fn follow(
@@ -60,8 +60,8 @@ pub(super) async fn follow(
 
 pub(super) const UNFOLLOW: Operation =
     Operation::delete("/api/v1/users/{userId}/follow", "unfollowUser", "Follow somebody no longer")
-        .says("Their posts leave your feed at once.")
-        .by(Role::Member)
+        .description("Their posts leave your feed at once.")
+        .role(Role::Member)
         .refuses(&[409, 422]);
 
 pub(super) async fn unfollow(
@@ -78,11 +78,11 @@ pub(super) const BLOCK: Operation = Operation::put(
     "blockUser",
     "Block somebody",
 )
-.says(
+.description(
     "Neither of you sees anything of the other, and neither follows the other any more. They \
              are not told: to them it is as if you did not exist.",
 )
-.by(Role::Member)
+.role(Role::Member)
 .refuses(&[409, 422]);
 
 pub(super) async fn block(
@@ -96,8 +96,8 @@ pub(super) async fn block(
 
 pub(super) const UNBLOCK: Operation =
     Operation::delete("/api/v1/users/{userId}/block", "unblockUser", "Block somebody no longer")
-        .says("Nobody follows anybody by that.")
-        .by(Role::Member)
+        .description("Nobody follows anybody by that.")
+        .role(Role::Member)
         .refuses(&[409, 422]);
 
 pub(super) async fn unblock(
@@ -111,11 +111,11 @@ pub(super) async fn unblock(
 
 pub(super) const MUTE: Operation =
     Operation::put("/api/v1/users/{userId}/mute", "muteUser", "Mute somebody")
-        .says(
+        .description(
             "Their posts and comments are left out of whatever lists you read, until you unmute \
              them. They are not told.",
         )
-        .by(Role::Member)
+        .role(Role::Member)
         .refuses(&[409, 422]);
 
 pub(super) async fn mute(
@@ -129,8 +129,8 @@ pub(super) async fn mute(
 
 pub(super) const UNMUTE: Operation =
     Operation::delete("/api/v1/users/{userId}/mute", "unmuteUser", "Mute somebody no longer")
-        .says("What was left out is there again.")
-        .by(Role::Member)
+        .description("What was left out is there again.")
+        .role(Role::Member)
         .refuses(&[409, 422]);
 
 pub(super) async fn unmute(

@@ -67,13 +67,13 @@ struct Reading<'a> {
 
 pub(super) const READ: Operation =
     Operation::get("/api/v1/feed", "readFeed", "What is new for me?")
-        .says(
+        .description(
             "What the people say whom you follow, ranked by how new it is, how many care \
              about it and how close you are to its author; each item says why it is there. \
              A scroll is pinned to its first page: nothing comes twice and nothing is \
              passed over, whatever is written meanwhile.",
         )
-        .by(Role::Member);
+        .role(Role::Member);
 
 pub(super) async fn read(
     State(app): State<Arc<App>>,

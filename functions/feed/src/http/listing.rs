@@ -38,8 +38,8 @@ pub(crate) struct PostsView {
 
 pub(super) const LIST: Operation =
     Operation::get("/api/v1/users/{userId}/posts", "listUserPosts", "What did somebody write?")
-        .says("The newest first, as far as you may see them.")
-        .by(Role::Member);
+        .description("The newest first, as far as you may see them.")
+        .role(Role::Member);
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,

@@ -48,11 +48,11 @@ pub(crate) struct UploadView {
 
 pub(super) const PREPARE: Operation =
     Operation::post("/api/v1/media", "prepareUpload", "Upload a picture or a film")
-        .says(
+        .description(
             "Answers with a link to `PUT` the bytes to, and the name by which a post shows \
              them.",
         )
-        .by(Role::Member)
+        .role(Role::Member)
         .statuses(&[201]);
 
 pub(super) async fn prepare(

@@ -24,11 +24,11 @@ use crate::http::state::App;
 const TRIES: usize = 8;
 
 pub(super) const WRITE: Operation = Operation::post("/api/v1/posts", "writePost", "Write a post")
-    .says(
+    .description(
         "It is there when this is answered, and in the feeds of those who follow you \
              within seconds.",
     )
-    .by(Role::Member);
+    .role(Role::Member);
 
 /// What is wrong with the post is said before what is wrong with the key.
 pub(super) async fn write(
@@ -51,7 +51,7 @@ pub(super) async fn write(
         let fan = author.recents.reach.fan();
         let post = Post::new(id, me.clone(), body.clone(), fan, call.now);
         let answer = Repeatable::first(&written(&app, me, &post).await?);
-        let once = once.as_ref().map(|once| (once, answer.kept()));
+        let once = once.as_ref().map(|once| (once, answer.stored()));
         let new = NewPost { post: &post, author: &author, once };
         let token = app.entropy.token();
         let done = app.feed.create(new, Vec::new(), &app.settings, call.now, &token);
@@ -83,11 +83,11 @@ pub(super) async fn written(app: &App, me: &UserId, post: &Post) -> Result<Writt
 
 pub(super) const READ: Operation =
     Operation::get("/api/v1/posts/{postId}", "readPost", "Read a post")
-        .says(
+        .description(
             "If you may see it: what is private, for friends of somebody else, by somebody \
              who blocks you, or deleted is not found.",
         )
-        .by(Role::Member)
+        .role(Role::Member)
         .refuses(&[404]);
 
 pub(super) async fn read(
@@ -102,11 +102,11 @@ pub(super) async fn read(
 
 pub(super) const EDIT: Operation =
     Operation::patch("/api/v1/posts/{postId}", "editPost", "Change a post of your own")
-        .says(
+        .description(
             "Feeds show the change at once. A private post that is opened comes into the \
              feeds of those who follow you.",
         )
-        .by(Role::Member)
+        .role(Role::Member)
         .refuses(&[404, 503]);
 
 /// Whose post it is, and whether it is there, is said before what is wrong with the version.
@@ -150,11 +150,11 @@ async fn versioned(
 
 pub(super) const DELETE: Operation =
     Operation::delete("/api/v1/posts/{postId}", "deletePost", "Delete a post of your own")
-        .says(
+        .description(
             "Nobody can read it once this is answered. There is no way back; repeating it \
              changes nothing.",
         )
-        .by(Role::Member)
+        .role(Role::Member)
         .refuses(&[404, 503]);
 
 /// Once this is answered nobody can read it, whatever timelines say. Repeating it changes nothing.

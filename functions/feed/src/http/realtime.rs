@@ -25,14 +25,14 @@ pub(crate) struct RealtimeView {
 
 pub(super) const FIND: Operation =
     Operation::get("/api/v1/feed/realtime", "findRealtime", "Where to hear of new posts?")
-        .says(
+        .description(
             "Connect there with the same key. You are sent `{\"type\":\"newPosts\",\"postIds\":[…],\
              \"position\":…}` when somebody whom you follow writes; the latest position, sent as \
              `{\"type\":\"resume\",\"position\":…}` after you were cut off, brings what you missed. \
              Say `{\"type\":\"ping\"}` every few minutes to keep the line open; after two hours it \
              is cut.",
         )
-        .by(Role::Member);
+        .role(Role::Member);
 
 pub(super) async fn find(
     State(app): State<Arc<App>>,

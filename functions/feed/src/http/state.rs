@@ -26,7 +26,7 @@ pub struct App {
 }
 
 impl App {
-    pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
+    pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
         Ok(Self {
             feed: Feed::from_host(host)?,
             accounts: host.accounts()?,

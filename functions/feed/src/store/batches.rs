@@ -7,8 +7,8 @@ use domain::Failure;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::Feed;
+use store::capacity;
 use store::row::Item;
-use store::tally;
 
 /// Rows of one call.
 const BATCH: usize = 25;
@@ -54,7 +54,7 @@ impl Feed {
                 .send()
                 .await
                 .map_err(|cause| Failure::new(action, cause))?;
-            tally::note(done.consumed_capacity());
+            capacity::record(done.consumed_capacity());
             left = done
                 .unprocessed_items
                 .and_then(|mut all| all.remove(&self.table))

@@ -11,7 +11,7 @@ use super::ties::Between;
 use super::wire::Stretch;
 use super::{Feed, rows};
 use store::Idempotency;
-use store::idempotency::{Answer, Claim, Request};
+use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use store::row::{key, text};
 use store::transaction::put;
 
@@ -50,7 +50,7 @@ impl Feed {
         comment: &Comment,
         entry: &Entry,
         between: &Between,
-        once: Option<(&Request<'_>, &Answer)>,
+        once: Option<(&IdempotentRequest<'_>, &StoredResponse)>,
         now: Timestamp,
         token: &str,
     ) -> Result<Commented, Failure> {

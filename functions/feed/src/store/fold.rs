@@ -20,9 +20,9 @@ use super::engage::number_name;
 use super::posts::Entry;
 use super::wire::{Change, Stretch};
 use super::{Feed, rows};
+use store::capacity;
 use store::row::{Item, Row, broken, number, text};
 use store::schema::{GSI2, GSI2_PK, GSI2_SK};
-use store::tally;
 
 const ACTION: &str = "add a post's counters up";
 
@@ -192,7 +192,7 @@ impl Feed {
                 Err(Failure::new("take a counter off the list", error))
             }
             done => {
-                tally::note(done.ok().as_ref().and_then(UpdateItemOutput::consumed_capacity));
+                capacity::record(done.ok().as_ref().and_then(UpdateItemOutput::consumed_capacity));
                 Ok(())
             }
         }

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::wire::{Change, Stretch};
 use super::{Feed, rows};
 use store::Idempotency;
-use store::idempotency::{Answer, Claim, Request};
+use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use store::row::{Builder, Item, Row, broken, bytes, number, text};
 use store::schema::{GSI1, GSI1_PK, GSI1_SK};
 use store::transaction::{Transacted, transact};
@@ -54,7 +54,7 @@ pub struct NewPost<'a> {
     /// Its author's row, as it was read. The post's fan is the one that it says.
     pub author: &'a Author,
     /// What a repeat of the call is told.
-    pub once: Option<(&'a Request<'a>, &'a Answer)>,
+    pub once: Option<(&'a IdempotentRequest<'a>, &'a StoredResponse)>,
 }
 
 /// What came of it.

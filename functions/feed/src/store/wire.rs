@@ -14,7 +14,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use super::Feed;
 use store::row::Item;
 use store::transaction::{next_row, put, update};
-use store::{reading, tally};
+use store::{capacity, reading};
 
 /// Rows of one call, and calls at a time.
 const BATCH: usize = 100;
@@ -104,7 +104,7 @@ impl Feed {
                 request = request.expression_attribute_values(*name, value.clone());
             }
             let found = request.send().await.map_err(|cause| Failure::new(action, cause))?;
-            tally::note(found.consumed_capacity());
+            capacity::record(found.consumed_capacity());
             items.extend(found.items.unwrap_or_default());
             start = found.last_evaluated_key;
             let full = stretch.limit.is_some_and(|limit| items.len() >= limit);
@@ -131,12 +131,12 @@ impl Feed {
             .await;
         match sent {
             Ok(done) => {
-                tally::note(done.consumed_capacity());
+                capacity::record(done.consumed_capacity());
                 Ok(true)
             }
             Err(error) => match error.as_service_error() {
                 Some(lost) if lost.is_conditional_check_failed_exception() => {
-                    tally::note([]);
+                    capacity::record([]);
                     Ok(false)
                 }
                 _ => Err(Failure::new(action, error)),
@@ -164,12 +164,12 @@ impl Feed {
             .await;
         match sent {
             Ok(done) => {
-                tally::note(done.consumed_capacity());
+                capacity::record(done.consumed_capacity());
                 Ok(Some(done.attributes.unwrap_or_default()))
             }
             Err(error) => match error.as_service_error() {
                 Some(lost) if lost.is_conditional_check_failed_exception() => {
-                    tally::note([]);
+                    capacity::record([]);
                     Ok(None)
                 }
                 _ => Err(Failure::new(action, error)),

@@ -12,7 +12,7 @@ use domain::{Failure, Timestamp};
 use super::wire::{Change, Stretch};
 use super::{Feed, rows};
 use store::row::{Item, Row, broken, instant, number, text};
-use store::{tally, transaction};
+use store::{capacity, transaction};
 
 /// Work that is not done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl Feed {
             .send()
             .await
             .map_err(|cause| Failure::new("note that work is done", cause))?;
-        tally::note(deleted.consumed_capacity());
+        capacity::record(deleted.consumed_capacity());
         Ok(())
     }
 

@@ -43,7 +43,7 @@ pub(crate) async fn tell(state: &State, id: &JobId, trace: &Trace) -> Result<(),
             "type": "JobFailed", "v": 1, "jobId": job.id.as_str(), "jobType": job.kind.as_str(),
             "attempt": job.attempt,
         });
-        state.dead_letters.keep(&body.to_string(), reason, job.id.as_str(), "jobs").await?;
+        state.dead_letters.send(&body.to_string(), reason, job.id.as_str(), "jobs").await?;
     }
     state.events.publish(&Notice::ended(&job), &trace.traceparent()).await?;
     jobs.settled(&job).await?;

@@ -73,11 +73,11 @@ struct Entry {
 
 pub(super) const SUBMIT_ALL: Operation =
     Operation::post("/api/v1/jobs/bulk", "submitJobs", "Submit up to 100 jobs")
-        .says(
+        .description(
             "Each is answered on its own, in the order they were sent. A job may have a `name`, and the others \
              may depend on `@name`; a cycle is refused with its members.",
         )
-        .by(Role::JobSubmitter)
+        .role(Role::JobSubmitter)
         .body_up_to(BODY_CAP)
         .metered();
 
@@ -156,14 +156,14 @@ async fn one_of_many(
 }
 
 fn job_id(submission: &Submission) -> Option<JobId> {
-    let body: Value = serde_json::from_slice(&submission.kept().body).ok()?;
+    let body: Value = serde_json::from_slice(&submission.stored().body).ok()?;
     JobId::parse(body["jobId"].as_str()?)
 }
 
 fn result(answer: Result<Submission, Problem>, name: Option<String>, path: &str) -> BulkResult {
     match answer {
         Ok(submission) => {
-            let kept = submission.kept();
+            let kept = submission.stored();
             let status = if submission.is_repeat() { 200 } else { kept.status };
             let job = serde_json::from_slice(&kept.body).ok();
             BulkResult { status, name, job, problem: None }

@@ -44,7 +44,7 @@ pub(crate) struct ArtifactBody {
 
 pub(super) const COMPLETE: Operation =
     Operation::post("/api/v1/jobs/{jobId}/complete", "completeJob", "Done")
-        .by(Role::JobWorker)
+        .role(Role::JobWorker)
         .refuses(&[404, 409]);
 
 pub(super) async fn complete(
@@ -88,7 +88,7 @@ pub(crate) struct FailBody {
 
 pub(super) const FAIL: Operation =
     Operation::post("/api/v1/jobs/{jobId}/fail", "failJob", "Given up")
-        .by(Role::JobWorker)
+        .role(Role::JobWorker)
         .refuses(&[404, 409]);
 
 pub(super) async fn fail(
@@ -153,7 +153,7 @@ pub(crate) struct UploadView {
 
 pub(super) const ADD_ARTIFACT: Operation =
     Operation::post("/api/v1/jobs/{jobId}/artifacts", "addArtifact", "A place for what it leaves")
-        .by(Role::JobWorker)
+        .role(Role::JobWorker)
         .refuses(&[404, 409]);
 
 pub(super) async fn add_artifact(

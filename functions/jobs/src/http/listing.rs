@@ -38,7 +38,7 @@ pub(crate) struct JobsView {
 }
 
 pub(super) const LIST: Operation = Operation::get("/api/v1/jobs", "listJobs", "List jobs")
-    .says("Newest first. Submitters see their own; viewers, workers and admins see all.")
+    .description("Newest first. Submitters see their own; viewers, workers and admins see all.")
     .key();
 
 pub(super) async fn list(

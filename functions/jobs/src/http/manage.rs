@@ -12,11 +12,11 @@ use crate::http::state::{App, decides};
 
 pub(super) const CANCEL: Operation =
     Operation::delete("/api/v1/jobs/{jobId}", "cancelJob", "Cancel a job")
-        .says(
+        .description(
             "At once if it does not run. If it does, its worker hears of it at its next \
              heartbeat, and it is CANCELLED when the worker has stopped.",
         )
-        .by(Role::JobSubmitter)
+        .role(Role::JobSubmitter)
         .refuses(&[404, 409]);
 
 pub(super) async fn cancel(
@@ -30,11 +30,11 @@ pub(super) async fn cancel(
 
 pub(super) const RETRY: Operation =
     Operation::post("/api/v1/jobs/{jobId}/retry", "retryJob", "Run a job again")
-        .says(
+        .description(
             "A FAILED or CANCELLED job runs again under the same id. Attempts count on, and it gets as many as \
              at first.",
         )
-        .by(Role::JobSubmitter)
+        .role(Role::JobSubmitter)
         .refuses(&[404, 409]);
 
 pub(super) async fn retry(

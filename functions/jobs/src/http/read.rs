@@ -59,7 +59,7 @@ pub(crate) struct ExplainView {
 
 pub(super) const EXPLAIN: Operation =
     Operation::get("/api/v1/jobs/{jobId}/explain", "explainJob", "Why is it not running?")
-        .says("The one reason that, taken away, lets it go on.")
+        .description("The one reason that, taken away, lets it go on.")
         .key();
 
 pub(super) async fn explain(
@@ -182,7 +182,7 @@ pub(crate) struct TrailView {
 
 pub(super) const EVENTS: Operation =
     Operation::get("/api/v1/jobs/{jobId}/events", "readJobEvents", "How did it get there?")
-        .says("Every change since its submission, oldest first; kept for 90 days.")
+        .description("Every change since its submission, oldest first; kept for 90 days.")
         .key();
 
 pub(super) async fn events(

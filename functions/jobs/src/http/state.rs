@@ -31,8 +31,8 @@ pub struct App {
 }
 
 impl App {
-    pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
-        let engine = Engine::on(host)?;
+    pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
+        let engine = Engine::from_host(host)?;
         Ok(Self {
             jobs: engine.jobs.clone(),
             engine,

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use store::Bucket;
-use store::idempotency::Request as Once;
+use store::idempotency::IdempotentRequest;
 
 use super::new_job::{NewJob, ids, unknown_dependency};
 use crate::http::state::{App, sees};
@@ -39,8 +39,8 @@ pub(crate) struct SubmittedView {
 }
 
 pub(super) const SUBMIT: Operation = Operation::post("/api/v1/jobs", "submitJob", "Submit a job")
-    .says("Its id comes back at once; watch it with `GET /api/v1/jobs/{jobId}`.")
-    .by(Role::JobSubmitter)
+    .description("Its id comes back at once; watch it with `GET /api/v1/jobs/{jobId}`.")
+    .role(Role::JobSubmitter)
     .body_up_to(BODY_CAP);
 
 pub(super) async fn submit(
@@ -98,7 +98,7 @@ impl Draft<'_> {
     async fn write(self, app: &App, call: &Call, caller: &Caller) -> Result<Submission, Problem> {
         let owner: &UserId = &caller.user_id;
         let claimant = app.engine.entropy.token();
-        let once = self.once.as_ref().map(|(key, fingerprint)| Once {
+        let once = self.once.as_ref().map(|(key, fingerprint)| IdempotentRequest {
             caller: owner.as_str(),
             operation: "submitJob",
             key,
@@ -122,7 +122,7 @@ impl Draft<'_> {
                 job: &job,
                 payload: self.payload,
                 open: &open,
-                once: once.as_ref().map(|once| (once, answer.kept())),
+                once: once.as_ref().map(|once| (once, answer.stored())),
             };
             match app.jobs.submit(wanted, call.now, &app.engine.entropy.token()).await? {
                 Submitted::Created => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boundary::http::{Call, IfMatch, Json, Operation, Path, Problem, State, Stored, Versioned};
+use boundary::http::{Call, IfMatch, Json, Operation, Path, Problem, State, Upserted, Versioned};
 use domain::accounts::Role;
 use domain::jobs::licence::Licence;
 use domain::jobs::{Delivery, JobType, Priority, Settings};
@@ -127,8 +127,8 @@ pub(super) async fn read(
 
 pub(super) const SAVE: Operation =
     Operation::put("/api/v1/job-types/{jobType}", "saveJobType", "Make or change a job type")
-        .says("Takes effect at once. Lowering `maxConcurrent` ends nothing that runs.")
-        .by(Role::Admin)
+        .description("Takes effect at once. Lowering `maxConcurrent` ends nothing that runs.")
+        .role(Role::Admin)
         .refuses(&[503]);
 
 pub(super) async fn save(
@@ -137,7 +137,7 @@ pub(super) async fn save(
     Path(name): Path<NewTypePath>,
     Json(body): Json<TypeBody>,
     version: Option<IfMatch>,
-) -> Result<Versioned<Stored<TypeView>>, Problem> {
+) -> Result<Versioned<Upserted<TypeView>>, Problem> {
     for _ in 0..TRIES {
         let found = app.jobs.kind(&name).await?;
         let stands = found.as_ref().map_or(0, |kind| kind.version);
@@ -160,7 +160,7 @@ pub(super) async fn save(
             Saved::Saved => {
                 app.announce(&kind, &call).await;
                 let body = view(&app, &kind, &call).await?;
-                return Ok(Versioned(kind.version, Stored { is_new: stands == 0, body }));
+                return Ok(Versioned(kind.version, Upserted { is_new: stands == 0, body }));
             }
         }
     }

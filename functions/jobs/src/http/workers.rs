@@ -61,9 +61,9 @@ pub(crate) struct TaskView {
 }
 
 pub(super) const CLAIM: Operation = Operation::post("/api/v1/job-types/{jobType}/claim", "claimJobs", "Take jobs to work on")
-    .says("For types whose `delivery` is `poll`. Start each within 60 s, or it goes to someone else. No jobs means: \
+    .description("For types whose `delivery` is `poll`. Start each within 60 s, or it goes to someone else. No jobs means: \
          ask again later.")
-    .by(Role::JobWorker)
+    .role(Role::JobWorker)
     .refuses(&[404, 409]);
 
 pub(super) async fn claim(
@@ -92,8 +92,8 @@ pub(super) async fn claim(
 
 pub(super) const START: Operation =
     Operation::post("/api/v1/jobs/{jobId}/start", "startJob", "Begin")
-        .says("409 means that the job is someone else's, or nobody's: leave it.")
-        .by(Role::JobWorker)
+        .description("409 means that the job is someone else's, or nobody's: leave it.")
+        .role(Role::JobWorker)
         .refuses(&[404, 409]);
 
 pub(super) async fn start(
@@ -152,8 +152,8 @@ pub(crate) struct BeatView {
 
 pub(super) const HEARTBEAT: Operation =
     Operation::post("/api/v1/jobs/{jobId}/heartbeat", "beatJob", "Still at it")
-        .says("Every 20 s; after 60 s of silence the job goes to someone else.")
-        .by(Role::JobWorker)
+        .description("Every 20 s; after 60 s of silence the job goes to someone else.")
+        .role(Role::JobWorker)
         .refuses(&[404, 409]);
 
 pub(super) async fn heartbeat(

@@ -3,7 +3,7 @@
 
 use domain::jobs::{Job, JobId, Record};
 use domain::{Failure, Timestamp};
-use store::idempotency::{Answer, Claim, Request};
+use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use store::{ABSENT, Ended, Idempotency, given};
 
 use super::Jobs;
@@ -18,7 +18,7 @@ pub struct Wanted<'a> {
     /// Its dependencies that have not ended.
     pub open: &'a [JobId],
     /// What a repeat of the request is to be told.
-    pub once: Option<(&'a Request<'a>, &'a Answer)>,
+    pub once: Option<(&'a IdempotentRequest<'a>, &'a StoredResponse)>,
 }
 
 /// What came of it.
@@ -36,7 +36,7 @@ pub enum Submitted {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Part {
     New,
-    Answer,
+    StoredResponse,
     Parent,
 }
 
@@ -58,7 +58,7 @@ impl Jobs {
             tx = tx.put(Part::New, PayloadRow { job, payload }, ABSENT);
         }
         if let Some((request, answer)) = once {
-            tx = tx.item(Part::Answer, self.once.answered(request, answer, now));
+            tx = tx.item(Part::StoredResponse, self.once.answered(request, answer, now));
         }
         for parent in open {
             // A job that ends at the same time must not overlook the new edge: one of the two is first.
@@ -74,7 +74,7 @@ impl Jobs {
             );
         }
         let Ended::Lost(lost) = tx.commit(token).await? else { return Ok(Submitted::Created) };
-        match once.zip(lost.at(Part::Answer)) {
+        match once.zip(lost.at(Part::StoredResponse)) {
             Some(((request, _), met)) => Ok(Submitted::Before(Idempotency::met(met, request)?)),
             None => Ok(Submitted::DependencyMoved),
         }

@@ -34,8 +34,8 @@ pub(crate) struct Direct {
 }
 
 impl Direct {
-    pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
-        let engine = Engine::on(host)?;
+    pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
+        let engine = Engine::from_host(host)?;
         Ok(Self {
             jobs: engine.jobs.clone(),
             bucket: Bucket::new(host.aws.s3(), host.vars.required("ARTIFACTS_BUCKET")?),

@@ -69,12 +69,12 @@ pub(crate) struct CheckView {
 
 pub(super) const CHECK: Operation =
     Operation::post("/internal/ratelimit/check", "checkLimit", "May it pass?")
-        .says(
+        .description(
             "Takes the units from every quota that applies, or none. 429 has the same body as 200, and \
              `Retry-After`; a 429 that is a problem is about your own quota for checks, which an admin lifts in \
              the settings. If a rule that is closed on failure can't be checked: 503.",
         )
-        .by(Role::Limiter)
+        .role(Role::Limiter)
         .refuses(&[429, 503]);
 
 pub(super) async fn check(call: Call, Json(body): Json<CheckBody>) -> Result<Checked, Problem> {

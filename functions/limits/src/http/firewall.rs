@@ -33,8 +33,8 @@ const BODY_CAP: usize = 512 * 1024;
 
 pub(super) const LIST: Operation =
     Operation::get("/admin/firewall", "listFirewall", "List firewall rules")
-        .says("Without those that have expired.")
-        .by(Role::Admin);
+        .description("Without those that have expired.")
+        .role(Role::Admin);
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
@@ -48,7 +48,7 @@ pub(super) async fn list(
 
 pub(super) const READ: Operation =
     Operation::get("/admin/firewall/{rule}", "readFirewallRule", "Read a firewall rule")
-        .by(Role::Admin)
+        .role(Role::Admin)
         .refuses(&[404]);
 
 pub(super) async fn read(
@@ -63,11 +63,11 @@ pub(super) async fn read(
 
 pub(super) const SAVE: Operation =
     Operation::put("/admin/firewall/{rule}", "saveFirewallRule", "Make or replace a firewall rule")
-        .says(
+        .description(
             "It holds everywhere within 10 seconds, for you too. 201 if there was none. Names that begin with \
              `auto-` are for nodes.",
         )
-        .by(Role::Admin)
+        .role(Role::Admin)
         .body_up_to(BODY_CAP);
 
 pub(super) async fn save(
@@ -101,8 +101,8 @@ pub(super) async fn save(
 
 pub(super) const DELETE: Operation =
     Operation::delete("/admin/firewall/{rule}", "deleteFirewallRule", "Delete a firewall rule")
-        .says("Also one that a node made.")
-        .by(Role::Admin)
+        .description("Also one that a node made.")
+        .role(Role::Admin)
         .refuses(&[404]);
 
 pub(super) async fn delete(

@@ -110,8 +110,8 @@ struct Stands {
 
 pub(super) const LIST: Operation =
     Operation::get("/admin/ratelimits/overrides", "listOverrides", "List overrides")
-        .says("Without those that have expired.")
-        .by(Role::Admin);
+        .description("Without those that have expired.")
+        .role(Role::Admin);
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
@@ -138,7 +138,7 @@ pub(super) const READ: Operation = Operation::get(
     "readOverride",
     "Read an override",
 )
-.by(Role::Admin);
+.role(Role::Admin);
 
 pub(super) async fn read(
     State(app): State<Arc<App>>,
@@ -155,8 +155,8 @@ pub(super) const SAVE: Operation = Operation::put(
     "saveOverride",
     "Make or replace an override",
 )
-.says("Another limit of a rule for one entity. 201 if there was none.")
-.by(Role::Admin);
+.description("Another limit of a rule for one entity. 201 if there was none.")
+.role(Role::Admin);
 
 pub(super) async fn save(
     State(app): State<Arc<App>>,
@@ -184,7 +184,7 @@ pub(super) const DELETE: Operation = Operation::delete(
     "deleteOverride",
     "Delete an override",
 )
-.by(Role::Admin);
+.role(Role::Admin);
 
 pub(super) async fn delete(
     State(app): State<Arc<App>>,

@@ -68,7 +68,7 @@ struct Stands {
 }
 
 pub(super) const LIST: Operation =
-    Operation::get("/admin/ratelimits", "listLimits", "List rules").by(Role::Admin);
+    Operation::get("/admin/ratelimits", "listLimits", "List rules").role(Role::Admin);
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
@@ -86,7 +86,7 @@ pub(super) async fn list(
 
 pub(super) const READ: Operation =
     Operation::get("/admin/ratelimits/{rule}", "readLimit", "Read a rule")
-        .by(Role::Admin)
+        .role(Role::Admin)
         .refuses(&[404]);
 
 pub(super) async fn read(
@@ -100,13 +100,13 @@ pub(super) async fn read(
 
 pub(super) const SAVE: Operation =
     Operation::put("/admin/ratelimits/{rule}", "saveLimit", "Make or replace a rule")
-        .says(
+        .description(
             "It holds everywhere within 30 seconds. 201 if there was none. With `dryRun` nothing changes and the \
              answer is what the rule would have denied in the last hour: of the keys that nodes reported, which \
              are the heaviest, and without those that are exempt or have an override. For `anonymousOnly` an \
              address counts with all it asked, known callers included.",
         )
-        .by(Role::Admin);
+        .role(Role::Admin);
 
 pub(super) async fn save(
     State(app): State<Arc<App>>,
@@ -139,11 +139,11 @@ pub(super) async fn save(
 
 pub(super) const DELETE: Operation =
     Operation::delete("/admin/ratelimits/{rule}", "deleteLimit", "Delete a rule")
-        .says(
+        .description(
             "Also one that comes with the program; save it to have it back. Its overrides stay, and do nothing \
              without it.",
         )
-        .by(Role::Admin)
+        .role(Role::Admin)
         .refuses(&[404]);
 
 pub(super) async fn delete(

@@ -61,7 +61,7 @@ struct AutoBlockBody {
 
 pub(super) const READ: Operation =
     Operation::get("/admin/ratelimits/settings", "readSettings", "Read the settings")
-        .by(Role::Admin);
+        .role(Role::Admin);
 
 pub(super) async fn read(
     State(app): State<Arc<App>>,
@@ -73,7 +73,7 @@ pub(super) async fn read(
 
 pub(super) const SAVE: Operation =
     Operation::put("/admin/ratelimits/settings", "saveSettings", "Replace the settings")
-        .by(Role::Admin);
+        .role(Role::Admin);
 
 pub(super) async fn save(
     State(app): State<Arc<App>>,

@@ -17,7 +17,7 @@ pub struct App {
 }
 
 impl App {
-    pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
+    pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
         let switches = Switches::of(&host.vars);
         Ok(Self { limits: host.limits()?, entropy: host.entropy.clone(), switches })
     }

@@ -60,11 +60,11 @@ pub(super) const READ: Operation = Operation::get(
     "readTop",
     "Who and what is denied most?",
 )
-.says(
+.description(
     "In the last hour, as far as nodes have reported it: they do about once a minute, and name the \
              heaviest.",
 )
-.by(Role::Admin);
+.role(Role::Admin);
 
 pub(super) async fn read(
     State(app): State<Arc<App>>,

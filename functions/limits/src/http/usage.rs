@@ -78,10 +78,10 @@ pub(crate) struct Usage {
 
 pub(super) const READ: Operation =
     Operation::get("/admin/ratelimits/usage", "readUsage", "How does a caller stand?")
-        .says(
+        .description(
             "From the shared counters, which know what was debited: spent, or still held by nodes.",
         )
-        .by(Role::Admin);
+        .role(Role::Admin);
 
 pub(super) async fn read(
     State(app): State<Arc<App>>,

@@ -79,11 +79,11 @@ pub(crate) struct Share {
 
 pub(super) const READ: Operation =
     Operation::get("/api/v1/url/{code}/analytics", "readAnalytics", "Analyse a link")
-        .says(
+        .description(
             "People, robots and preview crawlers are told apart; the breakdowns are of people. Counting lags a \
              few seconds.",
         )
-        .by(Role::Member)
+        .role(Role::Member)
         .refuses(&[404]);
 
 pub(super) async fn read(

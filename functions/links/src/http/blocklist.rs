@@ -57,7 +57,8 @@ impl From<&Entry> for EntryView {
 }
 
 pub(super) const LIST: Operation =
-    Operation::get("/api/v1/blocklist", "listBlocked", "List blocked destinations").by(Role::Admin);
+    Operation::get("/api/v1/blocklist", "listBlocked", "List blocked destinations")
+        .role(Role::Admin);
 
 pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<EntriesView>, Problem> {
     let entries = app.links.blocklist().await?;
@@ -66,8 +67,10 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<EntriesView
 
 pub(super) const BLOCK: Operation =
     Operation::post("/api/v1/blocklist", "blockDestination", "Block a destination")
-        .says("New links to it are refused within a minute; the scan blocks those that are there.")
-        .by(Role::Admin)
+        .description(
+            "New links to it are refused within a minute; the scan blocks those that are there.",
+        )
+        .role(Role::Admin)
         .statuses(&[201]);
 
 /// Links to it that exist already are found by the scan.
@@ -105,7 +108,7 @@ pub(super) async fn block(
 
 pub(super) const UNBLOCK: Operation =
     Operation::delete("/api/v1/blocklist/{entry}", "unblockDestination", "Unblock a destination")
-        .by(Role::Admin);
+        .role(Role::Admin);
 
 pub(super) async fn unblock(
     State(app): State<Arc<App>>,

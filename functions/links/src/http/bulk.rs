@@ -59,8 +59,8 @@ pub(crate) struct BulkResult {
 
 pub(super) const SHORTEN_ALL: Operation =
     Operation::post("/api/v1/bulk/shorten", "shortenUrls", "Shorten many URLs")
-        .says("Up to 1,000, each answered on its own: some may fail and others not.")
-        .by(Role::Member)
+        .description("Up to 1,000, each answered on its own: some may fail and others not.")
+        .role(Role::Member)
         .body_up_to(BULK_CAP)
         .metered()
         .refuses(&[429]);

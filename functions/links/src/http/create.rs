@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::store::{Created, Same};
-use boundary::http::{IdempotencyKey, Json, Keep, Operation, Problem, Repeatable, State};
-use boundary::idempotency::{self, Turn};
+use boundary::http::{IdempotencyKey, Json, Operation, Problem, Repeatable, State, Storable};
+use boundary::idempotency::{self, Execution};
 use boundary::telemetry::{Unit, measure};
 use domain::accounts::{Role, UserId};
 use domain::links::{Code, DomainName, Link, Rejected, Terms};
@@ -40,11 +40,11 @@ pub(crate) enum Made {
 
 pub(super) const SHORTEN: Operation =
     Operation::post("/api/v1/shorten", "shortenUrl", "Shorten a URL")
-        .says(
+        .description(
             "Works without a key, up to 100 links a day and address. With a key, the same destination again \
              answers 200 with the link you have, unless `reuse` is false.",
         )
-        .or_anyone(Role::Member)
+        .role_or_anonymous(Role::Member)
         .metered()
         .refuses(&[404, 429]);
 
@@ -62,8 +62,8 @@ pub(super) async fn shorten(
     let key = key?;
     let turn = idempotency::begin_for(once, &caller, &request, &key, "shortenUrl", &app.entropy);
     let ticket = match turn.await? {
-        Turn::Run(ticket) => ticket,
-        Turn::Repeat(answer) => return Ok(Repeatable::again(answer)),
+        Execution::Run(ticket) => ticket,
+        Execution::Replay(answer) => return Ok(Repeatable::again(answer)),
     };
     let outcome = shorten_once(&app, &request, new, ticket.as_ref()).await;
     if let Err(problem) = &outcome
@@ -91,7 +91,7 @@ async fn shorten_once(
     let answer = Repeatable::first(&Shortened::of(link, is_new, app, request));
     // A new link's answer was written together with the link.
     if let (Made::Had(_), Some(ticket)) = (&made, ticket) {
-        app.links.once().keep(ticket, answer.kept(), &app.entropy.token()).await?;
+        app.links.once().keep(ticket, answer.stored(), &app.entropy.token()).await?;
     }
     Ok(answer)
 }
@@ -149,7 +149,7 @@ impl App {
             let terms = draft.terms.clone();
             let made_at = draft.created_at.unwrap_or(request.now);
             let link = Link::new(&draft.domain, code, owner.clone(), terms, made_at);
-            let answer = || Shortened::of(&link, true, self, request).kept();
+            let answer = || Shortened::of(&link, true, self, request).stored();
             let kept = ticket.map(|ticket| (ticket, answer()));
             let kept = kept.as_ref().map(|(ticket, kept)| (*ticket, kept));
             let token = self.entropy.token();

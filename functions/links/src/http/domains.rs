@@ -90,11 +90,11 @@ pub(super) const CLAIM: Operation = Operation::post(
     "claimDomain",
     "Claim a domain",
 )
-.says(
+.description(
     "Publish the TXT record of the answer, then verify. Claiming again answers with the claim that \
              stands.",
 )
-.by(Role::Member)
+.role(Role::Member)
 .statuses(&[200, 201]);
 
 /// 201 for a new claim, 200 for the one that stands.
@@ -118,7 +118,7 @@ pub(super) async fn claim(
 }
 
 pub(super) const LIST: Operation =
-    Operation::get("/api/v1/domains", "listDomains", "List your domains").by(Role::Member);
+    Operation::get("/api/v1/domains", "listDomains", "List your domains").role(Role::Member);
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
@@ -129,7 +129,7 @@ pub(super) async fn list(
 }
 
 pub(super) const READ: Operation =
-    Operation::get("/api/v1/domains/{domain}", "readDomain", "Read a domain").by(Role::Member);
+    Operation::get("/api/v1/domains/{domain}", "readDomain", "Read a domain").role(Role::Member);
 
 pub(super) async fn read(Claimed(claim): Claimed) -> Json<DomainView> {
     Json(DomainView::from(&claim))
@@ -137,8 +137,8 @@ pub(super) async fn read(Claimed(claim): Claimed) -> Json<DomainView> {
 
 pub(super) const RELEASE: Operation =
     Operation::delete("/api/v1/domains/{domain}", "releaseDomain", "Give a domain up")
-        .says("Only once no link of yours lives on it.")
-        .by(Role::Member)
+        .description("Only once no link of yours lives on it.")
+        .role(Role::Member)
         .refuses(&[409]);
 
 pub(super) async fn release(
@@ -154,8 +154,8 @@ pub(super) async fn release(
 
 pub(super) const VERIFY: Operation =
     Operation::post("/api/v1/domains/{domain}/verify", "verifyDomain", "Verify a domain")
-        .says("Looks for the TXT record. Whoever proves a domain first has it.")
-        .by(Role::Member)
+        .description("Looks for the TXT record. Whoever proves a domain first has it.")
+        .role(Role::Member)
         .refuses(&[409]);
 
 /// Looks for the proof in DNS; what is proven once stays proven.

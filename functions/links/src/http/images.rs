@@ -23,7 +23,7 @@ const NOTHING_ELSE: HeaderValue =
 const HOTLINKED: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 pub(super) const DRAW: Operation = Operation::get("/qr/{file}", "drawQr", "Draw a QR code")
-    .says("`abc.png` or `abc.svg`; cacheable for a day.")
+    .description("`abc.png` or `abc.svg`; cacheable for a day.")
     .media(&["image/png", "image/svg+xml"])
     .refuses(&[404]);
 

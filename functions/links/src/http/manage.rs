@@ -21,7 +21,7 @@ use crate::http::view::{LinkDetails, LinkView, PageView, limit, position};
 const TRIES: usize = 5;
 
 pub(super) const READ: Operation =
-    Operation::get("/api/v1/url/{code}", "readLink", "Read a link").by(Role::Member);
+    Operation::get("/api/v1/url/{code}", "readLink", "Read a link").role(Role::Member);
 
 pub(super) async fn read(
     State(app): State<Arc<App>>,
@@ -41,8 +41,8 @@ pub(super) async fn read(
 
 pub(super) const AMEND: Operation =
     Operation::patch("/api/v1/url/{code}", "amendLink", "Change a link")
-        .says("Seen by every visitor within five seconds.")
-        .by(Role::Member)
+        .description("Seen by every visitor within five seconds.")
+        .role(Role::Member)
         .refuses(&[409]);
 
 pub(super) async fn amend(
@@ -69,8 +69,8 @@ pub(super) async fn amend(
 
 pub(super) const DELETE: Operation =
     Operation::delete("/api/v1/url/{code}", "deleteLink", "Delete a link")
-        .says("It answers 404 within five seconds and can be restored for 30 days.")
-        .by(Role::Member)
+        .description("It answers 404 within five seconds and can be restored for 30 days.")
+        .role(Role::Member)
         .refuses(&[409]);
 
 /// Deleting is the same for any version, so there is no `If-Match`.
@@ -90,7 +90,7 @@ pub(super) async fn delete(
 
 pub(super) const RESTORE: Operation =
     Operation::post("/api/v1/url/{code}/restore", "restoreLink", "Undo a deletion")
-        .by(Role::Member)
+        .role(Role::Member)
         .refuses(&[409]);
 
 pub(super) async fn restore(
@@ -129,11 +129,11 @@ pub(crate) struct ListQuery {
 }
 
 pub(super) const LIST: Operation = Operation::get("/api/v1/urls", "listLinks", "List your links")
-    .says(
+    .description(
         "Newest first. A new link may take a moment to appear. With a filter, a page may be short and still \
          have a next one.",
     )
-    .by(Role::Member);
+    .role(Role::Member);
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,

@@ -71,8 +71,8 @@ pub(crate) struct ReportView {
 
 pub(super) const REPORT: Operation =
     Operation::post("/api/v1/url/{code}/report", "reportLink", "Report abuse")
-        .says("Works without a key.")
-        .or_anyone(Role::Member)
+        .description("Works without a key.")
+        .role_or_anonymous(Role::Member)
         .metered()
         .statuses(&[202])
         .refuses(&[429]);
@@ -104,8 +104,8 @@ pub(super) async fn report(
 
 pub(super) const REPORTS: Operation =
     Operation::get("/api/v1/reports", "listReports", "List reports")
-        .says("Newest first, for 90 days.")
-        .by(Role::Admin);
+        .description("Newest first, for 90 days.")
+        .role(Role::Admin);
 
 pub(super) async fn reports(
     State(app): State<Arc<App>>,
@@ -128,7 +128,7 @@ pub(super) async fn reports(
 
 pub(super) const DISMISS: Operation =
     Operation::delete("/api/v1/reports/{reportId}", "dismissReport", "Dismiss a report")
-        .by(Role::Admin)
+        .role(Role::Admin)
         .refuses(&[404]);
 
 pub(super) async fn dismiss(
@@ -153,8 +153,8 @@ pub(crate) struct NewBlock {
 
 pub(super) const BLOCK: Operation =
     Operation::post("/api/v1/url/{code}/block", "blockLink", "Block a link")
-        .says("It answers 451 within five seconds.")
-        .by(Role::Admin)
+        .description("It answers 451 within five seconds.")
+        .role(Role::Admin)
         .refuses(&[409]);
 
 pub(super) async fn block(
@@ -172,7 +172,7 @@ pub(super) async fn block(
 
 pub(super) const UNBLOCK: Operation =
     Operation::post("/api/v1/url/{code}/unblock", "unblockLink", "Unblock a link")
-        .by(Role::Admin)
+        .role(Role::Admin)
         .refuses(&[409]);
 
 pub(super) async fn unblock(

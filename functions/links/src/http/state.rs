@@ -41,7 +41,7 @@ struct Codes {
 }
 
 impl App {
-    pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
+    pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
         let longest = host.vars.parsed(
             "MAX_URL_LENGTH",
             |text| text.parse().ok().filter(|n| (64..=8_192).contains(n)),

@@ -62,11 +62,11 @@ pub(crate) struct LineProblem {
 
 pub(super) const IMPORT: Operation =
     Operation::post("/api/v1/import", "importLinks", "Import links")
-        .says(
+        .description(
             "Up to 1,000 rows of another shortener's export, or of ours. Codes are kept. Importing the same \
              file again changes nothing.",
         )
-        .by(Role::Member)
+        .role(Role::Member)
         .body_up_to(BULK_CAP)
         .metered()
         .reads("text/csv")
@@ -191,8 +191,8 @@ pub(crate) struct ExportQuery {
 
 pub(super) const EXPORT: Operation =
     Operation::get("/api/v1/export", "exportLinks", "Export your links")
-        .says("CSV, 1,000 rows at a time; the header `next-cursor` leads to the rest.")
-        .by(Role::Member)
+        .description("CSV, 1,000 rows at a time; the header `next-cursor` leads to the rest.")
+        .role(Role::Member)
         .media(&["text/csv"]);
 
 pub(super) async fn export(

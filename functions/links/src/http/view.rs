@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use boundary::http::{Created, Cursor, Json, Keep, Problem, Versioned};
+use boundary::http::{Created, Cursor, Json, Problem, Storable, Versioned};
 use boundary::openapi::{DescribeAnswer, Entry};
 use domain::links::{Link, Target};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use store::idempotency::Answer as Kept;
+use store::idempotency::StoredResponse;
 
 use crate::http::request::Request;
 use crate::http::state::App;
@@ -137,11 +137,11 @@ impl Shortened {
     }
 }
 
-impl Keep for Shortened {
-    fn kept(&self) -> Kept {
+impl Storable for Shortened {
+    fn stored(&self) -> StoredResponse {
         let created = Created { location: self.location.clone(), body: &self.link };
-        let kept = Versioned(self.version, created).kept();
-        if self.is_new { kept } else { Kept { status: 200, ..kept } }
+        let kept = Versioned(self.version, created).stored();
+        if self.is_new { kept } else { StoredResponse { status: 200, ..kept } }
     }
 }
 

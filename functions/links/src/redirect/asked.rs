@@ -4,7 +4,7 @@
 //! have is turned away without asking the store.
 
 use boundary::Vars;
-use boundary::edge::Event;
+use boundary::edge::HttpEvent;
 use domain::links::clicks::{MAX_CODE_LENGTH, MAX_HOST_LENGTH};
 
 /// The hosts whose links are in the default namespace.
@@ -42,7 +42,7 @@ pub(crate) struct Asked {
 
 impl Asked {
     /// What `event` asks for; `None` if there can be no such link.
-    pub(crate) fn of(event: &Event, hosts: &Hosts) -> Option<Self> {
+    pub(crate) fn of(event: &HttpEvent, hosts: &Hosts) -> Option<Self> {
         let path = event.raw_path.strip_prefix('/')?;
         let (code, preview) = match path.strip_suffix('+') {
             Some(code) => (code, true),
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_path_is_a_code_or_nothing() {
         let asked = |path: &str| {
-            let mut event = Event::default();
+            let mut event = HttpEvent::default();
             event.raw_path = path.to_owned();
             Asked::of(&event, &hosts())
         };

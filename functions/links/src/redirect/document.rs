@@ -11,7 +11,7 @@ pub const HEADING: (&str, &str) = (
 );
 
 const FOLLOW: Operation = Operation::get("/{code}", "followLink", "Follow a link")
-    .says(
+    .description(
         "Answers 302 (or the 301 or 307 that the link was made with) with `location` and `cache-control: \
          no-store`. `HEAD` answers the same and is not counted. A `+` after the code shows where the \
          link leads instead. Crawlers that draw cards get a page with Open Graph tags. The `Host` \

@@ -6,10 +6,10 @@
 
 use std::time::Duration;
 
-use boundary::edge::Moment;
+use boundary::edge::Phase;
 use boundary::telemetry::{Trace, measured};
 use domain::Timestamp;
-use store::tally;
+use store::capacity;
 
 use crate::redirect::State;
 use crate::redirect::visitors::same_day;
@@ -21,20 +21,20 @@ const START_PATIENCE: Duration = Duration::from_secs(2);
 const BATCHES: usize = 10;
 
 /// Does what belongs to `moment`.
-pub(crate) async fn at(state: &State, moment: Moment) {
+pub(crate) async fn at(state: &State, phase: Phase) {
     let now = state.clock.now();
-    match moment {
+    match phase {
         // The first visitor would otherwise pay for the first connection to the store. A store that
         // is slow must not hold up the start; whoever needs the salt first asks again.
-        Moment::Start => {
+        Phase::Start => {
             let _ = tokio::time::timeout(START_PATIENCE, state.learn_salt(now)).await;
             state.limiter.refresh(now).await;
             return;
         }
-        Moment::AfterAnswer => {
-            let tidying = tally::counted(state.limiter.tidy());
-            let (((), tally), measures) = Box::pin(measured(tidying)).await;
-            state.numbers.spent(tally);
+        Phase::AfterAnswer => {
+            let tidying = capacity::metered(state.limiter.tidy());
+            let (((), capacity), measures) = Box::pin(measured(tidying)).await;
+            state.numbers.spent(capacity);
             state.numbers.measured(&measures);
             hash_visits(state).await;
             let waiting = state.numbers.waiting();
@@ -46,7 +46,7 @@ pub(crate) async fn at(state: &State, moment: Moment) {
                 send(state, now, BATCHES).await;
             }
         }
-        Moment::Shutdown => {
+        Phase::Shutdown => {
             hash_visits(state).await;
             send(state, now, usize::MAX).await;
             state.limiter.close().await;

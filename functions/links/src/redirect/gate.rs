@@ -3,30 +3,30 @@
 //! By default there are none for links, because a counter for each visitor would cost more than the
 //! rest of a redirect. Then passing the gate makes no call, but for one small read every five seconds
 //! that keeps firewall and rules fresh. Of the headers, the firewall sees those that an
-//! [`Event`] has.
+//! [`HttpEvent`] has.
 
-use boundary::edge::{Answer, Event, Step};
+use boundary::edge::{EdgeReply, EdgeResponse, HttpEvent};
 use boundary::http::Problem;
 use boundary::limits::Caller;
 use boundary::telemetry::{Stopwatch, measured};
 use domain::Timestamp;
 use domain::limits::firewall::Asked;
 use domain::limits::headers::Fields;
-use store::tally;
+use store::capacity;
 
 use crate::redirect::reply::Replies;
 use crate::redirect::{State, follow};
 
 impl State {
     /// Whether the gate has to be waited for.
-    pub(crate) fn must_wait(&self, event: &Event, caller: &Caller, now: Timestamp) -> bool {
+    pub(crate) fn must_wait(&self, event: &HttpEvent, caller: &Caller, now: Timestamp) -> bool {
         !self.limiter.is_fresh(now) || self.limiter.applies(caller, &event.raw_path, event.method())
     }
 
     /// The firewall's refusal, if it turns the visitor away.
     pub(crate) fn turned_away(
         &self,
-        event: &Event,
+        event: &HttpEvent,
         caller: &Caller,
         now: Timestamp,
     ) -> Option<Problem> {
@@ -52,20 +52,20 @@ impl State {
     /// Answers a request that has to wait at the gate.
     pub(crate) async fn held_up(
         &self,
-        event: Event,
+        event: HttpEvent,
         caller: Caller,
         now: Timestamp,
         stopwatch: Stopwatch,
-    ) -> Answer {
-        let passing = tally::counted(self.pass(&event, &caller, now));
-        let ((passed, tally), measures) = Box::pin(measured(passing)).await;
-        self.numbers.spent(tally);
+    ) -> EdgeResponse {
+        let passing = capacity::metered(self.pass(&event, &caller, now));
+        let ((passed, capacity), measures) = Box::pin(measured(passing)).await;
+        self.numbers.spent(capacity);
         self.numbers.measured(&measures);
         match passed {
             Ok(fields) => {
                 let answer = match follow(self, event, now, stopwatch) {
-                    Step::Now(answer) => answer,
-                    Step::Later(work) => work.await,
+                    EdgeReply::Ready(answer) => answer,
+                    EdgeReply::Pending(work) => work.await,
                 };
                 announced(answer, fields)
             }
@@ -76,9 +76,9 @@ impl State {
     pub(crate) fn turn_away(
         &self,
         problem: Problem,
-        event: &Event,
+        event: &HttpEvent,
         stopwatch: Stopwatch,
-    ) -> Answer {
+    ) -> EdgeResponse {
         let reply = Replies::refused(problem, event);
         self.send_off(reply, event.method() == "HEAD", stopwatch)
     }
@@ -86,7 +86,7 @@ impl State {
     /// Passes the gate, however long it takes: what the answer's headers say, or a problem.
     async fn pass(
         &self,
-        event: &Event,
+        event: &HttpEvent,
         caller: &Caller,
         now: Timestamp,
     ) -> Result<Option<Fields>, (Problem, Option<Fields>)> {
@@ -106,14 +106,14 @@ impl State {
     }
 
     /// Who is at the gate: all that is known of a visitor is an address.
-    pub(crate) fn caller(&self, event: &Event) -> Caller {
+    pub(crate) fn caller(&self, event: &HttpEvent) -> Caller {
         let address = self.address(event).trim_matches(['[', ']']);
         Caller { ip: address.parse().ok(), ..Caller::default() }
     }
 }
 
 /// Tells the visitor how they stand.
-fn announced(answer: Answer, fields: Option<Fields>) -> Answer {
+fn announced(answer: EdgeResponse, fields: Option<Fields>) -> EdgeResponse {
     let Some(fields) = fields else { return answer };
     answer
         .with("ratelimit-policy", fields.policy)

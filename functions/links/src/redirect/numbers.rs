@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use boundary::telemetry::Measure;
 use domain::Timestamp;
 use serde::Serialize;
-use store::tally::Tally;
+use store::capacity::CapacityUsed;
 
 /// The most values that the format takes of one metric in one line.
 const MAX_VALUES: usize = 100;
@@ -120,10 +120,10 @@ impl Numbers {
     }
 
     /// The store was asked.
-    pub(crate) fn spent(&self, tally: Tally) {
+    pub(crate) fn spent(&self, capacity: CapacityUsed) {
         let values = &mut self.lock().values;
-        values.store_calls += tally.calls;
-        values.store_units += tally.units;
+        values.store_calls += capacity.calls;
+        values.store_units += capacity.units;
     }
 
     /// The gate measured something.

@@ -5,7 +5,7 @@
 //! nothing about referrers, because the destination's owner wants them. Pages have the strictest
 //! policy that shows them.
 
-use boundary::edge::{Answer, Event};
+use boundary::edge::{EdgeResponse, HttpEvent};
 use boundary::http::{Problem, prefers_html};
 use domain::Timestamp;
 use domain::links::agent::is_preview;
@@ -22,7 +22,7 @@ const RETRY_SECONDS: u32 = 2;
 /// An answer, and what it means.
 #[derive(Debug)]
 pub(crate) struct Reply {
-    pub(crate) answer: Answer,
+    pub(crate) answer: EdgeResponse,
     pub(crate) outcome: Outcome,
     /// Set if someone was led on, or shown a card.
     pub(crate) click: Option<Followed>,
@@ -56,7 +56,7 @@ impl Replies {
     pub(crate) fn about(
         &self,
         route: Option<&Route>,
-        event: &Event,
+        event: &HttpEvent,
         asked: &Asked,
         lot: u64,
         now: Timestamp,
@@ -99,13 +99,13 @@ impl Replies {
     }
 
     /// There is no such link.
-    pub(crate) fn missing(&self, event: &Event) -> Reply {
+    pub(crate) fn missing(&self, event: &HttpEvent) -> Reply {
         let code = event.raw_path.trim_start_matches('/');
         self.refuse(event, Outcome::NotFound, Problem::unknown("link"), || pages::missing(code))
     }
 
     /// The store could not be asked.
-    pub(crate) fn unavailable(&self, event: &Event) -> Reply {
+    pub(crate) fn unavailable(&self, event: &HttpEvent) -> Reply {
         let problem = Problem::unavailable("The link could not be looked up.", RETRY_SECONDS);
         let mut reply = self.refuse(event, Outcome::Fault, problem, pages::unavailable);
         if reply.answer.header("retry-after").is_none() {
@@ -115,21 +115,21 @@ impl Replies {
     }
 
     /// Neither `GET` nor `HEAD`.
-    pub(crate) fn wrong_method(event: &Event) -> Reply {
+    pub(crate) fn wrong_method(event: &HttpEvent) -> Reply {
         let problem = Problem::wrong_method(vec!["GET"]);
-        let answer = Answer::problem(problem, &event.raw_path);
+        let answer = EdgeResponse::problem(problem, &event.raw_path);
         Reply { answer, outcome: Outcome::NotFound, click: None }
     }
 
     /// The firewall or a quota says no.
-    pub(crate) fn refused(problem: Problem, event: &Event) -> Reply {
-        let answer = Answer::problem(problem, &event.raw_path);
+    pub(crate) fn refused(problem: Problem, event: &HttpEvent) -> Reply {
+        let answer = EdgeResponse::problem(problem, &event.raw_path);
         Reply { answer, outcome: Outcome::Refused, click: None }
     }
 
     fn refuse(
         &self,
-        event: &Event,
+        event: &HttpEvent,
         outcome: Outcome,
         problem: Problem,
         page: impl FnOnce() -> String,
@@ -137,13 +137,13 @@ impl Replies {
         let answer = if prefers_html(event.headers.accept.as_deref()) {
             self.page(problem.status(), page())
         } else {
-            Answer::problem(problem, &event.raw_path)
+            EdgeResponse::problem(problem, &event.raw_path)
         };
         Reply { answer, outcome, click: None }
     }
 
-    fn page(&self, status: u16, html: String) -> Answer {
-        Answer::new(status)
+    fn page(&self, status: u16, html: String) -> EdgeResponse {
+        EdgeResponse::new(status)
             .with("cache-control", "no-store")
             .with("content-security-policy", self.policy.clone())
             .with("referrer-policy", "no-referrer")
@@ -152,15 +152,15 @@ impl Replies {
     }
 }
 
-fn redirect(status: u16, location: String) -> Answer {
-    Answer::new(status).to(location).with("cache-control", "no-store")
+fn redirect(status: u16, location: String) -> EdgeResponse {
+    EdgeResponse::new(status).to(location).with("cache-control", "no-store")
 }
 
 /// What `show` makes of a link, under the URL by which it was asked for.
 fn shown(
     show: fn(&Preview<'_>) -> String,
     route: &Route,
-    event: &Event,
+    event: &HttpEvent,
     asked: &Asked,
     location: &str,
 ) -> String {

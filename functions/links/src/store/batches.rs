@@ -14,10 +14,10 @@ use domain::links::sketch::Sketch;
 use domain::{Failure, Timestamp};
 
 use super::{Links, rows};
+use store::capacity;
 use store::row::{Builder, Row, bytes, instant, key, number};
 use store::schema::EXPIRES;
 use store::settle::settle;
-use store::tally;
 use store::transaction::{Transacted, put, transact, update};
 
 /// A transaction holds 100 items: the name and two rows for each link and day.
@@ -98,7 +98,7 @@ impl Links {
             .send()
             .await
             .map_err(|cause| Failure::new("read the day's counts", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         let names = found.item().into_iter().flat_map(|item| item.keys());
         Ok(names.filter_map(|name| name.strip_prefix("r#")).map(str::to_owned).collect())
     }
@@ -212,7 +212,7 @@ impl Links {
             .send()
             .await
             .map_err(|cause| Failure::new("read the day's visitors", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         match found.item() {
             None => Ok((Sketch::new(), None)),
             Some(item) => Ok((super::statistics::read_sketch(item)?, Some(Row(item).number("v")?))),
@@ -247,12 +247,12 @@ impl Links {
         }
         match request.send().await {
             Ok(done) => {
-                tally::note(done.consumed_capacity());
+                capacity::record(done.consumed_capacity());
                 Ok(true)
             }
             Err(error) => match error.as_service_error() {
                 Some(UpdateItemError::ConditionalCheckFailedException(_)) => {
-                    tally::note([]);
+                    capacity::record([]);
                     Ok(false)
                 }
                 _ => Err(Failure::new("keep the day's visitors", error)),

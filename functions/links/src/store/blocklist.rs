@@ -6,9 +6,9 @@ use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::{Failure, Timestamp};
 
 use super::Links;
+use store::capacity;
 use store::row::{Builder, Item, Row, instant, key, text};
 use store::settle::settle;
-use store::tally;
 
 const PK: &str = "blocklist";
 
@@ -39,7 +39,7 @@ impl Links {
                 .send()
                 .await
                 .map_err(|cause| Failure::new("read the blocklist", cause))?;
-            tally::note(found.consumed_capacity());
+            capacity::record(found.consumed_capacity());
             for item in found.items() {
                 entries.push(read(item)?);
             }

@@ -5,8 +5,8 @@ use domain::Failure;
 use domain::links::code::{CodeKey, LEASE, Range, SPACE};
 
 use super::Links;
+use store::capacity;
 use store::row::{Row, broken, bytes, key, number};
-use store::tally;
 
 const ACTION: &str = "lease numbers for codes";
 
@@ -36,7 +36,7 @@ impl Links {
             .send()
             .await
             .map_err(|cause| Failure::new(ACTION, cause))?;
-        tally::note(done.consumed_capacity());
+        capacity::record(done.consumed_capacity());
         let item = done.attributes().ok_or_else(|| broken("next_number"))?;
         let row = Row(item);
         let end: u64 = row.number("next_number")?;

@@ -9,9 +9,9 @@ use domain::links::{Claim, DomainName};
 use domain::{Failure, Timestamp};
 
 use super::Links;
+use store::capacity;
 use store::row::{Builder, Item, Row, broken, instant, key, text};
 use store::schema::{GSI1, GSI1_PK, GSI1_SK};
-use store::tally;
 use store::transaction::{Transacted, delete, put, transact, update};
 
 /// Claims listed at once; nobody has more domains than that.
@@ -42,12 +42,12 @@ impl Links {
             .await;
         match sent {
             Ok(done) => {
-                tally::note(done.consumed_capacity());
+                capacity::record(done.consumed_capacity());
                 Ok(claim.clone())
             }
             Err(error) => match error.as_service_error() {
                 Some(PutItemError::ConditionalCheckFailedException(lost)) => {
-                    tally::note([]);
+                    capacity::record([]);
                     read_claim(lost.item().ok_or_else(|| broken("domain"))?)
                 }
                 _ => Err(Failure::new(ACTION, error)),
@@ -85,7 +85,7 @@ impl Links {
             .send()
             .await
             .map_err(|cause| Failure::new("list the domains", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         found.items().iter().map(read_claim).collect()
     }
 
@@ -159,7 +159,7 @@ impl Links {
             .send()
             .await
             .map_err(|cause| Failure::new("read the domain", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         Ok(found.item)
     }
 }

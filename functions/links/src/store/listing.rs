@@ -7,9 +7,9 @@ use domain::links::Link;
 
 use super::{Links, rows};
 use store::accounts::Page;
+use store::capacity;
 use store::row::{Item, Row, key, text};
 use store::schema::{GSI1, GSI1_PK, GSI1_SK};
-use store::tally;
 
 /// Pages read for one answer at most: a filter that matches little must not read everything.
 const PAGES: usize = 10;
@@ -102,7 +102,7 @@ impl Links {
             .send()
             .await
             .map_err(|cause| Failure::new("list the links", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         let read = found.items().iter().map(rows::read_link).collect::<Result<Vec<_>, _>>()?;
         if read.len() > room {
             let links: Vec<Link> = read.into_iter().take(room).collect();

@@ -8,10 +8,10 @@ use domain::{Failure, Timestamp};
 
 use super::{Links, rows};
 use store::accounts::Page;
+use store::capacity;
 use store::row::{Builder, Item, Row, broken, instant, key, number, text};
 use store::schema::{EXPIRES, GSI1, GSI1_PK, GSI1_SK};
 use store::settle::settle;
-use store::tally;
 
 const ALL: &str = "reports";
 const KEPT_SECONDS: i64 = 90 * 24 * 3600;
@@ -80,7 +80,7 @@ impl Links {
             .send()
             .await
             .map_err(|cause| Failure::new("list the reports", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         let items = found.items().iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let more = found.last_evaluated_key().and_then(|_| items.last());
         Ok(Page { next: more.map(|report| report.id.clone()), items })
@@ -101,7 +101,7 @@ impl Links {
             .send()
             .await
             .map_err(|cause| Failure::new("find the report", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         let Some(report) = found.items().first().map(read).transpose()? else { return Ok(false) };
         let sent = self
             .client

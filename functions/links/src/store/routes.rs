@@ -11,9 +11,9 @@ use domain::links::route::{Route, Way};
 use domain::{Failure, Timestamp};
 
 use super::Links;
+use store::capacity;
 use store::row::{Builder, Item, Row, broken, bytes, key, number};
 use store::schema::EXPIRES;
-use store::tally;
 
 /// What of a link's row a redirect needs; `status` is a word of the expression language.
 const ROUTE: &str = "#to, ways, #status, expires_at, max_clicks, fallback, spent_at, \
@@ -38,7 +38,7 @@ impl Links {
             .send()
             .await
             .map_err(|cause| Failure::new("read a link", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         found.item().map(read).transpose()
     }
 
@@ -60,7 +60,7 @@ impl Links {
             .send()
             .await
             .map_err(|cause| Failure::new(ACTION, cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         match found.item() {
             Some(item) => salt_of(item),
             None => self.first_salt(&pk, fresh, now).await,
@@ -90,12 +90,12 @@ impl Links {
             .await;
         match sent {
             Ok(done) => {
-                tally::note(done.consumed_capacity());
+                capacity::record(done.consumed_capacity());
                 Ok(fresh)
             }
             Err(error) => match error.as_service_error() {
                 Some(PutItemError::ConditionalCheckFailedException(lost)) => {
-                    tally::note([]);
+                    capacity::record([]);
                     lost.item().map_or_else(|| Err(broken("salt")), salt_of)
                 }
                 Some(_) | None => Err(Failure::new("write the day's salt", error)),

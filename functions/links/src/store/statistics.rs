@@ -10,8 +10,8 @@ use domain::links::sketch::Sketch;
 
 use super::batches::{day_sk, visitors_sk};
 use super::{Links, rows};
+use store::capacity;
 use store::row::{Item, Row, broken, text};
-use store::tally;
 
 /// One day of a link.
 #[derive(Debug, Clone, Default)]
@@ -105,7 +105,7 @@ impl Links {
                 .send()
                 .await
                 .map_err(|cause| Failure::new("read the statistics", cause))?;
-            tally::note(found.consumed_capacity());
+            capacity::record(found.consumed_capacity());
             items.extend(found.items.unwrap_or_default());
             start = found.last_evaluated_key;
             if start.is_none() {

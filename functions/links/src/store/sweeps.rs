@@ -6,10 +6,10 @@ use domain::links::{Link, Preview};
 use domain::{Failure, Timestamp};
 
 use super::{Links, rows};
+use store::capacity;
 use store::row::{Item, Row, key, number, text};
 use store::schema::{GSI2, GSI2_PK, GSI2_SK, PK, SK};
 use store::settle::settle;
-use store::tally;
 
 /// A link the scan came by, and the destination it is filed under.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Links {
             .send()
             .await
             .map_err(|cause| Failure::new("read where the scan stopped", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         let Some(item) = found.item() else { return Ok((None, 0)) };
         let row = Row(item);
         let position = row.maybe_text("stopped_at").filter(|text| !text.is_empty());
@@ -111,7 +111,7 @@ impl Links {
             .send()
             .await
             .map_err(|cause| Failure::new("scan the links", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         let seen = found.items().iter().map(read).collect::<Result<Vec<_>, _>>()?;
         Ok(Stretch { seen, next: found.last_evaluated_key().and_then(position_of) })
     }

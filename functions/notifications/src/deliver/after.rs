@@ -5,8 +5,8 @@ use boundary::telemetry::Trace;
 use domain::Failure;
 use domain::notifications::due::{Place, place};
 use domain::notifications::{
-    Address, Class, DeadLetter, Delivery, Event, Handed, Notification, Remedy, Status, Suppression,
-    Way,
+    Address, Class, DeadLetter, Delivery, Event, Notification, Remedy, SendOutcome, Status,
+    Suppression, Way,
 };
 
 use crate::deliver::look::Round;
@@ -92,7 +92,7 @@ pub(crate) async fn keep_letter(
     let body = serde_json::to_string(&letter).map_err(|cause| Failure::new(ACTION, cause))?;
     let reason = format!("{}: {}", letter.class.name(), letter.remedy.advice());
     let letters = state.letters.of(delivery.channel(), delivery.priority);
-    letters.keep(&body, &reason, &delivery.id.key(), "notifications").await
+    letters.send(&body, &reason, &delivery.id.key(), "notifications").await
 }
 
 /// Does what a refusal says about the address, which is true whatever becomes of the delivery. It is
@@ -102,10 +102,11 @@ pub(crate) async fn remedy(
     state: &State,
     delivery: &Delivery,
     address: &Address,
-    handed: &Handed,
+    handed: &SendOutcome,
     trace: &Trace,
 ) {
-    let Handed::Refused { class: class @ (Class::InvalidRecipient | Class::OptedOut), .. } = handed
+    let SendOutcome::Refused { class: class @ (Class::InvalidRecipient | Class::OptedOut), .. } =
+        handed
     else {
         return;
     };

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::store::Trial;
 use boundary::telemetry::Trace;
-use domain::notifications::{Breaker, Gate, Handed, ProviderName, ProviderState, Seen, Slot};
+use domain::notifications::{Breaker, Gate, ProviderName, ProviderState, Seen, SendOutcome, Slot};
 use domain::{Failure, Timestamp};
 use providers::Provider;
 
@@ -25,7 +25,7 @@ pub(crate) struct Gates {
 impl Gates {
     /// Reads every breaker.
     pub(crate) async fn read(&self, state: &State) -> Result<(), Failure> {
-        let names: Vec<ProviderName> = state.carriers.all().filter_map(named).collect();
+        let names: Vec<ProviderName> = state.providers.all().filter_map(named).collect();
         let breakers = state.notifications.breakers(&names).await?;
         *lock(&self.known) = names.into_iter().zip(breakers).collect();
         Ok(())
@@ -62,7 +62,7 @@ impl Gates {
     }
 
     /// Remembers what a provider made of a parcel.
-    pub(crate) fn saw(&self, name: &ProviderName, handed: &Handed) {
+    pub(crate) fn saw(&self, name: &ProviderName, handed: &SendOutcome) {
         lock(&self.seen).entry(name.clone()).or_default().add(handed);
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::store::{Claim, Claimed, Look};
 use boundary::telemetry::Trace;
 use domain::notifications::{
-    Address, Class, Decision, Delivery, Event, Handed, Priority, ProviderName, Verdict, Why,
+    Address, Class, Decision, Delivery, Event, Priority, ProviderName, SendOutcome, Verdict, Why,
     quiet_until,
 };
 use domain::{Failure, Timestamp};
@@ -102,7 +102,7 @@ async fn speak(
 ) -> Result<(), Failure> {
     let Speech { address, name, text, slot, trial } = speech;
     let in_time = slot.wait(state, false).await;
-    let provider = state.carriers.to(address).find(|provider| provider.name() == name.as_str());
+    let provider = state.providers.to(address).find(|provider| provider.name() == name.as_str());
     let (Some(provider), true) = (provider, in_time) else {
         // Nobody was spoken to: the attempt is given back.
         let until = later(state.now());
@@ -127,12 +127,13 @@ async fn speak(
 async fn ask(
     state: &State,
     provider: &Arc<dyn Provider>,
-    parcel: domain::notifications::Parcel,
-) -> Handed {
+    parcel: domain::notifications::ProviderMessage,
+) -> SendOutcome {
     let began = state.now();
-    let asked = tokio::time::timeout(PATIENCE, provider.hand_over(&parcel, began)).await;
-    let handed = asked
-        .unwrap_or_else(|_| Handed::Unknown { said: "it took longer than there was".to_owned() });
+    let asked = tokio::time::timeout(PATIENCE, provider.send(&parcel, began)).await;
+    let handed = asked.unwrap_or_else(|_| SendOutcome::Unknown {
+        said: "it took longer than there was".to_owned(),
+    });
     measures::asked(provider.name(), &handed, began, state.now());
     handed
 }

@@ -3,7 +3,7 @@
 use boundary::telemetry::{Unit, measure, measure_of};
 use domain::Timestamp;
 use domain::notifications::{
-    Class, Delivery, Gate, Handed, Priority, ProviderName, Status, UserLimit, Why,
+    Class, Delivery, Gate, Priority, ProviderName, SendOutcome, Status, UserLimit, Why,
 };
 
 /// A change that was written.
@@ -39,10 +39,10 @@ pub(crate) fn waited(delivery: &Delivery, ready_at: Timestamp, now: Timestamp) {
 }
 
 /// How long a provider took, and whether it worked.
-pub(crate) fn asked(provider: &str, handed: &Handed, began: Timestamp, now: Timestamp) {
+pub(crate) fn asked(provider: &str, handed: &SendOutcome, began: Timestamp, now: Timestamp) {
     let dimension = || vec![("Provider", provider.to_owned())];
     measure_of("ProviderLatency", Unit::Milliseconds, milliseconds(began, now), dimension());
-    let failed = f64::from(u8::from(!matches!(handed, Handed::Accepted { .. })));
+    let failed = f64::from(u8::from(!matches!(handed, SendOutcome::Accepted { .. })));
     measure_of("ProviderErrors", Unit::Count, failed, dimension());
 }
 

@@ -61,7 +61,7 @@ impl Pool {
         provider: &ProviderName,
         class: Priority,
     ) -> Result<Taken, Failure> {
-        let Some(per_second) = state.carriers.rate(provider.as_str()) else {
+        let Some(per_second) = state.providers.rate(provider.as_str()) else {
             return Ok(Taken::Slot(Slot::Any));
         };
         let key = (provider.clone(), class);

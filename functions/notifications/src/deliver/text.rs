@@ -7,8 +7,8 @@ use std::sync::{Arc, PoisonError};
 use crate::store::Look;
 use domain::notifications::token::Claim;
 use domain::notifications::{
-    Address, Body, Channel, Content, Delivery, Parcel, Priority, Rendering, SYSTEM_VARIABLES,
-    TemplateId, TemplateVersion, tracking,
+    Address, Body, Channel, Content, Delivery, Priority, ProviderMessage, Rendering,
+    SYSTEM_VARIABLES, TemplateId, TemplateVersion, tracking,
 };
 use domain::{Failure, Timestamp};
 
@@ -60,8 +60,8 @@ pub(crate) async fn make(state: &State, look: &Look) -> Result<Result<Text, Stri
 
 impl Text {
     /// What is handed over: the same for every attempt at a delivery.
-    pub(crate) fn parcel(self, look: &Look, to: &Address) -> Parcel {
-        Parcel {
+    pub(crate) fn parcel(self, look: &Look, to: &Address) -> ProviderMessage {
+        ProviderMessage {
             key: look.delivery.id.key(),
             to: to.clone(),
             content: self.content,

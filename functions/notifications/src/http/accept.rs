@@ -9,8 +9,8 @@ mod batch;
 use std::sync::Arc;
 
 use boundary::http::{
-    Accepted as Taken, Call, Caller, IdempotencyKey, Json, Keep, Operation, Problem, Repeatable,
-    State,
+    Accepted as Taken, Call, Caller, IdempotencyKey, Json, Operation, Problem, Repeatable, State,
+    Storable,
 };
 use boundary::idempotency;
 use boundary::openapi::{DescribeAnswer, Entry};
@@ -18,7 +18,7 @@ use domain::accounts::{Role, UserId};
 use domain::notifications::Submission;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
-use store::idempotency::{Answer as Kept, Claim, Request as Once};
+use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 
 use super::BODY_CAP;
 use super::body::NewNotification;
@@ -51,13 +51,13 @@ pub(crate) struct AcceptedOne {
 /// What a caller is answered with: what was accepted, and where it is if it is one.
 pub(crate) struct Receipt(Taken<AcceptedView>);
 
-impl Keep for Receipt {
-    fn kept(&self) -> Kept {
+impl Storable for Receipt {
+    fn stored(&self) -> StoredResponse {
         let location = match self.0.0.notifications.as_slice() {
             [one] => Some(format!("/api/v1/notifications/{}", one.notification_id)),
             _ => None,
         };
-        Kept { location, ..self.0.kept() }
+        StoredResponse { location, ..self.0.stored() }
     }
 }
 
@@ -81,12 +81,12 @@ pub(super) const SEND: Operation = Operation::post(
     OPERATION,
     "Tell one person, or up to 1,000",
 )
-.says(
+.description(
     "Their ids come back at once; each is sent by every way that the person has and has not \
      switched off, or by the channels you name. What they do not want is kept as `suppressed`, and \
      who has no address as `unreachable`, so that you can read why; neither fails the call.",
 )
-.by(Role::Notifier)
+.role(Role::Notifier)
 .body_up_to(BODY_CAP);
 
 pub(super) async fn send(
@@ -154,8 +154,13 @@ fn key(call: &Call, text: Option<String>) -> Result<Option<Key>, Problem> {
     Ok(Some(Key { text, fingerprint }))
 }
 
-fn once<'a>(key: &'a Key, caller: &'a UserId, claimant: &'a str, call: &Call) -> Once<'a> {
-    Once {
+fn once<'a>(
+    key: &'a Key,
+    caller: &'a UserId,
+    claimant: &'a str,
+    call: &Call,
+) -> IdempotentRequest<'a> {
+    IdempotentRequest {
         caller: caller.as_str(),
         operation: OPERATION,
         key: &key.text,

@@ -43,7 +43,7 @@ pub(super) const HEAR: Operation = Operation::post(
     "hearProvider",
     "What became of what a provider was handed",
 )
-.says(
+.description(
     "Signed as Standard Webhooks says, with a secret that the stack has for the provider. An event of \
      SES as SNS wraps it is taken too. What is about nothing that the provider was handed is ignored \
      and counted.",

@@ -88,8 +88,8 @@ pub(crate) struct ReplayView {
 
 pub(super) const LIST: Operation =
     Operation::get("/api/v1/dead-letters", "listDeadLetters", "List dead letters")
-        .says("Deliveries that were given up, newest first, with what can be done.")
-        .by(Role::Notifier);
+        .description("Deliveries that were given up, newest first, with what can be done.")
+        .role(Role::Notifier);
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
@@ -110,11 +110,11 @@ pub(super) const REPLAY: Operation = Operation::post(
     "replayDeadLetters",
     "Send dead letters again",
 )
-.says(
+.description(
     "By id or by filter, at most 100 in a call, each counting as a call. A replay moves each letter \
      once, so it can be repeated under its name.",
 )
-.by(Role::Notifier)
+.role(Role::Notifier)
 .metered();
 
 pub(super) async fn replay(

@@ -112,7 +112,7 @@ pub(super) const SAVE_PREFERENCES: Operation = Operation::put(
     "savePreferences",
     "Say what a person wants",
 )
-.says(
+.description(
     "Replaces all of it. What waits and is not wanted any more is cancelled; nothing that is \
      switched off goes out after the answer.",
 )
@@ -159,7 +159,7 @@ pub(super) const SAVE_CONTACTS: Operation = Operation::put(
     "saveContacts",
     "Say where a person is reached",
 )
-.says("Replaces all of it. What waits for an address that is gone is cancelled.")
+.description("Replaces all of it. What waits for an address that is gone is cancelled.")
 .key()
 .refuses(&[503]);
 

@@ -56,8 +56,8 @@ pub(super) const PREVIEW: Operation = Operation::post(
     "previewTemplate",
     "Try a template out",
 )
-.says("As somebody would read it; nothing is sent.")
-.by(Role::Notifier);
+.description("As somebody would read it; nothing is sent.")
+.role(Role::Notifier);
 
 pub(super) async fn preview(
     State(app): State<Arc<App>>,

@@ -16,7 +16,7 @@ pub(super) const READ: Operation = Operation::get(
     "readNotification",
     "What became of it, and why?",
 )
-.says("For whoever sends, and for the person it is for.")
+.description("For whoever sends, and for the person it is for.")
 .key();
 
 pub(super) async fn read(
@@ -34,11 +34,11 @@ pub(super) const CANCEL: Operation = Operation::delete(
     "cancelNotification",
     "Take a notification back",
 )
-.says(
+.description(
     "Cancels what has not gone out. What is being sent this moment may still arrive, but is not \
      tried again. Repeating it changes nothing.",
 )
-.by(Role::Notifier);
+.role(Role::Notifier);
 
 /// What was claimed can't be called back, but nothing follows it; what has ended stays as it ended.
 pub(super) async fn cancel(

@@ -43,7 +43,7 @@ pub struct App {
 }
 
 impl App {
-    pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
+    pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
         const QUEUES: &str = "DELIVERY_QUEUES";
         let urls = host.vars.required(QUEUES)?;
         let queues = DeliveryQueues::new(host.aws.sqs(), urls).ok_or_else(|| Misconfigured {
@@ -54,7 +54,7 @@ impl App {
             notifications: Notifications::from_host(host)?,
             entropy: host.entropy.clone(),
             ring: host.token_ring()?,
-            secrets: Secrets::on(host)?,
+            secrets: Secrets::from_host(host)?,
             public_url: host.vars.optional("PUBLIC_URL").unwrap_or_default().to_owned(),
             topic: DueTopic::new(host.aws.sns(), host.vars.required("NOTIFICATIONS_TOPIC")?),
             queues,

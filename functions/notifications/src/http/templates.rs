@@ -5,7 +5,7 @@ mod version;
 use std::sync::Arc;
 
 use crate::store::{Published, Saved};
-use boundary::http::{Call, Caller, Json, Operation, Path, Problem, Query, State, Stored};
+use boundary::http::{Call, Caller, Json, Operation, Path, Problem, Query, State, Upserted};
 use domain::accounts::Role;
 use domain::notifications::{Draft, Template, TemplateVersion};
 use http::{HeaderName, header};
@@ -75,11 +75,11 @@ pub(super) const PUBLISH: Operation = Operation::put(
     "publishTemplate",
     "Publish a version of a template",
 )
-.says(
+.description(
     "Makes the next version, which never changes; the first one is active at once, others once they \
      are activated. The draft of the latest version again makes no other.",
 )
-.by(Role::Notifier)
+.role(Role::Notifier)
 .body_up_to(BODY_CAP)
 .refuses(&[503]);
 
@@ -90,7 +90,7 @@ pub(super) async fn publish(
     caller: Caller,
     Path(id): Path<NewTemplatePath>,
     Json(NewDraft(draft)): Json<NewDraft>,
-) -> Result<Located<Stored<PublishedView>>, Problem> {
+) -> Result<Located<Upserted<PublishedView>>, Problem> {
     let draft = draft.checked()?;
     for _ in 0..TRIES {
         let before = app.notifications.template(&id).await?;
@@ -98,7 +98,7 @@ pub(super) async fn publish(
             let latest = app.version(&id, template.latest).await?;
             if latest.draft == draft {
                 let body = PublishedView::of(template, template.latest);
-                return Ok((body.location(), Stored { is_new: false, body }));
+                return Ok((body.location(), Upserted { is_new: false, body }));
             }
         }
         let after = Template::published(before.as_ref(), &id);
@@ -115,7 +115,7 @@ pub(super) async fn publish(
             Published::Published => {
                 app.remember(&after, call.now);
                 let body = PublishedView::of(&after, after.latest);
-                return Ok((body.location(), Stored { is_new: true, body }));
+                return Ok((body.location(), Upserted { is_new: true, body }));
             }
             Published::Moved | Published::Before(_) => {}
         }
@@ -128,7 +128,7 @@ pub(super) const READ: Operation = Operation::get(
     "readTemplate",
     "Its texts, its versions, and their results",
 )
-.by(Role::Notifier);
+.role(Role::Notifier);
 
 pub(super) async fn read(
     State(app): State<Arc<App>>,
@@ -158,8 +158,8 @@ pub(super) const ACTIVATE: Operation = Operation::post(
     "activateTemplate",
     "Use this version",
 )
-.says("For whatever is accepted from now on; everywhere within five seconds.")
-.by(Role::Notifier)
+.description("For whatever is accepted from now on; everywhere within five seconds.")
+.role(Role::Notifier)
 .refuses(&[404, 503]);
 
 /// Takes effect within five seconds everywhere. What was accepted before keeps its version.

@@ -45,7 +45,7 @@ pub(super) async fn opened(
 
 pub(super) const CLICKED: Operation =
     Operation::get("/t/c/{token}", "trackClick", "A link in a mail was followed")
-        .says("Leads to where the link leads.")
+        .description("Leads to where the link leads.")
         .statuses(&[302])
         .refuses(&[404, 410]);
 

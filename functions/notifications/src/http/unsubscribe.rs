@@ -32,7 +32,7 @@ type Page = ([(HeaderName, &'static str); 1], Text);
 
 pub(super) const SHOW: Operation =
     Operation::get("/unsubscribe", "showUnsubscribe", "Unsubscribe?")
-        .says("A page with a button. It changes nothing, because programs follow links.")
+        .description("A page with a button. It changes nothing, because programs follow links.")
         .media(&["text/html"]);
 
 pub(super) async fn show(link: Link) -> Page {
@@ -40,7 +40,7 @@ pub(super) async fn show(link: Link) -> Page {
 }
 
 pub(super) const END: Operation = Operation::post("/unsubscribe", "unsubscribe", "Unsubscribe")
-    .says(
+    .description(
         "One POST, by the page's button or by a mail program (RFC 8058), ends what the link is \
          about. Repeating it changes nothing.",
     )

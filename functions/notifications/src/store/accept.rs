@@ -9,7 +9,7 @@ use domain::{Failure, Timestamp};
 
 use super::{Notifications, rows};
 use store::Idempotency;
-use store::idempotency::{Answer, Claim, Request};
+use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use store::row::Item;
 use store::transaction::{Transacted, transact};
 
@@ -55,7 +55,7 @@ impl Notifications {
     pub async fn accept(
         &self,
         wanted: Accept<'_>,
-        once: Option<(&Request<'_>, &Answer)>,
+        once: Option<(&IdempotentRequest<'_>, &StoredResponse)>,
         now: Timestamp,
         token: &str,
     ) -> Result<Accepted, Failure> {

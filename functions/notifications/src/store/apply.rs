@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use domain::notifications::{
-    Delivery, DeliveryId, Event, Handed, Refusal, Status, Step, transition,
+    Delivery, DeliveryId, Event, Refusal, SendOutcome, Status, Step, transition,
 };
 use domain::{Failure, Timestamp};
 
@@ -72,7 +72,7 @@ impl Notifications {
     pub async fn record(
         &self,
         claimed: &Delivery,
-        handed: &Handed,
+        handed: &SendOutcome,
         jitter: u64,
         now: Timestamp,
         token: impl Fn() -> String,
@@ -169,7 +169,7 @@ impl Notifications {
 
 /// What leads from a provider's name for a parcel to its delivery, if the event brings one.
 fn reference_row(after: &Delivery, event: &Event, now: Timestamp) -> Option<Item> {
-    let Event::Handed { attempt, handed: Handed::Accepted { reference }, .. } = event else {
+    let Event::Handed { attempt, handed: SendOutcome::Accepted { reference }, .. } = event else {
         return None;
     };
     let tried = after.trail.iter().find(|tried| tried.number == *attempt)?;

@@ -7,9 +7,9 @@ use domain::notifications::{Channel, DeadLetter, DeliveryId, LetterFilter, Notif
 use super::rows::{self, DEAD_LISTS};
 use super::{Notifications, told};
 use store::accounts::Page;
+use store::capacity;
 use store::row::{Item, Row, text};
 use store::schema::{GSI2, GSI2_SK, PK};
-use store::tally;
 
 /// Pages read of one list for one answer at most: a filter that matches little must not read all.
 const PAGES: usize = 8;
@@ -112,7 +112,7 @@ impl Notifications {
                 .send()
                 .await
                 .map_err(|cause| Failure::new("list the dead letters", cause))?;
-            tally::note(found.consumed_capacity());
+            capacity::record(found.consumed_capacity());
             places.extend(found.items().iter().filter_map(place));
             start = found.last_evaluated_key;
             if start.is_none() || places.len() > limit {

@@ -15,8 +15,8 @@ use domain::notifications::ProviderName;
 use domain::notifications::rate::{Lanes, Lease, Move, Slots};
 
 use super::{Notifications, rows};
+use store::capacity;
 use store::row::{Item, Row, number};
-use store::tally;
 
 const LANES: &str = "lanes";
 
@@ -68,13 +68,13 @@ impl Notifications {
             .await;
         match sent {
             Ok(done) => {
-                tally::note(done.consumed_capacity());
+                capacity::record(done.consumed_capacity());
                 let lanes = done.attributes().map(read).unwrap_or_default();
                 Ok(Leased::Ours { slots: lease.slots(&lanes), lanes })
             }
             Err(error) => match error.as_service_error() {
                 Some(UpdateItemError::ConditionalCheckFailedException(lost)) => {
-                    tally::note([]);
+                    capacity::record([]);
                     Ok(Leased::Refused(lost.item().map(read).unwrap_or_default()))
                 }
                 _ => Err(Failure::new("lease slots", error)),

@@ -9,10 +9,10 @@ use serde::Deserialize;
 
 use super::{Notifications, rows};
 use store::accounts::Page;
+use store::capacity;
 use store::row::{Item, Row, broken, text};
 use store::schema::{GSI2, GSI2_SK};
 use store::settle::settle;
-use store::tally;
 
 /// A delivery that someone has to look at, as an index knows it: maybe a moment ago.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl Notifications {
             .send()
             .await
             .map_err(|cause| Failure::new("read what has to be looked at", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         let items = found.items().iter().map(read).collect::<Result<Vec<Listed>, _>>()?;
         let next = found.last_evaluated_key().and_then(|key| Row(key).maybe_text(GSI2_SK));
         Ok(Page { items, next: next.map(str::to_owned) })

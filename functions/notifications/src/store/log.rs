@@ -8,9 +8,9 @@ use domain::notifications::{DeliveryId, NotificationId, Way};
 
 use super::{Notifications, Told, rows, told};
 use store::accounts::Page;
+use store::capacity;
 use store::row::{Item, Row, text};
 use store::schema::{GSI1, GSI1_SK, PK};
-use store::tally;
 
 impl Notifications {
     /// Up to `limit` of a person's notifications before the position `after`, newest first, each with
@@ -77,7 +77,7 @@ impl Notifications {
             .send()
             .await
             .map_err(|cause| Failure::new("read what is someone's", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         Ok(found)
     }
 }

@@ -6,9 +6,9 @@ use domain::notifications::{Breaker, ProviderName, Seen};
 use domain::{Failure, Timestamp};
 
 use super::{Notifications, rows};
+use store::capacity;
 use store::row::{Row, number, text};
 use store::schema::PK;
-use store::tally;
 
 const BREAKER: &str = "breaker";
 
@@ -112,7 +112,7 @@ impl Notifications {
             .await;
         let error = match sent {
             Ok(done) => {
-                tally::note(done.consumed_capacity());
+                capacity::record(done.consumed_capacity());
                 return Ok(Put::Done);
             }
             Err(error) => error,
@@ -121,7 +121,7 @@ impl Notifications {
         else {
             return Err(Failure::new("write what was seen of a provider", error));
         };
-        tally::note([]);
+        capacity::record([]);
         let Some(met) = lost.item() else { return Ok(Put::Lost(Breaker::default())) };
         if Row(met).maybe_text("written_by") == Some(token) {
             return Ok(Put::Done);

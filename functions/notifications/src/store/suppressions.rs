@@ -6,8 +6,8 @@ use domain::Failure;
 use domain::notifications::{Address, Because, Suppression};
 
 use super::{Notifications, rows};
+use store::capacity;
 use store::row::number;
-use store::tally;
 
 /// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,12 +40,12 @@ impl Notifications {
             .await;
         match sent {
             Ok(done) => {
-                tally::note(done.consumed_capacity());
+                capacity::record(done.consumed_capacity());
                 Ok(Noted::Noted)
             }
             Err(error) => match error.as_service_error() {
                 Some(PutItemError::ConditionalCheckFailedException(_)) => {
-                    tally::note([]);
+                    capacity::record([]);
                     Ok(Noted::Stood)
                 }
                 _ => Err(Failure::new("suppress an address", error)),

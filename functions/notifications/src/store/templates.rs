@@ -5,7 +5,7 @@ use domain::{Failure, Timestamp};
 
 use super::{Notifications, Saved, rows};
 use store::Idempotency;
-use store::idempotency::{Answer, Claim, Request};
+use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use store::row::key;
 use store::transaction::{Transacted, transact};
 
@@ -46,7 +46,7 @@ impl Notifications {
         &self,
         after: &Template,
         version: &TemplateVersion,
-        once: Option<(&Request<'_>, &Answer)>,
+        once: Option<(&IdempotentRequest<'_>, &StoredResponse)>,
         now: Timestamp,
         token: &str,
     ) -> Result<Published, Failure> {

@@ -4,9 +4,9 @@ use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, TransactWriteItem};
 use domain::Failure;
 
 use super::Notifications;
+use store::capacity;
 use store::reading;
 use store::row::{Item, text};
-use store::tally;
 use store::transaction::next_row;
 
 impl Notifications {
@@ -49,7 +49,7 @@ impl Notifications {
                 request = request.expression_attribute_values(*name, text(value));
             }
             let found = request.send().await.map_err(|cause| Failure::new(action, cause))?;
-            tally::note(found.consumed_capacity());
+            capacity::record(found.consumed_capacity());
             items.extend(found.items.unwrap_or_default());
             start = found.last_evaluated_key;
             if start.is_none() {

@@ -17,7 +17,7 @@ const ICON: &str = include_str!("home/icon.html");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'none'";
 
 pub(super) const HOME: Operation = Operation::get("/", "readHome", "What runs here")
-    .says("For browsers: a page with links. Programs that don't ask for HTML get a 404.")
+    .description("For browsers: a page with links. Programs that don't ask for HTML get a 404.")
     .media(&["text/html"])
     .refuses(&[404]);
 

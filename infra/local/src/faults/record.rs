@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::Call;
 
 /// Which calls a test wants to look at.
-pub type Wanted = fn(&Call) -> bool;
+pub type CallFilter = fn(&Call) -> bool;
 
 /// A call that a service has dealt with.
 #[derive(Debug, Clone)]
@@ -22,10 +22,10 @@ pub struct Recorded {
 }
 
 #[derive(Default)]
-pub(super) struct Record(Mutex<Option<(Wanted, Vec<Recorded>)>>);
+pub(super) struct Record(Mutex<Option<(CallFilter, Vec<Recorded>)>>);
 
 impl Record {
-    pub(super) fn start(&self, wanted: Wanted) {
+    pub(super) fn start(&self, wanted: CallFilter) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((wanted, Vec::new()));
     }
 

@@ -19,7 +19,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-use crate::{Cloud, Movable, Options};
+use crate::{Cloud, MovableClock, Options};
 
 const MINUTE_MS: i64 = 60_000;
 
@@ -28,7 +28,7 @@ type Client = WebSocketStream<TcpStream>;
 /// A cloud that serves the fixture, and what its function logs.
 struct World {
     cloud: Cloud,
-    clock: Movable,
+    clock: MovableClock,
     authority: String,
     lines: UnboundedReceiver<Value>,
 }
@@ -38,7 +38,7 @@ impl World {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut options = Options::new(&root.join("fixtures/websocket.yaml"));
         let start: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
-        let clock = Movable::starting_at(start);
+        let clock = MovableClock::starting_at(start);
         let hash = SecretHash::of("secret").to_hex();
         options.parameters.insert("AdminKeyHash".to_owned(), hash);
         options.clock = Some(clock.clone());

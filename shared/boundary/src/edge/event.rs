@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// A request; every field that is not here is passed over unread.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Event {
+pub struct HttpEvent {
     /// The path, decoded.
     pub raw_path: String,
     /// The query as it was sent.
@@ -45,7 +45,7 @@ struct Http {
     source_ip: String,
 }
 
-impl Event {
+impl HttpEvent {
     /// The method, in capitals.
     pub fn method(&self) -> &str {
         &self.request_context.http.method

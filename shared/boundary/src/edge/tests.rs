@@ -26,22 +26,22 @@ pub(crate) fn host(lines: Arc<Mutex<Vec<String>>>) -> Host {
         entropy: Entropy::new(|bytes| bytes.fill(7)),
         log: Log::new(move |line| lines.lock().unwrap().push(line.to_owned())),
         network: outside::Network::system(),
-        carriers: None,
+        providers: None,
     }
 }
 
 fn edge(lines: &Arc<Mutex<Vec<String>>>) -> Edge<AtomicUsize> {
-    fn handler(_: &AtomicUsize, Event { raw_path, .. }: Event) -> Step<'_> {
+    fn handler(_: &AtomicUsize, HttpEvent { raw_path, .. }: HttpEvent) -> EdgeReply<'_> {
         match raw_path.as_str() {
-            "/now" => Step::Now(Answer::new(204)),
-            "/later" => Step::Later(Box::pin(async { Answer::new(200) })),
+            "/now" => EdgeReply::Ready(EdgeResponse::new(204)),
+            "/later" => EdgeReply::Pending(Box::pin(async { EdgeResponse::new(200) })),
             "/panic" => panic!("at once"),
-            _ => Step::Later(Box::pin(async { panic!("later") })),
+            _ => EdgeReply::Pending(Box::pin(async { panic!("later") })),
         }
     }
     Edge::new(&host(Arc::clone(lines)), "sample", AtomicUsize::new(0), handler, |state, moment| {
         Box::pin(async move {
-            assert!(moment != Moment::Shutdown, "the end");
+            assert!(moment != Phase::Shutdown, "the end");
             state.fetch_add(1, Ordering::Relaxed);
         })
     })
@@ -69,7 +69,7 @@ async fn a_panic_is_a_fault_and_a_line_and_leaves_the_function_whole() {
 
 #[test]
 fn an_event_is_read_for_what_matters_and_no_more() {
-    let event: Event = serde_json::from_value(json!({
+    let event: HttpEvent = serde_json::from_value(json!({
         "version": "2.0", "routeKey": "ANY /{code}", "rawPath": "/abc", "rawQueryString": "a=1",
         "cookies": ["a=1"], "headers": { "host": "x.org", "user-agent": "u", "x-other": "1" },
         "requestContext": { "apiId": "x", "http": { "method": "GET", "sourceIp": "192.0.2.1" } },
@@ -80,12 +80,12 @@ fn an_event_is_read_for_what_matters_and_no_more() {
     assert_eq!((event.raw_path.as_str(), event.raw_query_string.as_str()), ("/abc", "a=1"));
     assert_eq!(event.headers.host.as_deref(), Some("x.org"));
     assert_eq!(event.headers.user_agent.as_deref(), Some("u"));
-    assert_eq!(serde_json::from_str::<Event>("{}").unwrap(), Event::default());
+    assert_eq!(serde_json::from_str::<HttpEvent>("{}").unwrap(), HttpEvent::default());
 }
 
 #[test]
 fn a_problem_is_the_one_that_every_function_answers_with() {
-    let answer = Answer::problem(Problem::unknown("link"), "/abc");
+    let answer = EdgeResponse::problem(Problem::unknown("link"), "/abc");
     assert_eq!(answer.status(), 404);
     assert_eq!(answer.header("content-type"), Some("application/problem+json"));
     assert_eq!(answer.header("cache-control"), Some("no-store"));
@@ -95,7 +95,7 @@ fn a_problem_is_the_one_that_every_function_answers_with() {
 proptest! {
     #[test]
     fn no_control_character_reaches_a_header(text in any::<String>()) {
-        let answer = Answer::new(302).with("x-any", text.clone()).to(text);
+        let answer = EdgeResponse::new(302).with("x-any", text.clone()).to(text);
         for name in ["x-any", "location"] {
             let value = answer.header(name).unwrap_or_default();
             prop_assert!(value.bytes().all(|byte| matches!(byte, b' '..=b'~')), "{value:?}");

@@ -11,7 +11,7 @@ use domain::limits::firewall::Asked;
 use http::header;
 use http::request::Parts;
 
-use super::call::{Arrival, Call};
+use super::call::{Call, IncomingRequest};
 use super::{Access, Operation, Problem};
 use crate::identity::Identity;
 use crate::limits::{Caller, Limiter, Meter};
@@ -49,7 +49,7 @@ impl Admission {
         operation: &Operation,
         request: &mut Parts,
     ) -> Result<(), Problem> {
-        let Some(mut arrival) = request.extensions.remove::<Arrival>() else {
+        let Some(mut arrival) = request.extensions.remove::<IncomingRequest>() else {
             return Err(Problem::panicked());
         };
         self.pass_firewall(&arrival, request).await?;
@@ -82,14 +82,18 @@ impl Admission {
 
     /// Charges a request that no operation takes, and returns its path.
     pub(super) async fn charge_unclaimed(&self, request: &Parts) -> Result<String, Problem> {
-        let arrival = request.extensions.get::<Arrival>().ok_or_else(Problem::panicked)?;
+        let arrival = request.extensions.get::<IncomingRequest>().ok_or_else(Problem::panicked)?;
         self.pass_firewall(arrival, request).await?;
         self.meter(arrival, request, None).charge(1).await?;
         Ok(arrival.path.clone())
     }
 
     /// The firewall, as it is now.
-    async fn pass_firewall(&self, arrival: &Arrival, request: &Parts) -> Result<(), Problem> {
+    async fn pass_firewall(
+        &self,
+        arrival: &IncomingRequest,
+        request: &Parts,
+    ) -> Result<(), Problem> {
         if arrival.path == HEALTH {
             return Ok(());
         }
@@ -114,7 +118,7 @@ impl Admission {
     async fn identify(
         &self,
         operation: &Operation,
-        arrival: &Arrival,
+        arrival: &IncomingRequest,
         request: &Parts,
     ) -> Result<Option<Principal>, Problem> {
         let authorization = request.headers.get(header::AUTHORIZATION);
@@ -132,7 +136,12 @@ impl Admission {
     }
 
     /// What the request is charged with.
-    fn meter(&self, arrival: &Arrival, request: &Parts, operation: Option<&Operation>) -> Meter {
+    fn meter(
+        &self,
+        arrival: &IncomingRequest,
+        request: &Parts,
+        operation: Option<&Operation>,
+    ) -> Meter {
         let caller = Caller::of(arrival.principal.as_deref(), arrival.client);
         let method = request.method.as_str();
         let resource = operation.map_or("(no such path)", |operation| operation.path);

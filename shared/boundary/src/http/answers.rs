@@ -7,18 +7,18 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
-use store::idempotency::Answer as Kept;
+use store::idempotency::StoredResponse;
 
 use super::{Json, Problem};
 use crate::openapi::{DescribeAnswer, Entry};
 
 /// An answer that can be kept, so that a repeat of the request gets it again.
-pub trait Keep {
+pub trait Storable {
     /// Its status, body and the headers that mean something to the caller.
-    fn kept(&self) -> Kept;
+    fn stored(&self) -> StoredResponse;
 }
 
-fn rendered(kept: Kept) -> Response {
+fn rendered(kept: StoredResponse) -> Response {
     let mut response = Response::new(Body::from(kept.body));
     *response.status_mut() = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::OK);
     let json = HeaderValue::from_static("application/json");
@@ -32,20 +32,20 @@ fn rendered(kept: Kept) -> Response {
     response
 }
 
-fn json(status: StatusCode, body: &impl Serialize) -> Kept {
+fn json(status: StatusCode, body: &impl Serialize) -> StoredResponse {
     let body = serde_json::to_vec(body).unwrap_or_default();
-    Kept { status: status.as_u16(), location: None, etag: None, body }
+    StoredResponse { status: status.as_u16(), location: None, etag: None, body }
 }
 
-impl<T: Serialize> Keep for Json<T> {
-    fn kept(&self) -> Kept {
+impl<T: Serialize> Storable for Json<T> {
+    fn stored(&self) -> StoredResponse {
         json(StatusCode::OK, &self.0)
     }
 }
 
 impl<T: Serialize> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
-        rendered(self.kept())
+        rendered(self.stored())
     }
 }
 
@@ -64,15 +64,18 @@ pub struct Created<T> {
     pub body: T,
 }
 
-impl<T: Serialize> Keep for Created<T> {
-    fn kept(&self) -> Kept {
-        Kept { location: Some(self.location.clone()), ..json(StatusCode::CREATED, &self.body) }
+impl<T: Serialize> Storable for Created<T> {
+    fn stored(&self) -> StoredResponse {
+        StoredResponse {
+            location: Some(self.location.clone()),
+            ..json(StatusCode::CREATED, &self.body)
+        }
     }
 }
 
 impl<T: Serialize> IntoResponse for Created<T> {
     fn into_response(self) -> Response {
-        rendered(self.kept())
+        rendered(self.stored())
     }
 }
 
@@ -84,26 +87,26 @@ impl<T: JsonSchema> DescribeAnswer for Created<T> {
 
 /// The thing at the path as it is now: 201 if it was not there before.
 #[derive(Debug, Clone)]
-pub struct Stored<T> {
+pub struct Upserted<T> {
     /// Whether it was not there before.
     pub is_new: bool,
     /// What the caller is shown of it.
     pub body: T,
 }
 
-impl<T: Serialize> Keep for Stored<T> {
-    fn kept(&self) -> Kept {
+impl<T: Serialize> Storable for Upserted<T> {
+    fn stored(&self) -> StoredResponse {
         json(if self.is_new { StatusCode::CREATED } else { StatusCode::OK }, &self.body)
     }
 }
 
-impl<T: Serialize> IntoResponse for Stored<T> {
+impl<T: Serialize> IntoResponse for Upserted<T> {
     fn into_response(self) -> Response {
-        rendered(self.kept())
+        rendered(self.stored())
     }
 }
 
-impl<T: JsonSchema> DescribeAnswer for Stored<T> {
+impl<T: JsonSchema> DescribeAnswer for Upserted<T> {
     fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
         entry.answers(200, Some(schemas.subschema_for::<T>()));
         entry.answers(201, Some(schemas.subschema_for::<T>()));
@@ -114,15 +117,15 @@ impl<T: JsonSchema> DescribeAnswer for Stored<T> {
 #[derive(Debug, Clone)]
 pub struct Accepted<T>(pub T);
 
-impl<T: Serialize> Keep for Accepted<T> {
-    fn kept(&self) -> Kept {
+impl<T: Serialize> Storable for Accepted<T> {
+    fn stored(&self) -> StoredResponse {
         json(StatusCode::ACCEPTED, &self.0)
     }
 }
 
 impl<T: Serialize> IntoResponse for Accepted<T> {
     fn into_response(self) -> Response {
-        rendered(self.kept())
+        rendered(self.stored())
     }
 }
 
@@ -152,15 +155,15 @@ impl DescribeAnswer for NoContent {
 #[derive(Debug, Clone)]
 pub struct Versioned<A>(pub u64, pub A);
 
-impl<A: Keep> Keep for Versioned<A> {
-    fn kept(&self) -> Kept {
-        Kept { etag: Some(format!("\"{}\"", self.0)), ..self.1.kept() }
+impl<A: Storable> Storable for Versioned<A> {
+    fn stored(&self) -> StoredResponse {
+        StoredResponse { etag: Some(format!("\"{}\"", self.0)), ..self.1.stored() }
     }
 }
 
-impl<A: Keep> IntoResponse for Versioned<A> {
+impl<A: Storable> IntoResponse for Versioned<A> {
     fn into_response(self) -> Response {
-        rendered(self.kept())
+        rendered(self.stored())
     }
 }
 
@@ -174,26 +177,26 @@ impl<A: DescribeAnswer> DescribeAnswer for Versioned<A> {
 /// An answer that is kept under the request's `Idempotency-Key`, or the one that was kept before.
 #[derive(Debug, Clone)]
 pub struct Repeatable<A> {
-    kept: Kept,
+    kept: StoredResponse,
     is_repeat: bool,
     answer: PhantomData<fn() -> A>,
 }
 
-impl<A: Keep> Repeatable<A> {
+impl<A: Storable> Repeatable<A> {
     /// The answer to a request that is carried out now.
     pub fn first(answer: &A) -> Self {
-        Self { kept: answer.kept(), is_repeat: false, answer: PhantomData }
+        Self { kept: answer.stored(), is_repeat: false, answer: PhantomData }
     }
 }
 
 impl<A> Repeatable<A> {
     /// The answer that was given before.
-    pub const fn again(kept: Kept) -> Self {
+    pub const fn again(kept: StoredResponse) -> Self {
         Self { kept, is_repeat: true, answer: PhantomData }
     }
 
     /// What is to be kept of it.
-    pub const fn kept(&self) -> &Kept {
+    pub const fn stored(&self) -> &StoredResponse {
         &self.kept
     }
 

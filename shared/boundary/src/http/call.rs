@@ -39,7 +39,7 @@ const ENCODED: &AsciiSet = &CONTROLS
 
 /// A request as it arrived. It becomes a [`Call`] when it is admitted.
 #[derive(Debug, Clone)]
-pub struct Arrival {
+pub struct IncomingRequest {
     /// The path, decoded by the gateway.
     pub path: String,
     /// The body, decoded from base64 where the gateway encoded it.
@@ -63,18 +63,18 @@ pub struct Arrival {
 
 /// An admitted request, as an argument of its handler: cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Call(Arc<Arrival>);
+pub struct Call(Arc<IncomingRequest>);
 
 impl Deref for Call {
-    type Target = Arrival;
+    type Target = IncomingRequest;
 
-    fn deref(&self) -> &Arrival {
+    fn deref(&self) -> &IncomingRequest {
         &self.0
     }
 }
 
 impl Call {
-    pub(super) fn of(arrival: Arrival) -> Self {
+    pub(super) fn of(arrival: IncomingRequest) -> Self {
         Self(Arc::new(arrival))
     }
 
@@ -108,7 +108,7 @@ impl Call {
     }
 }
 
-/// Takes a gateway's event apart: the request that the router sees, with an [`Arrival`] among its extensions.
+/// Takes a gateway's event apart: the request that the router sees, with an [`IncomingRequest`] among its extensions.
 pub(super) fn arrived(
     event: lambda_http::Request,
     now: Timestamp,
@@ -142,7 +142,7 @@ pub(super) fn arrived(
         lambda_http::Body::Empty | _ => Bytes::new(),
     };
     parts.uri = uri_of(&path, &query);
-    let arrival = Arrival {
+    let arrival = IncomingRequest {
         client: sender(&parts.headers, &source, behind_cloudfront),
         path,
         body: body.clone(),

@@ -117,14 +117,14 @@ impl Operation {
 
     /// Says more than the summary.
     #[must_use]
-    pub const fn says(mut self, description: &'static str) -> Self {
+    pub const fn description(mut self, description: &'static str) -> Self {
         self.description = description;
         self
     }
 
     /// Only for holders of a role, and admins.
     #[must_use]
-    pub const fn by(mut self, role: Role) -> Self {
+    pub const fn role(mut self, role: Role) -> Self {
         self.access = Access::Role(role);
         self
     }
@@ -138,7 +138,7 @@ impl Operation {
 
     /// For anyone without a key; whoever sends one is held to it and to the role.
     #[must_use]
-    pub const fn or_anyone(mut self, role: Role) -> Self {
+    pub const fn role_or_anonymous(mut self, role: Role) -> Self {
         self.access = Access::Optional(role);
         self
     }

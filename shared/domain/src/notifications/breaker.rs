@@ -12,7 +12,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Class, Handed, after};
+use super::{Class, SendOutcome, after};
 use crate::Timestamp;
 
 /// Whether a provider may be spoken to.
@@ -72,16 +72,16 @@ pub struct Seen {
 impl Seen {
     /// Adds a call. A provider that refuses a recipient or a text works; one that wants fewer of us is
     /// not broken either, and has its own remedy.
-    pub fn add(&mut self, handed: &Handed) {
+    pub fn add(&mut self, handed: &SendOutcome) {
         match handed {
-            Handed::Accepted { .. } => self.fine += 1,
-            Handed::Refused { class, .. } => match class {
+            SendOutcome::Accepted { .. } => self.fine += 1,
+            SendOutcome::Refused { class, .. } => match class {
                 Class::InvalidRecipient | Class::OptedOut | Class::Content | Class::RateLimited => {
                     self.fine += 1;
                 }
                 Class::Outage | Class::Unrecognised => self.failed += 1,
             },
-            Handed::Unknown { .. } => self.failed += 1,
+            SendOutcome::Unknown { .. } => self.failed += 1,
         }
     }
 }

@@ -131,7 +131,7 @@ pub struct DeliveryId {
 }
 
 impl DeliveryId {
-    /// What providers recognise a repeat by: [`super::Parcel::key`].
+    /// What providers recognise a repeat by: [`super::ProviderMessage::key`].
     pub fn key(&self) -> String {
         let mut key = self.notification_id.as_str().to_owned();
         // Writing to a string can't fail.

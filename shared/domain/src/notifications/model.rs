@@ -9,8 +9,8 @@ use crate::search::{self, search};
 
 use super::samples::{at, notification};
 use super::{
-    CLAIM_SECONDS, Class, Delivery, Event, Fate, Handed, Outcome, Priority, ProviderName, Status,
-    Step, Way, Why, transition,
+    CLAIM_SECONDS, Class, Delivery, Event, Fate, Outcome, Priority, ProviderName, SendOutcome,
+    Status, Step, Way, Why, transition,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -105,9 +105,11 @@ fn moves(_: &World) -> Vec<Move> {
 fn handed(attempt: u32, answer: Answer) -> Event {
     let said = String::new();
     let handed = match answer {
-        Answer::Yes => Handed::Accepted { reference: None },
-        Answer::No => Handed::Refused { class: Class::Outage, retry_after_seconds: None, said },
-        Answer::Cut => Handed::Unknown { said },
+        Answer::Yes => SendOutcome::Accepted { reference: None },
+        Answer::No => {
+            SendOutcome::Refused { class: Class::Outage, retry_after_seconds: None, said }
+        }
+        Answer::Cut => SendOutcome::Unknown { said },
     };
     Event::Handed { attempt, handed, jitter: 0 }
 }

@@ -139,7 +139,7 @@ impl std::fmt::Debug for Content {
 
 /// Everything that a provider needs to know.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Parcel {
+pub struct ProviderMessage {
     /// The same for every attempt at one delivery, and no other: what a provider that can
     /// recognises a repeat by.
     pub key: String,
@@ -158,15 +158,15 @@ pub struct Parcel {
 }
 
 /// Says which: what is in it, and the link that ends it, are in no log.
-impl std::fmt::Debug for Parcel {
+impl std::fmt::Debug for ProviderMessage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Parcel({} for {:?})", self.key, self.to)
+        write!(f, "ProviderMessage({} for {:?})", self.key, self.to)
     }
 }
 
 /// What a provider made of a parcel.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Handed {
+pub enum SendOutcome {
     /// It is theirs now.
     Accepted {
         /// Their name for it, which their callbacks mention.

@@ -6,7 +6,7 @@
 use std::time::{Duration, SystemTime};
 
 use domain::Timestamp;
-use domain::notifications::{Address, Class, Content, Parcel};
+use domain::notifications::{Address, Class, Content, ProviderMessage};
 use lettre::Message;
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart, SinglePart};
@@ -25,7 +25,7 @@ pub(super) struct Composed {
 }
 
 pub(super) fn compose(
-    parcel: &Parcel,
+    parcel: &ProviderMessage,
     from: &Mailbox,
     reply_to: Option<&Mailbox>,
     now: Timestamp,

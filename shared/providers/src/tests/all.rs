@@ -1,6 +1,6 @@
 //! What holds for every provider.
 
-use domain::notifications::{Address, Class, Content, Handed, Parcel};
+use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
 use futures::future::join_all;
 use sink::{Behaviour, Via};
 
@@ -11,7 +11,7 @@ async fn what_is_handed_over_arrives() {
     let stage = Stage::new().await;
     for via in Via::ALL {
         let handed = stage.send(via).await;
-        assert!(matches!(handed, Handed::Accepted { .. }), "{via:?}: {handed:?}");
+        assert!(matches!(handed, SendOutcome::Accepted { .. }), "{via:?}: {handed:?}");
         let sent = stage.sink.sent(via);
         assert_eq!(sent.len(), 1, "{via:?}");
         assert!(sent[0].text.starts_with("It is on its way."), "{via:?}: {}", sent[0].text);
@@ -30,7 +30,9 @@ async fn they_have_a_name_for_it() {
         (Via::Apns, "-"),
     ] {
         let handed = stage.send(via).await;
-        let Handed::Accepted { reference: Some(reference) } = handed else { panic!("{handed:?}") };
+        let SendOutcome::Accepted { reference: Some(reference) } = handed else {
+            panic!("{handed:?}")
+        };
         assert!(reference.contains(name), "{via:?}: {reference}");
     }
 }
@@ -41,11 +43,11 @@ async fn a_line_cut_after_it_was_accepted_leaves_it_unknown() {
     for via in Via::ALL {
         stage.sink.behave_next(via, 1, Behaviour::AcceptThenCut);
         let handed = stage.send(via).await;
-        assert!(matches!(handed, Handed::Unknown { .. }), "{via:?}: {handed:?}");
+        assert!(matches!(handed, SendOutcome::Unknown { .. }), "{via:?}: {handed:?}");
         assert_eq!(stage.sink.sent(via).len(), 1, "{via:?}");
         // And the next one finds its way.
         let handed = stage.send(via).await;
-        assert!(matches!(handed, Handed::Accepted { .. }), "{via:?}: {handed:?}");
+        assert!(matches!(handed, SendOutcome::Accepted { .. }), "{via:?}: {handed:?}");
     }
 }
 
@@ -55,7 +57,7 @@ async fn an_answer_that_comes_too_late_leaves_it_unknown() {
     let late = Via::ALL.map(async |via| {
         stage.sink.behave_next(via, 1, Behaviour::Slow { milliseconds: 20_000 });
         let handed = stage.send(via).await;
-        assert!(matches!(handed, Handed::Unknown { .. }), "{via:?}: {handed:?}");
+        assert!(matches!(handed, SendOutcome::Unknown { .. }), "{via:?}: {handed:?}");
         assert_eq!(stage.sink.sent(via).len(), 1, "{via:?}");
     });
     join_all(late).await;
@@ -70,7 +72,7 @@ async fn silence_is_unknown_unless_nothing_can_have_arrived() {
         if via == Via::Smtp {
             assert_eq!(refusal(&handed).0, Class::Outage, "{handed:?}");
         } else {
-            assert!(matches!(handed, Handed::Unknown { .. }), "{via:?}: {handed:?}");
+            assert!(matches!(handed, SendOutcome::Unknown { .. }), "{via:?}: {handed:?}");
         }
         assert!(stage.sink.sent(via).is_empty(), "{via:?}");
     });
@@ -170,7 +172,7 @@ async fn a_parcel_for_another_provider_is_refused() {
             let mail = |via| matches!(via, Via::Smtp | Via::Ses);
             assert_eq!(fits, via == other || (mail(via) && mail(other)), "{via:?} {other:?}");
             if !fits {
-                let handed = stage.hand_over(via, &parcel).await;
+                let handed = stage.send_message(via, &parcel).await;
                 assert_eq!(refusal(&handed).0, Class::Unrecognised, "{via:?} {other:?}");
             }
         }
@@ -188,7 +190,7 @@ async fn content_of_another_channel_is_refused() {
         } else {
             Content::Sms { text: "hello".to_owned() }
         };
-        let handed = stage.hand_over(via, &Parcel { content, ..parcel }).await;
+        let handed = stage.send_message(via, &ProviderMessage { content, ..parcel }).await;
         assert_eq!(refusal(&handed).0, Class::Content, "{via:?}");
     }
     assert!(stage.sink.messages().is_empty());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::Timestamp;
-use domain::notifications::{Address, Class, Content, Handed, Parcel};
+use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
 use serde_json::Value;
 use sink::{Behaviour, Message, Via};
 
@@ -57,10 +57,10 @@ async fn a_repeat_has_the_same_names_and_another_parcel_has_others() {
         [(Via::Apns, "apns-id"), (Via::Apns, "apns-collapse-id"), (Via::WebPush, "topic")]
     {
         stage.sink.clear();
-        let plain = Parcel { collapse_key: None, ..stage.parcel(via) };
-        stage.hand_over(via, &plain).await;
-        stage.hand_over(via, &plain).await;
-        stage.hand_over(via, &Parcel { key: "n2".to_owned(), ..plain }).await;
+        let plain = ProviderMessage { collapse_key: None, ..stage.parcel(via) };
+        stage.send_message(via, &plain).await;
+        stage.send_message(via, &plain).await;
+        stage.send_message(via, &ProviderMessage { key: "n2".to_owned(), ..plain }).await;
         let sent = stage.sink.sent(via);
         let names: Vec<_> = sent.iter().map(|message| header(message, name)).collect();
         assert_eq!(names[1], names[2], "{name}");
@@ -72,8 +72,8 @@ async fn a_repeat_has_the_same_names_and_another_parcel_has_others() {
 async fn a_device_that_is_asleep_is_not_woken_for_what_can_wait() {
     let stage = Stage::new().await;
     for via in [Via::Apns, Via::Fcm, Via::WebPush] {
-        let parcel = Parcel { urgent: false, expires_at: None, ..stage.parcel(via) };
-        stage.hand_over(via, &parcel).await;
+        let parcel = ProviderMessage { urgent: false, expires_at: None, ..stage.parcel(via) };
+        stage.send_message(via, &parcel).await;
     }
     let four_weeks = 28 * 86_400;
     let apns = stage.sink.sent(Via::Apns).remove(0);
@@ -92,7 +92,7 @@ async fn a_token_that_is_called_expired_is_replaced_once() {
     let expired = Behaviour::Fail { code: 403, said: "ExpiredProviderToken".to_owned() };
     stage.sink.behave_next(Via::Apns, 1, expired.clone());
     let handed = stage.send(Via::Apns).await;
-    assert!(matches!(handed, Handed::Accepted { .. }), "{handed:?}");
+    assert!(matches!(handed, SendOutcome::Accepted { .. }), "{handed:?}");
     stage.sink.behave_next(Via::Apns, 3, expired);
     let handed = stage.send(Via::Apns).await;
     assert_eq!(refusal(&handed).0, Class::Outage);
@@ -101,7 +101,7 @@ async fn a_token_that_is_called_expired_is_replaced_once() {
     let unknown = Behaviour::Fail { code: 401, said: "UNAUTHENTICATED".to_owned() };
     stage.sink.behave_next(Via::Fcm, 1, unknown.clone());
     let handed = stage.send(Via::Fcm).await;
-    assert!(matches!(handed, Handed::Accepted { .. }), "{handed:?}");
+    assert!(matches!(handed, SendOutcome::Accepted { .. }), "{handed:?}");
     stage.sink.behave_next(Via::Fcm, 3, unknown);
     assert_eq!(refusal(&stage.send(Via::Fcm).await).0, Class::Outage);
     assert_eq!(stage.sink.plan(Via::Fcm).times, Some(1), "two tries, and no more");
@@ -115,8 +115,11 @@ async fn a_token_is_made_anew_before_an_hour_is_over() {
     for minutes in [-59, -30, 0] {
         let at = Timestamp::from_second(now().as_second() + minutes * 60).unwrap();
         for via in [Via::Apns, Via::Fcm] {
-            let handed = stage.provider(via).hand_over(&stage.parcel(via), at).await;
-            assert!(matches!(handed, Handed::Accepted { .. }), "{via:?} {minutes}: {handed:?}");
+            let handed = stage.provider(via).send(&stage.parcel(via), at).await;
+            assert!(
+                matches!(handed, SendOutcome::Accepted { .. }),
+                "{via:?} {minutes}: {handed:?}"
+            );
         }
     }
 }
@@ -141,7 +144,8 @@ async fn a_device_token_leads_nowhere_else() {
     let stage = Stage::new().await;
     for token in ["", "../../token", "ab12/../x", "ab12?x=1", "ab 12", "ab12\r\nx: y", "zz"] {
         let to = Address::Apns { token: token.to_owned() };
-        let handed = stage.hand_over(Via::Apns, &Parcel { to, ..stage.parcel(Via::Apns) }).await;
+        let handed =
+            stage.send_message(Via::Apns, &ProviderMessage { to, ..stage.parcel(Via::Apns) }).await;
         assert_eq!(refusal(&handed).0, Class::InvalidRecipient, "{token:?}");
     }
     assert!(stage.sink.messages().is_empty());
@@ -158,7 +162,7 @@ async fn what_is_too_large_is_refused_without_asking() {
             link: None,
             data: BTreeMap::default(),
         };
-        let handed = stage.hand_over(via, &Parcel { content, ..parcel }).await;
+        let handed = stage.send_message(via, &ProviderMessage { content, ..parcel }).await;
         assert_eq!(refusal(&handed).0, Class::Content, "{via:?}");
     }
     assert!(stage.sink.messages().is_empty());

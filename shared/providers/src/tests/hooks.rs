@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use domain::notifications::{Address, Class, Handed, Parcel};
+use domain::notifications::{Address, Class, ProviderMessage, SendOutcome};
 use serde_json::{Value, json};
 use sink::{Message, Via};
 
@@ -50,7 +50,7 @@ async fn every_secret_signs_while_receivers_change_over() {
         settings["webhook"]["secrets"] = json!([fresh, old]);
     })
     .await;
-    assert!(matches!(stage.send(Via::Webhook).await, Handed::Accepted { .. }));
+    assert!(matches!(stage.send(Via::Webhook).await, SendOutcome::Accepted { .. }));
     let sent = stage.sink.sent(Via::Webhook).remove(0);
     assert_eq!(header(&sent, "webhook-signature").split(' ').count(), 2);
 }
@@ -113,7 +113,8 @@ async fn whoever_chooses_the_address_does_not_choose_what_is_called() {
         let (p256dh, auth) = (browser.p256dh, browser.auth);
         let browser = Address::WebPush { endpoint: url.clone(), p256dh, auth };
         for (via, to) in [(Via::Webhook, hook), (Via::WebPush, browser)] {
-            let handed = stage.hand_over(via, &Parcel { to, ..stage.parcel(via) }).await;
+            let handed =
+                stage.send_message(via, &ProviderMessage { to, ..stage.parcel(via) }).await;
             assert_eq!(refusal(&handed).0, Class::InvalidRecipient, "{via:?} {url}: {handed:?}");
         }
     }
@@ -125,7 +126,9 @@ async fn whoever_chooses_the_address_does_not_choose_what_is_called() {
 async fn a_name_that_nobody_knows_is_an_outage() {
     let stage = Stage::new().await;
     let to = Address::Webhook { url: "https://nobody.example/".to_owned() };
-    let handed = stage.hand_over(Via::Webhook, &Parcel { to, ..stage.parcel(Via::Webhook) }).await;
+    let handed = stage
+        .send_message(Via::Webhook, &ProviderMessage { to, ..stage.parcel(Via::Webhook) })
+        .await;
     assert_eq!(refusal(&handed).0, Class::Outage);
 }
 
@@ -135,8 +138,9 @@ async fn keys_that_are_none_are_no_browser() {
     let browser = stage.sink.subscription();
     for (p256dh, auth) in [("AAAA".to_owned(), browser.auth), (browser.p256dh, "AAAA".to_owned())] {
         let to = Address::WebPush { endpoint: browser.endpoint.clone(), p256dh, auth };
-        let handed =
-            stage.hand_over(Via::WebPush, &Parcel { to, ..stage.parcel(Via::WebPush) }).await;
+        let handed = stage
+            .send_message(Via::WebPush, &ProviderMessage { to, ..stage.parcel(Via::WebPush) })
+            .await;
         assert_eq!(refusal(&handed).0, Class::InvalidRecipient);
     }
 }

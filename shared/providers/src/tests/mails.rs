@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use domain::Timestamp;
-use domain::notifications::{Address, Class, Content, Handed, Parcel};
+use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
 use sink::{Behaviour, Message, Via};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -43,8 +43,8 @@ async fn the_same_parcel_is_recognised_by_its_message_id() {
     let stage = Stage::new().await;
     stage.send(Via::Smtp).await;
     stage.send(Via::Smtp).await;
-    let other = Parcel { key: "n2".to_owned(), ..stage.parcel(Via::Smtp) };
-    stage.hand_over(Via::Smtp, &other).await;
+    let other = ProviderMessage { key: "n2".to_owned(), ..stage.parcel(Via::Smtp) };
+    stage.send_message(Via::Smtp, &other).await;
     let sent = stage.sink.sent(Via::Smtp);
     let ids: Vec<_> = sent.iter().map(|mail| header(mail, "Message-ID")).collect();
     assert_eq!(ids[1], ids[2]);
@@ -64,9 +64,9 @@ async fn no_part_of_a_parcel_becomes_a_header_or_a_command() {
             text: evil.to_owned(),
             html: Some(evil.to_owned()),
         };
-        let parcel = Parcel { key: evil.to_owned(), content, ..stage.parcel(via) };
-        let handed = stage.hand_over(via, &parcel).await;
-        assert!(matches!(handed, Handed::Accepted { .. }), "{handed:?}");
+        let parcel = ProviderMessage { key: evil.to_owned(), content, ..stage.parcel(via) };
+        let handed = stage.send_message(via, &parcel).await;
+        assert!(matches!(handed, SendOutcome::Accepted { .. }), "{handed:?}");
         let mail = stage.sink.sent(via).remove(0);
         assert_eq!(header(&mail, "Bcc"), "", "{via:?}");
         assert_eq!(mail.to, "bob.private@example.com");
@@ -82,17 +82,20 @@ async fn what_is_no_mailbox_or_no_number_is_refused_without_asking() {
     for address in ["bob", "a@b\r\nRCPT TO:<eve@example.com>", "bob@example.com, eve@example.com"] {
         for via in [Via::Smtp, Via::Ses] {
             let to = Address::Email { address: address.to_owned() };
-            let handed = stage.hand_over(via, &Parcel { to, ..stage.parcel(via) }).await;
+            let handed =
+                stage.send_message(via, &ProviderMessage { to, ..stage.parcel(via) }).await;
             assert_eq!(refusal(&handed).0, Class::InvalidRecipient, "{address}");
         }
     }
     for number in ["5551234567", "+1555", "+1555123456789012", "arn:aws:sns:topic"] {
         let to = Address::Phone { number: number.to_owned() };
-        let handed = stage.hand_over(Via::Sms, &Parcel { to, ..stage.parcel(Via::Sms) }).await;
+        let handed =
+            stage.send_message(Via::Sms, &ProviderMessage { to, ..stage.parcel(Via::Sms) }).await;
         assert_eq!(refusal(&handed).0, Class::InvalidRecipient, "{number}");
     }
     let content = Content::Sms { text: "x".repeat(1601) };
-    let handed = stage.hand_over(Via::Sms, &Parcel { content, ..stage.parcel(Via::Sms) }).await;
+    let handed =
+        stage.send_message(Via::Sms, &ProviderMessage { content, ..stage.parcel(Via::Sms) }).await;
     assert_eq!(refusal(&handed).0, Class::Content);
     assert!(stage.sink.messages().is_empty());
 }
@@ -116,7 +119,7 @@ async fn a_refused_mail_does_not_spoil_the_next_on_the_same_line() {
         stage.sink.behave_next(Via::Smtp, 1, Behaviour::Fail { code, said: "no".to_owned() });
         stage.send(Via::Smtp).await;
         let handed = stage.send(Via::Smtp).await;
-        assert!(matches!(handed, Handed::Accepted { .. }), "{handed:?}");
+        assert!(matches!(handed, SendOutcome::Accepted { .. }), "{handed:?}");
     }
     assert_eq!(stage.sink.sent(Via::Smtp).len(), 4);
 }
@@ -155,10 +158,10 @@ async fn script(lines: &'static [&'static str]) -> (u16, tokio::task::JoinHandle
     (port, heard)
 }
 
-async fn talk(settings: SmtpSettings) -> Handed {
+async fn talk(settings: SmtpSettings) -> SendOutcome {
     let stage = Stage::new().await;
     let smtp = Smtp::new(settings, alone()).unwrap();
-    smtp.hand_over(&stage.parcel(Via::Smtp), now()).await
+    smtp.send(&stage.parcel(Via::Smtp), now()).await
 }
 
 #[tokio::test]
@@ -189,7 +192,7 @@ async fn a_line_cut_before_the_mail_is_an_outage_and_after_it_unknown() {
     }
     let (port, _heard) = script(Vec::leak(yes.to_vec())).await;
     let handed = talk(settings(port, "none")).await;
-    assert!(matches!(handed, Handed::Unknown { .. }), "{handed:?}");
+    assert!(matches!(handed, SendOutcome::Unknown { .. }), "{handed:?}");
 }
 
 #[tokio::test]
@@ -205,8 +208,8 @@ async fn a_line_is_used_again_unless_it_rested_too_long() {
     let smtp = Smtp::new(Settings::parse(&document).unwrap().smtp.unwrap(), network).unwrap();
     for (seconds, connections) in [(0, 1), (59, 1), (119, 2), (118, 3)] {
         let at = Timestamp::from_second(now().as_second() + seconds).unwrap();
-        let handed = smtp.hand_over(&stage.parcel(Via::Smtp), at).await;
-        assert!(matches!(handed, Handed::Accepted { .. }), "{handed:?}");
+        let handed = smtp.send(&stage.parcel(Via::Smtp), at).await;
+        assert!(matches!(handed, SendOutcome::Accepted { .. }), "{handed:?}");
         assert_eq!(dialled.load(Ordering::SeqCst), connections, "after {seconds} s");
     }
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use domain::notifications::{Class, Handed};
+use domain::notifications::{Class, SendOutcome};
 use outside::Network;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::ServerConfig;
@@ -86,8 +86,8 @@ async fn a_mail_travels_under_tls_either_way() {
         let port = server(stage.sink.smtp(), acceptor, start_tls).await;
         let smtp = smtp(&stage, port, security, alone().with_authority(authority));
         for _ in 0..2 {
-            let handed = smtp.hand_over(&stage.parcel(Via::Smtp), now()).await;
-            assert!(matches!(handed, Handed::Accepted { .. }), "{security}: {handed:?}");
+            let handed = smtp.send(&stage.parcel(Via::Smtp), now()).await;
+            assert!(matches!(handed, SendOutcome::Accepted { .. }), "{security}: {handed:?}");
         }
     }
     assert_eq!(stage.sink.sent(Via::Smtp).len(), 4);
@@ -102,7 +102,7 @@ async fn a_server_that_nobody_vouches_for_gets_nothing() {
             let port = server(stage.sink.smtp(), acceptor, start_tls).await;
             let network = if trusted { alone().with_authority(authority) } else { alone() };
             let smtp = smtp(&stage, port, security, network);
-            let handed = smtp.hand_over(&stage.parcel(Via::Smtp), now()).await;
+            let handed = smtp.send(&stage.parcel(Via::Smtp), now()).await;
             assert_eq!(refusal(&handed).0, Class::Outage, "{security} {name}: {handed:?}");
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use aws_credential_types::Credentials;
 use aws_smithy_async::rt::sleep::{SharedAsyncSleep, TokioSleep};
 use domain::Timestamp;
-use domain::notifications::{Address, Channel, Class, Content, Handed, Parcel};
+use domain::notifications::{Address, Channel, Class, Content, ProviderMessage, SendOutcome};
 use outside::{Network, Unreachable};
 use serde_json::{Value, json};
 use sink::{Options, Sink, Via};
@@ -73,16 +73,16 @@ impl Stage {
     }
 
     /// Sends something by `via`.
-    pub(super) async fn send(&self, via: Via) -> Handed {
-        self.hand_over(via, &self.parcel(via)).await
+    pub(super) async fn send(&self, via: Via) -> SendOutcome {
+        self.send_message(via, &self.parcel(via)).await
     }
 
-    pub(super) async fn hand_over(&self, via: Via, parcel: &Parcel) -> Handed {
-        self.provider(via).hand_over(parcel, now()).await
+    pub(super) async fn send_message(&self, via: Via, parcel: &ProviderMessage) -> SendOutcome {
+        self.provider(via).send(parcel, now()).await
     }
 
     /// Something for `via`.
-    pub(super) fn parcel(&self, via: Via) -> Parcel {
+    pub(super) fn parcel(&self, via: Via) -> ProviderMessage {
         let to = match via {
             Via::Smtp | Via::Ses => Address::Email { address: MAILBOX.to_owned() },
             Via::Sms => Address::Phone { number: NUMBER.to_owned() },
@@ -109,7 +109,7 @@ impl Stage {
                 data: BTreeMap::from([("order".to_owned(), "7".to_owned())]),
             },
         };
-        Parcel {
+        ProviderMessage {
             key: "n1.a1".to_owned(),
             to,
             content,
@@ -142,17 +142,17 @@ fn wire(sink: &Sink, settings: &Value, aws: SocketAddr) -> Vec<Arc<dyn Provider>
 }
 
 /// The class and the wait of a refusal; fails otherwise.
-pub(super) fn refusal(handed: &Handed) -> (Class, Option<u32>) {
-    let Handed::Refused { class, retry_after_seconds, .. } = handed else {
+pub(super) fn refusal(handed: &SendOutcome) -> (Class, Option<u32>) {
+    let SendOutcome::Refused { class, retry_after_seconds, .. } = handed else {
         panic!("{handed:?} is no refusal")
     };
     (*class, *retry_after_seconds)
 }
 
 /// What was said about it.
-pub(super) fn said(handed: &Handed) -> &str {
+pub(super) fn said(handed: &SendOutcome) -> &str {
     match handed {
-        Handed::Refused { said, .. } | Handed::Unknown { said } => said,
-        Handed::Accepted { .. } => panic!("nothing was said"),
+        SendOutcome::Refused { said, .. } | SendOutcome::Unknown { said } => said,
+        SendOutcome::Accepted { .. } => panic!("nothing was said"),
     }
 }

@@ -5,9 +5,9 @@ use domain::Failure;
 use domain::accounts::{Audit, UserId};
 
 use super::{Accounts, Page, rows};
+use crate::capacity;
 use crate::row::{key, text};
 use crate::schema::{GSI1, GSI1_PK, GSI1_SK};
-use crate::tally;
 use crate::transaction::put;
 
 impl Accounts {
@@ -44,7 +44,7 @@ impl Accounts {
             .send()
             .await
             .map_err(|cause| Failure::new("read the audit trail", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         let items = found.items().iter().map(rows::read_audit).collect::<Result<Vec<_>, _>>()?;
         let next = found
             .last_evaluated_key()
@@ -68,7 +68,7 @@ impl Accounts {
             .send()
             .await
             .map_err(|cause| Failure::new("list unpublished changes", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         found.items().iter().map(rows::read_audit).collect()
     }
 
@@ -85,7 +85,7 @@ impl Accounts {
             .send()
             .await
             .map_err(|cause| Failure::new("mark a change as published", cause))?;
-        tally::note(done.consumed_capacity());
+        capacity::record(done.consumed_capacity());
         Ok(())
     }
 }

@@ -6,11 +6,11 @@ use domain::accounts::{Audit, Key, KeyId, UserId};
 use domain::{Failure, Timestamp};
 
 use super::{Accounts, Page, rows};
-use crate::idempotency::{Answer, Ticket};
+use crate::capacity;
+use crate::idempotency::{StoredResponse, Ticket};
 use crate::row::{instant, number, text};
 use crate::schema::{GSI1, GSI1_PK, GSI1_SK};
 use crate::settle::settle;
-use crate::tally;
 use crate::transaction::{Transacted, check, put, transact, update};
 
 /// Revoked keys are shown for this long before their rows go.
@@ -44,7 +44,7 @@ impl Accounts {
         &self,
         key: &Key,
         audit: &Audit,
-        answer: Option<(&Ticket, &Answer)>,
+        answer: Option<(&Ticket, &StoredResponse)>,
         token: &str,
     ) -> Result<CreatedKey, Failure> {
         const ACTION: &str = "create the key";
@@ -89,7 +89,7 @@ impl Accounts {
             .send()
             .await
             .map_err(|cause| Failure::new("read the key", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         found.item().map(rows::read_key).transpose()
     }
 
@@ -119,7 +119,7 @@ impl Accounts {
             .send()
             .await
             .map_err(|cause| Failure::new("list the keys", cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         let items = found.items().iter().map(rows::read_key).collect::<Result<Vec<_>, _>>()?;
         let next = found.last_evaluated_key().and_then(|_| items.last()).map(rows::key_order);
         Ok(Page { items, next })

@@ -14,9 +14,9 @@ use domain::{Failure, Timestamp, hex};
 use sha2::{Digest, Sha256};
 
 use super::Limits;
+use crate::capacity;
 use crate::row::{self, Item, bytes, key, number};
 use crate::schema::EXPIRES;
-use crate::tally;
 use crate::transaction::{Transacted, transact_once, update};
 
 const ACTION: &str = "debit a shared counter";
@@ -66,16 +66,16 @@ impl Limits {
             .await;
         match sent {
             Ok(done) => {
-                tally::note(done.consumed_capacity());
+                capacity::record(done.consumed_capacity());
                 Ok(Outcome::Committed(done.attributes().map(read).unwrap_or_default()))
             }
             Err(error) => match error.as_service_error() {
                 Some(UpdateItemError::ConditionalCheckFailedException(lost)) => {
-                    tally::note([]);
+                    capacity::record([]);
                     Ok(Outcome::Refused(lost.item().map(read)))
                 }
                 Some(UpdateItemError::TransactionConflictException(_)) => {
-                    tally::note([]);
+                    capacity::record([]);
                     Ok(Outcome::Skipped)
                 }
                 _ => Err(Failure::new(ACTION, error)),
@@ -111,7 +111,7 @@ impl Limits {
             .send()
             .await
             .map_err(|error| Failure::new("read a shared counter", error))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         Ok(found.item().map(read))
     }
 

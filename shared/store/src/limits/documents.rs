@@ -7,9 +7,9 @@ use aws_sdk_dynamodb::types::{Delete, Put, ReturnConsumedCapacity, Update};
 use domain::{Failure, Timestamp};
 
 use super::Limits;
+use crate::capacity;
 use crate::row::{Builder, Item, Row, instant, key, number, text};
 use crate::schema::EXPIRES;
-use crate::tally;
 use crate::transaction::{Transacted, delete, put, transact, update};
 
 const ACTION: &str = "change the configuration of limits";
@@ -87,7 +87,7 @@ impl Limits {
             .send()
             .await
             .map_err(|error| Failure::new("read the version of the rules", error))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         let item = found.item().cloned().unwrap_or_default();
         Ok(Versions {
             rules: Row(&item).maybe_number("rules").unwrap_or(0),
@@ -112,7 +112,7 @@ impl Limits {
                 .send()
                 .await
                 .map_err(|error| Failure::new("read the rules", error))?;
-            tally::note(page.consumed_capacity());
+            capacity::record(page.consumed_capacity());
             for item in page.items() {
                 documents.push(read(item)?);
             }
@@ -134,7 +134,7 @@ impl Limits {
             .send()
             .await
             .map_err(|error| Failure::new("read a rule", error))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         found.item().map(read).transpose()
     }
 

@@ -9,9 +9,9 @@ use domain::{Failure, Timestamp};
 use sha2::{Digest, Sha256};
 
 use super::Limits;
+use crate::capacity;
 use crate::row::{Item, Row, broken, key, number, text};
 use crate::schema::EXPIRES;
-use crate::tally;
 
 const HOUR_SECONDS: i64 = 3_600;
 
@@ -52,7 +52,7 @@ impl Limits {
             .send()
             .await
             .map_err(|error| Failure::new("report what was asked", error))?;
-        tally::note(done.consumed_capacity());
+        capacity::record(done.consumed_capacity());
         Ok(())
     }
 
@@ -82,7 +82,7 @@ impl Limits {
                 .send()
                 .await
                 .map_err(|error| Failure::new("read what was asked", error))?;
-            tally::note(page.consumed_capacity());
+            capacity::record(page.consumed_capacity());
             for item in page.items() {
                 read(item, reports)?;
             }

@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 
 use super::condition::{named, names};
 use super::{IntoAttribute, Table, read};
+use crate::capacity;
 use crate::row::Item;
-use crate::tally;
 
 /// A query, and how far it has come. Placeholders keep their names on the wire. Rows of the table are read up to
 /// date; an index may be a moment behind.
@@ -133,7 +133,7 @@ impl<'t> Query<'t> {
             .send()
             .await
             .map_err(|cause| Failure::new(self.action, cause))?;
-        tally::note(found.consumed_capacity());
+        capacity::record(found.consumed_capacity());
         Ok(found)
     }
 }

@@ -116,7 +116,7 @@ async fn many_people_are_told_once_each() {
 
 #[tokio::test(start_paused = true)]
 async fn a_key_that_is_in_flight_is_a_conflict_with_a_time_to_wait() {
-    use store::idempotency::Request;
+    use store::idempotency::IdempotentRequest;
     let lab = Lab::new();
     let mut body = tomorrow("ada");
     body["userId"] = Value::Null;
@@ -124,7 +124,7 @@ async fn a_key_that_is_in_flight_is_a_conflict_with_a_time_to_wait() {
     body["idempotencyKey"] = json!("slow");
     let text = body.to_string();
     let now = domain::Timestamp::from_millisecond(lab.clock.now_ms()).unwrap();
-    let claim = Request {
+    let claim = IdempotentRequest {
         caller: "root",
         operation: "sendNotification",
         key: "slow",

@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::callbacks::{SECRET, secrets, signed};
 use tests::post::Post;
-use tests::{Answer, Lab, Setup};
+use tests::{Lab, Response, Setup};
 
 use super::{ALL, accepted, put, read};
 
@@ -39,13 +39,13 @@ impl Sent {
     }
 
     /// A call as the provider makes it.
-    async fn say(&self, body: &Value) -> Answer {
+    async fn say(&self, body: &Value) -> Response {
         let text = body.to_string();
         let headers = signed(&SECRET, self.lab.clock.now_ms() / 1_000, text.as_bytes());
         self.call(EVENTS, &headers, text).await
     }
 
-    async fn call(&self, path: &str, headers: &[(&str, String)], body: String) -> Answer {
+    async fn call(&self, path: &str, headers: &[(&str, String)], body: String) -> Response {
         let mut call = self.lab.call(Method::POST, path);
         for (name, value) in headers {
             call = call.header(name, value);

@@ -6,7 +6,7 @@ use domain::notifications::Class;
 use http::Method;
 use serde_json::{Value, json};
 use tests::post::{Act, Post};
-use tests::{Answer, Lab};
+use tests::{Lab, Response};
 
 use super::{ALL, carried, put, send};
 
@@ -51,7 +51,7 @@ async fn listed(lab: &Lab, query: &str) -> Vec<Value> {
     page.body["items"].as_array().unwrap().clone()
 }
 
-fn names(answer: &Answer, member: &str) -> BTreeSet<String> {
+fn names(answer: &Response, member: &str) -> BTreeSet<String> {
     let names = answer.body[member].as_array().unwrap().iter();
     names.map(|name| name.as_str().unwrap().to_owned()).collect()
 }
@@ -107,7 +107,7 @@ async fn a_dry_run_says_what_would_move_and_moves_nothing() {
         let would = lab.post(REPLAY, &dry).await;
         assert_eq!((&would.body["dryRun"], names(&would, "replayed").len()), (&json!(true), 3));
     }
-    lab.come_to_rest().await;
+    lab.run_until_idle().await;
     assert_eq!((listed(&lab, "").await, post.handed().len()), (before, handed));
 }
 
@@ -124,7 +124,7 @@ async fn a_replay_sends_each_letter_again_and_once_however_often_it_is_repeated(
     let again = lab.post(REPLAY, &body).await;
     assert_eq!(names(&again, "replayed").len(), 0, "{}", again.body);
     assert_eq!(names(&again, "skipped"), names(&first, "replayed"));
-    lab.come_to_rest().await;
+    lab.run_until_idle().await;
     assert_eq!(post.handed().len(), handed + 3);
     assert_eq!(listed(&lab, "channel=email").await.len(), 0);
     assert_eq!(listed(&lab, "channel=sms").await.len(), 1, "no other is touched");
@@ -142,13 +142,13 @@ async fn what_fails_again_is_a_letter_again_and_moves_by_another_replay_only() {
         async move { lab.post(REPLAY, &json!({ "name": name, "channel": "email" })).await }
     };
     assert_eq!(names(&replay("one").await, "replayed").len(), 1);
-    lab.come_to_rest().await;
+    lab.run_until_idle().await;
     assert_eq!(listed(&lab, "").await.len(), 1);
     let again = replay("one").await;
     assert_eq!((names(&again, "replayed").len(), names(&again, "skipped").len()), (0, 1));
     post.behave();
     assert_eq!(names(&replay("two").await, "replayed").len(), 1);
-    lab.come_to_rest().await;
+    lab.run_until_idle().await;
     assert_eq!(listed(&lab, "").await.len(), 0);
 }
 

@@ -7,7 +7,7 @@ use domain::notifications::{Category, Channel, Content, DeliveryId, Notification
 use http::Method;
 use serde_json::{Value, json};
 use tests::post::Post;
-use tests::{Answer, Lab};
+use tests::{Lab, Response};
 
 use super::{accepted, carried, put};
 
@@ -44,7 +44,7 @@ impl Mail {
         Self { lab, open: format!("/t/o/{open}"), click: format!("/t/c/{click}") }
     }
 
-    async fn visit(&self, method: Method, path: &str, agent: &str) -> Answer {
+    async fn visit(&self, method: Method, path: &str, agent: &str) -> Response {
         self.lab.call(method, path).header("user-agent", agent).send().await
     }
 

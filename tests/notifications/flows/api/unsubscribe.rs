@@ -8,7 +8,7 @@ use domain::notifications::token::{Claim, Ring, TokenKey};
 use domain::notifications::{Category, Channel, DeliveryId, NotificationId, Way};
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Answer, Lab, Setup};
+use tests::{Lab, Response, Setup};
 
 use super::{accepted, reachable, read, tomorrow};
 
@@ -30,7 +30,7 @@ fn in_days(days: i64) -> Timestamp {
     Timestamp::from_second(1_772_366_400 + days * 86_400).unwrap()
 }
 
-async fn visit(lab: &Lab, method: Method, token: &str) -> Answer {
+async fn visit(lab: &Lab, method: Method, token: &str) -> Response {
     let path = format!("/unsubscribe?token={token}");
     let call = lab.call(method, &path).header("accept", "text/html");
     call.header("content-type", "application/x-www-form-urlencoded").bytes(FORM).send().await

@@ -74,8 +74,8 @@ pub(crate) struct CommentsView {
 
 pub(crate) const WRITE: Operation =
     Operation::post("/api/v1/posts/{postId}/comments", "commentOnPost", "Say something to a post")
-        .says("On a post that you may see.")
-        .by(Role::Member)
+        .description("On a post that you may see.")
+        .role(Role::Member)
         .refuses(&[404, 503]);
 
 /// What is wrong with the comment is said before what is wrong with the key.
@@ -100,7 +100,7 @@ pub(crate) async fn write(
             Ok(met) => met,
             Err(problem) => return remembered(&app, once.as_ref(), problem, call.now).await,
         };
-        let once = once.as_ref().map(|once| (once, answer.kept()));
+        let once = once.as_ref().map(|once| (once, answer.stored()));
         let token = app.entropy.token();
         let done = app.feed.comment(&comment, &entry, &between, once, call.now, &token);
         match done.await? {
@@ -119,11 +119,11 @@ pub(crate) async fn write(
 
 pub(crate) const LIST: Operation =
     Operation::get("/api/v1/posts/{postId}/comments", "listComments", "What was said to a post?")
-        .says(
+        .description(
             "The oldest first. Those of people whom you block or mute, or who block you, \
              are left out.",
         )
-        .by(Role::Member)
+        .role(Role::Member)
         .refuses(&[404]);
 
 /// Those of people whom the caller blocks or mutes, or who block them, are left out, and made up for. What is
@@ -162,8 +162,8 @@ pub(crate) const DELETE: Operation = Operation::delete(
     "deleteComment",
     "Take a comment back",
 )
-.says("Its author may do that, and the post's. Repeating it changes nothing.")
-.by(Role::Member)
+.description("Its author may do that, and the post's. Repeating it changes nothing.")
+.role(Role::Member)
 .refuses(&[404, 503]);
 
 /// Its author may do that, whatever has become of the post since, and the post's. Repeating it changes nothing.

@@ -28,8 +28,8 @@ pub(crate) struct LikeView {
 
 pub(crate) const LIKE: Operation =
     Operation::put("/api/v1/posts/{postId}/like", "likePost", "Like a post")
-        .says("Each person's like counts once, however often it is sent.")
-        .by(Role::Member)
+        .description("Each person's like counts once, however often it is sent.")
+        .role(Role::Member)
         .refuses(&[404, 503]);
 
 pub(crate) async fn like(
@@ -43,8 +43,8 @@ pub(crate) async fn like(
 
 pub(crate) const UNLIKE: Operation =
     Operation::delete("/api/v1/posts/{postId}/like", "unlikePost", "Like a post no longer")
-        .says("Repeating it changes nothing.")
-        .by(Role::Member)
+        .description("Repeating it changes nothing.")
+        .role(Role::Member)
         .refuses(&[404, 503]);
 
 pub(crate) async fn unlike(

@@ -107,11 +107,11 @@ pub(crate) struct RulingView {
 
 pub(crate) const REPORT: Operation =
     Operation::post("/api/v1/posts/{postId}/report", "reportPost", "This should not be there")
-        .says(
+        .description(
             "An admin decides; the author is not told by whom it was reported. Reporting a \
              post again changes nothing: the answer is what you said first.",
         )
-        .by(Role::Member)
+        .role(Role::Member)
         .refuses(&[404]);
 
 pub(crate) async fn report(
@@ -136,7 +136,7 @@ pub(crate) const LIST: Operation = Operation::get(
     "listPostReports",
     "Reports that nobody has decided on",
 )
-.by(Role::Admin);
+.role(Role::Admin);
 
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
@@ -171,11 +171,11 @@ pub(crate) async fn list(
 
 pub(crate) const RULE: Operation =
     Operation::post("/api/v1/moderation/posts/{postId}/ruling", "rulePost", "Decide on a post")
-        .says(
+        .description(
             "Settles all open reports of the post, each once. What is hidden is there for \
              its author only, until a later ruling shows it again.",
         )
-        .by(Role::Admin)
+        .role(Role::Admin)
         .refuses(&[404, 503]);
 
 pub(crate) async fn rule(

@@ -56,11 +56,11 @@ pub(crate) struct ProfileView {
 
 pub(crate) const READ: Operation =
     Operation::get("/api/v1/users/{userId}", "readProfile", "Who is somebody?")
-        .says(
+        .description(
             "What they show of themselves, how many follow them, and how you stand to them. \
              Your own has an `ETag`.",
         )
-        .by(Role::Member);
+        .role(Role::Member);
 
 /// A profile; with an `ETag` if it is the caller's own: what others see changes without a new version.
 type Shown = (Option<[(HeaderName, String); 1]>, Json<ProfileView>);
@@ -82,8 +82,8 @@ pub(crate) async fn read(
 
 pub(crate) const SAVE: Operation =
     Operation::put("/api/v1/users/{userId}", "saveProfile", "Say who you are")
-        .says("Replaces all of it. Only your own.")
-        .by(Role::Member)
+        .description("Replaces all of it. Only your own.")
+        .role(Role::Member)
         .refuses(&[503]);
 
 /// Whose profile it is is said before what is wrong with the body, and that before what is wrong with the

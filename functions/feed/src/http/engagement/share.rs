@@ -20,11 +20,11 @@ use crate::http::{PostPath, media};
 
 pub(crate) const SHARE: Operation =
     Operation::post("/api/v1/posts/{postId}/share", "sharePost", "Pass a post on")
-        .says(
+        .description(
             "Makes a post of your own that shows the other one to whoever may see it. Only \
              public posts can be shared; who shares what was shared shares the first.",
         )
-        .by(Role::Member)
+        .role(Role::Member)
         .refuses(&[404, 503]);
 
 /// What is wrong with the words is said before what is wrong with the key.
@@ -55,7 +55,7 @@ pub(crate) async fn share(
             Err(problem) => return remembered(&app, once.as_ref(), problem, call.now).await,
         };
         let answer = Repeatable::first(&written(&app, me, &post).await?);
-        let once = once.as_ref().map(|once| (once, answer.kept()));
+        let once = once.as_ref().map(|once| (once, answer.stored()));
         let new = NewPost { post: &post, author: &author, once };
         let token = app.entropy.token();
         let done = app.feed.create(new, engaging.items, &app.settings, call.now, &token);

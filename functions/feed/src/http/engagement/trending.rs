@@ -37,11 +37,11 @@ pub(crate) struct TrendingView {
 
 pub(crate) const READ: Operation =
     Operation::get("/api/v1/trending", "readTrending", "What do many people care about?")
-        .says(
+        .description(
             "By how many people came to a post lately, each counted once. It is looked at \
              once a minute, and pages hold still for an hour.",
         )
-        .by(Role::Member);
+        .role(Role::Member);
 
 /// Pages go by the snapshot that the first one was made from.
 pub(crate) async fn read(

@@ -17,7 +17,7 @@ fn many_requests_are_one_line_and_every_metric_has_its_value() {
         numbers.looked_up(n > 0);
         numbers.answered(Outcome::Redirect, 0.0125);
     }
-    numbers.spent(Tally { calls: 1, units: 0.5 });
+    numbers.spent(CapacityUsed { calls: 1, units: 0.5 });
     numbers.clicks(149, 1);
     let waiting = Waiting { requests: 150, since_ms: 0, gap_ms: Some(1) };
     assert_eq!(numbers.waiting(), waiting);

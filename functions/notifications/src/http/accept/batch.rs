@@ -37,7 +37,7 @@ impl Batch<'_> {
         let claimant = app.entropy.token();
         let once = key.map(|key| once(key, caller, &claimant, call));
         let wanted = planned.wanted();
-        let once = once.as_ref().map(|once| (once, answer.kept()));
+        let once = once.as_ref().map(|once| (once, answer.stored()));
         match app.notifications.accept(wanted, once, call.now, &app.entropy.token()).await? {
             Accepted::Before(claim) => idempotency::met(claim, call.now).map(Repeatable::again),
             Accepted::Created | Accepted::There => {
@@ -62,7 +62,7 @@ impl Batch<'_> {
         };
         let written = self.write(Some(key)).await;
         let answer = idempotency::settle(once_store, Some(&ticket), written).await?;
-        once_store.keep(&ticket, answer.kept(), &app.entropy.token()).await?;
+        once_store.keep(&ticket, answer.stored(), &app.entropy.token()).await?;
         Ok(answer)
     }
 

@@ -28,7 +28,7 @@ impl std::fmt::Debug for Secrets {
 impl Secrets {
     /// Those that `CALLBACK_SECRETS` has: `provider:base64`, separated by commas. Nobody calls back
     /// where there are none.
-    pub(crate) fn on(host: &Host) -> Result<Self, Misconfigured> {
+    pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
         const RULE: &str = "`provider:base64` of 24 to 64 bytes each, separated by commas";
         Ok(host.vars.parsed("CALLBACK_SECRETS", Self::parse, RULE)?.unwrap_or_default())
     }

@@ -6,7 +6,7 @@ use lambda_runtime::service_fn;
 
 use super::*;
 use crate::edge::tests::host;
-use crate::edge::{Answer, Edge, Moment, Step};
+use crate::edge::{Edge, EdgeReply, EdgeResponse, Phase};
 
 type Seen = Arc<Mutex<Vec<&'static str>>>;
 
@@ -26,9 +26,9 @@ async fn the_rest_follows_the_posting_also_of_an_answer_that_could_not_be_posted
         &host(Arc::default()),
         "sample",
         Arc::clone(&seen),
-        |_, _| Step::Now(Answer::new(204)),
+        |_, _| EdgeReply::Ready(EdgeResponse::new(204)),
         |seen: &Seen, moment| {
-            assert_eq!(moment, Moment::AfterAnswer);
+            assert_eq!(moment, Phase::AfterAnswer);
             seen.lock().unwrap().push("after");
             Box::pin(std::future::ready(()))
         },

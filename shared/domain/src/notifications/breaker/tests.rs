@@ -86,10 +86,10 @@ fn words_that_come_while_it_is_open_change_nothing() {
 fn a_provider_that_says_no_to_a_recipient_works() {
     let mut counts = Seen::default();
     for class in Class::ALL {
-        counts.add(&Handed::Refused { class, retry_after_seconds: None, said: String::new() });
+        counts.add(&SendOutcome::Refused { class, retry_after_seconds: None, said: String::new() });
     }
-    counts.add(&Handed::Accepted { reference: None });
-    counts.add(&Handed::Unknown { said: String::new() });
+    counts.add(&SendOutcome::Accepted { reference: None });
+    counts.add(&SendOutcome::Unknown { said: String::new() });
     assert_eq!(counts, seen(5, 3));
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::notifications::samples::{at, notification};
-use crate::notifications::{Event, Fate, Handed, ProviderName, Step, transition};
+use crate::notifications::{Event, Fate, ProviderName, SendOutcome, Step, transition};
 
 fn after(way: &str, events: &[Event]) -> Delivery {
     let way = Way::parse(way).unwrap();
@@ -19,12 +19,12 @@ fn claim() -> Event {
     Event::Claimed { by: "me".to_owned(), attempt: 1, provider, rendering: None, to: None }
 }
 
-fn handed(handed: Handed) -> Event {
+fn handed(handed: SendOutcome) -> Event {
     Event::Handed { attempt: 1, handed, jitter: 0 }
 }
 
 fn refused(class: Class) -> Event {
-    handed(Handed::Refused { class, retry_after_seconds: None, said: "550 no".to_owned() })
+    handed(SendOutcome::Refused { class, retry_after_seconds: None, said: "550 no".to_owned() })
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn a_letter_says_what_was_tried_and_what_can_be_done() {
 
 #[test]
 fn what_came_back_is_a_letter_and_what_has_not_failed_is_none() {
-    let accepted = handed(Handed::Accepted { reference: None });
+    let accepted = handed(SendOutcome::Accepted { reference: None });
     let bounce = Event::CalledBack { fate: Fate::Bounced { hard: true }, at: at(1) };
     let bounced = after("email", &[claim(), accepted.clone(), bounce]);
     let letter = DeadLetter::of(&notification(Priority::Low), &bounced).unwrap();

@@ -1,7 +1,9 @@
 //! What happens to deliveries, and what can come of it.
 
 use crate::Timestamp;
-use crate::notifications::{Class, Delivery, Fate, Handed, ProviderName, Rendering, Status, Why};
+use crate::notifications::{
+    Class, Delivery, Fate, ProviderName, Rendering, SendOutcome, Status, Why,
+};
 
 /// Something that happens to a delivery. What chance decides comes in with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +34,7 @@ pub enum Event {
         /// In which attempt.
         attempt: u32,
         /// What they said.
-        handed: Handed,
+        handed: SendOutcome,
         /// Decides how long to wait.
         jitter: u64,
     },

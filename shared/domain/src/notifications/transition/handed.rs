@@ -3,14 +3,14 @@
 use super::{Refusal, Step, become_with, end, perhaps_sent, wait};
 use crate::Timestamp;
 use crate::notifications::retry::retry_ms;
-use crate::notifications::{Class, Delivery, Handed, Outcome, Status, Why, after_ms};
+use crate::notifications::{Class, Delivery, Outcome, SendOutcome, Status, Why, after_ms};
 
 /// What whoever made an attempt says of it.
 pub(super) enum Word<'a> {
     /// Nobody was spoken to.
     Released(Timestamp, &'a Why),
     /// The provider said that; and chance that.
-    Handed(&'a Handed, u64),
+    Handed(&'a SendOutcome, u64),
 }
 
 pub(super) fn resolve(delivery: &Delivery, attempt: u32, word: &Word<'_>, now: Timestamp) -> Step {
@@ -28,7 +28,7 @@ pub(super) fn resolve(delivery: &Delivery, attempt: u32, word: &Word<'_>, now: T
         Some(Outcome::Lost) => late(delivery, attempt, word, now),
         // A callback was faster than the provider's answer, which alone knows what they call it.
         Some(Outcome::Accepted) => become_with(delivery, |next| {
-            if let Word::Handed(Handed::Accepted { reference }, _) = word
+            if let Word::Handed(SendOutcome::Accepted { reference }, _) = word
                 && next.reference.is_none()
             {
                 next.reference.clone_from(reference);
@@ -45,17 +45,17 @@ fn settle(next: &mut Delivery, attempt: u32, word: &Word<'_>, now: Timestamp) {
             close(next, attempt, Outcome::Released, now);
             released(next, *until, why, now);
         }
-        Word::Handed(Handed::Accepted { reference }, _) => {
+        Word::Handed(SendOutcome::Accepted { reference }, _) => {
             close(next, attempt, Outcome::Accepted, now);
             next.reference.clone_from(reference);
             end(next, Status::Delivered, None, now);
         }
-        Word::Handed(Handed::Refused { class, retry_after_seconds, said }, jitter) => {
+        Word::Handed(SendOutcome::Refused { class, retry_after_seconds, said }, jitter) => {
             close(next, attempt, Outcome::Refused, now);
             note(next, attempt, Some(*class), said);
             refused(next, *class, *retry_after_seconds, *jitter, now);
         }
-        Word::Handed(Handed::Unknown { said }, jitter) => {
+        Word::Handed(SendOutcome::Unknown { said }, jitter) => {
             close(next, attempt, Outcome::Unknown, now);
             note(next, attempt, None, said);
             perhaps_sent(next, *jitter, now);
@@ -66,13 +66,13 @@ fn settle(next: &mut Delivery, attempt: u32, word: &Word<'_>, now: Timestamp) {
 /// The words of someone who was taken for dead. They settle what was uncertain; if nothing else
 /// happened meanwhile, it goes on from there.
 fn late(delivery: &Delivery, attempt: u32, word: &Word<'_>, now: Timestamp) -> Step {
-    if matches!(word, Word::Handed(Handed::Unknown { .. }, _)) {
+    if matches!(word, Word::Handed(SendOutcome::Unknown { .. }, _)) {
         return Step::Stay;
     }
     become_with(delivery, |next| {
         let was = (next.status, next.bounced_at);
         next.uncertain = next.uncertain.saturating_sub(1);
-        let accepted = matches!(word, Word::Handed(Handed::Accepted { .. }, _));
+        let accepted = matches!(word, Word::Handed(SendOutcome::Accepted { .. }, _));
         if accepted && was.0 != Status::Delivered && was.1.is_none() {
             // A newer attempt may be going on; its end changes nothing any more.
             next.uncertain = 0;
@@ -91,9 +91,9 @@ fn late(delivery: &Delivery, attempt: u32, word: &Word<'_>, now: Timestamp) -> S
 fn outcome(word: &Word<'_>) -> Outcome {
     match word {
         Word::Released(..) => Outcome::Released,
-        Word::Handed(Handed::Accepted { .. }, _) => Outcome::Accepted,
-        Word::Handed(Handed::Refused { .. }, _) => Outcome::Refused,
-        Word::Handed(Handed::Unknown { .. }, _) => Outcome::Unknown,
+        Word::Handed(SendOutcome::Accepted { .. }, _) => Outcome::Accepted,
+        Word::Handed(SendOutcome::Refused { .. }, _) => Outcome::Refused,
+        Word::Handed(SendOutcome::Unknown { .. }, _) => Outcome::Unknown,
     }
 }
 

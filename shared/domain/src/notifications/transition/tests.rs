@@ -5,7 +5,7 @@ mod words;
 
 use super::*;
 use crate::notifications::samples::{at, notification};
-use crate::notifications::{Channel, Class, Fate, Handed, Priority, UserLimit, Way};
+use crate::notifications::{Channel, Class, Fate, Priority, SendOutcome, UserLimit, Way};
 
 pub(super) fn accepted(channel: Channel) -> Delivery {
     let way = match channel {
@@ -25,17 +25,17 @@ pub(super) fn claim(attempt: u32) -> Event {
 }
 
 pub(super) fn accept(attempt: u32) -> Event {
-    let handed = Handed::Accepted { reference: Some(format!("ref-{attempt}")) };
+    let handed = SendOutcome::Accepted { reference: Some(format!("ref-{attempt}")) };
     Event::Handed { attempt, handed, jitter: 0 }
 }
 
 pub(super) fn refuse(attempt: u32, class: Class) -> Event {
-    let handed = Handed::Refused { class, retry_after_seconds: None, said: "no".to_owned() };
+    let handed = SendOutcome::Refused { class, retry_after_seconds: None, said: "no".to_owned() };
     Event::Handed { attempt, handed, jitter: 0 }
 }
 
 pub(super) fn unsure(attempt: u32) -> Event {
-    let handed = Handed::Unknown { said: "the line was cut".to_owned() };
+    let handed = SendOutcome::Unknown { said: "the line was cut".to_owned() };
     Event::Handed { attempt, handed, jitter: 0 }
 }
 

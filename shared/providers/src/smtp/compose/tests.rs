@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn parcel(subject: &str, html: Option<&str>) -> Parcel {
-    Parcel {
+fn parcel(subject: &str, html: Option<&str>) -> ProviderMessage {
+    ProviderMessage {
         key: "n1.email".to_owned(),
         to: Address::Email { address: "bob@example.com".to_owned() },
         content: Content::Email {
@@ -18,7 +18,7 @@ fn parcel(subject: &str, html: Option<&str>) -> Parcel {
     }
 }
 
-fn composed(parcel: &Parcel) -> Result<String, Unfit> {
+fn composed(parcel: &ProviderMessage) -> Result<String, Unfit> {
     let from = "Switchyard <hello@example.org>".parse().unwrap();
     let mail = compose(parcel, &from, None, Timestamp::UNIX_EPOCH)?;
     Ok(String::from_utf8(mail.bytes).unwrap())
@@ -44,7 +44,7 @@ fn a_mail_in_two_forms_has_both_and_can_be_unsubscribed_from() {
 #[test]
 fn the_same_parcel_has_the_same_id_and_another_has_another() {
     let id = |key: &str| {
-        let parcel = Parcel { key: key.to_owned(), ..parcel("Hi", None) };
+        let parcel = ProviderMessage { key: key.to_owned(), ..parcel("Hi", None) };
         let from = "hello@example.org".parse().unwrap();
         compose(&parcel, &from, None, Timestamp::UNIX_EPOCH).unwrap().id
     };
@@ -86,7 +86,7 @@ fn what_is_no_mailbox_is_no_recipient() {
         "Bob <bob@example.com>",
     ] {
         let to = Address::Email { address: address.to_owned() };
-        let refused = composed(&Parcel { to, ..parcel("Hi", None) }).unwrap_err();
+        let refused = composed(&ProviderMessage { to, ..parcel("Hi", None) }).unwrap_err();
         assert_eq!(refused.0, Class::InvalidRecipient, "{address:?}");
     }
 }
@@ -94,7 +94,8 @@ fn what_is_no_mailbox_is_no_recipient() {
 #[test]
 fn without_tls_there_is_a_link_and_no_click() {
     let link = "http://localhost:4000/unsubscribe?token=t.k".to_owned();
-    let mail = composed(&Parcel { unsubscribe: Some(link), ..parcel("Hi", None) }).unwrap();
+    let mail =
+        composed(&ProviderMessage { unsubscribe: Some(link), ..parcel("Hi", None) }).unwrap();
     assert!(mail.contains("List-Unsubscribe: <http://localhost:4000/unsubscribe?token=t.k>\r\n"));
     assert!(!mail.contains("List-Unsubscribe-Post"));
 }
@@ -109,7 +110,7 @@ fn a_link_to_unsubscribe_is_a_plain_url() {
         "https://a.example/ b",
         &format!("https://a.example/{}", "x".repeat(1000)),
     ] {
-        let parcel = Parcel { unsubscribe: Some(link.to_owned()), ..parcel("Hi", None) };
+        let parcel = ProviderMessage { unsubscribe: Some(link.to_owned()), ..parcel("Hi", None) };
         assert_eq!(composed(&parcel).unwrap_err().0, Class::Content, "{link:?}");
     }
 }
@@ -117,6 +118,6 @@ fn a_link_to_unsubscribe_is_a_plain_url() {
 #[test]
 fn a_parcel_of_another_kind_is_no_mail() {
     let content = Content::Sms { text: "hi".to_owned() };
-    let parcel = Parcel { content, ..parcel("Hi", None) };
+    let parcel = ProviderMessage { content, ..parcel("Hi", None) };
     assert_eq!(composed(&parcel).unwrap_err().0, Class::Content);
 }

@@ -136,7 +136,8 @@ fn the_trail_is_bounded_and_so_are_words() {
     for attempt in 1..=40 {
         delivery = next(&delivery, &claim(attempt), at(0));
         let said = "x".repeat(10_000);
-        let handed = Handed::Refused { class: Class::Content, retry_after_seconds: None, said };
+        let handed =
+            SendOutcome::Refused { class: Class::Content, retry_after_seconds: None, said };
         delivery = next(&delivery, &Event::Handed { attempt, handed, jitter: 0 }, at(0));
         let replay = format!("r{attempt}");
         delivery = next(&delivery, &Event::Replayed { replay }, at(0));

@@ -19,12 +19,12 @@ const KEYS: &str = "TOKEN_KEYS";
 
 /// Providers in the order in which they are asked, and how many parcels a second each takes.
 #[derive(Clone, Default)]
-pub struct Carriers {
+pub struct Providers {
     all: Vec<Arc<dyn Provider>>,
     rates: BTreeMap<String, u32>,
 }
 
-impl Carriers {
+impl Providers {
     /// These, each taking as much as there is.
     pub fn new(all: Vec<Arc<dyn Provider>>) -> Self {
         Self { all, rates: BTreeMap::new() }
@@ -53,7 +53,7 @@ impl Carriers {
     }
 }
 
-impl fmt::Debug for Carriers {
+impl fmt::Debug for Providers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.all.iter().map(|provider| provider.name())).finish()
     }
@@ -62,8 +62,8 @@ impl fmt::Debug for Carriers {
 impl Host {
     /// Whoever carries notifications: those that the place brings, or those with an entry in
     /// `PROVIDER_SETTINGS`.
-    pub fn carriers(&self) -> Result<Carriers, Misconfigured> {
-        if let Some(brought) = &self.carriers {
+    pub fn providers(&self) -> Result<Providers, Misconfigured> {
+        if let Some(brought) = &self.providers {
             return Ok(brought.clone());
         }
         let wrong = |problem: String| Misconfigured { name: SETTINGS.to_owned(), problem };
@@ -80,7 +80,7 @@ impl Host {
                 return Err(wrong(problem));
             }
         }
-        Ok(Carriers { all, rates })
+        Ok(Providers { all, rates })
     }
 
     /// The keys that `TOKEN_KEYS` has, the one that signs first: `id:base64`, separated by commas.

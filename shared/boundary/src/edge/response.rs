@@ -12,13 +12,13 @@ use crate::http::{DEFAULT_HEADERS, Problem};
 ///
 /// Guarantee: no header has a control character, whatever it was made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct EdgeResponse {
     status: u16,
     headers: Vec<(Cow<'static, str>, Cow<'static, str>)>,
     body: Option<Cow<'static, str>>,
 }
 
-impl Answer {
+impl EdgeResponse {
     /// Only a status.
     pub fn new(status: u16) -> Self {
         Self { status, headers: Vec::with_capacity(8), body: None }
@@ -103,9 +103,9 @@ fn encoded(url: &str) -> String {
     text
 }
 
-impl Serialize for Answer {
+impl Serialize for EdgeResponse {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut answer = serializer.serialize_struct("Answer", 4)?;
+        let mut answer = serializer.serialize_struct("EdgeResponse", 4)?;
         answer.serialize_field("statusCode", &self.status)?;
         answer.serialize_field("headers", &HeadersOf(self))?;
         if let Some(body) = &self.body {
@@ -116,7 +116,7 @@ impl Serialize for Answer {
     }
 }
 
-struct HeadersOf<'a>(&'a Answer);
+struct HeadersOf<'a>(&'a EdgeResponse);
 
 impl Serialize for HeadersOf<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
