@@ -7,7 +7,7 @@ pub mod post;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -21,6 +21,7 @@ use local::connector::Connector;
 use local::faults::Faults;
 use local::{Cloud, MovableClock, Options, internet};
 use outside::Network;
+use parking_lot::Mutex;
 use post::Post;
 use serde_json::Value;
 use sink::Sink;
@@ -132,7 +133,7 @@ impl Lab {
         options.faults = setup.faults;
         options.providers = setup.post.as_ref().map(Post::providers);
         options.log = Log::new(move |line| {
-            kept.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
+            kept.lock().push(line.to_owned());
         });
         match Cloud::start(options) {
             Ok(cloud) => Self { cloud, clock, lines },
@@ -142,7 +143,7 @@ impl Lab {
 
     /// Everything that was logged so far.
     pub fn lines(&self) -> Vec<String> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lines.lock().clone()
     }
 
     /// Moves the clock, and tells those who wait for it.

@@ -4,7 +4,7 @@
 //! that uses them repeats exactly.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -12,6 +12,7 @@ use boundary::Providers;
 use domain::Timestamp;
 use domain::notifications::{Address, Channel, Class, ProviderMessage, SendOutcome};
 use local::faults::{Dice, Faults};
+use parking_lot::Mutex;
 use providers::Provider;
 
 /// What a provider does with a parcel.
@@ -172,8 +173,8 @@ impl Post {
         act
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Desk> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> parking_lot::MutexGuard<'_, Desk> {
+        self.0.lock()
     }
 }
 

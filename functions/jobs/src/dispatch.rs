@@ -11,7 +11,6 @@ mod hand_out;
 mod watch;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
 
 use boundary::batch::{Consumer, Message};
 use boundary::telemetry::Trace;
@@ -19,6 +18,7 @@ use boundary::{Clock, Host, Misconfigured};
 use domain::jobs::{Assignment, JobId, Notice, TypeName, WakeUp};
 use domain::{Failure, Timestamp};
 use messaging::{DeadLetters, Queue, Topic};
+use parking_lot::Mutex;
 
 use crate::engine::Engine;
 
@@ -73,7 +73,7 @@ async fn together(state: &State, messages: &[Message]) -> Result<(), Failure> {
         let handed_out = hand_out::hand_out(state, &kind, &ids, &first.trace).await;
         // What fails here is tried again, message by message.
         if handed_out.is_ok() {
-            let mut done = state.done.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut done = state.done.lock();
             done.extend(heard.into_iter().map(|message| message.body.clone()));
         }
     }
@@ -100,7 +100,7 @@ impl State {
 
     /// Whether a message was dealt with together with others; asking forgets it.
     fn is_done(&self, body: &str) -> bool {
-        self.done.lock().unwrap_or_else(PoisonError::into_inner).remove(body)
+        self.done.lock().remove(body)
     }
 
     fn is_late(&self, since: Timestamp) -> bool {

@@ -23,8 +23,10 @@ mod text;
 mod withdraw;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+
+use parking_lot::Mutex;
 
 use crate::store::Notifications;
 use boundary::batch::{Consumer, Message, Unhandled};

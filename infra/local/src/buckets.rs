@@ -1,10 +1,11 @@
 //! Buckets in memory, for clouds that keep nothing: what is put can be read and listed, no more.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use futures::{TryStreamExt, stream};
+use parking_lot::Mutex;
 use s3s::dto::{
     GetObjectInput, GetObjectOutput, HeadObjectInput, HeadObjectOutput, ListObjectsV2Input,
     ListObjectsV2Output, Object, PutObjectInput, PutObjectOutput, StreamingBlob,
@@ -26,7 +27,7 @@ impl Buckets {
 
     /// Keys and bytes of a bucket's objects, by key.
     pub fn objects(&self, bucket: &str) -> Vec<(String, Bytes)> {
-        let objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
+        let objects = self.objects.lock();
         let wanted = objects.iter().filter(|((name, _), _)| name == bucket);
         wanted.map(|((_, key), bytes)| (key.clone(), bytes.clone())).collect()
     }
@@ -54,7 +55,7 @@ impl S3 for Buckets {
                 bytes.extend_from_slice(&part);
             }
         }
-        let mut objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut objects = self.objects.lock();
         objects.insert((bucket, key), bytes.freeze());
         Ok(S3Response::new(PutObjectOutput::default()))
     }
@@ -65,7 +66,7 @@ impl S3 for Buckets {
     ) -> S3Result<S3Response<GetObjectOutput>> {
         let GetObjectInput { bucket, key, .. } = request.input;
         self.check(&bucket)?;
-        let objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
+        let objects = self.objects.lock();
         let bytes = objects.get(&(bucket, key)).cloned().ok_or_else(|| s3_error!(NoSuchKey))?;
         let length = i64::try_from(bytes.len()).ok();
         let body = StreamingBlob::wrap(stream::iter([Ok::<_, std::io::Error>(bytes)]));
@@ -82,7 +83,7 @@ impl S3 for Buckets {
     ) -> S3Result<S3Response<HeadObjectOutput>> {
         let HeadObjectInput { bucket, key, .. } = request.input;
         self.check(&bucket)?;
-        let objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
+        let objects = self.objects.lock();
         let bytes = objects.get(&(bucket, key)).ok_or_else(|| s3_error!(NoSuchKey))?;
         let content_length = i64::try_from(bytes.len()).ok();
         Ok(S3Response::new(HeadObjectOutput { content_length, ..HeadObjectOutput::default() }))

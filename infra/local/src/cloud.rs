@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use boundary::telemetry::Log;
@@ -13,6 +13,7 @@ use bytes::Bytes;
 use domain::Timestamp;
 use http::{Request, Response};
 use outside::Network;
+use parking_lot::Mutex;
 use sink::Sink;
 use template::Stack;
 use tokio::net::TcpListener;
@@ -281,7 +282,7 @@ fn hosts(parts: HostParts) -> Hosts {
         let client =
             Connector::client(parts.services.clone(), Arc::clone(&parts.faults), Some(policy));
         let bound = parts.skew_ms * 2 + 1;
-        let drawn = dice.lock().unwrap_or_else(PoisonError::into_inner).below(bound);
+        let drawn = dice.lock().below(bound);
         let skew = i64::try_from(drawn).unwrap_or(0) - i64::try_from(parts.skew_ms).unwrap_or(0);
         let clock = match &parts.clock {
             Some(clock) => clock.skewed(Arc::new(AtomicI64::new(skew))),
@@ -310,7 +311,7 @@ fn aws(client: &aws_sdk_dynamodb::config::SharedHttpClient, vars: &Vars) -> Aws 
 
 fn seeded(dice: Arc<Mutex<Dice>>) -> Entropy {
     Entropy::new(move |bytes| {
-        let mut dice = dice.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut dice = dice.lock();
         for byte in bytes {
             *byte = dice.next().to_le_bytes()[0];
         }

@@ -8,11 +8,12 @@ mod answers;
 mod record;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use bytes::Bytes;
 use http::{Request, Response};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::services::Service;
@@ -137,13 +138,13 @@ impl Faults {
 
     /// From now on, calls that are `wanted` are never answered; `None` ends that.
     pub fn silence(&self, wanted: Option<CallFilter>) {
-        *lock(&self.silent) = wanted;
+        *self.silent.lock() = wanted;
     }
 
     /// From now on, about every other call that is `wanted` arrives late, when others have done much in the
     /// meantime; `None` ends that.
     pub fn slow_down(&self, wanted: Option<CallFilter>) {
-        *lock(&self.slow) = wanted;
+        *self.slow.lock() = wanted;
     }
 
     /// From now on keeps the calls that are `wanted`, for a test to look at.
@@ -172,19 +173,19 @@ impl Faults {
 
     /// From now on, nothing more goes wrong.
     pub fn stop(&self) {
-        *lock(&self.plan) = Plan::Never;
+        *self.plan.lock() = Plan::Never;
     }
 
     /// Nothing goes wrong until [`Self::resume`].
     pub fn pause(&self) {
-        let mut plan = lock(&self.plan);
+        let mut plan = self.plan.lock();
         let paused = std::mem::replace(&mut *plan, Plan::Never);
         *plan = Plan::Paused(Box::new(paused));
     }
 
     /// Takes up the plan that was paused.
     pub fn resume(&self) {
-        let mut plan = lock(&self.plan);
+        let mut plan = self.plan.lock();
         if let Plan::Paused(paused) = std::mem::replace(&mut *plan, Plan::Never) {
             *plan = *paused;
         }
@@ -192,25 +193,25 @@ impl Faults {
 
     /// From now on, the `nth` call (from 0) meets `fault`, and nothing else goes wrong.
     pub fn strike(&self, nth: u64, fault: Fault) {
-        *lock(&self.plan) = Plan::At { countdown: nth, fault };
+        *self.plan.lock() = Plan::At { countdown: nth, fault };
     }
 
     /// True when a strike is still to come.
     pub fn is_waiting(&self) -> bool {
-        matches!(&*lock(&self.plan), Plan::At { .. })
+        matches!(&*self.plan.lock(), Plan::At { .. })
     }
 
     /// How many faults of each kind there were.
     pub fn counts(&self) -> BTreeMap<Fault, u64> {
-        lock(&self.counts).clone()
+        self.counts.lock().clone()
     }
 
     fn count(&self, fault: Fault) {
-        *lock(&self.counts).entry(fault).or_default() += 1;
+        *self.counts.lock().entry(fault).or_default() += 1;
     }
 
     fn draw(&self, call: &Call) -> Option<Fault> {
-        let mut plan = lock(&self.plan);
+        let mut plan = self.plan.lock();
         match &mut *plan {
             Plan::Never | Plan::Paused(_) => None,
             Plan::Seeded { dice, per_mille } => {
@@ -235,7 +236,7 @@ impl Faults {
 
     /// Whether a delivery goes wrong in this way.
     pub(crate) fn delivery(&self, fault: Fault) -> bool {
-        let struck = match &mut *lock(&self.plan) {
+        let struck = match &mut *self.plan.lock() {
             // Deliveries are few beside calls, so each is likelier to go wrong.
             Plan::Seeded { dice, per_mille } => dice.below(1000) < *per_mille * 4,
             Plan::Never | Plan::Paused(_) | Plan::At { .. } => false,
@@ -248,7 +249,7 @@ impl Faults {
 
     /// A number below `bound` from the plan's stream; 0 when nothing goes wrong.
     pub(crate) fn below(&self, bound: u64) -> u64 {
-        match &mut *lock(&self.plan) {
+        match &mut *self.plan.lock() {
             Plan::Seeded { dice, .. } => dice.below(bound),
             Plan::Never | Plan::Paused(_) | Plan::At { .. } => 0,
         }
@@ -261,12 +262,12 @@ impl Faults {
         carry_out: impl FnOnce() -> F,
     ) -> Result<Response<Bytes>, ConnectorError> {
         // Others get a turn between any two calls, or a race could never happen on one thread.
-        let slow = lock(&self.slow).is_some_and(|wanted| wanted(call));
+        let slow = self.slow.lock().is_some_and(|wanted| wanted(call));
         let slow = if slow { SLOW_TURNS * self.below(2) } else { 0 };
         for _ in 0..=self.below(4) + slow {
             tokio::task::yield_now().await;
         }
-        let silent = lock(&self.silent).is_some_and(|wanted| wanted(call));
+        let silent = self.silent.lock().is_some_and(|wanted| wanted(call));
         if silent {
             std::future::pending::<()>().await;
         }
@@ -280,7 +281,7 @@ impl Faults {
             Some(Fault::TransactionConflict) => return Ok(conflict(call)),
             Some(Fault::CutBefore) => return Err(ConnectorError::io("connection reset".into())),
             Some(Fault::StaleRead) => {
-                let earlier = lock(&self.seen).get(&call.body).cloned();
+                let earlier = self.seen.lock().get(&call.body).cloned();
                 if let Some(earlier) = earlier {
                     self.count(Fault::StaleRead);
                     return Ok(earlier);
@@ -299,7 +300,7 @@ impl Faults {
             Some(_) | None => {}
         }
         if reads_eventually(call) {
-            lock(&self.seen).insert(call.body.clone(), answer.clone());
+            self.seen.lock().insert(call.body.clone(), answer.clone());
         }
         Ok(answer)
     }
@@ -336,10 +337,6 @@ async fn die() {
         death.notify_one();
         std::future::pending::<()>().await;
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A small, fast, seeded generator (`SplitMix64`).

@@ -6,10 +6,11 @@
 //! after its answer, is not used again.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use boundary::{Build, Host, Invocation, Vars};
+use parking_lot::Mutex;
 use template::{Function, Stack};
 use tokio::sync::watch;
 
@@ -187,8 +188,8 @@ impl Slot {
         self.idle().push(Idle { instance, since: tokio::time::Instant::now() });
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Idle>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn idle(&self) -> parking_lot::MutexGuard<'_, Vec<Idle>> {
+        self.idle.lock()
     }
 }
 

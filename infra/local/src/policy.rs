@@ -4,10 +4,11 @@
 //! and not a deployment; what was used is remembered, so that a needless one can be found too.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Method, Request};
+use parking_lot::Mutex;
 use serde_json::Value;
 use template::{Effect, Statement};
 
@@ -38,7 +39,7 @@ impl Policy {
 
     /// Everything that was done so far.
     pub fn used(&self) -> BTreeSet<Use> {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.used.lock().clone()
     }
 
     /// The first thing about a request that is not allowed, if there is one.
@@ -55,7 +56,7 @@ impl Policy {
                 return Some(wanted);
             };
             let used = Use { resource: resource.clone(), ..wanted };
-            self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(used);
+            self.used.lock().insert(used);
         }
         None
     }

@@ -2,12 +2,13 @@
 //! messages behind one door: an HTTP request in, its answer out.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use dynoxide::Database;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
+use parking_lot::Mutex;
 use queues::Queues;
 use sink::Sink;
 use template::Stack;
@@ -160,7 +161,7 @@ impl Services {
                 if operation != "TransactWriteItems" {
                     return dynamodb::handle(&self.db, &operation, request.body());
                 }
-                let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut tokens = self.tokens.lock();
                 tokens.transact(&self.db, request.body(), (self.clock_ms)())
             }
             Service::Sns if phone_number(&request).is_some() => self.sink(request).await,

@@ -6,8 +6,9 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::watch;
 
@@ -120,7 +121,7 @@ impl Queues {
     /// A panic while the lock was held has rolled its transaction back, so the connection is
     /// still good and the poison can be ignored.
     fn locked<T>(&self, work: impl FnOnce(&mut Core, i64) -> Result<T, Error>) -> Result<T, Error> {
-        let mut core = self.shared.core.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut core = self.shared.core.lock();
         let now = self.now();
         work(&mut core, now)
     }

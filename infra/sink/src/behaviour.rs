@@ -1,8 +1,8 @@
 //! How the sink treats what is sent to it: well, unless it was told otherwise.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::Via;
@@ -70,8 +70,8 @@ impl Plans {
         behaviour
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Via, Plan>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> parking_lot::MutexGuard<'_, BTreeMap<Via, Plan>> {
+        self.0.lock()
     }
 }
 

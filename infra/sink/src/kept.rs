@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use domain::Timestamp;
+use parking_lot::Mutex;
 
 use crate::message::Draft;
 use crate::{Message, Via};
@@ -55,8 +56,8 @@ impl Kept {
         self.lock().messages.clear();
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Shelf> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> parking_lot::MutexGuard<'_, Shelf> {
+        self.shelf.lock()
     }
 }
 

@@ -5,7 +5,6 @@
 //! each guess (5 seconds), a difference in time between an unknown key and a wrong one.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use domain::Failure;
@@ -15,6 +14,7 @@ use domain::accounts::{
     hour_of, verify,
 };
 use messaging::KeyUses;
+use parking_lot::Mutex;
 use store::Accounts;
 
 use crate::http::{IncomingRequest, Problem};
@@ -190,9 +190,9 @@ impl Identity {
         }
     }
 
-    fn memory(&self) -> std::sync::MutexGuard<'_, HashMap<KeyId, Memory>> {
+    fn memory(&self) -> parking_lot::MutexGuard<'_, HashMap<KeyId, Memory>> {
         // A panic elsewhere can't leave a memory half written: entries are replaced whole.
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+        self.memory.lock()
     }
 }
 

@@ -18,7 +18,7 @@ mod meter;
 mod tidy;
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use domain::Timestamp;
@@ -28,6 +28,7 @@ use domain::limits::ledger::{Claim, Counts, Denial, KEYS, Ledger};
 use domain::limits::rule::{Dimension, Mode};
 use domain::limits::rules::Applied;
 use domain::limits::subject::{Subject, ip_network};
+use parking_lot::Mutex;
 use store::Limits;
 
 use crate::telemetry::{Unit, measure};
@@ -82,7 +83,7 @@ impl Limiter {
 
     /// Whether the firewall turns a request away: the rule's reason.
     pub fn refusal(&self, asked: &Asked<'_>, now: Timestamp) -> Option<String> {
-        match lock(&self.known).configuration.firewall.judge(asked, now.as_millisecond()) {
+        match self.known.lock().configuration.firewall.judge(asked, now.as_millisecond()) {
             Ruling::Pass => None,
             Ruling::Refused { reason, .. } => {
                 measure("FirewallRefused", Unit::Count, 1.0);
@@ -124,13 +125,13 @@ impl Limiter {
     /// refuses has consumed nothing.
     pub async fn take(&self, claims: &[Claim<'_>]) -> Result<(), Denial> {
         let taken = self.decide(claims, 1, self.clock.now()).await;
-        measure_all(lock(&self.ledger).counts());
+        measure_all(self.ledger.lock().counts());
         taken
     }
 
     /// Whether any rule applies to a request.
     pub fn applies(&self, caller: &Caller, path: &str, method: &str) -> bool {
-        lock(&self.known).configuration.rules.applies(&caller.subject(), path, method)
+        self.known.lock().configuration.rules.applies(&caller.subject(), path, method)
     }
 
     /// How a request would stand, without taking or asking anything.
@@ -144,7 +145,7 @@ impl Limiter {
 
     /// The rules and the firewall as they are known.
     pub fn configuration(&self) -> Arc<Configuration> {
-        Arc::clone(&lock(&self.known).configuration)
+        Arc::clone(&self.known.lock().configuration)
     }
 
     fn admission(
@@ -154,7 +155,7 @@ impl Limiter {
         denial: Option<Denial>,
         now: Timestamp,
     ) -> Admission {
-        let mut ledger = lock(&self.ledger);
+        let mut ledger = self.ledger.lock();
         let now_ms = now.as_millisecond();
         measure_all(ledger.counts());
         let standings = claims.iter().map(|claim| ledger.standing(claim, units, now_ms));
@@ -173,7 +174,7 @@ impl Limiter {
         let refused = refusing.is_some();
         let (now_ms, units) = (now.as_millisecond(), u32::try_from(units).unwrap_or(u32::MAX));
         {
-            let mut seen = lock(&self.seen);
+            let mut seen = self.seen.lock();
             for dimension in Dimension::ALL {
                 if let Some(entity) = subject.entity(dimension) {
                     seen.note(resource, dimension, &entity, units, refused, now_ms);
@@ -185,9 +186,9 @@ impl Limiter {
         // What many use up together is no offence of the one who comes last.
         let theirs = !matches!(refusing, Dimension::Tenant | Dimension::Global);
         if let Some(ip) = subject.ip.filter(|_| theirs)
-            && let Some(offence) = lock(&self.offenders).note_denial(ip_network(ip), now_ms)
+            && let Some(offence) = self.offenders.lock().note_denial(ip_network(ip), now_ms)
         {
-            let mut offences = lock(&self.offences);
+            let mut offences = self.offences.lock();
             if offences.len() < MAX_OFFENCES {
                 offences.push(offence.ip);
             }
@@ -218,9 +219,4 @@ fn measure_all(counts: Counts) {
             measure(name, Unit::Count, f64::from(u32::try_from(count).unwrap_or(u32::MAX)));
         }
     }
-}
-
-/// Nothing here is left half done by a panic.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

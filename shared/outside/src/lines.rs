@@ -8,13 +8,13 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use domain::Timestamp;
 use h2::client::SendRequest;
 use http::header::USER_AGENT;
 use http::{Method, Request, Uri};
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 use url::Url;
@@ -119,8 +119,8 @@ impl Lines {
         }
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<(Line, Timestamp)>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn idle(&self) -> parking_lot::MutexGuard<'_, Vec<(Line, Timestamp)>> {
+        self.idle.lock()
     }
 
     async fn open(&self) -> Result<Line, NotFetched> {

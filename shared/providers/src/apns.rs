@@ -4,7 +4,7 @@
 //! less often than every 60. One that Apple calls expired is replaced once. A repeat takes the place
 //! of the first copy, by its collapse id.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -61,7 +61,7 @@ impl Apns {
 
     /// The token of the last 50 minutes, unless that is `stale`.
     fn token(&self, stale: Option<&HeaderValue>, now: Timestamp) -> Option<HeaderValue> {
-        let mut kept = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.token.lock();
         if let Some((token, made)) = kept.as_ref() {
             let age = now.as_second() - made.as_second();
             if (0..TOKEN_SECONDS).contains(&age) && Some(token) != stale {

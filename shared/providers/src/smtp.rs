@@ -5,7 +5,6 @@
 //! second copy. A connection is kept for the next mail and asked whether it still stands.
 
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use domain::Timestamp;
@@ -17,6 +16,7 @@ use lettre::transport::smtp::client::AsyncSmtpConnection;
 use lettre::transport::smtp::commands::{Data, Mail, Rcpt, Rset};
 use lettre::transport::smtp::extension::{ClientId, Extension, MailParameter};
 use outside::{Network, Trust};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::timeout;
 
 use crate::Provider;
@@ -111,7 +111,7 @@ impl Smtp {
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<(AsyncSmtpConnection, Timestamp)>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        self.idle.lock()
     }
 }
 

@@ -1,10 +1,11 @@
 //! What a handler has at hand while it works: progress, artifacts, and whether to stop.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -182,7 +183,7 @@ impl Context {
 
     /// A handler that panicked while it listed an artifact left the list whole.
     fn artifacts_mut(&self) -> MutexGuard<'_, Vec<String>> {
-        self.0.artifacts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.artifacts.lock()
     }
 }
 

@@ -1,7 +1,6 @@
 //! What the handlers share, and what all of them ask for.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use boundary::http::{Call, Problem, sentence};
 use boundary::{Host, Misconfigured};
@@ -9,6 +8,7 @@ use domain::Timestamp;
 use domain::accounts::{Principal, Role};
 use domain::jobs::order::ahead_until;
 use domain::jobs::{Actor, Event, Job, JobId, JobType, Priority, Refusal, TypeName, WakeUp};
+use parking_lot::Mutex;
 use store::Bucket;
 
 use crate::engine::{Applied, Engine};
@@ -60,19 +60,19 @@ impl App {
 
     /// A limit that was raised may let jobs in.
     pub(crate) async fn announce(&self, kind: &JobType, call: &Call) {
-        lock(&self.kinds).remove(&kind.name);
+        self.kinds.lock().remove(&kind.name);
         self.engine.send(&WakeUp::ready(&kind.name), (call.now, &call.trace)).await;
     }
 
     /// A type that jobs may be submitted for, as it was within the last few seconds.
     pub(crate) async fn kind(&self, name: &TypeName, now: Timestamp) -> Result<JobType, Problem> {
-        let known = lock(&self.kinds).get(name).filter(|(at, _)| is_fresh(*at, now)).cloned();
+        let known = self.kinds.lock().get(name).filter(|(at, _)| is_fresh(*at, now)).cloned();
         if let Some((_, kind)) = known {
             return Ok(kind);
         }
         let found = self.jobs.kind(name).await?;
         let kind = found.ok_or_else(|| unknown_type(name.as_str()))?;
-        lock(&self.kinds).insert(name.clone(), (now, kind.clone()));
+        self.kinds.lock().insert(name.clone(), (now, kind.clone()));
         Ok(kind)
     }
 
@@ -84,12 +84,12 @@ impl App {
         now: Timestamp,
     ) -> Result<u64, Problem> {
         let key = (kind.name.clone(), priority);
-        let known = lock(&self.depths).get(&key).filter(|(at, _)| is_fresh(*at, now)).copied();
+        let known = self.depths.lock().get(&key).filter(|(at, _)| is_fresh(*at, now)).copied();
         if let Some((_, depth)) = known {
             return Ok(depth);
         }
         let depth = self.ahead(kind, priority, now, now).await?;
-        lock(&self.depths).insert(key, (now, depth));
+        self.depths.lock().insert(key, (now, depth));
         Ok(depth)
     }
 
@@ -139,9 +139,4 @@ pub(crate) fn decides(caller: &Principal, job: &Job) -> bool {
 
 fn is_fresh(at: Timestamp, now: Timestamp) -> bool {
     (0..REMEMBERED_MS).contains(&(now.as_millisecond() - at.as_millisecond()))
-}
-
-/// What a panicking thread left in a cache is as good as any.
-fn lock<T>(cache: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    cache.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,8 @@
 //! What the handlers share, and what all of them ask for.
 
 use std::collections::HashMap;
-use std::sync::{Mutex as Lock, PoisonError};
+
+use parking_lot::Mutex as Lock;
 
 use crate::store::Links;
 use boundary::http::Problem;
@@ -110,14 +111,14 @@ impl App {
 
     async fn salt(&self, now: Timestamp) -> Result<[u8; 32], Failure> {
         let day = domain::links::counts::day_of(now);
-        let held = self.salt.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let held = self.salt.lock().clone();
         if let Some((held_day, salt)) = held
             && held_day == day
         {
             return Ok(salt);
         }
         let salt = self.links.salt(&day, self.entropy.bytes(), now).await?;
-        *self.salt.lock().unwrap_or_else(PoisonError::into_inner) = Some((day, salt));
+        *self.salt.lock() = Some((day, salt));
         Ok(salt)
     }
 

@@ -1,7 +1,6 @@
 //! Destinations that get in: not blocked, not ours, not known to be bad.
 
 use std::collections::HashMap;
-use std::sync::PoisonError;
 
 use crate::store::Entry;
 use boundary::http::Problem;
@@ -53,8 +52,7 @@ impl App {
     /// Whether links of ours live on that host. That they don't is remembered for a minute.
     async fn is_custom_domain(&self, host: &str, now: Timestamp) -> Result<bool, Failure> {
         let Ok(name) = DomainName::parse(host) else { return Ok(false) };
-        let known =
-            self.strangers.lock().unwrap_or_else(PoisonError::into_inner).get(host).copied();
+        let known = self.strangers.lock().get(host).copied();
         let age = known.map(|at| now.as_millisecond() - at.as_millisecond());
         if age.is_some_and(|age| (0..STRANGERS_MS).contains(&age)) {
             return Ok(false);
@@ -62,7 +60,7 @@ impl App {
         if self.links.domain_owner(&name).await?.is_some() {
             return Ok(true);
         }
-        let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut strangers = self.strangers.lock();
         if strangers.len() >= STRANGERS {
             strangers.clear();
         }

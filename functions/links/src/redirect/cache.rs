@@ -6,12 +6,13 @@
 //! one read. Absent: a stale answer when the store fails.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use domain::Failure;
 use domain::links::Route;
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
+use parking_lot::{Mutex, MutexGuard};
 
 /// How long a route is good, from the start of its read.
 pub(crate) const LIFE_MS: i64 = 4_000;
@@ -64,7 +65,7 @@ impl Cache {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -4,10 +4,10 @@
 //! Absent: a line for each request, and anything about whoever made it.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use boundary::telemetry::Measure;
 use domain::Timestamp;
+use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use store::capacity::CapacityUsed;
 
@@ -165,7 +165,7 @@ impl Numbers {
     }
 
     fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -5,12 +5,13 @@
 //! are dropped and counted. Absent: an address, from the moment a visit becomes a click.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use boundary::Entropy;
 use domain::Timestamp;
 use domain::links::clicks::{self, Click, ClickBatch};
 use domain::links::hold::pause_ms;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::redirect::places::Places;
 use crate::redirect::visitors;
@@ -134,7 +135,7 @@ impl Outbox {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -5,7 +5,7 @@
 //! [`hash`]. When the salt can't be read, a node uses one of its own and asks again in a minute, so
 //! that a visitor may count as two but no click is lost.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use crate::store::Links;
 use boundary::Entropy;
@@ -39,7 +39,7 @@ impl Visitors {
 
     /// The salt of the day that `now` is in, unless it has to be asked for.
     pub(crate) fn salt(&self, now: Timestamp) -> Option<[u8; 32]> {
-        let held = (*self.held.lock().unwrap_or_else(PoisonError::into_inner))?;
+        let held = (*self.held.lock())?;
         let now_ms = now.as_millisecond();
         let settled = held.ask_again_ms.is_none_or(|at_ms| now_ms < at_ms);
         (held.day == day(now) && settled).then_some(held.salt)
@@ -61,13 +61,13 @@ impl Visitors {
             }
         };
         let held = Held { day: day(now), salt, ask_again_ms };
-        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
+        *self.held.lock() = Some(held);
         (salt, failure)
     }
 
     /// The salt this node has made do with today.
     fn own(&self, now: Timestamp) -> Option<[u8; 32]> {
-        let held = *self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = *self.held.lock();
         held.filter(|held| held.day == day(now)).map(|held| held.salt)
     }
 }
@@ -112,13 +112,12 @@ mod tests {
         let visitors = Visitors::new(Entropy::new(|bytes| bytes.fill(1)));
         let at = |ms| Timestamp::from_millisecond(ms).unwrap();
         assert_eq!(visitors.salt(at(0)), None);
-        *visitors.held.lock().unwrap() = Some(Held { day: 1, salt: [9; 32], ask_again_ms: None });
+        *visitors.held.lock() = Some(Held { day: 1, salt: [9; 32], ask_again_ms: None });
         assert_eq!(visitors.salt(at(DAY_MS - 1)), None);
         assert_eq!(visitors.salt(at(DAY_MS)), Some([9; 32]));
         assert_eq!(visitors.salt(at(2 * DAY_MS - 1)), Some([9; 32]));
         assert_eq!(visitors.salt(at(2 * DAY_MS)), None);
-        *visitors.held.lock().unwrap() =
-            Some(Held { day: 0, salt: [9; 32], ask_again_ms: Some(500) });
+        *visitors.held.lock() = Some(Held { day: 0, salt: [9; 32], ask_again_ms: Some(500) });
         assert_eq!((visitors.salt(at(499)), visitors.salt(at(500))), (Some([9; 32]), None));
     }
 }

@@ -5,7 +5,9 @@
 //! a delivery that fails because of it would cost more.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::store::Trial;
 use boundary::telemetry::Trace;
@@ -27,7 +29,7 @@ impl Gates {
     pub(crate) async fn read(&self, state: &State) -> Result<(), Failure> {
         let names: Vec<ProviderName> = state.providers.all().filter_map(named).collect();
         let breakers = state.notifications.breakers(&names).await?;
-        *lock(&self.known) = names.into_iter().zip(breakers).collect();
+        *self.known.lock() = names.into_iter().zip(breakers).collect();
         Ok(())
     }
 
@@ -37,7 +39,7 @@ impl Gates {
         providers: impl Iterator<Item = &'a Arc<dyn Provider>>,
         now: Timestamp,
     ) -> Vec<ProviderState> {
-        let known = lock(&self.known);
+        let known = self.known.lock();
         let gate = |name: &ProviderName| known.get(name).map_or(Gate::Closed, |it| it.gate(now));
         providers
             .filter_map(named)
@@ -51,34 +53,34 @@ impl Gates {
         state: &State,
         name: &ProviderName,
     ) -> Result<bool, Failure> {
-        let known = lock(&self.known).get(name).cloned().unwrap_or_default();
+        let known = self.known.lock().get(name).cloned().unwrap_or_default();
         let (now, token) = (state.now(), state.token());
         let (won, row) = match state.notifications.begin_trial(name, &known, now, &token).await? {
             Trial::Won(row) => (true, row),
             Trial::Lost(row) => (false, row),
         };
-        lock(&self.known).insert(name.clone(), row);
+        self.known.lock().insert(name.clone(), row);
         Ok(won)
     }
 
     /// Remembers what a provider made of a parcel.
     pub(crate) fn saw(&self, name: &ProviderName, handed: &SendOutcome) {
-        lock(&self.seen).entry(name.clone()).or_default().add(handed);
+        self.seen.lock().entry(name.clone()).or_default().add(handed);
     }
 
     /// Adds what was seen to the rows.
     pub(crate) async fn tell(&self, state: &State, trace: &Trace) {
-        let seen = std::mem::take(&mut *lock(&self.seen));
+        let seen = std::mem::take(&mut *self.seen.lock());
         for (name, seen) in seen {
             let (now, token) = (state.now(), || state.token());
             match state.notifications.observe(&name, seen, now, token).await {
                 Ok(breaker) => {
                     measures::gate(&name, breaker.gate(now));
-                    lock(&self.known).insert(name, breaker);
+                    self.known.lock().insert(name, breaker);
                 }
                 Err(failure) => {
                     state.warn(&failure, trace);
-                    let mut kept = lock(&self.seen);
+                    let mut kept = self.seen.lock();
                     let kept = kept.entry(name).or_default();
                     kept.fine = kept.fine.saturating_add(seen.fine);
                     kept.failed = kept.failed.saturating_add(seen.failed);
@@ -91,9 +93,4 @@ impl Gates {
 /// A provider's name, as rows have it.
 fn named(provider: &Arc<dyn Provider>) -> Option<ProviderName> {
     ProviderName::parse(provider.name()).ok()
-}
-
-/// Nothing here is left half done by a panic.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

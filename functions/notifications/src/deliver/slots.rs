@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use crate::store::Leased;
 use domain::notifications::rate::{Grant, Lanes, Slots, grant, pause_us};
@@ -109,12 +110,12 @@ impl Pool {
     }
 
     fn shelf(&self, key: &(ProviderName, Priority)) -> Shelf {
-        let shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
+        let shelves = self.shelves.lock();
         shelves.get(key).copied().unwrap_or_default()
     }
 
     fn put(&self, key: &(ProviderName, Priority), after: Shelf) {
-        let mut shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shelves = self.shelves.lock();
         shelves.insert(key.clone(), after);
     }
 }

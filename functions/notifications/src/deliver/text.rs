@@ -2,7 +2,7 @@
 //! they can use.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use crate::store::Look;
 use domain::notifications::token::Claim;
@@ -80,7 +80,7 @@ async fn version_of(
     number: u32,
 ) -> Result<Option<Arc<TemplateVersion>>, Failure> {
     let key = (id.clone(), number);
-    let known = state.templates.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+    let known = state.templates.lock().get(&key).cloned();
     if known.is_some() {
         return Ok(known);
     }
@@ -88,7 +88,7 @@ async fn version_of(
         return Ok(None);
     };
     let found = Arc::new(found);
-    let mut templates = state.templates.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut templates = state.templates.lock();
     if templates.len() >= MAX_TEMPLATES {
         templates.clear();
     }

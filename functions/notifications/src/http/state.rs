@@ -1,7 +1,8 @@
 //! What the handlers share, and what all of them ask for.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::store::Notifications;
 use boundary::http::{Call, Problem};
@@ -108,7 +109,7 @@ impl App {
         id: &TemplateId,
         now: Timestamp,
     ) -> Result<Template, Problem> {
-        let known = lock(&self.templates).get(id).filter(|(at, _)| is_fresh(*at, now)).cloned();
+        let known = self.templates.lock().get(id).filter(|(at, _)| is_fresh(*at, now)).cloned();
         if let Some((_, template)) = known {
             return Ok(template);
         }
@@ -120,7 +121,7 @@ impl App {
 
     /// Remembers a template that was just read or changed.
     pub(crate) fn remember(&self, template: &Template, now: Timestamp) {
-        let mut templates = lock(&self.templates);
+        let mut templates = self.templates.lock();
         templates.retain(|_, (at, _)| is_fresh(*at, now));
         templates.insert(template.id.clone(), (now, template.clone()));
     }
@@ -132,13 +133,13 @@ impl App {
         number: u32,
     ) -> Result<TemplateVersion, Problem> {
         let key = (id.clone(), number);
-        if let Some(known) = lock(&self.versions).get(&key).cloned() {
+        if let Some(known) = self.versions.lock().get(&key).cloned() {
             return Ok(known);
         }
         let found = self.notifications.template_version(id, number).await?;
         let unknown = || Rejected::UnknownTemplate(format!("{} v{number}", id.as_str()));
         let version = found.ok_or_else(unknown)?;
-        let mut versions = lock(&self.versions);
+        let mut versions = self.versions.lock();
         if versions.len() >= MAX_VERSIONS {
             versions.clear();
         }
@@ -154,9 +155,4 @@ pub(crate) fn sends(caller: &Principal) -> bool {
 
 fn is_fresh(at: Timestamp, now: Timestamp) -> bool {
     (0..REMEMBERED_MS).contains(&(now.as_millisecond() - at.as_millisecond()))
-}
-
-/// What a panicking thread left in a cache is as good as any.
-fn lock<T>(cache: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    cache.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,7 +3,7 @@
 //! A call is kept once the service has dealt with it, whatever becomes of its answer: what a fault
 //! stopped on its way is not there, and what was done but not heard of is. Absent unless asked for.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use bytes::Bytes;
 
@@ -26,11 +26,11 @@ pub(super) struct Record(Mutex<Option<(CallFilter, Vec<Recorded>)>>);
 
 impl Record {
     pub(super) fn start(&self, wanted: CallFilter) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((wanted, Vec::new()));
+        *self.0.lock() = Some((wanted, Vec::new()));
     }
 
     pub(super) fn note(&self, call: &Call, done: bool) {
-        let mut record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut record = self.0.lock();
         if let Some((wanted, kept)) = record.as_mut()
             && wanted(call)
         {
@@ -40,12 +40,12 @@ impl Record {
     }
 
     pub(super) fn kept(&self) -> Vec<Recorded> {
-        let record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let record = self.0.lock();
         record.as_ref().map(|(_, kept)| kept.clone()).unwrap_or_default()
     }
 
     pub(super) fn count(&self) -> usize {
-        let record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let record = self.0.lock();
         record.as_ref().map_or(0, |(_, kept)| kept.len())
     }
 }

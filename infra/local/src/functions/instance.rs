@@ -1,9 +1,10 @@
 //! One instance of a function: an invocation from its event to its last word, and its end.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use boundary::{Function, Invocation};
+use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot, watch};
 
 use super::{Outcome, Slot};
@@ -28,7 +29,7 @@ struct Caller(Arc<Mutex<Option<oneshot::Sender<Outcome>>>>);
 
 impl Caller {
     fn tell(&self, outcome: Outcome) {
-        let sender = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let sender = self.0.lock().take();
         if let Some(sender) = sender {
             // A caller who left does not want to know.
             let _ = sender.send(outcome);

@@ -1,11 +1,12 @@
 //! Who is connected, and the `@connections` API through which functions reach them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use jiff::Timestamp;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -138,7 +139,7 @@ impl Connections {
     }
 
     fn open(&self) -> MutexGuard<'_, BTreeMap<String, Open>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 }
 

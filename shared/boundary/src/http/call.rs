@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -12,6 +12,7 @@ use http::uri::PathAndQuery;
 use http::{HeaderMap, Uri};
 use lambda_http::RequestExt;
 use lambda_http::request::RequestContext;
+use parking_lot::Mutex;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
@@ -192,21 +193,21 @@ pub(super) struct Noted {
 
 impl Seen {
     pub(super) fn at(&self, operation: &Operation) {
-        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = self.0.lock();
         (noted.path, noted.operation) = (Some(operation.path), Some(operation.id));
     }
 
     pub(super) fn by(&self, principal: &Principal) {
-        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = self.0.lock();
         noted.principal = Some(principal.user_id.as_str().to_owned());
     }
 
     pub(super) fn metered(&self, meter: &Meter) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).meter = Some(meter.clone());
+        self.0.lock().meter = Some(meter.clone());
     }
 
     pub(super) fn take(&self) -> Noted {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.0.lock())
     }
 }
 

@@ -7,7 +7,7 @@ use domain::limits::ledger::{Claim, Denial, Outcome, Step, Task};
 use domain::{Failure, Timestamp};
 use store::limits::CounterKey;
 
-use super::{Limiter, lock};
+use super::Limiter;
 use crate::telemetry::{Unit, measure};
 
 /// Tries at the store for one request. Most need one or two; a contended counter takes more.
@@ -23,7 +23,7 @@ impl Limiter {
     ) -> Result<(), Denial> {
         let shards = claims.iter().map(|claim| u32::from(claim.quota.shards())).max().unwrap_or(0);
         for round in 0..ROUNDS + shards {
-            let step = lock(&self.ledger).decide(claims, units, now.as_millisecond());
+            let step = self.ledger.lock().decide(claims, units, now.as_millisecond());
             match step {
                 Step::Allowed => return Ok(()),
                 Step::Denied(denial) => return Err(denial),
@@ -39,14 +39,16 @@ impl Limiter {
                         };
                         failed |= outcome == Outcome::Failed;
                         let now_ms = self.clock.now().as_millisecond();
-                        lock(&self.ledger).settle(claim, &task, outcome, now_ms);
+                        self.ledger.lock().settle(claim, &task, outcome, now_ms);
                     }
                 }
                 Step::Together(tasks, reserved) => {
                     let outcomes = self.try_all(claims, &tasks, now).await;
                     let in_the_way = outcomes.iter().all(|it| *it == Outcome::Skipped);
                     let now_ms = self.clock.now().as_millisecond();
-                    let passed = lock(&self.ledger)
+                    let passed = self
+                        .ledger
+                        .lock()
                         .settle_together(claims, units, &tasks, reserved, outcomes, now_ms);
                     if passed {
                         return Ok(());

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use domain::Timestamp;
 
+use super::Limiter;
 use super::configuration::{self, Configuration};
-use super::{Limiter, lock};
 use crate::telemetry::{Unit, measure};
 
 /// How old rules and firewall may be. A block must reach every node in 10 seconds and a rule in 30.
@@ -41,7 +41,7 @@ impl Limiter {
     }
 
     fn is_younger(&self, limit_ms: i64, now: Timestamp) -> bool {
-        let (known, now_ms) = (lock(&self.known), now.as_millisecond());
+        let (known, now_ms) = (self.known.lock(), now.as_millisecond());
         let age = now_ms.saturating_sub(known.checked_ms);
         (0..limit_ms).contains(&age)
             || (now_ms < known.retry_ms && now_ms > known.retry_ms - 2 * RETRY_MS)
@@ -61,9 +61,9 @@ impl Limiter {
         if self.is_younger(limit_ms, now) {
             return;
         }
-        let have = Arc::clone(&lock(&self.known).configuration);
+        let have = Arc::clone(&self.known.lock().configuration);
         let read = tokio::time::timeout(READING, configuration::read(&self.rows, &have)).await;
-        let mut known = lock(&self.known);
+        let mut known = self.known.lock();
         let Ok(Ok(changed)) = read else {
             measure("LimitsUnread", Unit::Count, 1.0);
             // From now, and not from when the request came: a store that says nothing took its time.
@@ -71,7 +71,7 @@ impl Limiter {
             return;
         };
         if let Some(configuration) = changed {
-            lock(&self.offenders).adjust(configuration.settings.auto_block);
+            self.offenders.lock().adjust(configuration.settings.auto_block);
             known.configuration = Arc::new(configuration);
         }
         known.checked_ms = now.as_millisecond();

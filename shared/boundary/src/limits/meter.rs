@@ -1,8 +1,10 @@
 //! The limiter as one request's handler has it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use super::{Admission, Caller, Limiter, lock};
+use parking_lot::Mutex;
+
+use super::{Admission, Caller, Limiter};
 use crate::http::Problem;
 
 /// Charges one request, and remembers how it stands.
@@ -47,14 +49,14 @@ impl Meter {
         let Inner { limiter, caller, resource, path, method, latest } = &*self.0;
         let admission = limiter.admit(caller, resource, path, method, units).await;
         let problem = admission.problem();
-        *lock(latest) = Some(admission);
+        *latest.lock() = Some(admission);
         problem.map_or(Ok(()), Err)
     }
 
     /// How the request stands.
     pub(crate) fn admission(&self) -> Admission {
         let Inner { limiter, caller, path, method, latest, .. } = &*self.0;
-        let charged = lock(latest).take();
+        let charged = latest.lock().take();
         charged.unwrap_or_else(|| limiter.standing(caller, path, method))
     }
 }

@@ -11,8 +11,8 @@ use domain::limits::history;
 use domain::limits::ledger::Refund;
 use store::limits::{CounterKey, Document, Part};
 
+use super::Limiter;
 use super::known::RENEW_MS;
-use super::{Limiter, lock};
 
 /// Refunds sent and addresses blocked after one answer, and refunds sent in the half second that an
 /// environment has at its end.
@@ -24,7 +24,7 @@ impl Limiter {
     pub async fn tidy(&self) {
         let now = self.clock.now();
         self.refresh_after(RENEW_MS, now).await;
-        let mut offences = std::mem::take(&mut *lock(&self.offences));
+        let mut offences = std::mem::take(&mut *self.offences.lock());
         for _ in 0..AFTER_ANSWER {
             let Some(ip) = offences.last() else { break };
             if self.block(*ip, now).await.is_none() {
@@ -33,10 +33,10 @@ impl Limiter {
             offences.pop();
         }
         // An offender is named once for each block: what could not be written is tried again.
-        lock(&self.offences).append(&mut offences);
-        let refunds = lock(&self.ledger).refunds(AFTER_ANSWER);
+        self.offences.lock().append(&mut offences);
+        let refunds = self.ledger.lock().refunds(AFTER_ANSWER);
         self.give_back(refunds, now).await;
-        if lock(&self.seen).due(now.as_millisecond()) {
+        if self.seen.lock().due(now.as_millisecond()) {
             self.report(now).await;
         }
     }
@@ -44,8 +44,8 @@ impl Limiter {
     /// Gives everything back: the environment ends.
     pub async fn close(&self) {
         let now = self.clock.now();
-        lock(&self.ledger).give_up(now.as_millisecond());
-        let refunds = lock(&self.ledger).refunds(AT_THE_END);
+        self.ledger.lock().give_up(now.as_millisecond());
+        let refunds = self.ledger.lock().refunds(AT_THE_END);
         self.give_back(refunds, now).await;
         self.report(now).await;
     }
@@ -61,7 +61,7 @@ impl Limiter {
     }
 
     async fn report(&self, now: Timestamp) {
-        let reports = lock(&self.seen).take(now.as_millisecond(), history::MOST);
+        let reports = self.seen.lock().take(now.as_millisecond(), history::MOST);
         for report in &reports {
             if self.in_time(self.rows.note_seen(report)).await.is_none() {
                 return;
