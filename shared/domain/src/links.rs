@@ -39,7 +39,7 @@ pub enum Rejected {
         /// What it must be.
         rule: String,
     },
-    /// Someone has that alias.
+    /// Another link has that alias.
     #[error("the alias is taken")]
     AliasTaken,
     /// No such link, or not theirs.
