@@ -35,7 +35,7 @@ pub struct ReceivedMessage {
     pub receive_count: u32,
     /// The group it belongs to, if it has one.
     pub group: Option<String>,
-    /// When it was sent, if the queue says so.
+    /// When it was sent, if the event has it.
     pub sent_at: Option<Timestamp>,
     /// When this delivery began.
     pub now: Timestamp,

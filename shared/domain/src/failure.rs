@@ -1,4 +1,4 @@
-//! A [`Failure`] says that machinery broke: neither an outcome nor the caller's mistake.
+//! A [`Failure`] is machinery that broke: neither an outcome nor the caller's mistake.
 
 use std::error::Error;
 

@@ -16,8 +16,8 @@ pub(crate) enum Outcome<Step, Violation> {
     Broken(Violation, Vec<Step>),
 }
 
-/// Visits every state that can be reached from `start`: `steps` says what may happen in one, and
-/// `after` what that leads to, if anything.
+/// Visits every state that can be reached from `start`: `steps` lists what may happen in one, and
+/// `after` returns the state that it leads to, if any.
 pub(crate) fn visit_all<World: Eq + Hash, Step: Copy, Violation>(
     start: World,
     steps: impl Fn(&World) -> Vec<Step>,

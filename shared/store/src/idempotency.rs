@@ -180,7 +180,7 @@ impl Idempotency {
             .map_err(|cause| Failure::new(ACTION, cause))
     }
 
-    /// What a request met whose [`Idempotency::claim_with_response`] lost.
+    /// The claim that a lost [`Idempotency::claim_with_response`] collided with.
     pub fn read_claim(item: &Item, request: &IdempotentRequest<'_>) -> Result<Claim, Failure> {
         let (pk, kept_until) = row_key(request, Timestamp::UNIX_EPOCH)?;
         let ticket = Ticket { pk, claimant: request.claimant.to_owned(), kept_until };
@@ -237,7 +237,7 @@ fn row_key(
     Ok((format!("once#{}#{caller}#{operation}#{key}", caller.len()), kept_until))
 }
 
-/// What a lost claim met. Our own claimant means that the SDK retried a put that had been
+/// The claim that a lost one collided with. Our own claimant means that the SDK retried a put that had been
 /// committed: the claim is ours after all.
 fn lost_claim(
     item: &Item,

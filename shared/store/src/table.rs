@@ -1,7 +1,7 @@
 //! A table as the stores of systems work on it: rows by their keys, conditions, transactions, queries.
 //!
 //! Expressions stay literal text: they are the rules. A name such as `#max` in one is the attribute `max`,
-//! and a value such as `:limit` is what the condition or the query says [`Condition::with`] it.
+//! and a value such as `:limit` is bound by [`Condition::with`] or by the query.
 
 mod condition;
 mod query;

@@ -17,12 +17,12 @@ use crate::row::{Item, number};
 pub enum Transacted {
     /// Everything is written.
     Committed,
-    /// Nothing is; for each item in order, whether its condition failed (and what stood there).
+    /// Nothing is; for each item in order, whether its condition failed (and the row it failed on).
     Refused(Vec<Option<Item>>),
 }
 
 impl Transacted {
-    /// What stood where item `index` wanted to write, if its condition failed.
+    /// The row that the condition of item `index` failed on.
     pub fn refused(&self, index: usize) -> Option<&Item> {
         match self {
             Self::Committed => None,

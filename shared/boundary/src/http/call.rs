@@ -1,4 +1,4 @@
-//! A request on its way to a handler: what came in, who calls, and when.
+//! A request on its way to a handler: its body, caller, time and addresses.
 
 use std::net::IpAddr;
 use std::ops::Deref;
@@ -177,7 +177,7 @@ fn client_ip(headers: &HeaderMap, source: &str, behind_cloudfront: bool) -> Opti
     address.unwrap_or(source).trim_matches(['[', ']']).parse().ok()
 }
 
-/// What the log line says of a request, fields before a handler consumes it or panics.
+/// What the log line has of a request, recorded before a handler consumes the request or panics.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RequestLog(Arc<Mutex<RequestLogFields>>);
 

@@ -17,7 +17,7 @@ use super::Problem;
 use super::admission::Admission;
 use crate::openapi::Documented;
 
-/// Bodies larger than this are refused unless the operation says otherwise.
+/// Bodies larger than this are refused unless the operation has another limit.
 const MAX_BODY: usize = 64 * 1024;
 
 /// Who may call an operation.

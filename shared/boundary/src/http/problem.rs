@@ -104,7 +104,7 @@ pub struct Problem {
 /// What a caller can put right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Cause {
-    /// The detail says it.
+    /// Nothing beside the detail.
     InDetail,
     /// This field.
     Field(String),
@@ -199,7 +199,7 @@ impl Problem {
         Self::new(&TOO_LARGE, format!("At most {cap} bytes are accepted here."))
     }
 
-    /// Something is there already, or stands in the way.
+    /// Something is there already, or conflicts.
     pub fn conflict(detail: impl Into<String>) -> Self {
         Self::new(&CONFLICT, detail)
     }
@@ -226,7 +226,7 @@ impl Problem {
             .with(header::RETRY_AFTER, retry_after_seconds.max(1).to_string())
     }
 
-    /// An idempotency key met another body.
+    /// An idempotency key came with another body.
     pub fn key_reused() -> Self {
         Self::new(&KEY_REUSED, "This Idempotency-Key was used with another body.")
     }
@@ -262,7 +262,6 @@ impl Problem {
         self.fault.is_some()
     }
 
-    /// Whether it is about something that stands in the way.
     pub fn is_conflict(&self) -> bool {
         self.problem_type == &CONFLICT
     }

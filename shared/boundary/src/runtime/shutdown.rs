@@ -1,6 +1,6 @@
 //! The signal that an environment ends.
 //!
-//! Lambda tells a process with SIGTERM only if an extension is registered, so one is that asks for
+//! Lambda sends SIGTERM to a process only if an extension is registered, so one is that asks for
 //! no events. Where there is no Extensions API (some emulators) the function runs without, and receives
 //! a SIGTERM only if another process sends it.
 

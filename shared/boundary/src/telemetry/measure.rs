@@ -1,4 +1,4 @@
-//! What a handler measures beside latency and faults: noted where it happens, written with the line.
+//! What a handler measures beside latency and faults: collected where it happens, written with the line.
 
 use std::cell::RefCell;
 use std::future::Future;

@@ -49,7 +49,7 @@ impl<P: Copy + PartialEq> Lost<P> {
         self.at(part).is_some()
     }
 
-    /// What stood where that part wanted to write; empty unless its condition asked for it.
+    /// The row that a part's condition failed on; empty unless the condition returns it.
     pub fn at(&self, part: P) -> Option<&Item> {
         self.0.iter().find(|(_, lost, _)| *lost == part).map(|(_, _, item)| item)
     }
