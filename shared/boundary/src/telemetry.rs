@@ -128,7 +128,7 @@ struct Line<'a> {
     fields: &'a LogFields,
     #[serde(flatten)]
     metrics: LogFields,
-    _aws: EmfMetadata,
+    _aws: EmfMetadata<'a>,
 }
 
 impl InvocationReport<'_> {
@@ -138,7 +138,7 @@ impl InvocationReport<'_> {
         names.extend(measure.dimensions.iter().map(|(name, _)| *name));
         let mut line = json!({
             "timestamp": self.at, "level": "INFO", "message": measure.name, "Stage": self.stage,
-            "_aws": EmfMetadata::new(self.at, names, [(measure.name, measure.unit)]),
+            "_aws": EmfMetadata::new(self.at, &names, [(measure.name, measure.unit)]),
         });
         for (name, value) in &measure.dimensions {
             line[*name] = json!(value);
@@ -170,7 +170,7 @@ impl InvocationReport<'_> {
             fault: self.fault,
             fields: &self.fields,
             metrics: values,
-            _aws: EmfMetadata::new(self.at, vec!["Stage", "Operation"], definitions),
+            _aws: EmfMetadata::new(self.at, EmfMetadata::DIMENSIONS, definitions),
         }
     }
 }

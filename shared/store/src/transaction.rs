@@ -60,7 +60,7 @@ pub async fn transact(
             Attempt::Ended(ended) => return Ok(ended),
             Attempt::Transient { failure, .. } if tries == CONFLICT_TRIES => return Err(failure),
             Attempt::Transient { .. } => {
-                tokio::time::sleep(Duration::from_millis(10 << tries)).await
+                tokio::time::sleep(Duration::from_millis(10 << tries)).await;
             }
         }
     }
@@ -119,12 +119,7 @@ async fn attempt(
         .set_client_request_token(token.map(str::to_owned))
         .send()
         .await;
-    let error = match sent {
-        Ok(_) => {
-            return Ok(Attempt::Ended(Transacted::Committed));
-        }
-        Err(error) => error,
-    };
+    let Err(error) = sent else { return Ok(Attempt::Ended(Transacted::Committed)) };
     let reasons = match error.as_service_error() {
         Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
             cancelled.cancellation_reasons()

@@ -8,16 +8,16 @@ use super::Unit;
 /// The member `_aws`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
-pub struct EmfMetadata {
+pub struct EmfMetadata<'a> {
     timestamp: i64,
-    cloud_watch_metrics: [MetricDirective; 1],
+    cloud_watch_metrics: [MetricDirective<'a>; 1],
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct MetricDirective {
+struct MetricDirective<'a> {
     namespace: &'static str,
-    dimensions: [Vec<&'static str>; 1],
+    dimensions: [&'a [&'static str]; 1],
     metrics: Vec<MetricDefinition>,
 }
 
@@ -28,21 +28,20 @@ struct MetricDefinition {
     unit: &'static str,
 }
 
-impl EmfMetadata {
-    /// For a line written at `at` whose members have the names of these dimensions and metrics.
+impl<'a> EmfMetadata<'a> {
+    /// The dimensions of most metrics.
+    pub const DIMENSIONS: &'static [&'static str] = &["Stage", "Operation"];
+
+    /// For a line written at `at` with a member for each of these dimensions and metrics.
     pub fn new(
         at: Timestamp,
-        dimensions: Vec<&'static str>,
+        dimensions: &'a [&'static str],
         metrics: impl IntoIterator<Item = (&'static str, Unit)>,
     ) -> Self {
         let definition = |(name, unit): (_, Unit)| MetricDefinition { name, unit: unit.name() };
-        Self {
-            timestamp: at.as_millisecond(),
-            cloud_watch_metrics: [MetricDirective {
-                namespace: "Switchyard",
-                dimensions: [dimensions],
-                metrics: metrics.into_iter().map(definition).collect(),
-            }],
-        }
+        let metrics = metrics.into_iter().map(definition).collect();
+        let directive =
+            MetricDirective { namespace: "Switchyard", dimensions: [dimensions], metrics };
+        Self { timestamp: at.as_millisecond(), cloud_watch_metrics: [directive] }
     }
 }
