@@ -10,7 +10,7 @@ pub mod accounts;
 pub mod bucket;
 pub mod capacity;
 pub mod idempotency;
-pub mod leases;
+pub mod ids;
 pub mod limits;
 pub mod reading;
 pub mod row;
@@ -22,7 +22,7 @@ pub mod transaction;
 pub use accounts::Accounts;
 pub use bucket::Bucket;
 pub use idempotency::Idempotency;
-pub use leases::Leases;
+pub use ids::IdLeases;
 pub use limits::Limits;
 pub use row::Item;
 pub use table::{

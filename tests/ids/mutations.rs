@@ -10,7 +10,7 @@ use crate::faults::run;
 #[test]
 fn every_bug_planted_in_ids_is_caught() {
     let bugs: [(&str, Mutation); 2] = [
-        ("a lane is leased to whoever asks", lease_unguarded),
+        ("a shard is leased to whoever asks", lease_unguarded),
         ("a lease never ends for others", lease_never_ends),
     ];
     for (name, bug) in bugs {
@@ -28,7 +28,7 @@ fn lease_unguarded(operation: &str, request: &mut Value) {
 fn lease_never_ends(operation: &str, request: &mut Value) {
     let key = request["Key"]["pk"]["S"].as_str().unwrap_or_default().to_owned();
     if operation == "UpdateItem" && key.starts_with("lane#") {
-        // Every lane looks taken, for ever.
+        // Every shard looks taken, for ever.
         request["ConditionExpression"] = json!("attribute_exists(pk) AND ended_at = :bound");
     }
 }
