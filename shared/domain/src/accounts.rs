@@ -16,10 +16,12 @@ mod key;
 mod message;
 mod role;
 
-pub use account::{Account, Amendment, NewAccount, NewValue, Profile, State, Tenant, UserId};
-pub use audit::{Audit, Change};
-pub use key::{ApiKey, Key, KeyId, NewKey, Principal, SecretHash, Verdict, verify};
-pub use message::{AccountChanged, KeyUsed, Message, hour_of};
+pub use account::{
+    Account, AccountProfile, AccountState, Amendment, NewAccount, NewValue, Tenant, UserId,
+};
+pub use audit::{AccountChange, AuditEntry};
+pub use key::{ApiKey, KeyId, KeyVerdict, NewKey, PresentedKey, Principal, SecretHash, verify};
+pub use message::{AccountChanged, AccountMessage, KeyUsed, hour_of};
 pub use role::{Role, Roles};
 
 /// The caller's mistake, in the domain's words; the boundary knows what HTTP calls it.

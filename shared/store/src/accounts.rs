@@ -15,7 +15,7 @@ use aws_sdk_dynamodb::types::{
     TransactWriteItem, Update,
 };
 use domain::Failure;
-use domain::accounts::{Account, Audit, UserId};
+use domain::accounts::{Account, AuditEntry, UserId};
 
 use crate::capacity;
 use crate::idempotency::{Idempotency, StoredResponse, Ticket};
@@ -23,7 +23,7 @@ use crate::row::{key, number, text};
 use crate::schema::{GSI1, GSI1_PK, GSI1_SK};
 use crate::transaction::{Transacted, put, transact, update};
 
-pub use keys::{CreatedKey, RevokedKey};
+pub use keys::{KeyCreation, KeyRevocation};
 
 /// The accounts table.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ pub struct Accounts {
 
 /// How a creation ended.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Created {
+pub enum AccountCreation {
     /// The account is there.
     Created,
     /// The user id belongs to someone.
@@ -46,7 +46,7 @@ pub enum Created {
 
 /// How an amendment ended.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Amended {
+pub enum AccountAmendment {
     /// The next version is there.
     Amended,
     /// The account is not at the version the amendment was made from.
@@ -81,10 +81,10 @@ impl Accounts {
     pub async fn create(
         &self,
         account: &Account,
-        audit: &Audit,
+        audit: &AuditEntry,
         answer: Option<(&Ticket, &StoredResponse)>,
         token: &str,
-    ) -> Result<Created, Failure> {
+    ) -> Result<AccountCreation, Failure> {
         const ACTION: &str = "create the account";
         let new = Put::builder()
             .table_name(&self.table)
@@ -100,9 +100,11 @@ impl Accounts {
             items.push(self.once.completion(ticket, answer)?);
         }
         Ok(match transact(&self.client, ACTION, items, token).await? {
-            Transacted::Committed => Created::Created,
-            refused @ Transacted::Refused(_) if refused.refused(0).is_some() => Created::Taken,
-            Transacted::Refused(_) => Created::ClaimLost,
+            Transacted::Committed => AccountCreation::Created,
+            refused @ Transacted::Refused(_) if refused.refused(0).is_some() => {
+                AccountCreation::Taken
+            }
+            Transacted::Refused(_) => AccountCreation::ClaimLost,
         })
     }
 
@@ -127,9 +129,9 @@ impl Accounts {
         &self,
         before: &Account,
         after: &Account,
-        audit: &Audit,
+        audit: &AuditEntry,
         token: &str,
-    ) -> Result<Amended, Failure> {
+    ) -> Result<AccountAmendment, Failure> {
         const ACTION: &str = "amend the account";
         let next = Put::builder()
             .table_name(&self.table)
@@ -152,9 +154,9 @@ impl Accounts {
         }
         let outcome = transact(&self.client, ACTION, items, token).await?;
         Ok(match outcome {
-            Transacted::Committed => Amended::Amended,
-            Transacted::Refused(_) if outcome.refused(0).is_some() => Amended::Moved,
-            Transacted::Refused(_) => Amended::LastAdmin,
+            Transacted::Committed => AccountAmendment::Amended,
+            Transacted::Refused(_) if outcome.refused(0).is_some() => AccountAmendment::Moved,
+            Transacted::Refused(_) => AccountAmendment::LastAdmin,
         })
     }
 

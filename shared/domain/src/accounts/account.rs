@@ -90,13 +90,13 @@ impl Default for Tenant {
 
 /// Whether the account's keys can work at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum AccountState {
     Active,
     /// Switched off; none of its keys works.
     Disabled,
 }
 
-impl State {
+impl AccountState {
     /// The state's name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
@@ -106,21 +106,21 @@ impl State {
     }
 
     /// The state of that name, if there is one.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         [Self::Active, Self::Disabled].into_iter().find(|state| state.name() == name)
     }
 }
 
 /// What a person reads about an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Profile {
+pub struct AccountProfile {
     /// 1 to 100 characters, no control characters.
     pub name: String,
     /// Where to reach the person; kept, never logged.
     pub email: Option<String>,
 }
 
-impl Profile {
+impl AccountProfile {
     /// Checks both fields.
     pub fn new(name: &str, email: Option<&str>) -> Result<Self, Rejected> {
         Ok(Self { name: checked_name("name", name)?, email: email.map(checked_email).transpose()? })
@@ -158,7 +158,7 @@ pub struct NewAccount {
     /// Chosen by the caller or made from random bytes.
     pub user_id: UserId,
     /// The person's side of it.
-    pub profile: Profile,
+    pub profile: AccountProfile,
     /// What the account may do.
     pub roles: Roles,
     /// The team it belongs to.
@@ -171,13 +171,13 @@ pub struct Account {
     /// Its name for ever.
     pub user_id: UserId,
     /// The person's side of it.
-    pub profile: Profile,
+    pub profile: AccountProfile,
     /// What the account may do.
     pub roles: Roles,
     /// The team it belongs to.
     pub tenant: Tenant,
     /// Whether its keys can work at all.
-    pub state: State,
+    pub state: AccountState,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it last changed.
@@ -197,7 +197,7 @@ impl Account {
             profile: new.profile,
             roles: new.roles,
             tenant: new.tenant,
-            state: State::Active,
+            state: AccountState::Active,
             created_at: now,
             updated_at: now,
             key_epoch: 0,
@@ -207,7 +207,7 @@ impl Account {
 
     /// True for an account that counts as an admin.
     pub fn is_active_admin(&self) -> bool {
-        self.state == State::Active && self.roles.contains(Role::Admin)
+        self.state == AccountState::Active && self.roles.contains(Role::Admin)
     }
 
     /// The next version with `amendment` applied. Only admins change more than their own profile.
@@ -241,7 +241,7 @@ impl Account {
         next.roles = amendment.roles.unwrap_or(self.roles);
         next.tenant = amendment.tenant.clone().unwrap_or_else(|| self.tenant.clone());
         next.state = amendment.state.unwrap_or(self.state);
-        if next.state == State::Disabled && self.state == State::Active {
+        if next.state == AccountState::Disabled && self.state == AccountState::Active {
             next.key_epoch = self.key_epoch + 1;
         }
         next.updated_at = now;
@@ -269,7 +269,7 @@ pub struct Amendment {
     /// The new tenant.
     pub tenant: Option<Tenant>,
     /// Disabled, or active again (with no key: the old ones stay dead).
-    pub state: Option<State>,
+    pub state: Option<AccountState>,
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::{KeyId, UserId};
 
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum AccountChange {
     /// An account came to be.
     AccountCreated,
     /// Its name, email, roles, tenant or state changed.
@@ -19,7 +19,7 @@ pub enum Change {
     KeyRevoked,
 }
 
-impl Change {
+impl AccountChange {
     const ALL: [Self; 5] = [
         Self::AccountCreated,
         Self::AccountAmended,
@@ -40,19 +40,19 @@ impl Change {
     }
 
     /// The change of that name, if there is one.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|change| change.name() == name)
     }
 }
 
 /// Who did what to which account, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Audit {
+pub struct AuditEntry {
     /// Sorts by time and is unique: milliseconds, then random digits.
     pub audit_id: String,
     /// The account it happened to.
     pub user_id: UserId,
-    pub change: Change,
+    pub change: AccountChange,
     /// The key, where the change was to one.
     pub key_id: Option<KeyId>,
     /// Who did it.
@@ -60,10 +60,10 @@ pub struct Audit {
     pub at: Timestamp,
 }
 
-impl Audit {
+impl AuditEntry {
     /// A row for `change`; `random` keeps two changes of one millisecond apart.
     pub fn new(
-        change: Change,
+        change: AccountChange,
         user_id: &UserId,
         key_id: Option<&KeyId>,
         by: &UserId,

@@ -47,7 +47,7 @@ impl Role {
     }
 
     /// The role of that name, if there is one.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.name() == name)
     }
 }
@@ -105,10 +105,10 @@ mod tests {
     #[test]
     fn names_lead_back_to_their_roles() {
         for role in Role::ALL {
-            assert_eq!(Role::named(role.name()), Some(role));
+            assert_eq!(Role::from_name(role.name()), Some(role));
             assert_eq!(serde_json::to_string(&role).unwrap(), format!("\"{}\"", role.name()));
         }
-        assert_eq!(Role::named("root"), None);
+        assert_eq!(Role::from_name("root"), None);
     }
 
     proptest::proptest! {
