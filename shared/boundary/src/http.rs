@@ -33,7 +33,7 @@ use crate::{Clock, Entropy, Host, Misconfigured};
 use admission::Admission;
 use call::Noted;
 
-use domain::limits::headers::Fields;
+use domain::limits::headers::RateLimitHeaders;
 
 pub use accept::prefers_html;
 pub use answers::{Accepted, Created, NoContent, Repeatable, Storable, Text, Upserted, Versioned};
@@ -103,12 +103,12 @@ impl Api {
 
     /// What is done once an answer is out.
     pub(crate) async fn tidy(&self) {
-        self.shared.limiter.tidy().await;
+        self.shared.limiter.after_response().await;
     }
 
     /// What is done in the last half second of an environment.
     pub(crate) async fn close(&self) {
-        self.shared.limiter.close().await;
+        self.shared.limiter.shutdown().await;
     }
 
     /// Answers one request, whatever happens.
@@ -160,7 +160,7 @@ impl Api {
             measures,
         });
         let headers = response.headers_mut();
-        if let Some(fields) = meter.and_then(|meter| meter.admission().fields()) {
+        if let Some(fields) = meter.and_then(|meter| meter.admission().headers()) {
             announce(headers, fields);
         }
         if let Ok(value) = HeaderValue::try_from(trace.traceparent()) {
@@ -239,7 +239,7 @@ impl Conditions {
 }
 
 /// Tells the caller how they stand.
-fn announce(headers: &mut HeaderMap, fields: Fields) {
+fn announce(headers: &mut HeaderMap, fields: RateLimitHeaders) {
     for (name, value) in [
         ("ratelimit-policy", fields.policy),
         ("ratelimit", fields.current),

@@ -17,7 +17,7 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::{Operation, Problem};
-use crate::limits::{Limiter, Meter};
+use crate::limits::{Limiter, RequestLimiter};
 use crate::telemetry::Trace;
 
 /// What API Gateway has decoded in a path and a URI can't hold as it is.
@@ -58,7 +58,7 @@ pub struct IncomingRequest {
     /// Claims that the gateway's JWT authorizer has verified.
     pub claims: Option<std::collections::HashMap<String, String>>,
     pub(super) principal: Option<Arc<Principal>>,
-    pub(super) meter: Option<Meter>,
+    pub(super) meter: Option<RequestLimiter>,
     pub(super) seen: Seen,
 }
 
@@ -90,7 +90,7 @@ impl Call {
     /// What the node knows about limits, for a handler that is asked about others. It is as fresh as
     /// the request, and tidied up after the answer.
     pub fn limiter(&self) -> Option<&Arc<Limiter>> {
-        self.meter.as_ref().map(Meter::limiter)
+        self.meter.as_ref().map(RequestLimiter::limiter)
     }
 
     /// Who is calling.
@@ -188,7 +188,7 @@ pub(super) struct Noted {
     pub(super) path: Option<&'static str>,
     pub(super) operation: Option<&'static str>,
     pub(super) principal: Option<String>,
-    pub(super) meter: Option<Meter>,
+    pub(super) meter: Option<RequestLimiter>,
 }
 
 impl Seen {
@@ -202,7 +202,7 @@ impl Seen {
         noted.principal = Some(principal.user_id.as_str().to_owned());
     }
 
-    pub(super) fn metered(&self, meter: &Meter) {
+    pub(super) fn metered(&self, meter: &RequestLimiter) {
         self.0.lock().meter = Some(meter.clone());
     }
 

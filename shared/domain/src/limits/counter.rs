@@ -1,12 +1,12 @@
 //! The shared counter: one row for a quota and a key, and the only writes that may change it.
 //!
-//! A [`Write`] is a guard and a change, in terms that a condition expression can say. [`Row::apply`]
+//! A [`CounterWrite`] is a condition and a change, in terms that a condition expression can say. [`CounterRow::apply`]
 //! is what it means; the store's adapter says the same to DynamoDB, and a test compares the two. A
-//! write is planned from the row as it was last seen; if the row has moved on, the guard fails, the
+//! write is planned from the row as it was last seen; if the row has moved on, the condition fails, the
 //! store returns the row as it is, and the write is planned again.
 //!
 //! Guarantee: whoever commits a debit of `n` units may admit `n` units until their lease ends, and
-//! all together never pass the quota. Absent: a guard that a slow clock could satisfy twice (the row's
+//! all together never pass the quota. Absent: a condition that a slow clock could satisfy twice (the row's
 //! window only grows, a bucket's time never falls by itself, a log never forgets early).
 
 mod bucket;
@@ -19,7 +19,7 @@ use super::quota::{Algorithm, Quota};
 
 /// What the store keeps for a quota and a key. A new key's row is all zeros.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Row {
+pub struct CounterRow {
     /// Which window `used` counts: time ÷ length.
     pub window: i64,
     /// Units debited in that window.
@@ -39,25 +39,25 @@ pub struct Row {
 /// A number in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Field {
-    /// [`Row::window`].
+    /// [`CounterRow::window`].
     Window,
-    /// [`Row::used`].
+    /// [`CounterRow::used`].
     Used,
-    /// [`Row::before`].
+    /// [`CounterRow::before`].
     Before,
-    /// [`Row::leases`].
+    /// [`CounterRow::leases`].
     Leases,
-    /// [`Row::leases_before`].
+    /// [`CounterRow::leases_before`].
     LeasesBefore,
-    /// [`Row::full_at`].
+    /// [`CounterRow::full_at`].
     FullAt,
 }
 
 /// How a number compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Is {
+pub enum Comparison {
     /// `=`
-    Exactly,
+    Equals,
     /// `<=`
     AtMost,
     /// `>=`
@@ -66,44 +66,44 @@ pub enum Is {
 
 /// When a write may happen.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Guard {
+pub enum WriteCondition {
     /// There is no row.
     Absent,
     /// There is one, and every number is as said.
-    Row(Vec<(Field, Is, i128)>),
+    Present(Vec<(Field, Comparison, i128)>),
     /// There is none, or every number is as said.
-    AbsentOr(Vec<(Field, Is, i128)>),
+    AbsentOr(Vec<(Field, Comparison, i128)>),
 }
 
 /// What a number becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Change {
-    Be(i128),
+pub enum FieldUpdate {
+    Set(i128),
     /// So much more.
-    Plus(i128),
+    Add(i128),
     /// What that field was, and so much more.
-    Was(Field, i128),
+    SetFrom(Field, i128),
 }
 
 /// A conditional write of one row.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Write {
+pub struct CounterWrite {
     /// When it may happen.
-    pub guard: Guard,
+    pub condition: WriteCondition,
     /// What it changes; each value is taken from the row as it was, and from zero where there was
     /// none.
-    pub changes: Vec<(Field, Change)>,
+    pub updates: Vec<(Field, FieldUpdate)>,
     /// The log that replaces the row's, where there is one.
     pub log: Option<Vec<i64>>,
 }
 
 /// What planning a debit comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Plan {
-    Write(Write),
+pub enum WritePlan {
+    Write(CounterWrite),
     /// The row, as known, has too few left.
     Denied {
-        /// When it will have enough if nobody else takes any; `None` if it never has so many.
+        /// When it will have enough if no more is taken; `None` if it never has so many.
         retry_at_ms: Option<i64>,
     },
 }
@@ -118,7 +118,7 @@ pub struct Unspent {
     pub taken_at_ms: i64,
 }
 
-impl Row {
+impl CounterRow {
     fn get(&self, field: Field) -> i128 {
         match field {
             Field::Window => self.window.into(),
@@ -143,16 +143,16 @@ impl Row {
         }
     }
 
-    /// What the store does: the row after the write, or `None` if its guard does not hold.
-    pub fn apply(row: Option<&Self>, write: &Write) -> Option<Self> {
-        let held = match (&write.guard, row) {
-            (Guard::Absent | Guard::AbsentOr(_), None) => true,
-            (Guard::Absent, Some(_)) | (Guard::Row(_), None) => false,
-            (Guard::Row(tests) | Guard::AbsentOr(tests), Some(row)) => {
+    /// What the store does: the row after the write, or `None` if its condition does not hold.
+    pub fn apply(row: Option<&Self>, write: &CounterWrite) -> Option<Self> {
+        let held = match (&write.condition, row) {
+            (WriteCondition::Absent | WriteCondition::AbsentOr(_), None) => true,
+            (WriteCondition::Absent, Some(_)) | (WriteCondition::Present(_), None) => false,
+            (WriteCondition::Present(tests) | WriteCondition::AbsentOr(tests), Some(row)) => {
                 tests.iter().all(|(field, is, value)| {
                     matches!(
                         (is, row.get(*field).cmp(value)),
-                        (_, Equal) | (Is::AtMost, Less) | (Is::AtLeast, Greater)
+                        (_, Equal) | (Comparison::AtMost, Less) | (Comparison::AtLeast, Greater)
                     )
                 })
             }
@@ -162,11 +162,11 @@ impl Row {
         }
         let was = row.cloned().unwrap_or_default();
         let mut is = was.clone();
-        for (field, change) in &write.changes {
+        for (field, change) in &write.updates {
             let value = match change {
-                Change::Be(value) => *value,
-                Change::Plus(more) => was.get(*field) + more,
-                Change::Was(other, more) => was.get(*other) + more,
+                FieldUpdate::Set(value) => *value,
+                FieldUpdate::Add(more) => was.get(*field) + more,
+                FieldUpdate::SetFrom(other, more) => was.get(*other) + more,
             };
             is.set(*field, value);
         }
@@ -181,35 +181,35 @@ impl Quota {
     /// The write that debits `units` (and credits what was never spent), as far as the row is known.
     pub fn debit(
         &self,
-        known: Option<&Row>,
+        known: Option<&CounterRow>,
         units: i64,
         unspent: Option<Unspent>,
         now_ms: i64,
-    ) -> Plan {
+    ) -> WritePlan {
         self.debit_as(false, known, units, unspent, now_ms)
     }
 
     /// The same for one of many nodes: a little less exact, and more likely to hold.
-    pub fn debit_in_crowd(
+    pub fn debit_contended(
         &self,
-        known: Option<&Row>,
+        known: Option<&CounterRow>,
         units: i64,
         unspent: Option<Unspent>,
         now_ms: i64,
-    ) -> Plan {
+    ) -> WritePlan {
         self.debit_as(true, known, units, unspent, now_ms)
     }
 
     fn debit_as(
         &self,
-        in_crowd: bool,
-        known: Option<&Row>,
+        contended: bool,
+        known: Option<&CounterRow>,
         units: i64,
         unspent: Option<Unspent>,
         now_ms: i64,
-    ) -> Plan {
+    ) -> WritePlan {
         if units > self.capacity() {
-            return Plan::Denied { retry_at_ms: None };
+            return WritePlan::Denied { retry_at_ms: None };
         }
         match self.algorithm {
             Algorithm::FixedWindow | Algorithm::SlidingWindow => {
@@ -217,13 +217,18 @@ impl Quota {
             }
             Algorithm::SlidingLog => log::debit(self, known, units, now_ms),
             Algorithm::TokenBucket | Algorithm::LeakyBucket => {
-                bucket::debit(self, known, units, unspent, in_crowd, now_ms)
+                bucket::debit(self, known, units, unspent, contended, now_ms)
             }
         }
     }
 
     /// The write that only credits what was never spent; `None` if that would change nothing.
-    pub fn credit(&self, known: &Row, unspent: Unspent, now_ms: i64) -> Option<Write> {
+    pub fn credit(
+        &self,
+        known: &CounterRow,
+        unspent: Unspent,
+        now_ms: i64,
+    ) -> Option<CounterWrite> {
         match self.algorithm {
             Algorithm::FixedWindow | Algorithm::SlidingWindow => {
                 window::credit(self, known, unspent)
@@ -236,7 +241,7 @@ impl Quota {
     }
 
     /// How many units a debit could take.
-    pub fn free(&self, known: Option<&Row>, now_ms: i64) -> i64 {
+    pub fn free(&self, known: Option<&CounterRow>, now_ms: i64) -> i64 {
         let Some(row) = known else { return self.leasable() };
         match self.algorithm {
             Algorithm::FixedWindow | Algorithm::SlidingWindow => window::free(self, row, now_ms),
@@ -245,8 +250,8 @@ impl Quota {
         }
     }
 
-    /// When everything is available again if nobody takes any more.
-    pub fn reset_at_ms(&self, known: Option<&Row>, now_ms: i64) -> i64 {
+    /// When everything is available again if no more is taken.
+    pub fn reset_at_ms(&self, known: Option<&CounterRow>, now_ms: i64) -> i64 {
         let at = match (self.algorithm, known) {
             (Algorithm::FixedWindow | Algorithm::SlidingWindow, _) => {
                 window::ends_at(self, known, now_ms)
@@ -259,7 +264,7 @@ impl Quota {
     }
 
     /// The row's window now; a clock that is behind the row follows it.
-    pub fn window_at(&self, known: Option<&Row>, now_ms: i64) -> i64 {
+    pub fn window_at(&self, known: Option<&CounterRow>, now_ms: i64) -> i64 {
         let window = now_ms.div_euclid(self.window_ms.max(1));
         known.map_or(window, |row| window.max(row.window))
     }

@@ -49,7 +49,7 @@ impl Dimension {
 /// Whether a rule refuses, or only says what it would have refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
+pub enum RuleMode {
     Enforce,
     /// It counts and reports.
     Shadow,
@@ -80,7 +80,7 @@ pub struct Rule {
     pub anonymous_only: bool,
     pub quota: Quota,
     /// Whether it refuses.
-    pub mode: Mode,
+    pub mode: RuleMode,
     /// What it does without the store.
     pub on_failure: OnFailure,
     /// A sentence for people.

@@ -1,20 +1,20 @@
 //! Who asks for what, when.
 
-use super::{Plan, START_MS, Spread};
+use super::{LimitsPlan, START_MS, Spread};
 use crate::dice::Dice;
 
 pub(super) struct Traffic {
     rate: i64,
     bursts: bool,
-    nodes: Lots,
-    keys: Lots,
+    nodes: WeightedChoice,
+    keys: WeightedChoice,
     /// This second's rate, and thousandths of a request that are still to come.
     current: i64,
     rest: i64,
 }
 
 /// Numbers drawn with their shares.
-struct Lots {
+struct WeightedChoice {
     /// The sum of the shares up to each number.
     sums: Vec<u64>,
     /// The numbers in another order, so that the heavy ones are not neighbours.
@@ -22,12 +22,12 @@ struct Lots {
 }
 
 impl Traffic {
-    pub(super) fn new(plan: &Plan, dice: &mut Dice) -> Self {
+    pub(super) fn new(plan: &LimitsPlan, dice: &mut Dice) -> Self {
         Self {
             rate: plan.rate,
             bursts: plan.bursts,
-            nodes: Lots::new(plan.nodes, plan.over_nodes, dice),
-            keys: Lots::new(plan.keys, plan.over_keys, dice),
+            nodes: WeightedChoice::new(plan.nodes, plan.over_nodes, dice),
+            keys: WeightedChoice::new(plan.keys, plan.over_keys, dice),
             current: plan.rate,
             rest: 0,
         }
@@ -52,7 +52,7 @@ impl Traffic {
     }
 }
 
-impl Lots {
+impl WeightedChoice {
     fn new(count: usize, spread: Spread, dice: &mut Dice) -> Self {
         let mut sum = 0;
         let share = |number: usize| match spread {
@@ -74,7 +74,7 @@ impl Lots {
 
     fn draw(&self, dice: &mut Dice) -> usize {
         let Some(&all) = self.sums.last() else { return 0 };
-        let lot = dice.below(all);
-        self.order[self.sums.partition_point(|sum| *sum <= lot)]
+        let drawn = dice.below(all);
+        self.order[self.sums.partition_point(|sum| *sum <= drawn)]
     }
 }

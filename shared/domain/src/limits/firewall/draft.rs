@@ -6,7 +6,7 @@
 use serde::Deserialize;
 
 use super::pattern::Pattern;
-use super::{Action, FirewallRule, HeaderTest, Network};
+use super::{FirewallAction, FirewallRule, HeaderTest, IpNetwork};
 use crate::Timestamp;
 
 /// The most networks in a rule.
@@ -16,7 +16,7 @@ const MAX_NETWORKS: usize = 5_000;
 const MAX_ENTRIES: usize = 50;
 
 /// The longest entry.
-const LONGEST: usize = 256;
+const MAX_ENTRY_LENGTH: usize = 256;
 
 /// The longest reason.
 const MAX_REASON_LENGTH: usize = 200;
@@ -26,7 +26,7 @@ const MAX_REASON_LENGTH: usize = 200;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FirewallDraft {
     /// `allow` or `deny`.
-    pub action: Action,
+    pub action: FirewallAction,
     /// Networks, or single addresses.
     #[serde(default)]
     pub cidrs: Vec<String>,
@@ -71,7 +71,7 @@ impl FirewallDraft {
         let rule = FirewallRule {
             id: id.to_owned(),
             action: self.action,
-            cidrs: each("cidrs", MAX_NETWORKS, self.cidrs, |text| Network::read(&text))?,
+            cidrs: each("cidrs", MAX_NETWORKS, self.cidrs, |text| IpNetwork::parse(&text))?,
             paths: each("paths", MAX_ENTRIES, self.paths, path)?,
             methods: each("methods", MAX_ENTRIES, self.methods, method)?,
             headers: headers(self.headers)?,
@@ -115,17 +115,17 @@ fn each<T, U>(
 /// Header values that aren't printable ASCII can't be read as text, so nothing else would match.
 fn text(text: String) -> Result<String, String> {
     let printable = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
-    if printable && (1..=LONGEST).contains(&text.len()) {
+    if printable && (1..=MAX_ENTRY_LENGTH).contains(&text.len()) {
         return Ok(text);
     }
-    Err(format!("must be 1 to {LONGEST} printable ASCII characters"))
+    Err(format!("must be 1 to {MAX_ENTRY_LENGTH} printable ASCII characters"))
 }
 
 fn path(pattern: String) -> Result<String, String> {
-    if pattern.len() > LONGEST {
-        return Err(format!("must be at most {LONGEST} characters"));
+    if pattern.len() > MAX_ENTRY_LENGTH {
+        return Err(format!("must be at most {MAX_ENTRY_LENGTH} characters"));
     }
-    Pattern::read(&pattern).map(|_| pattern).map_err(str::to_owned)
+    Pattern::parse(&pattern).map(|_| pattern).map_err(str::to_owned)
 }
 
 fn method(mut method: String) -> Result<String, String> {
@@ -163,7 +163,7 @@ fn header(at: usize, mut test: HeaderTest) -> Result<HeaderTest, Refusal> {
 /// What HTTP calls a token: the form of methods and of headers' names.
 fn is_token(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    (1..=LONGEST).contains(&text.len()) && text.bytes().all(plain)
+    (1..=MAX_ENTRY_LENGTH).contains(&text.len()) && text.bytes().all(plain)
 }
 
 #[cfg(test)]
