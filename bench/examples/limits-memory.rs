@@ -14,7 +14,7 @@ use domain::limits::counter::CounterRow;
 use domain::limits::firewall::{DenialTracker, Firewall, FirewallAction, FirewallRule, IpNetwork};
 use domain::limits::history::{MAX_REPORTS, UsageRecorder};
 use domain::limits::ledger::{DebitOutcome, Ledger, LedgerDecision, MAX_KEYS, QuotaCheck};
-use domain::limits::rule::{Dimension, OnFailure, Rule, RuleMode};
+use domain::limits::rule::{Dimension, Rule};
 use domain::limits::{Algorithm, CallerRef, Quota};
 
 const HOUR_MS: i64 = 3_600_000;
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "firewall" => return firewall(count),
         _ => return Err("<keys|shards|logs|firewall> <count>".into()),
     };
-    let quota = Quota { algorithm, limit, window_ms, burst: None };
+    let quota = Quota::new(algorithm, limit, window_ms);
     let before = resident("VmRSS:")?;
     let mut node = Node::new(quota);
     let mut early = 0;
@@ -129,16 +129,9 @@ fn check<'a>(
 
 fn rule(quota: Quota, dimension: Dimension) -> Rule {
     Rule {
-        id: format!("jobs-{}", dimension.name()),
         resources: vec!["/api/v1/jobs/{id}".to_owned()],
         methods: vec!["POST".to_owned()],
-        dimension,
-        anonymous_only: false,
-        quota,
-        mode: RuleMode::Enforce,
-        on_failure: OnFailure::Open,
-        description: String::new(),
-        version: 1,
+        ..Rule::new(format!("jobs-{}", dimension.name()), dimension, quota)
     }
 }
 
@@ -159,17 +152,10 @@ fn block(number: u64) -> FirewallRule {
         IpAddr::V6((u128::from(bits) << 64).into())
     };
     FirewallRule {
-        id: format!("auto-{bits:016x}"),
-        action: FirewallAction::Deny,
         cidrs: vec![IpNetwork::containing(address, if address.is_ipv4() { 32 } else { 64 })],
-        paths: Vec::new(),
-        methods: Vec::new(),
-        headers: Vec::new(),
-        user_agents: Vec::new(),
         reason: "Refused 100 times within 60 s: blocked for 600 s.".to_owned(),
-        expires_at: None,
-        version: 1,
         automatic: true,
+        ..FirewallRule::new(format!("auto-{bits:016x}"), FirewallAction::Deny)
     }
 }
 

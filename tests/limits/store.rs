@@ -28,7 +28,7 @@ fn at(ms: i64) -> Timestamp {
 }
 
 fn quota(algorithm: Algorithm, limit: i64) -> Quota {
-    Quota { algorithm, limit, window_ms: MINUTE, burst: None }
+    Quota::new(algorithm, limit, MINUTE)
 }
 
 fn debit(quota: &Quota, known: Option<&CounterRow>, units: i64, now_ms: i64) -> CounterWrite {

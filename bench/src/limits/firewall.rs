@@ -114,17 +114,8 @@ fn v6(number: u64) -> Ipv6Addr {
 
 fn rule(at: usize, networks: &[IpNetwork]) -> FirewallRule {
     FirewallRule {
-        id: format!("block-{at}"),
-        action: FirewallAction::Deny,
         cidrs: networks.to_vec(),
-        paths: Vec::new(),
-        methods: Vec::new(),
-        headers: Vec::new(),
-        user_agents: Vec::new(),
-        reason: String::new(),
-        expires_at: None,
-        version: 1,
-        automatic: false,
+        ..FirewallRule::new(format!("block-{at}"), FirewallAction::Deny)
     }
 }
 

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use domain::limits::counter::CounterRow;
 use domain::limits::ledger::{DebitOutcome, Ledger, LedgerDecision, QuotaCheck};
-use domain::limits::rule::{Dimension, OnFailure, Rule, RuleMode};
+use domain::limits::rule::{Dimension, Rule};
 use domain::limits::rules::{AppliedRule, Exemptions, RuleSet};
 use domain::limits::{Algorithm, CallerRef, Quota};
 
@@ -145,20 +145,12 @@ fn caller(number: usize) -> CallerRef<'static> {
 /// The rule of a resource in one dimension.
 pub(crate) fn rule(resource: usize, dimension: Dimension) -> Rule {
     Rule {
-        id: format!("resource-{resource}-{}", dimension.name().to_lowercase()),
         resources: vec![format!("/api/v1/r{resource}/{{id}}")],
         methods: vec!["POST".to_owned()],
-        dimension,
-        anonymous_only: false,
-        quota: Quota {
-            algorithm: Algorithm::SlidingWindow,
-            limit: LIMIT,
-            window_ms: DAY_MS,
-            burst: None,
-        },
-        mode: RuleMode::Enforce,
-        on_failure: OnFailure::Open,
-        description: String::new(),
-        version: 1,
+        ..Rule::new(
+            format!("resource-{resource}-{}", dimension.name().to_lowercase()),
+            dimension,
+            Quota::new(Algorithm::SlidingWindow, LIMIT, DAY_MS),
+        )
     }
 }

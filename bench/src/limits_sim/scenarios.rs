@@ -112,7 +112,7 @@ fn scenario(algorithm: &'static str, traffic: &'static str, plan: LimitsPlan) ->
 /// One key under `demand` percent of its quota, for four windows.
 fn plan(algorithm: Algorithm, limit: i64, window_ms: i64, demand: i64) -> LimitsPlan {
     LimitsPlan {
-        quota: Quota { algorithm, limit, window_ms, burst: None },
+        quota: Quota::new(algorithm, limit, window_ms),
         nodes: NODES,
         keys: 1,
         rate: limit * demand * 10 / window_ms,

@@ -25,7 +25,7 @@ use boundary::telemetry::Log;
 use boundary::{Aws, Clock, Entropy, Host, Vars};
 use domain::Timestamp;
 use domain::limits::firewall::FirewallRequest;
-use domain::limits::rule::{Dimension, OnFailure, Rule, RuleMode};
+use domain::limits::rule::{Dimension, OnFailure, Rule};
 use domain::limits::{Algorithm, Quota};
 use serde_json::{Value, json};
 
@@ -142,21 +142,14 @@ fn caller() -> Result<Caller, Box<dyn Error>> {
 /// A rule as the table has it.
 fn document(dimension: Dimension) -> Value {
     let rule = Rule {
-        id: format!("bench-{}", dimension.name()),
         resources: vec![RESOURCE.to_owned()],
         methods: vec!["POST".to_owned()],
-        dimension,
-        anonymous_only: false,
-        quota: Quota {
-            algorithm: Algorithm::SlidingWindow,
-            limit: LIMIT,
-            window_ms: DAY_MS,
-            burst: None,
-        },
-        mode: RuleMode::Enforce,
         on_failure: OnFailure::Closed,
-        description: String::new(),
-        version: 1,
+        ..Rule::new(
+            format!("bench-{}", dimension.name()),
+            dimension,
+            Quota::new(Algorithm::SlidingWindow, LIMIT, DAY_MS),
+        )
     };
     json!({
         "pk": { "S": "rules" },

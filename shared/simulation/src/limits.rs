@@ -21,7 +21,7 @@ use traffic::Traffic;
 
 use crate::dice::Dice;
 use domain::limits::quota::Quota;
-use domain::limits::rule::{Dimension, OnFailure, Rule, RuleMode};
+use domain::limits::rule::{Dimension, OnFailure, Rule};
 
 /// The simulated present at the start: the beginning of a day.
 const START_MS: i64 = 1_772_323_200_000;
@@ -225,16 +225,8 @@ impl<'p> World<'p> {
 
 fn rule(plan: &LimitsPlan) -> Rule {
     Rule {
-        id: "simulated".to_owned(),
-        resources: Vec::new(),
-        methods: Vec::new(),
-        dimension: Dimension::User,
-        anonymous_only: false,
-        quota: plan.quota,
-        mode: RuleMode::Enforce,
         on_failure: plan.partition.map_or(OnFailure::Open, |partition| partition.on_failure),
-        description: String::new(),
-        version: 1,
+        ..Rule::new("simulated", Dimension::User, plan.quota)
     }
 }
 

@@ -106,8 +106,7 @@ async fn strike_close(nth: u64, fault: Fault) -> bool {
     let context = format!("call {nth}, {fault:?}: {spent} spent, {row:?}");
     assert!([spent, held].contains(&row.used), "{context}");
     assert!(struck || row.used == spent, "{context}");
-    let quota =
-        Quota { algorithm: Algorithm::SlidingWindow, limit: 160, window_ms: 60_000, burst: None };
+    let quota = Quota::new(Algorithm::SlidingWindow, 160, 60_000);
     let rest = quota.free(Some(&row), lab.clock.now_ms());
     assert_eq!(check(&lab, &check_body("/t/leased", rest)).await.status, 200, "{context}");
     assert_eq!(check(&lab, &check_body("/t/leased", 1)).await.status, 429, "{context}");

@@ -45,16 +45,8 @@ pub(in crate::limits) async fn decide(lab: &Lab, paths: &[&str]) {
 pub(in crate::limits) fn rules() -> Vec<Rule> {
     use Algorithm::{FixedWindow, SlidingLog, SlidingWindow, TokenBucket};
     let rule = |id: &str, path: &str, dimension, algorithm, limit| Rule {
-        id: id.to_owned(),
         resources: vec![path.to_owned()],
-        methods: Vec::new(),
-        dimension,
-        anonymous_only: false,
-        quota: Quota { algorithm, limit, window_ms: MINUTE, burst: None },
-        mode: RuleMode::Enforce,
-        on_failure: OnFailure::Open,
-        description: String::new(),
-        version: 1,
+        ..Rule::new(id, dimension, Quota::new(algorithm, limit, MINUTE))
     };
     let burst = |rule: Rule, burst| Rule {
         quota: Quota { burst: Some(burst), ..rule.quota },

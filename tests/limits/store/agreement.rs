@@ -3,8 +3,10 @@
 //! Plans are made from rows as they are and as they were, by clocks that run apart; some of their
 //! numbers are then moved by one, so that every comparison is met at its edge.
 
+use domain::limits::counter::Comparison::{AtLeast, AtMost, Equals};
+use domain::limits::counter::FieldUpdate::{Add, Set, SetFrom};
 use domain::limits::counter::{
-    Comparison, CounterRow, CounterWrite, Field, FieldUpdate, Unspent, WriteCondition, WritePlan,
+    CounterRow, CounterWrite, Field, FieldUpdate, Unspent, WriteCondition, WritePlan,
 };
 use domain::limits::ledger::DebitOutcome;
 use domain::limits::{Algorithm, Quota};
@@ -104,7 +106,7 @@ fn some_quota(algorithm: Algorithm, dice: &mut Dice) -> Quota {
     let limit = [1, 7, 100, 150, 1_000_000_000][usize::try_from(dice.below(5)).unwrap_or(0)];
     let limit = if algorithm == Algorithm::SlidingLog { limit.min(20) } else { limit };
     let window_ms = [1_000, 60_000, 86_400_000][usize::try_from(dice.below(3)).unwrap_or(0)];
-    let quota = Quota { algorithm, limit, window_ms, burst: None };
+    let quota = Quota::new(algorithm, limit, window_ms);
     let burst = (quota.is_bucket() && dice.below(2) == 0).then_some(2 * limit);
     Quota { burst, ..quota }
 }
@@ -151,34 +153,31 @@ async fn every_comparison_and_change_is_said_as_it_is_meant() {
     };
     let first = CounterWrite {
         condition: WriteCondition::Absent,
-        updates: all(FieldUpdate::Add),
+        updates: all(Add),
         log: Some(vec![1, 2]),
     };
     assert!(compare(&rows, &mut twin, &first).await);
     for (field, value) in fields.into_iter().zip(100..) {
         for (is, holds) in [
-            (Comparison::Equals, [false, true, false]),
-            (Comparison::AtMost, [false, true, true]),
-            (Comparison::AtLeast, [true, true, false]),
+            (Equals, [false, true, false]),
+            (AtMost, [false, true, true]),
+            (AtLeast, [true, true, false]),
         ] {
             for (bound, holds) in (value - 1..).zip(holds) {
                 for condition in [WriteCondition::Present, WriteCondition::AbsentOr] {
                     let condition = condition(vec![(field, is, bound)]);
-                    let write = CounterWrite {
-                        condition,
-                        updates: vec![(field, FieldUpdate::Add(0))],
-                        log: None,
-                    };
+                    let write =
+                        CounterWrite { condition, updates: vec![(field, Add(0))], log: None };
                     assert_eq!(compare(&rows, &mut twin, &write).await, holds, "{write:?}");
                 }
             }
         }
     }
-    let condition = || WriteCondition::Present(vec![(Field::Window, Comparison::AtLeast, 0)]);
+    let condition = || WriteCondition::Present(vec![(Field::Window, AtLeast, 0)]);
     let swap = vec![
-        (Field::Used, FieldUpdate::SetFrom(Field::Before, -3)),
-        (Field::Before, FieldUpdate::SetFrom(Field::Used, 4)),
-        (Field::FullAt, FieldUpdate::Add(-100)),
+        (Field::Used, SetFrom(Field::Before, -3)),
+        (Field::Before, SetFrom(Field::Used, 4)),
+        (Field::FullAt, Add(-100)),
     ];
     assert!(
         compare(
@@ -188,11 +187,7 @@ async fn every_comparison_and_change_is_said_as_it_is_meant() {
         )
         .await
     );
-    let fresh = CounterWrite {
-        condition: condition(),
-        updates: all(FieldUpdate::Set),
-        log: Some(Vec::new()),
-    };
+    let fresh = CounterWrite { condition: condition(), updates: all(Set), log: Some(Vec::new()) };
     assert!(compare(&rows, &mut twin, &fresh).await);
     let absent = CounterWrite { condition: WriteCondition::Absent, updates: Vec::new(), log: None };
     assert!(!compare(&rows, &mut twin, &absent).await);

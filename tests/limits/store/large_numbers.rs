@@ -1,8 +1,10 @@
 //! Large numbers: none is rounded, and none is longer than every emulator of the store can hold.
 
 use domain::Timestamp;
+use domain::limits::counter::Comparison::{AtLeast, AtMost, Equals};
+use domain::limits::counter::FieldUpdate::{Add, Set};
 use domain::limits::counter::{
-    Comparison, CounterRow, CounterWrite, Field, FieldUpdate, Unspent, WriteCondition,
+    CounterRow, CounterWrite, Field, FieldUpdate, Unspent, WriteCondition,
 };
 use domain::limits::ledger::DebitOutcome;
 use domain::limits::quota::MAX_LIMIT;
@@ -22,7 +24,7 @@ const DAY: i64 = 86_400_000;
 async fn a_number_of_38_digits_is_kept_compared_and_added_to_digit_by_digit() {
     let lab = Lab::new();
     let rows = limits(&lab);
-    let quota = Quota { algorithm: Algorithm::TokenBucket, limit: 1, window_ms: DAY, burst: None };
+    let quota = Quota::new(Algorithm::TokenBucket, 1, DAY);
     let key = CounterKey::new("rule", &quota, "", 0);
     let longest = 12_345_678_901_234_567_890_123_456_789_012_345_678_i128;
     let write = |condition: WriteCondition, change: FieldUpdate| CounterWrite {
@@ -30,17 +32,16 @@ async fn a_number_of_38_digits_is_kept_compared_and_added_to_digit_by_digit() {
         updates: vec![(Field::FullAt, change)],
         log: None,
     };
-    let first = write(WriteCondition::Absent, FieldUpdate::Set(longest));
+    let first = write(WriteCondition::Absent, Set(longest));
     let stands = |full_at: i128| CounterRow { full_at, ..CounterRow::default() };
     assert_eq!(committed(rows.write(&key, &first, at(NOW)).await.unwrap()), stands(longest));
     for (is, bound, holds) in [
-        (Comparison::AtMost, longest - 1, false),
-        (Comparison::AtLeast, longest + 1, false),
-        (Comparison::Equals, longest - 1, false),
-        (Comparison::Equals, longest, true),
+        (AtMost, longest - 1, false),
+        (AtLeast, longest + 1, false),
+        (Equals, longest - 1, false),
+        (Equals, longest, true),
     ] {
-        let next =
-            write(WriteCondition::Present(vec![(Field::FullAt, is, bound)]), FieldUpdate::Add(-1));
+        let next = write(WriteCondition::Present(vec![(Field::FullAt, is, bound)]), Add(-1));
         let expected = if holds {
             DebitOutcome::Committed(stands(longest - 1))
         } else {

@@ -325,11 +325,8 @@ impl Budget {
         let unspent = self.unspent.filter(|(of, _)| *of == shard).map(|(_, unspent)| unspent);
         let units = self.lease_size(shard, lacking);
         let known = self.known_row(shard);
-        let plan = if self.active_nodes(shard) > 1 {
-            quota.debit_contended(known, units, unspent, now_ms)
-        } else {
-            quota.debit(known, units, unspent, now_ms)
-        };
+        let contended = self.active_nodes(shard) > 1;
+        let plan = quota.debit_as(contended, known, units, unspent, now_ms);
         match plan {
             WritePlan::Write(write) => {
                 DebitPlan::Debit(Debit { shard, write, units, unspent, planned_ms: now_ms })

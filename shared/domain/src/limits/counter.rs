@@ -177,6 +177,15 @@ impl CounterRow {
     }
 }
 
+/// What the writes of the window before `window` are, as `row` has them.
+fn leases_before(row: &CounterRow, window: i64) -> FieldUpdate {
+    if row.window + 1 == window {
+        FieldUpdate::SetFrom(Field::Leases, 0)
+    } else {
+        FieldUpdate::Set(0)
+    }
+}
+
 impl Quota {
     /// The write that debits `units` (and credits what was never spent), as far as the row is known.
     pub fn debit(
@@ -189,18 +198,8 @@ impl Quota {
         self.debit_as(false, known, units, unspent, now_ms)
     }
 
-    /// The same for one of many nodes: a little less exact, and more likely to hold.
-    pub fn debit_contended(
-        &self,
-        known: Option<&CounterRow>,
-        units: i64,
-        unspent: Option<Unspent>,
-        now_ms: i64,
-    ) -> WritePlan {
-        self.debit_as(true, known, units, unspent, now_ms)
-    }
-
-    fn debit_as(
+    /// The same; with `contended`, for one of many nodes: a little less exact, and more likely to hold.
+    pub fn debit_as(
         &self,
         contended: bool,
         known: Option<&CounterRow>,

@@ -1,7 +1,7 @@
 //! The rules that a fresh deployment starts with: ordinary rules, to be changed like any other.
 
 use super::quota::{Algorithm, Quota};
-use super::rule::{Dimension, OnFailure, Rule, RuleMode};
+use super::rule::{Dimension, OnFailure, Rule};
 use super::rules::RuleSet;
 
 const HOUR: i64 = 3_600;
@@ -115,18 +115,13 @@ fn everything() -> Vec<Rule> {
 }
 
 fn rule(id: &str, limit: i64, seconds: i64, description: &str) -> Rule {
-    let algorithm = Algorithm::SlidingWindow;
     Rule {
-        id: id.to_owned(),
-        resources: Vec::new(),
-        methods: Vec::new(),
-        dimension: Dimension::User,
-        anonymous_only: false,
-        quota: Quota { algorithm, limit, window_ms: seconds * 1_000, burst: None },
-        mode: RuleMode::Enforce,
-        on_failure: OnFailure::Open,
         description: description.to_owned(),
-        version: 1,
+        ..Rule::new(
+            id,
+            Dimension::User,
+            Quota::new(Algorithm::SlidingWindow, limit, seconds * 1_000),
+        )
     }
 }
 

@@ -90,6 +90,23 @@ pub struct FirewallRule {
 }
 
 impl FirewallRule {
+    /// A rule without conditions yet, at its first version.
+    pub fn new(id: impl Into<String>, action: FirewallAction) -> Self {
+        Self {
+            id: id.into(),
+            action,
+            cidrs: Vec::new(),
+            paths: Vec::new(),
+            methods: Vec::new(),
+            headers: Vec::new(),
+            user_agents: Vec::new(),
+            reason: String::new(),
+            expires_at: None,
+            version: 1,
+            automatic: false,
+        }
+    }
+
     /// The rule as one compact JSON document.
     pub fn to_document(&self) -> String {
         // Strings, numbers and lists of them: there is nothing in a rule that JSON can't hold.

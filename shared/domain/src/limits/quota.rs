@@ -66,6 +66,11 @@ const SHARDED_SPAN_MS: i64 = 50_000;
 const MIN_SHARD: i64 = 250;
 
 impl Quota {
+    /// A quota without a burst of its own.
+    pub const fn new(algorithm: Algorithm, limit: i64, window_ms: i64) -> Self {
+        Self { algorithm, limit, window_ms, burst: None }
+    }
+
     /// What is available at once at most.
     pub fn capacity(&self) -> i64 {
         match self.algorithm {

@@ -89,6 +89,24 @@ pub struct Rule {
     pub version: u64,
 }
 
+impl Rule {
+    /// An enforced rule for every path and method that lets pass without the store, at its first version.
+    pub fn new(id: impl Into<String>, dimension: Dimension, quota: Quota) -> Self {
+        Self {
+            id: id.into(),
+            resources: Vec::new(),
+            methods: Vec::new(),
+            dimension,
+            anonymous_only: false,
+            quota,
+            mode: RuleMode::Enforce,
+            on_failure: OnFailure::Open,
+            description: String::new(),
+            version: 1,
+        }
+    }
+}
+
 /// Another limit for one entity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Override {

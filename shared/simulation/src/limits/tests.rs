@@ -5,7 +5,7 @@ use domain::limits::quota::Algorithm;
 
 fn plan(algorithm: Algorithm, limit: i64) -> LimitsPlan {
     LimitsPlan {
-        quota: Quota { algorithm, limit, window_ms: 4_000, burst: None },
+        quota: Quota::new(algorithm, limit, 4_000),
         nodes: 40,
         keys: 1,
         rate: limit / 2,
@@ -106,7 +106,7 @@ fn a_hot_key_costs_a_row_few_writes() {
 #[test]
 fn the_auditor_notices_a_unit_too_many() {
     for algorithm in Algorithm::ALL {
-        let quota = Quota { algorithm, limit: 10, window_ms: 1_000, burst: None };
+        let quota = Quota::new(algorithm, 10, 1_000);
         let mut exact = ReferenceCounter::new(quota);
         let mut admitted = 0;
         while exact.take(START_MS) {

@@ -7,8 +7,10 @@
 //! A node holds units for [`Quota::lease_ms`] at most, and what comes back in that time is kept out of
 //! the bucket: in any interval, admitted ≤ burst + rate × interval, held units included.
 
+use super::Comparison::{AtLeast, AtMost, Equals};
+use super::FieldUpdate::{Add, Set};
 use super::{
-    Comparison, CounterRow, CounterWrite, Field, FieldUpdate, Unspent, WriteCondition, WritePlan,
+    CounterRow, CounterWrite, Field, FieldUpdate, Unspent, WriteCondition, WritePlan, leases_before,
 };
 use crate::limits::quota::Quota;
 
@@ -28,10 +30,10 @@ pub(super) fn debit(
     let window = quota.window_at(known, now_ms);
     let Some(row) = known else {
         let updates = vec![
-            (Field::Window, FieldUpdate::Set(window.into())),
-            (Field::FullAt, FieldUpdate::Set(now + cost)),
-            (Field::Leases, FieldUpdate::Set(1)),
-            (Field::LeasesBefore, FieldUpdate::Set(0)),
+            (Field::Window, Set(window.into())),
+            (Field::FullAt, Set(now + cost)),
+            (Field::Leases, Set(1)),
+            (Field::LeasesBefore, Set(0)),
         ];
         return WritePlan::Write(CounterWrite {
             condition: WriteCondition::Absent,
@@ -45,33 +47,29 @@ pub(super) fn debit(
         let at = row.full_at - back + cost - depth(quota);
         return WritePlan::Denied { retry_at_ms: Some(unscaled(quota, at).max(now_ms + 1)) };
     }
-    let mut tests = vec![(Field::Window, Comparison::Equals, row.window.into())];
+    let mut tests = vec![(Field::Window, Equals, row.window.into())];
     let mut updates = counted(row, window);
     let slack = if contended { slack(quota).min(latest - now) } else { 0 };
     if row.full_at - back >= now + slack / 2 {
-        tests.push((Field::FullAt, Comparison::AtLeast, now + back));
-        tests.push((Field::FullAt, Comparison::AtMost, latest + back));
-        updates.push((Field::FullAt, FieldUpdate::Add(cost - back)));
+        tests.push((Field::FullAt, AtLeast, now + back));
+        tests.push((Field::FullAt, AtMost, latest + back));
+        updates.push((Field::FullAt, Add(cost - back)));
     } else {
         // It was full, or would be with what comes back: nothing before now counts any more.
-        tests.push((Field::FullAt, Comparison::AtMost, now + slack + back));
-        updates.push((Field::FullAt, FieldUpdate::Set(now + slack + cost)));
+        tests.push((Field::FullAt, AtMost, now + slack + back));
+        updates.push((Field::FullAt, Set(now + slack + cost)));
     }
     WritePlan::Write(CounterWrite { condition: WriteCondition::Present(tests), updates, log: None })
 }
 
 fn counted(row: &CounterRow, window: i64) -> Vec<(Field, FieldUpdate)> {
     if row.window == window {
-        return vec![(Field::Leases, FieldUpdate::Add(1))];
+        return vec![(Field::Leases, Add(1))];
     }
-    let adjacent = row.window + 1 == window;
     vec![
-        (Field::Window, FieldUpdate::Set(window.into())),
-        (
-            Field::LeasesBefore,
-            if adjacent { FieldUpdate::SetFrom(Field::Leases, 0) } else { FieldUpdate::Set(0) },
-        ),
-        (Field::Leases, FieldUpdate::Set(1)),
+        (Field::Window, Set(window.into())),
+        (Field::LeasesBefore, leases_before(row, window)),
+        (Field::Leases, Set(1)),
     ]
 }
 
@@ -85,16 +83,9 @@ pub(super) fn credit(
     if back <= 0 {
         return None;
     }
-    let condition = WriteCondition::Present(vec![(
-        Field::FullAt,
-        Comparison::AtLeast,
-        scaled(quota, now_ms) + back,
-    )]);
-    Some(CounterWrite {
-        condition,
-        updates: vec![(Field::FullAt, FieldUpdate::Add(-back))],
-        log: None,
-    })
+    let condition =
+        WriteCondition::Present(vec![(Field::FullAt, AtLeast, scaled(quota, now_ms) + back)]);
+    Some(CounterWrite { condition, updates: vec![(Field::FullAt, Add(-back))], log: None })
 }
 
 pub(super) fn free(quota: &Quota, row: &CounterRow, now_ms: i64) -> i64 {

@@ -1,6 +1,8 @@
 //! The exact log of a sliding window: when each unit was taken.
 
-use super::{Comparison, CounterRow, CounterWrite, Field, FieldUpdate, WriteCondition, WritePlan};
+use super::Comparison::Equals;
+use super::FieldUpdate::{Add, Set};
+use super::{CounterRow, CounterWrite, Field, WriteCondition, WritePlan};
 use crate::limits::quota::Quota;
 
 pub(super) fn debit(
@@ -12,7 +14,7 @@ pub(super) fn debit(
     let count = usize::try_from(units).unwrap_or(usize::MAX);
     let limit = usize::try_from(quota.limit).unwrap_or(0);
     let Some(row) = known else {
-        let updates = vec![(Field::Leases, FieldUpdate::Set(1))];
+        let updates = vec![(Field::Leases, Set(1))];
         let log = Some(vec![now_ms; count]);
         return WritePlan::Write(CounterWrite { condition: WriteCondition::Absent, updates, log });
     };
@@ -24,11 +26,10 @@ pub(super) fn debit(
         return WritePlan::Denied { retry_at_ms };
     }
     log.resize(after, clock(row, now_ms));
-    let condition =
-        WriteCondition::Present(vec![(Field::Leases, Comparison::Equals, row.leases.into())]);
+    let condition = WriteCondition::Present(vec![(Field::Leases, Equals, row.leases.into())]);
     WritePlan::Write(CounterWrite {
         condition,
-        updates: vec![(Field::Leases, FieldUpdate::Add(1))],
+        updates: vec![(Field::Leases, Add(1))],
         log: Some(log),
     })
 }

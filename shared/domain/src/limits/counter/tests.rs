@@ -60,7 +60,7 @@ impl Shared {
 }
 
 fn quota(algorithm: Algorithm, limit: i64, window_ms: i64) -> Quota {
-    Quota { algorithm, limit, window_ms, burst: None }
+    Quota::new(algorithm, limit, window_ms)
 }
 
 fn is_write(plan: &WritePlan) -> bool {

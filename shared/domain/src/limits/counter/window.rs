@@ -3,9 +3,9 @@
 //! Units debited in a window are spent in it. What the previous window weighs only falls while a
 //! window lasts, so what fitted when it was debited fits whenever it is spent.
 
-use super::{
-    Comparison, CounterRow, CounterWrite, Field, FieldUpdate, Unspent, WriteCondition, WritePlan,
-};
+use super::Comparison::{AtLeast, AtMost, Equals};
+use super::FieldUpdate::{Add, Set, SetFrom};
+use super::{CounterRow, CounterWrite, Field, Unspent, WriteCondition, WritePlan, leases_before};
 use crate::limits::quota::{Algorithm, Quota};
 
 pub(super) fn debit(
@@ -42,16 +42,16 @@ pub(super) fn debit(
 fn first(quota: &Quota, window: i64, units: i64) -> CounterWrite {
     let light = quota.limit / 4;
     let condition = WriteCondition::AbsentOr(vec![
-        (Field::Window, Comparison::Equals, window.into()),
-        (Field::Before, Comparison::AtMost, light.into()),
-        (Field::Used, Comparison::AtMost, (quota.limit - units - light).into()),
+        (Field::Window, Equals, window.into()),
+        (Field::Before, AtMost, light.into()),
+        (Field::Used, AtMost, (quota.limit - units - light).into()),
     ]);
     let updates = vec![
-        (Field::Window, FieldUpdate::Set(window.into())),
-        (Field::Used, FieldUpdate::Add(units.into())),
-        (Field::Before, FieldUpdate::Add(0)),
-        (Field::Leases, FieldUpdate::Add(1)),
-        (Field::LeasesBefore, FieldUpdate::Add(0)),
+        (Field::Window, Set(window.into())),
+        (Field::Used, Add(units.into())),
+        (Field::Before, Add(0)),
+        (Field::Leases, Add(1)),
+        (Field::LeasesBefore, Add(0)),
     ];
     CounterWrite { condition, updates, log: None }
 }
@@ -64,20 +64,17 @@ fn same_window(
     room: i64,
 ) -> CounterWrite {
     let mut tests = vec![
-        (Field::Window, Comparison::Equals, row.window.into()),
-        (Field::Before, Comparison::AtMost, row.before.into()),
-        (Field::Used, Comparison::AtMost, (room + back).into()),
+        (Field::Window, Equals, row.window.into()),
+        (Field::Before, AtMost, row.before.into()),
+        (Field::Used, AtMost, (room + back).into()),
     ];
-    let mut updates = vec![
-        (Field::Used, FieldUpdate::Add((units - back).into())),
-        (Field::Leases, FieldUpdate::Add(1)),
-    ];
+    let mut updates = vec![(Field::Used, Add((units - back).into())), (Field::Leases, Add(1))];
     if back > 0 {
-        tests.push((Field::Used, Comparison::AtLeast, back.into()));
+        tests.push((Field::Used, AtLeast, back.into()));
     }
     if back_before > 0 {
-        tests.push((Field::Before, Comparison::AtLeast, back_before.into()));
-        updates.push((Field::Before, FieldUpdate::Add((-back_before).into())));
+        tests.push((Field::Before, AtLeast, back_before.into()));
+        updates.push((Field::Before, Add((-back_before).into())));
     }
     CounterWrite { condition: WriteCondition::Present(tests), updates, log: None }
 }
@@ -86,27 +83,18 @@ fn same_window(
 /// over has been weighed.
 fn next_window(row: &CounterRow, window: i64, units: i64, back_before: i64) -> CounterWrite {
     let adjacent = row.window + 1 == window;
-    let before = if adjacent {
-        FieldUpdate::SetFrom(Field::Used, (-back_before).into())
-    } else {
-        FieldUpdate::Set(0)
-    };
-    let mut tests = vec![
-        (Field::Window, Comparison::Equals, row.window.into()),
-        (Field::Used, Comparison::AtMost, row.used.into()),
-    ];
+    let before = if adjacent { SetFrom(Field::Used, (-back_before).into()) } else { Set(0) };
+    let mut tests =
+        vec![(Field::Window, Equals, row.window.into()), (Field::Used, AtMost, row.used.into())];
     if back_before > 0 {
-        tests.push((Field::Used, Comparison::AtLeast, back_before.into()));
+        tests.push((Field::Used, AtLeast, back_before.into()));
     }
     let updates = vec![
-        (Field::Window, FieldUpdate::Set(window.into())),
+        (Field::Window, Set(window.into())),
         (Field::Before, before),
-        (Field::Used, FieldUpdate::Set(units.into())),
-        (
-            Field::LeasesBefore,
-            if adjacent { FieldUpdate::SetFrom(Field::Leases, 0) } else { FieldUpdate::Set(0) },
-        ),
-        (Field::Leases, FieldUpdate::Set(1)),
+        (Field::Used, Set(units.into())),
+        (Field::LeasesBefore, leases_before(row, window)),
+        (Field::Leases, Set(1)),
     ];
     CounterWrite { condition: WriteCondition::Present(tests), updates, log: None }
 }
@@ -122,14 +110,10 @@ pub(super) fn credit(quota: &Quota, row: &CounterRow, unspent: Unspent) -> Optio
         return None;
     }
     let condition = WriteCondition::Present(vec![
-        (Field::Window, Comparison::Equals, row.window.into()),
-        (field, Comparison::AtLeast, back.into()),
+        (Field::Window, Equals, row.window.into()),
+        (field, AtLeast, back.into()),
     ]);
-    Some(CounterWrite {
-        condition,
-        updates: vec![(field, FieldUpdate::Add((-back).into()))],
-        log: None,
-    })
+    Some(CounterWrite { condition, updates: vec![(field, Add((-back).into()))], log: None })
 }
 
 pub(super) fn free(quota: &Quota, row: &CounterRow, now_ms: i64) -> i64 {

@@ -7,7 +7,7 @@ use crate::limits::quota::Algorithm;
 const NOW: i64 = 29_000_000 * MINUTE_MS + 30_000;
 
 fn quota(algorithm: Algorithm, limit: i64, window_ms: i64) -> Quota {
-    Quota { algorithm, limit, window_ms, burst: None }
+    Quota::new(algorithm, limit, window_ms)
 }
 
 fn series(entity: &str, asked: &[u64; MINUTES]) -> UsageSeries {

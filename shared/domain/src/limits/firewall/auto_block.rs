@@ -154,13 +154,7 @@ pub fn auto_block_rule(ip: IpAddr, settings: AutoBlock, now_ms: i64) -> Firewall
     let AutoBlock { denials, within_seconds, block_seconds } = settings;
     let ends_ms = now_ms.saturating_add(milliseconds(block_seconds));
     FirewallRule {
-        id,
-        action: FirewallAction::Deny,
         cidrs: vec![IpNetwork::containing(ip.to_canonical(), fixed)],
-        paths: Vec::new(),
-        methods: Vec::new(),
-        headers: Vec::new(),
-        user_agents: Vec::new(),
         reason: format!(
             "Refused {denials} times within {within_seconds} s: blocked for {block_seconds} s."
         ),
@@ -168,6 +162,7 @@ pub fn auto_block_rule(ip: IpAddr, settings: AutoBlock, now_ms: i64) -> Firewall
         // A later block of the same address replaces an earlier one, so its version is larger.
         version: u64::try_from(now_ms).unwrap_or_default(),
         automatic: true,
+        ..FirewallRule::new(id, FirewallAction::Deny)
     }
 }
 

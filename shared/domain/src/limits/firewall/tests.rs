@@ -5,19 +5,7 @@ mod oracle;
 use super::*;
 
 fn rule(id: &str, action: FirewallAction) -> FirewallRule {
-    FirewallRule {
-        id: id.to_owned(),
-        action,
-        cidrs: Vec::new(),
-        paths: Vec::new(),
-        methods: Vec::new(),
-        headers: Vec::new(),
-        user_agents: Vec::new(),
-        reason: format!("because of {id}"),
-        expires_at: None,
-        version: 1,
-        automatic: false,
-    }
+    FirewallRule { reason: format!("because of {id}"), ..FirewallRule::new(id, action) }
 }
 
 fn networks(list: &[&str]) -> Vec<IpNetwork> {

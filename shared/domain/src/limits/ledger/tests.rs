@@ -9,7 +9,7 @@ use super::{DebitOutcome, DebitTask, Ledger, LedgerDecision, QuotaCheck};
 use crate::limits::budget::{Budget, DebitPlan};
 use crate::limits::counter::CounterRow;
 use crate::limits::quota::{Algorithm, Quota};
-use crate::limits::rule::{Dimension, OnFailure, Rule, RuleMode};
+use crate::limits::rule::{Dimension, OnFailure, Rule};
 
 const START_MS: i64 = 1_772_323_200_000;
 const WINDOW_MS: i64 = 60_000;
@@ -34,19 +34,10 @@ enum Mishap {
 fn rules(limits: [i64; 5]) -> Vec<Arc<Rule>> {
     let algorithms = [Algorithm::FixedWindow, Algorithm::SlidingWindow];
     let rule = |(index, limit): (usize, i64)| {
-        let quota =
-            Quota { algorithm: algorithms[index % 2], limit, window_ms: WINDOW_MS, burst: None };
+        let quota = Quota::new(algorithms[index % 2], limit, WINDOW_MS);
         Arc::new(Rule {
-            id: format!("rule-{index}"),
-            resources: Vec::new(),
-            methods: Vec::new(),
-            dimension: Dimension::User,
-            anonymous_only: false,
-            quota,
-            mode: RuleMode::Enforce,
             on_failure: OnFailure::Closed,
-            description: String::new(),
-            version: 1,
+            ..Rule::new(format!("rule-{index}"), Dimension::User, quota)
         })
     };
     limits.into_iter().enumerate().map(rule).collect()
@@ -211,8 +202,7 @@ fn alone(quota: Quota) -> (Arc<Rule>, Quota) {
 
 #[test]
 fn what_an_idle_node_held_of_a_bucket_is_worth_nothing_once_it_has_come_back() {
-    let bucket =
-        Quota { algorithm: Algorithm::TokenBucket, limit: 1_000, window_ms: 10_000, burst: None };
+    let bucket = Quota::new(Algorithm::TokenBucket, 1_000, 10_000);
     let (rule, quota) = alone(bucket);
     let checks = [QuotaCheck { rule: &rule, quota, entity: "ada" }];
     let (mut store, mut idle, mut busy) =
@@ -230,8 +220,7 @@ fn what_an_idle_node_held_of_a_bucket_is_worth_nothing_once_it_has_come_back() {
 
 #[test]
 fn what_a_node_held_of_a_sharded_bucket_is_given_back_in_the_shards_own_measure() {
-    let bucket =
-        Quota { algorithm: Algorithm::TokenBucket, limit: 100_000, window_ms: 10_000, burst: None };
+    let bucket = Quota::new(Algorithm::TokenBucket, 100_000, 10_000);
     assert!(bucket.shards() > 1);
     let (rule, quota) = alone(bucket);
     let checks = [QuotaCheck { rule: &rule, quota, entity: "ada" }];
@@ -246,8 +235,7 @@ fn what_a_node_held_of_a_sharded_bucket_is_given_back_in_the_shards_own_measure(
 
 #[test]
 fn a_request_larger_than_a_shard_passes_in_every_window_that_has_as_many() {
-    let sharded =
-        Quota { algorithm: Algorithm::FixedWindow, limit: 1_000, window_ms: 1_000, burst: None };
+    let sharded = Quota::new(Algorithm::FixedWindow, 1_000, 1_000);
     assert_eq!(sharded.shards(), 4);
     let (rule, quota) = alone(sharded);
     let checks = [QuotaCheck { rule: &rule, quota, entity: "ada" }];
@@ -289,12 +277,7 @@ fn a_clock_that_is_set_back_does_not_keep_a_node_deaf() {
 /// quiet, then rows that have moved on again.
 #[test]
 fn refusals_of_long_ago_deny_nothing() {
-    let quota = Quota {
-        algorithm: Algorithm::FixedWindow,
-        limit: 6_000,
-        window_ms: WINDOW_MS,
-        burst: None,
-    };
+    let quota = Quota::new(Algorithm::FixedWindow, 6_000, WINDOW_MS);
     let crowded = |window, leases| CounterRow { window, used: 10, leases, ..CounterRow::default() };
     for refusals in 0..8 {
         let mut budget = Budget::new(quota, 1, 0);

@@ -117,7 +117,7 @@ impl World {
         nodes: usize,
         broken: Option<Break>,
     ) -> Self {
-        let quota = Quota { algorithm, limit: LIMIT, window_ms: 1_000, burst: None };
+        let quota = Quota::new(algorithm, LIMIT, 1_000);
         let asks = if nodes > 2 { 1 } else { 2 };
         let node = || Node { budget: Budget::new(quota, 0, 0), call: None, stray: None, asks };
         Self {

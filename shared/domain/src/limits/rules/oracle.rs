@@ -67,12 +67,8 @@ fn a_pattern() -> impl Strategy<Value = String> {
 
 fn a_rule() -> impl Strategy<Value = Rule> {
     let methods = prop_oneof![Just(vec![]), subsequence(vec!["GET", "POST", "PUT"], 0..3)];
-    let quota = (0..50_i64, 1..5_i64).prop_map(|(limit, window)| Quota {
-        algorithm: Algorithm::FixedWindow,
-        limit,
-        window_ms: window * 1_000,
-        burst: None,
-    });
+    let quota = (0..50_i64, 1..5_i64)
+        .prop_map(|(limit, window)| Quota::new(Algorithm::FixedWindow, limit, window * 1_000));
     let resources = prop_oneof![1 => Just(vec![]), 4 => vec(a_pattern(), 1..4)];
     let dimension = select(Dimension::ALL.to_vec());
     (resources, methods, dimension, any::<bool>(), quota).prop_map(

@@ -67,11 +67,7 @@ proptest! {
             }
             let units = (shared.free(now_ms) * units / 100).max(1);
             let back = back.filter(|_| !by_itself);
-            let plan = if crowded {
-                quota.debit_contended(shared.row.as_ref(), units, back, now_ms)
-            } else {
-                quota.debit(shared.row.as_ref(), units, back, now_ms)
-            };
+            let plan = quota.debit_as(crowded, shared.row.as_ref(), units, back, now_ms);
             let WritePlan::Write(write) = plan else { continue };
             prop_assert!(shared.commit(&write));
             let (mut left, mut done_ms) = (units, now_ms);

@@ -28,12 +28,7 @@ fn the_least_draft_has_the_usual_values() {
         methods: vec![],
         dimension: Dimension::Ip,
         anonymous_only: false,
-        quota: Quota {
-            algorithm: Algorithm::SlidingWindow,
-            limit: 100,
-            window_ms: 60_000,
-            burst: None,
-        },
+        quota: Quota::new(Algorithm::SlidingWindow, 100, 60_000),
         mode: RuleMode::Enforce,
         on_failure: OnFailure::Open,
         description: String::new(),
