@@ -1,6 +1,6 @@
 //! Fills what a node keeps in memory: `limits-memory <keys|shards|logs|firewall> <count>`.
 //!
-//! A process of its own, so that its memory is nobody else's. `keys`, `shards` and `logs` put as many
+//! A process of its own, so that its memory holds nothing else. `keys`, `shards` and `logs` put as many
 //! random callers through one node's ledger, reports and offenders, under rules with one row, with
 //! all the shards that there are, and with full logs. Prints three numbers, all KiB resident as the
 //! kernel counts them: before anything, the peak after the first tenth, and the peak at the end.
@@ -71,7 +71,7 @@ impl Node {
         }
     }
 
-    /// One request of someone who was never here: decided, leased, noted, tidied up after.
+    /// One request of a new caller: decided, leased, recorded, and what follows the response.
     fn serve(&mut self, request: u64) {
         let now_ms = 1_772_366_400_000 + i64::try_from(request / PACE).unwrap_or(0);
         let user = format!("{:016x}", scattered(request));
@@ -97,7 +97,7 @@ impl Node {
     }
 }
 
-/// Whatever is to be written is granted, and a log comes back as long as it can be.
+/// Every write is granted, and a log comes back as long as it can be.
 fn decide(ledger: &mut Ledger, checks: &[QuotaCheck<'_>], now_ms: i64) {
     for _ in 0..2 {
         match ledger.decide(checks, 1, now_ms) {

@@ -1,5 +1,6 @@
-//! Hundreds of nodes over shared counters, on a virtual clock: how exact they are together, and what a
-//! counter's row has to take. Prints the tables and draws the first one into `docs/limits-accuracy.svg`.
+//! Hundreds of nodes over shared counters, on a virtual clock: how exact they are together, and
+//! what a counter's row has to take. Prints the tables and draws the first one into
+//! `docs/limits-accuracy.svg`.
 
 mod drawing;
 mod scenarios;

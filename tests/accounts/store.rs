@@ -142,7 +142,7 @@ async fn keys_are_made_for_active_accounts_and_revoked_by_their_owner() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_latest_hour_of_use_stays_whatever_the_order() {
+async fn the_latest_hour_of_use_stays_in_any_order() {
     let lab = Lab::new();
     let accounts = accounts(&lab);
     let ada = account("ada", &[]);

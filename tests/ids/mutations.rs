@@ -10,7 +10,7 @@ use crate::faults::run;
 #[test]
 fn every_bug_planted_in_ids_is_caught() {
     let bugs: [(&str, Mutation); 2] = [
-        ("a shard is leased to whoever asks", lease_unguarded),
+        ("a shard is leased to every node that asks", lease_unguarded),
         ("a lease never ends for others", lease_never_ends),
     ];
     for (name, bug) in bugs {

@@ -135,7 +135,7 @@ async fn a_window_turns_once_and_carries_over_what_was_used() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_window_does_not_turn_for_someone_who_saw_less_in_it() {
+async fn a_window_does_not_turn_for_a_node_that_saw_less_in_it() {
     let lab = Lab::new();
     let shared = Shared::new(&lab, quota(Algorithm::SlidingWindow, 10));
     let known = committed(shared.take(None, 2, NOW).await);

@@ -108,7 +108,6 @@ pub(crate) struct CapacityUsed {
     pub(crate) asked: Cell<u64>,
 }
 
-/// Decides with `node` and counts.
 pub(crate) fn counted(mut node: Node, capacity: &CapacityUsed) -> impl FnMut(usize) {
     move |request| {
         let asks = node.decide(request);

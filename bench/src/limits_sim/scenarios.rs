@@ -21,7 +21,8 @@ const ALGORITHMS: [(Algorithm, &str); 3] = [
     (Algorithm::TokenBucket, "token bucket"),
 ];
 
-/// Demand below the limit and at twice the limit, spread evenly and by Zipf, with nodes that come and go.
+/// Demand below the limit and at twice the limit, spread evenly and by Zipf, with nodes that come
+/// and go.
 pub(super) fn accuracy() -> Vec<Scenario> {
     let mut scenarios = Vec::new();
     for (algorithm, name) in ALGORITHMS {

@@ -44,7 +44,7 @@ async fn apply(state: &State, message: &Message) -> Result<(), Unhandled> {
     }
 }
 
-/// Marks the keys of an account that is disabled now, whatever the message says.
+/// Marks the keys of an account whose row says that it is disabled; the message does not decide it.
 async fn retire(state: &State, user_id: &UserId) -> Result<(), Unhandled> {
     let Some(account) = state.accounts.find(user_id).await? else { return Ok(()) };
     if account.state != AccountState::Disabled {

@@ -50,8 +50,8 @@ pub fn operations(to: &mut impl Operations<App>) {
     to.on(firewall::DELETE, firewall::delete);
 }
 
-/// The path names a rule, whether of a limit or of the firewall. What name a rule may have is checked where one is
-/// saved.
+/// The path names a rule, whether of a limit or of the firewall. What name a rule may have is
+/// checked where one is saved.
 pub(crate) struct RulePath;
 
 impl Segment for RulePath {

@@ -1,8 +1,8 @@
 //! Who is calling: an API key that a node remembers for at most a minute, or verified OIDC claims.
 //!
-//! Absent: a key that works for more than 60 seconds after it was revoked (an entry of the cache is never
-//! prolonged by using it, and it is read strongly consistent), an unknown key that costs a read for
-//! each guess (5 seconds), a difference in time between an unknown key and a wrong one.
+//! Absent: a key that works for more than 60 seconds after it was revoked (an entry of the cache is
+//! never prolonged by using it, and it is read strongly consistent), an unknown key that costs a
+//! read for each guess (5 seconds), a difference in time between an unknown key and a wrong one.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -31,7 +31,6 @@ const MAX_CACHED_KEYS: usize = 10_000;
 /// How long reporting the use of a key may hold up the request.
 const USE_REPORT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Answers who sent a request.
 #[derive(Debug)]
 pub struct Identity {
     accounts: Accounts,
@@ -62,7 +61,6 @@ impl CachedKey {
 }
 
 impl Identity {
-    /// Set up from a function's environment.
     pub fn from_host(host: &Host) -> Result<Self, Misconfigured> {
         let root = host.vars.parsed(
             "ADMIN_KEY_HASH",
@@ -193,7 +191,6 @@ impl Identity {
     }
 }
 
-/// The token of an `Authorization` header.
 pub(crate) fn bearer(header: &str) -> Option<&str> {
     let (scheme, token) = header.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())

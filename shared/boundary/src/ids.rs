@@ -1,4 +1,4 @@
-//! Ids for whoever needs some: a generator over a lease that is taken when first asked.
+//! Ids for every function: a generator over a lease that is taken with the first id.
 //!
 //! One write buys minutes of ids. Absent: a lease taken before it is needed, a second id with the
 //! same number, an id from a node whose clock has left its lease.
@@ -16,14 +16,13 @@ use tokio::sync::Mutex;
 use crate::http::Problem;
 use crate::{Clock, Entropy, Host, Misconfigured};
 
-/// Shards tried before a request is turned away. The first four are whole machine ids; a search this long
-/// finds a free shard with near certainty until almost all 4,864 are held.
+/// Shards tried before a request is turned away. The first four are whole machine ids; a search
+/// this long finds a free shard with near certainty until almost all 4,864 are held.
 const MAX_SHARDS_TRIED: u32 = 48;
 
 /// Waiting for milliseconds to pass adds up to at most this much in one request.
 const MAX_WAIT_MS: u64 = 2_000;
 
-/// Gives out ids, in order.
 #[derive(Debug)]
 pub struct IdSource {
     leases: IdLeases,
@@ -32,14 +31,13 @@ pub struct IdSource {
     generator: Mutex<Option<Generator>>,
 }
 
-/// Why there are no ids.
 #[derive(Debug)]
 pub enum IdsUnavailable {
     /// The clock is behind what was issued already, by this many milliseconds.
     ClockBack(u64),
     /// The clock shows a time that ids can't express.
     ClockOutOfEra,
-    /// Every shard that was tried is held by someone.
+    /// Every shard that was tried is leased by another node.
     NoFreeShard,
     /// The clock did not move while we waited for the next millisecond.
     ClockStuck,
@@ -64,7 +62,7 @@ impl From<IdsUnavailable> for Problem {
             IdsUnavailable::ClockOutOfEra => {
                 ("This node's clock is wrong by years.".to_owned(), 60)
             }
-            IdsUnavailable::NoFreeShard => ("Every lane of ids is in use.".to_owned(), 5),
+            IdsUnavailable::NoFreeShard => ("Every machine shard is in use.".to_owned(), 5),
             IdsUnavailable::ClockStuck => ("This node's clock stands still.".to_owned(), 5),
         };
         Self::unavailable(detail, seconds)
@@ -114,7 +112,7 @@ impl IdSource {
         }
     }
 
-    /// More of the same shard if nobody took it meanwhile, or another one.
+    /// More of the same shard if no other node took it meanwhile, or another one.
     async fn renew(&self, generator: &Generator, now_ms: u64) -> Result<IdLease, IdsUnavailable> {
         if let Some(claim) = generator.renewal(now_ms, LEASE_MS, self.request_id())
             && let ClaimOutcome::Held(lease) = self.leases.claim(claim).await?

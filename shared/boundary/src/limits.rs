@@ -42,7 +42,6 @@ pub(crate) use request_limiter::RequestLimiter;
 /// Addresses that wait to be blocked; who else offends does so again.
 const MAX_PENDING_BLOCKS: usize = 64;
 
-/// What a node knows about limits.
 #[derive(Debug)]
 pub struct Limiter {
     rows: Limits,

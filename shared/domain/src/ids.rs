@@ -1,9 +1,10 @@
 //! 64-bit ids that are unique everywhere and sorted by time, from machine numbers that are leased.
 //!
-//! A Lambda environment comes, freezes and thaws, so nobody can configure a machine number for it.
-//! It leases one instead: an interval of timestamps on one [`MachineShard`], taken with a single conditional
-//! write. An id's timestamp has to lie inside its holder's interval, and the intervals of one shard
-//! never overlap. Uniqueness therefore needs no agreement between clocks, only that write.
+//! A Lambda environment comes, freezes and thaws, so no machine number can be configured for it. It
+//! leases one instead: an interval of timestamps on one [`MachineShard`], taken with a single
+//! conditional write. An id's timestamp has to lie inside its holder's interval, and the intervals
+//! of one shard never overlap. Uniqueness therefore needs no agreement between clocks, only that
+//! write.
 //!
 //! ```text
 //!             propose             the store commits          clock ≥ until
@@ -15,13 +16,14 @@
 //!      └─────────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! A caller without a lease asks [`shard_to_try`] for a shard, [`propose`]s an interval on it, writes the
-//! [`LeaseClaim`] under the claim's own condition, and feeds the [`IdLease`] to a [`Generator`]. To abandon a
-//! lease it forgets it: nothing has to be written, the interval simply passes.
+//! A caller without a lease asks [`shard_to_try`] for a shard, [`propose`]s an interval on it,
+//! writes the [`LeaseClaim`] under the claim's own condition, and feeds the [`IdLease`] to a
+//! [`Generator`]. To abandon a lease it forgets it: nothing has to be written, the interval simply
+//! passes.
 //!
 //! # Invariants, as absences
 //!
-//! - No two leases of one shard share a millisecond, whatever any clock said: a claim is only written
+//! - No two leases of one shard share a millisecond, even if clocks are wrong: a claim is only written
 //!   if it starts at or after the end of the shard's last interval.
 //! - No two shards share a (machine id, sequence) pair: whole ids and split ids are different ids.
 //! - No id carries a timestamp outside its lease, so a node thawed an hour later issues nothing.

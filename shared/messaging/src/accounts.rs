@@ -15,7 +15,6 @@ pub struct KeyUseQueue {
 }
 
 impl KeyUseQueue {
-    /// Sends to `queue_url`.
     pub fn new(client: aws_sdk_sqs::Client, queue_url: impl Into<String>) -> Self {
         Self { client, queue_url: queue_url.into() }
     }
@@ -41,7 +40,6 @@ pub struct AccountEvents {
 }
 
 impl AccountEvents {
-    /// Publishes to `topic_arn`.
     pub fn new(client: aws_sdk_sns::Client, topic_arn: impl Into<String>) -> Self {
         Self { client, topic_arn: topic_arn.into() }
     }

@@ -1,8 +1,9 @@
 //! A deterministic simulation of many nodes with bad clocks on shared shards.
 //!
-//! It runs the real decisions against rows in memory and lets clocks be skewed, step, freeze and thaw,
-//! writes lose their answers, and nodes be replaced. The same [`IdsPlan`] always gives the same
-//! [`IdsReport`]. Tests run it with a million ids and the bench with 10⁹: the audit proves uniqueness in bounded memory, so that the number can be any.
+//! It runs the real decisions against rows in memory and lets clocks be skewed, step, freeze and
+//! thaw, writes lose their answers, and nodes be replaced. The same [`IdsPlan`] always gives the
+//! same [`IdsReport`]. Tests run it with a million ids and the bench with 10⁹: the audit proves
+//! uniqueness in bounded memory, so that the number can be any.
 
 mod audit;
 mod node;
@@ -22,7 +23,6 @@ const SIMULATED_LEASE_MS: u64 = 30_000;
 /// After this many busy shards a node gives up until its next turn.
 const ATTEMPTS_PER_TURN: u32 = 64;
 
-/// What to simulate.
 #[derive(Debug, Clone, Copy)]
 pub struct IdsPlan {
     /// How many nodes run at the same time; at least one, and no more than there are shards hold a
@@ -50,7 +50,7 @@ pub struct IdsReport {
     pub leases: u64,
     /// Leases renewed on their shard.
     pub renewals: u64,
-    /// Claims that the shard's row did not allow, because someone was using or had taken it.
+    /// Claims that the shard's row did not allow, because another node was using or had taken it.
     pub busy: u64,
     /// Claims that committed without the node being told.
     pub lost_answers: u64,
@@ -81,7 +81,6 @@ impl IdsReport {
     }
 }
 
-/// Runs the plan to its end.
 pub fn simulate(plan: IdsPlan) -> IdsReport {
     let mut world = World::new(plan);
     let mut nodes: Vec<Node> = (0..plan.nodes.max(1)).map(|_| Node::new(&mut world.dice)).collect();

@@ -1,9 +1,10 @@
 //! A deterministic simulation of hundreds of nodes that share counters, on a virtual clock.
 //!
-//! Nodes run the real [`Ledger`](domain::limits::ledger::Ledger) against rows in memory. A call takes
-//! milliseconds, in which the node's other requests wait, as they do in Lambda. Nodes come and go, with
-//! and without notice; the store can be out of reach for some of them, and then half of what they write
-//! is committed without their hearing of it. The same [`LimitsPlan`] always gives the same [`LimitsReport`].
+//! Nodes run the real [`Ledger`](domain::limits::ledger::Ledger) against rows in memory. A call
+//! takes milliseconds, in which the node's other requests wait, as they do in Lambda. Nodes come
+//! and go, with and without notice; the store can be out of reach for some of them, and then half
+//! of what they write is committed without their hearing of it. The same [`LimitsPlan`] always
+//! gives the same [`LimitsReport`].
 //!
 //! Two exact counters judge the outcome. One is shown what the nodes admitted and says by how much that
 //! is too much. The other decides about the same requests as a single counter without any delay would,
@@ -39,7 +40,6 @@ pub enum Spread {
 pub struct Partition {
     /// When it begins, after the start.
     pub from_ms: i64,
-    /// When it ends.
     pub to_ms: i64,
     /// How many nodes of a hundred it cuts off.
     pub percent: u64,
@@ -47,18 +47,14 @@ pub struct Partition {
     pub on_failure: OnFailure,
 }
 
-/// What to simulate.
 #[derive(Debug, Clone, Copy)]
 pub struct LimitsPlan {
-    /// The quota of every key.
     pub quota: Quota,
     /// How many nodes there are at any time.
     pub nodes: usize,
-    /// How many keys are counted.
     pub keys: usize,
     /// Requests a second, for all keys together.
     pub rate: i64,
-    /// For how long.
     pub run_ms: i64,
     /// How requests are spread over nodes.
     pub over_nodes: Spread,
@@ -76,11 +72,9 @@ pub struct LimitsPlan {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LimitsReport {
-    /// Requests that came.
     pub asked: i64,
     /// What one counter for all, without delay, would have admitted.
     pub ideal: i64,
-    /// What was admitted.
     pub admitted: i64,
     /// By how much that was too much at the worst moment, summed over keys.
     pub over: i64,
@@ -92,7 +86,6 @@ pub struct LimitsReport {
     pub busiest: i64,
     /// The same in the first second, when no node knows anything yet.
     pub start: i64,
-    /// Nodes that ended.
     pub ended: i64,
     /// Units that ended with nodes or were in writes of unknown outcome.
     pub lost: i64,
@@ -115,7 +108,6 @@ impl LimitsReport {
     }
 }
 
-/// Runs the plan to its end.
 pub fn simulate(plan: &LimitsPlan) -> LimitsReport {
     let mut world = World::new(plan);
     for passed_ms in 0..plan.run_ms {

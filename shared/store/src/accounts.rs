@@ -25,7 +25,6 @@ use crate::transaction::{Transacted, put, transact, update};
 
 pub use keys::{KeyCreation, KeyRevocation};
 
-/// The accounts table.
 #[derive(Debug, Clone)]
 pub struct Accounts {
     client: Client,
@@ -33,39 +32,32 @@ pub struct Accounts {
     once: Idempotency,
 }
 
-/// How a creation ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum AccountCreation {
-    /// The account is there.
     Created,
-    /// The user id belongs to someone.
+    /// The user id belongs to another account.
     Taken,
     /// The claim on the idempotency key ran out meanwhile; nothing was written.
     ClaimLost,
 }
 
-/// How an amendment ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum AccountAmendment {
-    /// The next version is there.
     Amended,
     /// The account is not at the version the amendment was made from.
     Moved,
-    /// It would have left no admin.
     LastAdmin,
 }
 
 /// A page of a list and where the next one starts.
 #[derive(Debug)]
 pub struct Page<T> {
-    /// What is on it.
     pub items: Vec<T>,
     /// Pass this to get the next page; `None` on the last one.
     pub next: Option<String>,
 }
 
 impl Accounts {
-    /// Works on `table`.
     pub fn new(client: Client, table: impl Into<String>) -> Self {
         let table = table.into();
         let once = Idempotency::new(client.clone(), &table);

@@ -18,7 +18,6 @@ use aws_sdk_dynamodb::config::retry::RetryConfig;
 pub use counters::CounterKey;
 pub use documents::{DocumentPart, DocumentVersions, LimitsDocument, SaveOutcome};
 
-/// The limits table.
 #[derive(Debug, Clone)]
 pub struct Limits {
     client: Client,
@@ -28,7 +27,6 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Works on `table`.
     pub fn new(client: Client, table: impl Into<String>) -> Self {
         let config = client.config().to_builder().retry_config(RetryConfig::disabled());
         Self { single_try: Client::from_conf(config.build()), client, table: table.into() }

@@ -14,7 +14,7 @@ use crate::faults::crash_points::sweep;
 use crate::limits::faults::setup;
 
 #[test]
-fn no_call_of_a_lease_can_fail_in_a_way_that_gives_units_nobody_debited() {
+fn no_call_of_a_lease_can_fail_in_a_way_that_gives_units_that_were_not_debited() {
     sweep("lease and spend", 4, strike_lease);
     sweep("give back what is held", 2, strike_close);
 }
@@ -86,7 +86,7 @@ async fn strike_lease(nth: u64, fault: Fault) -> bool {
     let row = counter(&lab, "leased", "ada").await;
     let context = format!("call {nth}, {fault:?}: {spent} spent, {row:?}");
     assert!(row.used + units_without_store(&lab) >= spent, "{context}");
-    // What a node held when it died, or a write that nobody heard of.
+    // What a node held when it died, or a write whose answer was lost.
     let lost = if struck { 80 } else { 0 };
     assert!(row.used <= spent + lost, "{context}");
     struck

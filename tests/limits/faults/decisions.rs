@@ -141,12 +141,12 @@ impl World {
         Ok(())
     }
 
-    /// Someone is refused so often that a node blocks their address everywhere, for a while.
+    /// A caller is refused so often that a node blocks the address everywhere, for a while.
     pub(super) async fn offend(&mut self) -> Result<(), String> {
         const LASTS_MS: i64 = 120_000;
         self.offenders += 1;
         let ip = address(200 + self.offenders);
-        // Whoever is at work after an answer is not there for the next request.
+        // A node at work after its response is not there for the next request.
         self.lab.cloud.functions.quiesce().await;
         let deaths = self.deaths();
         let begun_ms = self.lab.clock.now_ms();

@@ -116,7 +116,7 @@ impl World {
         Ok(())
     }
 
-    /// A caller whom nobody knows yet gets exactly what there is.
+    /// A new caller gets exactly what there is.
     async fn check_fresh_caller(&mut self) -> Result<(), String> {
         let now_ms = self.lab.clock.now_ms();
         let middle = (now_ms.div_euclid(MINUTE) + 3) * MINUTE + MINUTE / 2;

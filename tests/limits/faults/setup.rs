@@ -41,7 +41,6 @@ pub(in crate::limits) async fn decide(lab: &Lab, paths: &[&str]) {
     }
 }
 
-/// All of them.
 pub(in crate::limits) fn rules() -> Vec<Rule> {
     use Algorithm::{FixedWindow, SlidingLog, SlidingWindow, TokenBucket};
     let rule = |id: &str, path: &str, dimension, algorithm, limit| Rule {

@@ -30,8 +30,12 @@ async fn usage_says_what_counts_and_what_is_left() {
     lab.advance_seconds(60);
     let next = usage(&lab, "ada", "/things", "things").await;
     assert_eq!((&next["used"], &next["leases"]), (&json!(0), &json!(0)));
-    let nobody = lab.get(&format!("{RULES}/usage?resource=/things")).await;
-    assert_eq!(nobody.body["usage"], json!([]), "nobody is counted by a rule for users");
+    let anonymous = lab.get(&format!("{RULES}/usage?resource=/things")).await;
+    assert_eq!(
+        anonymous.body["usage"],
+        json!([]),
+        "an anonymous caller is not counted by a rule for users"
+    );
 }
 
 #[tokio::test(start_paused = true)]

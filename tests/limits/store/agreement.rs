@@ -42,7 +42,7 @@ impl Twin {
         self.versions.push(Some(row));
     }
 
-    /// A write that someone may want: planned from a row of any age, at a time near now.
+    /// A write that a node may plan: from a row of any age, at a time near now.
     pub(super) fn some_write(&mut self, dice: &mut Dice) -> Option<CounterWrite> {
         let window = self.quota.window_ms;
         self.now_ms += match dice.below(8) {

@@ -64,7 +64,7 @@ async fn what_many_keys_asked_for_is_all_there() {
         rows.add_usage_report(&report(0, &format!("key-{key:02}"), key, key / 2)).await.unwrap();
     }
     let seen = seen(&lab, NOW).await;
-    // Whoever asked for nothing has nothing to show.
+    // A key that asked for nothing has nothing to show.
     assert_eq!(seen.len(), 39);
     assert_eq!(seen.iter().map(|report| report.asked).sum::<u64>(), (0..40).sum::<u64>());
 }

@@ -1,4 +1,5 @@
-//! What the handlers share, and what all changes have in common: who may make them, their audit row, their event.
+//! What the handlers share, and what all changes have in common: who may make them, their audit
+//! row, their event.
 
 use std::time::Duration;
 
@@ -33,7 +34,8 @@ impl App {
         })
     }
 
-    /// The account, if the caller may manage it. Someone else's is not found, so that ids can't be probed.
+    /// The account, if the caller may manage it. Another user's is not found, so that ids can't be
+    /// probed.
     pub(crate) async fn managed(&self, user_id: &UserId, call: &Call) -> Result<Account, Problem> {
         if !call.caller()?.may_manage(user_id) {
             return Err(Rejected::UnknownAccount.into());
@@ -53,8 +55,9 @@ impl App {
         Ok(AuditEntry::new(change, user_id, None, by, call.now, self.entropy.bytes()))
     }
 
-    /// Tells the world about a committed change, within a second or not at all. The row waits in the outbox until
-    /// both calls have worked, so a failure here costs the caller nothing: the sweep publishes it again.
+    /// Tells the world about a committed change, within a second or not at all. The row waits in
+    /// the outbox until both calls have worked, so a failure here costs the caller nothing: the
+    /// sweep publishes it again.
     pub(crate) async fn publish(&self, audit: &AuditEntry, call: &Call) {
         let told = async {
             self.events.publish(audit, &call.trace.traceparent()).await?;

@@ -11,7 +11,7 @@ pub(crate) const MAX_NAME_LENGTH: usize = 256;
 const MAX_PATH_LENGTH: usize = 512;
 const MAX_METHOD_LENGTH: usize = 16;
 
-/// The caller that is asked about; nobody in particular if nothing is said.
+/// The caller that is asked about; anonymous if nothing is said.
 pub(crate) fn from_fields(
     user: Option<String>,
     api_key: Option<&str>,

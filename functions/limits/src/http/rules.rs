@@ -33,7 +33,7 @@ pub(crate) const MAX_ID_LENGTH: usize = 64;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RulesQuery {
-    /// Only those that apply to this path, whatever the method and whoever calls.
+    /// Only those that apply to this path, with any method and any caller.
     resource: Option<String>,
 }
 

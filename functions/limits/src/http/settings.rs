@@ -48,7 +48,7 @@ struct Exempt {
 #[schemars(rename = "AutoBlock")]
 #[expect(dead_code, reason = "only its schema is used")]
 struct AutoBlockBody {
-    /// 100 if left out; 0 blocks nobody.
+    /// 100 if left out; 0 blocks no address.
     #[schemars(range(min = 0, max = 1_000_000))]
     denials: Option<u32>,
     /// 60 if left out.

@@ -22,8 +22,8 @@ impl App {
         Ok(Self { limits: host.limits()?, entropy: host.entropy.clone(), switches })
     }
 
-    /// The rules that there are: those that the program brings for a system that is switched off are none, unless
-    /// an admin has saved them.
+    /// The rules that there are: those that the program brings for a system that is switched off
+    /// are none, unless an admin has saved them.
     pub(crate) fn rules(&self, documents: &[LimitsDocument]) -> Vec<Configured<Rule>> {
         let mut rules = ConfiguredRules::from_documents(documents).rules;
         let is_off = |id: &str| RuleSet::system_of(id).is_some_and(|it| self.switches.is_off(it));
@@ -70,8 +70,8 @@ pub(crate) fn new_document(
     Ok(LimitsDocument { id, version, body, changed_by, changed_at: call.now, expires_at })
 }
 
-/// The version that the caller expects, if they say one. It counts once it is known what is there: what is wrong
-/// with the rest, and that there is nothing, is said before.
+/// The version that the caller expects, if they say one. It counts once it is known what is there:
+/// what is wrong with the rest, and that there is nothing, is said before.
 pub(crate) type Expected = Result<Option<IfMatch>, Problem>;
 
 /// Holds the caller to the version they expect. `current` is the one that is there, if any is.

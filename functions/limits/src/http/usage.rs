@@ -68,7 +68,7 @@ pub(crate) struct Usage {
     used: i64,
     /// Units that could still be debited.
     remaining: i64,
-    /// When everything is there again if nobody takes any more.
+    /// When everything is available again if no more is taken.
     reset_at: String,
     /// Units debited in this window: spent, or still held by nodes.
     leased: i64,

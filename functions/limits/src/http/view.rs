@@ -127,7 +127,7 @@ pub(crate) struct RuleView {
     description: String,
     /// Grows with each change; the same number as in `ETag`. 0 for a rule as it came with the program.
     version: u64,
-    /// Who changed it last; null if nobody has.
+    /// Who changed it last; null if it was never changed.
     changed_by: Option<String>,
     /// When.
     changed_at: Option<String>,

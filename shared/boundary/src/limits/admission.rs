@@ -13,7 +13,6 @@ use crate::http::Problem;
 pub struct Admission {
     /// The rules, most restrictive first.
     pub statuses: Vec<RuleStatus>,
-    /// Why it may not.
     pub refusal: Option<QuotaRefusal>,
     now_ms: i64,
 }
@@ -22,18 +21,14 @@ pub struct Admission {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleStatus {
     pub rule: String,
-    /// Whom it counts.
     pub dimension: Dimension,
     /// Its quota, or the override's.
     pub quota: Quota,
-    /// What is left, and until when.
     pub status: QuotaStatus,
 }
 
-/// Why a request may not pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuotaRefusal {
-    /// Which of the statuses refuses.
     pub status: usize,
     /// Seconds after which another try is worth it; `None` if none ever is.
     pub retry_after: Option<i64>,

@@ -12,13 +12,10 @@ use serde::{Deserialize, Serialize};
 use store::Limits;
 use store::limits::{DocumentPart, DocumentVersions, LimitsDocument};
 
-/// Everything that decides, compiled.
 #[derive(Debug)]
 pub struct Configuration {
-    /// The rules and overrides.
     pub rules: RuleSet,
     pub firewall: Firewall,
-    /// What else can be set.
     pub settings: LimitsSettings,
     versions: DocumentVersions,
 }
@@ -35,11 +32,9 @@ impl Default for Configuration {
     }
 }
 
-/// What can be set besides rules.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct LimitsSettings {
-    /// Callers that no rule applies to.
     pub exempt: Vec<ExemptCaller>,
     /// When an address is blocked by itself.
     pub auto_block: AutoBlock,
@@ -49,17 +44,14 @@ pub struct LimitsSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ExemptCaller {
-    /// What it is.
     pub dimension: Dimension,
     pub entity: String,
 }
 
-/// A decision, and who made it when; nobody for the ones that come with the program.
+/// A configured value, and who changed it when; `None` for those that come with the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Configured<T> {
-    /// What was decided.
     pub value: T,
-    /// Who and when.
     pub changed: Option<(String, Timestamp)>,
 }
 
@@ -71,19 +63,16 @@ pub struct ConfiguredRules {
     /// Every override, expired ones included.
     pub overrides: Vec<Configured<Override>>,
     pub settings: LimitsSettings,
-    /// The settings' version; 0 if nobody set any.
+    /// The settings' version; 0 if there are none.
     pub settings_version: u64,
 }
 
-/// The document of the settings.
 pub const SETTINGS: &str = "settings";
 
-/// The id of a rule's document.
 pub fn rule_document(id: &str) -> String {
     format!("rule/{id}")
 }
 
-/// The id of an override's document.
 pub fn override_document(dimension: Dimension, entity: &str, rule: &str) -> String {
     format!("override/{}/{rule}/{entity}", dimension.name())
 }
@@ -112,7 +101,6 @@ impl ConfiguredRules {
         read
     }
 
-    /// The rules, ready to be asked.
     pub fn compile(self) -> RuleSet {
         let exempt = self.settings.exempt.iter().map(|it| (it.dimension, it.entity.clone()));
         RuleSet::new(

@@ -61,8 +61,8 @@ impl Limiter {
             }
             now = self.clock.now();
         }
-        // Others were faster every time. Nobody knows whether there is something left, so the caller is
-        // not told that the quota is used up, and it is no offence.
+        // Other nodes were faster every time. It is not known whether units are left, so the caller is
+        // not told that the quota is used up, and it is not counted as a denial.
         let retry_at_ms = Some(now.as_millisecond() + 1_000);
         Err(Denial { check: 0, retry_at_ms, unavailable: true })
     }
@@ -93,7 +93,7 @@ impl Limiter {
         tried.unwrap_or_else(|| tasks.iter().map(|_| DebitOutcome::Failed).collect())
     }
 
-    /// What comes in time. The rest is measured: nobody can do anything about it now.
+    /// The result if it comes within the deadline. Failures and late answers are only measured.
     pub(super) async fn within_deadline<T>(
         &self,
         work: impl Future<Output = Result<T, Failure>>,

@@ -39,7 +39,6 @@ impl RequestLimiter {
         }))
     }
 
-    /// What it charges with.
     pub(crate) fn limiter(&self) -> &Arc<Limiter> {
         &self.0.limiter
     }
@@ -53,7 +52,6 @@ impl RequestLimiter {
         problem.map_or(Ok(()), Err)
     }
 
-    /// How the request stands.
     pub(crate) fn admission(&self) -> Admission {
         let Request { limiter, caller, path, method, latest, .. } = &*self.0;
         let charged = latest.lock().take();

@@ -12,11 +12,11 @@ use super::{Rejected, Role, Roles};
 pub struct UserId(String);
 
 impl UserId {
-    /// The bootstrap admin's id; it has no account row, so nobody may take it.
+    /// The bootstrap admin's id; it has no account row, so no account may take it.
     pub const ROOT: &'static str = "root";
 
-    /// What the names of those begin with whom another issuer vouches for. No account of ours can have the
-    /// last character, so no subject is ever taken for one.
+    /// What the names of those begin with whom another issuer vouches for. No account of ours can
+    /// have the last character, so no subject is ever taken for one.
     pub const OIDC: &'static str = "oidc|";
 
     /// Accepts 1 to 64 of `a-z 0-9 . _ -`, starting with a letter or digit.
@@ -44,13 +44,11 @@ impl UserId {
         Self(subject.to_owned())
     }
 
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Two digits a byte.
 pub(super) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
@@ -76,7 +74,6 @@ impl Tenant {
         }
     }
 
-    /// The tenant as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -121,7 +118,6 @@ pub struct AccountProfile {
 }
 
 impl AccountProfile {
-    /// Checks both fields.
     pub fn new(name: &str, email: Option<&str>) -> Result<Self, Rejected> {
         Ok(Self { name: checked_name("name", name)?, email: email.map(checked_email).transpose()? })
     }
@@ -157,30 +153,20 @@ fn checked_email(email: &str) -> Result<String, Rejected> {
 pub struct NewAccount {
     /// Chosen by the caller or made from random bytes.
     pub user_id: UserId,
-    /// The person's side of it.
     pub profile: AccountProfile,
-    /// What the account may do.
     pub roles: Roles,
-    /// The team it belongs to.
     pub tenant: Tenant,
 }
 
-/// An account as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
-    /// Its name for ever.
     pub user_id: UserId,
-    /// The person's side of it.
     pub profile: AccountProfile,
-    /// What the account may do.
     pub roles: Roles,
-    /// The team it belongs to.
     pub tenant: Tenant,
     /// Whether its keys can work at all.
     pub state: AccountState,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
     /// Grows by one each time the account is disabled. A key works only in the epoch it was made
     /// in: counting needs no agreement of clocks.
@@ -260,13 +246,10 @@ pub enum NewValue<T> {
 /// A change asked for; what is `None` stays.
 #[derive(Debug, Clone, Default)]
 pub struct Amendment {
-    /// A new display name.
     pub name: Option<String>,
     /// A new address, or none any more.
     pub email: Option<NewValue<String>>,
-    /// The new set of roles.
     pub roles: Option<Roles>,
-    /// The new tenant.
     pub tenant: Option<Tenant>,
     /// Disabled, or active again (with no key: the old ones stay dead).
     pub state: Option<AccountState>,

@@ -4,18 +4,13 @@ use jiff::Timestamp;
 
 use super::{KeyId, UserId};
 
-/// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccountChange {
-    /// An account came to be.
     AccountCreated,
     /// Its name, email, roles, tenant or state changed.
     AccountAmended,
-    /// It was switched off.
     AccountDisabled,
-    /// A key was made for it.
     KeyCreated,
-    /// A key was revoked.
     KeyRevoked,
 }
 
@@ -50,12 +45,10 @@ impl AccountChange {
 pub struct AuditEntry {
     /// Sorts by time and is unique: milliseconds, then random digits.
     pub audit_id: String,
-    /// The account it happened to.
     pub user_id: UserId,
     pub change: AccountChange,
     /// The key, where the change was to one.
     pub key_id: Option<KeyId>,
-    /// Who did it.
     pub by: UserId,
     pub at: Timestamp,
 }

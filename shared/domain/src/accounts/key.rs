@@ -13,7 +13,6 @@ use crate::base62;
 pub struct KeyId(String);
 
 impl KeyId {
-    /// The bootstrap admin's key id.
     pub const ROOT: &'static str = "root";
 
     /// Makes an id from 12 random bytes.
@@ -27,7 +26,6 @@ impl KeyId {
         well_formed.then(|| Self(text.to_owned()))
     }
 
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -39,17 +37,14 @@ impl KeyId {
 pub struct SecretHash([u8; 32]);
 
 impl SecretHash {
-    /// Hashes a secret.
     pub fn of(secret: &str) -> Self {
         Self(Sha256::digest(secret.as_bytes()).into())
     }
 
-    /// A stored hash.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// Reads 64 hex digits.
     pub fn from_hex(hex: &str) -> Option<Self> {
         if hex.len() != 64 || !hex.is_ascii() {
             return None;
@@ -61,12 +56,10 @@ impl SecretHash {
         Some(Self(bytes))
     }
 
-    /// The hash as 64 hex digits.
     pub fn to_hex(&self) -> String {
         hex(&self.0)
     }
 
-    /// The bytes, for the store.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -80,9 +73,7 @@ impl SecretHash {
 /// A key as a caller presents it: the id and the hash of the secret that came with it.
 #[derive(Debug, Clone)]
 pub struct PresentedKey {
-    /// Which key it says it is.
     pub key_id: KeyId,
-    /// What has to match.
     pub hash: SecretHash,
 }
 
@@ -107,32 +98,24 @@ impl PresentedKey {
 /// What is asked for when a key is created.
 #[derive(Debug, Clone, Default)]
 pub struct NewKey {
-    /// A label for people.
     pub name: Option<String>,
-    /// When it stops working by itself.
     pub expires_at: Option<Timestamp>,
     /// Fewer roles than the account has.
     pub roles: Option<Roles>,
 }
 
-/// A key as stored.
 #[derive(Debug, Clone)]
 pub struct ApiKey {
     pub key_id: KeyId,
     pub user_id: UserId,
-    /// A label for people.
     pub name: Option<String>,
-    /// The hash of its secret.
     pub hash: SecretHash,
     /// `None`: all roles of the account.
     pub roles: Option<Roles>,
     /// The account's epoch it was made in.
     pub epoch: u64,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it stops working by itself.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
     /// When it was last used, to the hour.
     pub last_used_at: Option<Timestamp>,
@@ -200,11 +183,9 @@ fn restrict_to_maker(
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     pub user_id: UserId,
-    /// Its display name.
     pub name: String,
     /// What this key may do for it, right now.
     pub roles: Roles,
-    /// The team it belongs to.
     pub tenant: Tenant,
     /// The key it used; `None` for an OIDC token.
     pub key_id: Option<KeyId>,

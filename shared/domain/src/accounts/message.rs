@@ -10,9 +10,7 @@ use super::{AuditEntry, KeyId};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type")]
 pub enum AccountMessage {
-    /// A key was used.
     KeyUsed(KeyUsed),
-    /// An account changed.
     AccountChanged(AccountChanged),
 }
 
@@ -23,7 +21,6 @@ pub struct KeyUsed {
     /// Format version; 1.
     pub v: u8,
     pub key_id: String,
-    /// The start of the hour.
     pub hour: Timestamp,
 }
 
@@ -47,14 +44,12 @@ pub struct AccountChanged {
     pub v: u8,
     /// What happened: also the message attribute that subscriptions filter by.
     pub event: String,
-    /// The account it happened to.
     pub user_id: String,
     /// The audit row; receivers that must act once keep the last they saw.
     pub audit_id: String,
 }
 
 impl AccountChanged {
-    /// The message for an audit row.
     pub fn new(audit: &AuditEntry) -> Self {
         Self {
             v: 1,

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One thing a caller may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -13,7 +12,6 @@ pub enum Role {
     Notifier,
     /// Submit, cancel and retry jobs.
     JobSubmitter,
-    /// Look at jobs.
     JobViewer,
     /// Claim and work on jobs.
     JobWorker,
@@ -57,10 +55,8 @@ impl Role {
 pub struct Roles(u8);
 
 impl Roles {
-    /// No role at all.
     pub const NONE: Self = Self(0);
 
-    /// True when the set has `role`.
     pub const fn contains(self, role: Role) -> bool {
         self.0 & (1 << role as u8) != 0
     }
@@ -75,7 +71,6 @@ impl Roles {
         self.0 & !other.0 == 0
     }
 
-    /// What both sets have.
     #[must_use]
     pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)

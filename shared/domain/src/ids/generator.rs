@@ -22,7 +22,6 @@ pub struct Generator {
     next: u16,
 }
 
-/// Why there is no id now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pause {
     /// Ask again after this time: the millisecond is spent, or the clock stepped back a little.
@@ -33,10 +32,7 @@ pub enum Pause {
     /// The clock has left the lease's interval: renew it or take another.
     Exhausted,
     /// The clock is so far behind the last id, or the start of the lease, that waiting is no answer.
-    ClockBack {
-        /// By how many milliseconds.
-        by_ms: u64,
-    },
+    ClockBack { by_ms: u64 },
 }
 
 /// The answer to a request for one id.
@@ -50,7 +46,6 @@ pub enum NextId {
 /// The answer to a request for many ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
-    /// All that were asked for.
     Full,
     /// Those that were to be had, perhaps none, and why there are no more.
     Paused(Pause),
@@ -78,8 +73,8 @@ impl Generator {
 
     /// Goes on with another lease, or with the same one renewed.
     ///
-    /// A different shard may have a smaller number, so the millisecond of the last id is closed: the next
-    /// id carries a later one and is greater whatever its shard.
+    /// A different shard may have a smaller number, so the millisecond of the last id is closed:
+    /// the next id carries a later one and is greater on any shard.
     pub fn set_lease(&mut self, lease: IdLease) {
         let shard = lease.shard();
         self.set_lease_over(lease, shard.machine_id(), shard.range());
@@ -107,7 +102,6 @@ impl Generator {
         LeaseClaim::following(self.shard, self.until_ms, now_ms, length_ms, request)
     }
 
-    /// The shard in use.
     pub const fn shard(&self) -> MachineShard {
         self.shard
     }

@@ -20,9 +20,9 @@ const SLOT_MASK: u64 = (1 << (TIME_SHIFT - SLOT_SHIFT)) - 1;
 
 /// A unique number that sorts by the millisecond it was issued in.
 ///
-/// From the highest bit: sign, always 0 · 41 bits of milliseconds since [`EPOCH_MS`] · 5 of datacenter ·
-/// 5 of machine · 12 of sequence. In JSON it is a decimal string, because a JavaScript number keeps
-/// only 53 bits.
+/// From the highest bit: sign, always 0 · 41 bits of milliseconds since [`EPOCH_MS`] · 5 of
+/// datacenter · 5 of machine · 12 of sequence. In JSON it is a decimal string, because a JavaScript
+/// number keeps only 53 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(u64);
 
@@ -48,7 +48,6 @@ pub enum InvalidId {
     /// A character that the spelling does not use; there is no sign and no separator.
     #[error("an id consists of digits, or of digits and unaccented letters")]
     Character,
-    /// More than 63 bits.
     #[error("an id is at most 9223372036854775807")]
     TooLarge,
 }

@@ -37,9 +37,8 @@ impl RequestId {
 pub struct LeaseRow {
     /// The shard, which is the row's key.
     pub shard: MachineShard,
-    /// The end of the last lease: the first millisecond, in Unix time, that nobody was given.
+    /// The end of the last lease: the first millisecond, in Unix time, that was not leased.
     pub ended_at_ms: u64,
-    /// The claim that wrote the row.
     pub holder: RequestId,
 }
 
@@ -48,13 +47,14 @@ pub struct LeaseRow {
 pub enum LeaseCondition {
     /// There is no row, or its end is at most this: the shard is free from here on.
     EndedBy(u64),
-    /// The row's end is exactly this. Ends only grow, so nobody has leased the shard since.
+    /// The row's end is exactly this. Ends only grow, so the shard was not leased since.
     EndsAt(u64),
 }
 
 /// The interval a node would like, before the store has agreed to it.
 ///
-/// It cannot be copied, and becoming an [`IdLease`] uses it up, so that a claim yields one lease at most.
+/// It cannot be copied, and becoming an [`IdLease`] uses it up, so that a claim yields one lease at
+/// most.
 #[derive(Debug)]
 #[cfg_attr(test, derive(Clone, PartialEq, Eq, Hash))]
 pub struct LeaseClaim {
@@ -72,12 +72,10 @@ pub struct IdLease {
     until_ms: u64,
 }
 
-/// What to do about a shard.
 #[derive(Debug)]
 pub enum Proposal {
-    /// Write this claim.
     Take(LeaseClaim),
-    /// By this node's clock someone may still be using it: try another shard.
+    /// By this node's clock another node may still be using it: try another shard.
     Busy {
         /// When it becomes free, if it is not leased again.
         until_ms: u64,
@@ -91,7 +89,7 @@ pub enum Proposal {
 pub enum ClaimOutcome {
     /// The row is this very claim's: an earlier try had committed.
     Held(IdLease),
-    /// It is someone else's, or the claim never arrived. Try another shard with a new claim.
+    /// It is another node's, or the claim never arrived. Try another shard with a new claim.
     Lost,
 }
 
@@ -146,7 +144,7 @@ impl LeaseClaim {
 
     /// A claim to what follows directly on an interval that ends at `end_ms`.
     ///
-    /// If the end has passed already, the new interval covers the gap too: nobody was given it.
+    /// If the end has passed already, the new interval covers the gap too: it was not leased.
     pub(super) fn following(
         shard: MachineShard,
         end_ms: u64,
@@ -158,17 +156,14 @@ impl LeaseClaim {
         Self::new(shard, end_ms, until_ms, LeaseCondition::EndsAt(end_ms), request)
     }
 
-    /// The row to write.
     pub const fn row(&self) -> &LeaseRow {
         &self.row
     }
 
-    /// The condition to write it under.
     pub const fn condition(&self) -> LeaseCondition {
         self.condition
     }
 
-    /// The first millisecond it asks for.
     pub const fn from_ms(&self) -> u64 {
         self.from_ms
     }
@@ -192,7 +187,6 @@ impl LeaseClaim {
 }
 
 impl IdLease {
-    /// The shard it is of.
     pub const fn shard(&self) -> MachineShard {
         self.shard
     }

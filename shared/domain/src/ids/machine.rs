@@ -1,15 +1,16 @@
 //! Machine ids, the shards they are divided into, and which shard a node tries next.
 //!
-//! What a node leases is a shard. There are two tiers, on different machines, so that a shard of one can
-//! never overlap a shard of the other:
+//! What a node leases is a shard. There are two tiers, on different machines, so that a shard of
+//! one can never overlap a shard of the other:
 //!
 //! | tier  | machine ids | shards per id | sequence numbers | shards | ids per millisecond |
 //! |-------|-----------|----------------|------------------|-------|---------------------|
 //! | whole | 0..=767   | 1              | 0..=4095         | 768   | 4,096               |
 //! | split | 768..=1023| 16             | 256 each         | 4,096 | 256                 |
 //!
-//! Together 4,864 nodes can hold a lease at the same time, where one per machine id would stop at 1,024.
-//! The division is fixed: moving the border would let an old node and a new one share numbers.
+//! Together 4,864 nodes can hold a lease at the same time, where one per machine id would stop at
+//! 1,024. The division is fixed: moving the border would let an old node and a new one share
+//! numbers.
 
 use std::ops::RangeInclusive;
 
@@ -46,17 +47,14 @@ impl MachineId {
         Self(bits & (MACHINES - 1))
     }
 
-    /// Datacenter and machine in one number.
     pub const fn number(self) -> u16 {
         self.0
     }
 
-    /// The upper five bits.
     pub const fn datacenter(self) -> u8 {
         ((self.0 >> 5) & 31) as u8
     }
 
-    /// The lower five bits.
     pub const fn machine(self) -> u8 {
         (self.0 & 31) as u8
     }

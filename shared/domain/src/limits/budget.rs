@@ -26,12 +26,10 @@ use super::counter::{CounterRow, CounterWrite, Unspent, WritePlan};
 use super::quota::Quota;
 use shard::Shard;
 
-/// What a node holds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Budget {
     quota: Quota,
     held: i64,
-    /// When what is held ends.
     until_ms: i64,
     /// The row's window when it was debited.
     window: i64,
@@ -40,7 +38,6 @@ pub struct Budget {
     shards: Vec<Shard>,
     /// The row it asks first.
     home_shard: u8,
-    /// The latest time seen.
     clock_ms: i64,
     leased_at_ms: i64,
     /// Asked for since the last lease, spent or not, and how large that was.
@@ -49,15 +46,15 @@ pub struct Budget {
     /// Not to ask for so many units again before that.
     denied_until_ms: i64,
     denied_units: i64,
-    /// When the store may be written again if many nodes want the same, and how often in a row it showed
-    /// a newer row instead.
+    /// When the store may be written again if many nodes want the same, and how often in a row it
+    /// showed a newer row instead.
     next_turn_ms: i64,
     condition_failures: u8,
     /// When it may look at another row that it has not seen.
     explore_after_ms: i64,
-    /// The row that it debited last.
     last_shard: u8,
-    /// Grows while a row that the store alone counts has nothing for this node, and shrinks when it has.
+    /// Grows while a row that the store alone counts has nothing for this node, and shrinks when it
+    /// has.
     backoff_ms: i64,
 }
 
@@ -69,7 +66,6 @@ pub struct LeaseId(i64);
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Debit {
     pub shard: u8,
-    /// What to write.
     pub write: CounterWrite,
     units: i64,
     unspent: Option<Unspent>,
@@ -82,13 +78,13 @@ pub enum DebitPlan {
     Debit(Debit),
     /// There are none; `None` if there never will be so many.
     Denied {
-        /// When it is worth asking again.
         retry_at_ms: Option<i64>,
     },
 }
 
 impl Budget {
-    /// Nothing yet. `node_hash` spreads nodes over shards; `expected` is what is expected to be requested.
+    /// Nothing yet. `node_hash` spreads nodes over shards; `expected` is what is expected to be
+    /// requested.
     pub fn new(quota: Quota, node_hash: u64, expected: i64) -> Self {
         let home_shard = u8::try_from(node_hash % u64::from(quota.shards())).unwrap_or(0);
         Self {
@@ -113,7 +109,6 @@ impl Budget {
         }
     }
 
-    /// The quota it counts.
     pub fn quota(&self) -> &Quota {
         &self.quota
     }
@@ -127,7 +122,6 @@ impl Budget {
         self.clock_ms
     }
 
-    /// How large its last lease was.
     pub fn last_lease_units(&self) -> i64 {
         self.last_lease_units
     }

@@ -1,7 +1,7 @@
 //! Who is asking, in each dimension that rules count by.
 //!
 //! Guarantee: one caller has one entity in a dimension, however its address is written. IPv6 counts by
-//! /64, because whoever has one address of it has all of them.
+//! /64, because the owner of one address of it has all of them.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -9,7 +9,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::rule::Dimension;
 
-/// Who is asking.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CallerRef<'a> {
     pub user: Option<&'a str>,
@@ -23,12 +22,11 @@ pub struct CallerRef<'a> {
 const EVERYONE: &str = "all";
 
 impl<'a> CallerRef<'a> {
-    /// Whether it said who it is.
     pub fn is_identified(&self) -> bool {
         self.user.is_some() || self.api_key.is_some()
     }
 
-    /// Whether it is someone in that dimension.
+    /// Whether it has an entity in that dimension.
     pub fn has(&self, dimension: Dimension) -> bool {
         match dimension {
             Dimension::User => self.user.is_some(),
@@ -72,8 +70,8 @@ pub fn ip_network(ip: IpAddr) -> IpAddr {
     }
 }
 
-/// An entity as [`CallerRef::entity`] writes it, from what a person wrote: an address in any notation, or
-/// a /64. `None` if nobody can be that entity.
+/// An entity as [`CallerRef::entity`] writes it, from what a person wrote: an address in any
+/// notation, or a /64. `None` if no caller can be that entity.
 pub fn canonical(dimension: Dimension, text: &str) -> Option<Cow<'_, str>> {
     match dimension {
         Dimension::Ip => parse_network(text)

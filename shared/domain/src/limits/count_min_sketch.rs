@@ -4,12 +4,13 @@
 //! only the counters that are below the new estimate (a conservative update), so keys that share
 //! counters disturb each other as little as they can.
 //!
-//! Guarantee: an estimate is never under what was added for the key, up to [`u32::MAX`], and is over
-//! by more than e ÷ width × total with a probability of at most e^-depth for a key that was not chosen
-//! with the hash in mind. Hashes should come from a seeded hasher, so that nobody can choose so. That
-//! probability is proven for independent rows; by double hashing they are only nearly so, and that it
-//! holds all the same is measured by the tests, over even and skewed streams. The usual size, 4
-//! rows of 16,384, is over by more than total ÷ 6,000 for fewer than 2 keys in 100.
+//! Guarantee: an estimate is never under what was added for the key, up to [`u32::MAX`], and is
+//! over by more than e ÷ width × total with a probability of at most e^-depth for a key that was
+//! not chosen with the hash in mind. Hashes should come from a seeded hasher, so that no caller can
+//! choose so. That probability is proven for independent rows; by double hashing they are only
+//! nearly so, and that it holds all the same is measured by the tests, over even and skewed
+//! streams. The usual size, 4 rows of 16,384, is over by more than total ÷ 6,000 for fewer than 2
+//! keys in 100.
 //!
 //! Counts fade: at every multiple of the period all are halved and rounded down, the key's own count
 //! with them. A window that ends at multiples of its length, where the period is a multiple of that
@@ -19,17 +20,14 @@
 
 use std::iter;
 
-/// log2 of the usual width.
 pub const WIDTH_POWER: u32 = 14;
 
-/// The usual number of rows.
 pub const DEPTH: usize = 4;
 
 /// The widest row, as log2, and the most rows.
 const MAX_WIDTH_POWER: u32 = 24;
 const MAX_DEPTH: usize = 8;
 
-/// Counters shared by all keys.
 #[derive(Debug, Clone)]
 pub struct CountMinSketch {
     width_power: u32,

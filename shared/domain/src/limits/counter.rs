@@ -1,13 +1,14 @@
 //! The shared counter: one row for a quota and a key, and the only writes that may change it.
 //!
-//! A [`CounterWrite`] is a condition and a change, in terms that a condition expression can say. [`CounterRow::apply`]
-//! is what it means; the store's adapter says the same to DynamoDB, and a test compares the two. A
-//! write is planned from the row as it was last seen; if the row has moved on, the condition fails, the
-//! store returns the row as it is, and the write is planned again.
+//! A [`CounterWrite`] is a condition and a change, in terms that a condition expression can say.
+//! [`CounterRow::apply`] is what it means; the store's adapter says the same to DynamoDB, and a
+//! test compares the two. A write is planned from the row as it was last seen; if the row has moved
+//! on, the condition fails, the store returns the row as it is, and the write is planned again.
 //!
-//! Guarantee: whoever commits a debit of `n` units may admit `n` units until their lease ends, and
-//! all together never pass the quota. Absent: a condition that a slow clock could satisfy twice (the row's
-//! window only grows, a bucket's time never falls by itself, a log never forgets early).
+//! Guarantee: the node that commits a debit of `n` units may admit `n` units until their lease
+//! ends, and all together never pass the quota. Absent: a condition that a slow clock could satisfy
+//! twice (the row's window only grows, a bucket's time never falls by itself, a log never forgets
+//! early).
 
 mod bucket;
 mod log;
@@ -22,7 +23,6 @@ use super::quota::{Algorithm, Quota};
 pub struct CounterRow {
     /// Which window `used` counts: time ÷ length.
     pub window: i64,
-    /// Units debited in that window.
     pub used: i64,
     /// Units debited in the one before.
     pub before: i64,
@@ -36,38 +36,25 @@ pub struct CounterRow {
     pub log: Vec<i64>,
 }
 
-/// A number in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Field {
-    /// [`CounterRow::window`].
     Window,
-    /// [`CounterRow::used`].
     Used,
-    /// [`CounterRow::before`].
     Before,
-    /// [`CounterRow::leases`].
     Leases,
-    /// [`CounterRow::leases_before`].
     LeasesBefore,
-    /// [`CounterRow::full_at`].
     FullAt,
 }
 
-/// How a number compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Comparison {
-    /// `=`
     Equals,
-    /// `<=`
     AtMost,
-    /// `>=`
     AtLeast,
 }
 
-/// When a write may happen.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum WriteCondition {
-    /// There is no row.
     Absent,
     /// There is one, and every number is as said.
     Present(Vec<(Field, Comparison, i128)>),
@@ -75,20 +62,16 @@ pub enum WriteCondition {
     AbsentOr(Vec<(Field, Comparison, i128)>),
 }
 
-/// What a number becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FieldUpdate {
     Set(i128),
-    /// So much more.
     Add(i128),
     /// What that field was, and so much more.
     SetFrom(Field, i128),
 }
 
-/// A conditional write of one row.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CounterWrite {
-    /// When it may happen.
     pub condition: WriteCondition,
     /// What it changes; each value is taken from the row as it was, and from zero where there was
     /// none.
@@ -97,7 +80,6 @@ pub struct CounterWrite {
     pub log: Option<Vec<i64>>,
 }
 
-/// What planning a debit comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WritePlan {
     Write(CounterWrite),
@@ -130,7 +112,6 @@ impl CounterRow {
         }
     }
 
-    /// Sets a number.
     pub fn set(&mut self, field: Field, value: i128) {
         let small = || i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX });
         match field {

@@ -9,12 +9,12 @@ const DAY: i64 = 86_400;
 const MINUTE: i64 = 60;
 
 impl RuleSet {
-    /// The rules of a fresh deployment.
     pub fn defaults() -> Vec<Rule> {
         Self::defaults_by_system().into_iter().flat_map(|(_, rules)| rules).collect()
     }
 
-    /// The same, by the system whose paths they are for. Those for the paths of all come last, under no name.
+    /// The same, by the system whose paths they are for. Those for the paths of all come last,
+    /// under no name.
     pub fn defaults_by_system() -> [(&'static str, Vec<Rule>); 7] {
         [
             ("links", links().into_iter().chain(reports()).collect()),

@@ -17,25 +17,19 @@ use replay::Replay;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct DryRun {
-    /// Keys that asked for something.
     pub keys: usize,
     /// Keys that would have been denied something.
     pub keys_denied: usize,
-    /// Units asked for.
     pub asked: u64,
-    /// Units that would have been denied.
     pub denied: u64,
     /// Denied ÷ asked.
     pub share: f64,
     /// The keys with the most denied units, most first: ten at most.
     pub worst: Vec<(String, u64)>,
-    /// Where the hour begins.
     pub from_ms: i64,
-    /// Where it ends.
     pub to_ms: i64,
 }
 
-/// How many keys are named.
 const WORST: usize = 10;
 
 /// Steps in a minute, and how many milliseconds each takes.

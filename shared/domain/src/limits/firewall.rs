@@ -27,9 +27,8 @@ use crate::Timestamp;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FirewallAction {
-    /// Lets them pass, whatever other rules say.
+    /// Lets them pass, no matter what other rules say.
     Allow,
-    /// Turns them away.
     Deny,
 }
 
@@ -45,7 +44,6 @@ pub struct HeaderTest {
     /// It is there and is this, letter for letter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub equals: Option<String>,
-    /// It isn't there.
     #[serde(default, skip_serializing_if = "is_false")]
     pub absent: bool,
 }
@@ -67,22 +65,18 @@ pub struct FirewallRule {
     /// Paths in the template's notation (`/api/v1/jobs/{id}`, `/admin/{*rest}`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// Methods in upper case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub methods: Vec<String>,
-    /// Tests of headers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<HeaderTest>,
     /// What the `user-agent` header has in it, in upper or lower case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub user_agents: Vec<String>,
-    /// Why, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// When it ends by itself: from then on it matches nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// Grows with every change.
     pub version: u64,
     /// Whether it was made because of an [`Offender`] and not by a person.
     #[serde(default, skip_serializing_if = "is_false")]

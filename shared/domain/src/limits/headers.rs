@@ -1,7 +1,7 @@
 //! What an answer says about the limits it was held to.
 //!
 //! `RateLimit-Policy` and `RateLimit` follow draft-ietf-httpapi-ratelimit-headers-10: structured-field
-//! lists of strings with integer parameters. Guarantee: both always parse, whatever the numbers are.
+//! lists of strings with integer parameters. Guarantee: both always parse, with any numbers.
 //! Absent: a partition key, because it would tell who else is counted together.
 
 use std::cmp::Reverse;
@@ -9,18 +9,15 @@ use std::cmp::Reverse;
 /// How a request stands with one rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PolicyStatus<'a> {
-    /// The rule's id.
     pub policy: &'a str,
     /// Units in a window.
     pub limit: i64,
-    /// The window's length.
     pub window_ms: i64,
     pub remaining: i64,
     /// How long until everything is available again.
     pub reset_after_ms: i64,
 }
 
-/// The values of the header fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RateLimitHeaders {
     /// `RateLimit-Policy`: `"links-hour";q=10000;w=3600`.

@@ -15,7 +15,6 @@ use std::mem;
 
 use hashbrown::{DefaultHashBuilder, Equivalent, HashTable};
 
-/// What is known of a key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct KeyCount {
     /// Units asked for, or more: at most `error` of them were another key's.
@@ -34,8 +33,9 @@ pub struct SpaceSaving<K> {
     /// Where in `slots` a key is.
     table: HashTable<usize>,
     slots: Vec<Slot<K>>,
-    /// Units and positions in `slots`, the fewest first. The units are as they were when last looked at,
-    /// which is never more than there are: a key that is already there costs the heap nothing.
+    /// Units and positions in `slots`, the fewest first. The units are as they were when last
+    /// looked at, which is never more than there are: a key that is already there costs the heap
+    /// nothing.
     min_heap: BinaryHeap<Reverse<(u64, usize)>>,
 }
 
@@ -79,12 +79,10 @@ impl<K> SpaceSaving<K> {
         }
     }
 
-    /// How many keys are there.
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// Whether no key is there.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }

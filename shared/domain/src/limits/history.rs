@@ -1,8 +1,8 @@
 //! Usage in the last hour: what a node saw of it, and what all nodes' reports come to.
 //!
-//! A node counts who asked for what in [`UsageRecorder`] and about once a minute hands over the heaviest as
-//! [`UsageReport`]s, which shared rows add up. From those rows come [`TopDenied`] (who is denied most) and
-//! [`UsageSeries`] (what one key asked for, minute by minute).
+//! A node counts who asked for what in [`UsageRecorder`] and about once a minute hands over the
+//! heaviest as [`UsageReport`]s, which shared rows add up. From those rows come [`TopDenied`] (who
+//! is denied most) and [`UsageSeries`] (what one key asked for, minute by minute).
 //!
 //! Guarantee: a report never says more than was asked or denied, and a node's memory is bounded
 //! however many keys there are. Absent: keys that were light on every node, what a node had not handed
@@ -20,10 +20,8 @@ use super::rule::Dimension;
 pub use top_denied::{DeniedKey, DeniedResource, TopDenied};
 pub use usage_series::UsageSeries;
 
-/// The length of a minute.
 pub const MINUTE_MS: i64 = 60_000;
 
-/// The minutes that history is about.
 pub const MINUTES: usize = 60;
 
 /// How many reports leave a node for what was denied, and again for what was asked, as a rule.
@@ -37,9 +35,8 @@ const MAX_KEYS: usize = 2_000;
 pub struct UsageReport {
     /// Which minute: time ÷ a minute's length.
     pub minute: i64,
-    /// What was asked for, whatever rules there are: `POST /api/v1/shorten`.
+    /// What was asked for, under any rule or none: `POST /api/v1/shorten`.
     pub resource: String,
-    /// What the entity is.
     pub dimension: Dimension,
     pub entity: String,
     /// Units asked for, the denied ones included.

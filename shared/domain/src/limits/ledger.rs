@@ -1,8 +1,8 @@
 //! All that a node holds: who asks gets an answer at once, or the writes that have to be tried first.
 //!
 //! The path of a request: [`Ledger::decide`] → allowed or denied without any call, or tasks for the
-//! store → their outcomes back through [`Ledger::apply_outcome`] or [`Ledger::apply_transaction`] → decide
-//! again. Whoever drives it (a function, the simulator, a test) brings the store and the clock.
+//! store → their outcomes back through [`Ledger::apply_outcome`] or [`Ledger::apply_transaction`] →
+//! decide again. Its caller (a function, the simulator, a test) brings the store and the clock.
 //!
 //! Guarantee: a request that is denied by one of its checks has consumed nothing of any. Units that a
 //! node holds are spent together under all checks or not at all; quotas that are counted by the store
@@ -30,11 +30,9 @@ pub struct QuotaCheck<'a> {
     pub rule: &'a Arc<Rule>,
     /// Its quota, or the one that an override gives this entity.
     pub quota: Quota,
-    /// Who is counted.
     pub entity: &'a str,
 }
 
-/// What to do with a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LedgerDecision {
     /// It may pass; its units are spent.
@@ -47,10 +45,8 @@ pub enum LedgerDecision {
     DebitTogether(Vec<DebitTask>, Reserved),
 }
 
-/// Why a request may not pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Denial {
-    /// Which check refuses.
     pub check: usize,
     /// When it is worth another try; `None` if it never is.
     pub retry_at_ms: Option<i64>,
@@ -61,18 +57,15 @@ pub struct Denial {
 /// A debit to be tried at the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DebitTask {
-    /// For which check.
     pub check: usize,
     debit: Debit,
 }
 
 impl DebitTask {
-    /// The row's shard.
     pub fn shard(&self) -> u8 {
         self.debit.shard
     }
 
-    /// What to write.
     pub fn write(&self) -> &CounterWrite {
         &self.debit.write
     }
@@ -82,7 +75,6 @@ impl DebitTask {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reserved(Vec<(usize, LeaseId)>);
 
-/// What became of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DebitOutcome {
     /// It was committed and left this row.
@@ -96,15 +88,13 @@ pub enum DebitOutcome {
     Failed,
 }
 
-/// Units to be credited at the store, because nobody here will spend them.
+/// Units to be credited at the store, because this node will not spend them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refund {
     pub rule: Arc<Rule>,
     /// The quota as it was debited.
     pub quota: Quota,
-    /// Who was counted.
     pub entity: Box<str>,
-    /// The row's shard.
     pub shard: u8,
     known: CounterRow,
     unspent: Unspent,
@@ -122,13 +112,12 @@ impl Refund {
 pub struct QuotaStatus {
     /// Units that could still be had, as far as the node knows.
     pub remaining: i64,
-    /// When everything is there again.
     pub reset_at_ms: i64,
     /// How long a leaky bucket's queue is: the request's turn comes after that.
     pub delay_ms: i64,
 }
 
-/// What happened since someone last asked.
+/// What happened since the metrics were last taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LedgerMetrics {
     /// Units spent of leases that had ended, because the store could not be asked.
@@ -143,7 +132,6 @@ pub struct LedgerMetrics {
     pub hot_keys: i64,
 }
 
-/// Everything a node holds.
 #[derive(Debug)]
 pub struct Ledger {
     budgets: BudgetCache,
@@ -233,8 +221,8 @@ impl Ledger {
         }
     }
 
-    /// Takes the outcomes of [`LedgerDecision::DebitTogether`], one for each task, and says whether the request may
-    /// pass. If not, it is to be decided again.
+    /// Takes the outcomes of [`LedgerDecision::DebitTogether`], one for each task, and says whether
+    /// the request may pass. If not, it is to be decided again.
     pub fn apply_transaction(
         &mut self,
         checks: &[QuotaCheck<'_>],
@@ -294,12 +282,10 @@ impl Ledger {
         std::mem::take(&mut self.metrics)
     }
 
-    /// How many keys are held.
     pub fn len(&self) -> usize {
         self.budgets.len()
     }
 
-    /// Whether none is.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -2,14 +2,12 @@
 //!
 //! `HEAD` and `GET` are one method here: a limit on reading is none if `HEAD` goes around it.
 
-/// A set of methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Methods(u16);
 
 /// What is no method that a rule can name: only rules for all methods apply to it.
 const OTHER: u16 = 1 << 15;
 
-/// How many a rule can name.
 pub(super) const METHOD_COUNT: usize = 9;
 
 impl Methods {
@@ -21,12 +19,10 @@ impl Methods {
         Self(names.iter().filter_map(|name| bit(name)).fold(0, |all, one| all | one))
     }
 
-    /// The one method of a request.
     pub(super) fn from_request(name: &str) -> Self {
         Self(bit(name).unwrap_or(OTHER))
     }
 
-    /// Whether a rule can name it.
     pub(super) fn is_known(name: &str) -> bool {
         bit(name).is_some()
     }

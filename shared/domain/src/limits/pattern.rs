@@ -1,9 +1,10 @@
 //! A pattern of paths, in the template's notation: `/api/v1/jobs/{id}`, `/api/{*rest}`.
 //!
-//! A parameter is a whole segment and matches one that is not empty; a catch-all is the last segment
-//! and matches all that follows, unless that is nothing. Absent: a parameter beside other text in its
-//! segment, and braces in text. So two patterns of one [shape](SegmentKind) never conflict in a radix tree
-//! unless they are the same, and the shapes alone say which of two patterns is more specific.
+//! A parameter is a whole segment and matches one that is not empty; a catch-all is the last
+//! segment and matches all that follows, unless that is nothing. Absent: a parameter beside other
+//! text in its segment, and braces in text. So two patterns of one [shape](SegmentKind) never
+//! conflict in a radix tree unless they are the same, and the shapes alone say which of two
+//! patterns is more specific.
 
 use matchit::Router;
 
@@ -12,13 +13,10 @@ use matchit::Router;
 pub(super) enum SegmentKind {
     /// Text, taken literally.
     Text,
-    /// `{name}`
     Parameter,
-    /// `{*name}`
     CatchAll,
 }
 
-/// A pattern that can be matched.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Pattern {
     /// The kinds of its segments. Of two that match a path, the lesser is the more specific.
@@ -27,7 +25,6 @@ pub(super) struct Pattern {
     pub(super) text: String,
 }
 
-/// The longest text of a pattern.
 pub(super) const MAX_LENGTH: usize = 256;
 
 /// The most parameters: the radix tree panics at 26.

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The ways of counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Algorithm {
@@ -19,7 +18,6 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// Each of them.
     pub const ALL: [Self; 5] = [
         Self::FixedWindow,
         Self::SlidingWindow,
@@ -32,11 +30,9 @@ impl Algorithm {
 /// A limit and its way of counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Quota {
-    /// The way of counting.
     pub algorithm: Algorithm,
     /// Units in a window; 0 refuses everything.
     pub limit: i64,
-    /// The window's length.
     pub window_ms: i64,
     /// What a bucket holds: at most twice the limit. The limit, where nothing is said.
     pub burst: Option<i64>,
@@ -51,7 +47,6 @@ const MIN_LEASE_MS: i64 = 20;
 /// The most that a log may hold: its row stays small.
 pub const MAX_LOG_LENGTH: i64 = 500;
 
-/// No quota is larger.
 pub const MAX_LIMIT: i64 = 1_000_000_000;
 
 /// Units per second that one shard is made for, and the most shards there are.

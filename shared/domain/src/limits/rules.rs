@@ -1,9 +1,9 @@
 //! The rules a node holds, compiled so that finding those for a request costs next to nothing.
 //!
-//! Hierarchy, for each dimension apart: the rules of the most specific pattern that has any for this
-//! request (its method, and whether its caller is identified), else the defaults; then, for one entity, an
-//! override that has not expired. Absent: a rule that applies twice, and one that applies to `/health`
-//! or to an exempt caller.
+//! Hierarchy, for each dimension apart: the rules of the most specific pattern that has any for
+//! this request (its method, and whether its caller is identified), else the defaults; then, for
+//! one entity, an override that has not expired. Absent: a rule that applies twice, and one that
+//! applies to `/health` or to an exempt caller.
 
 mod exemptions;
 mod path_index;
@@ -26,7 +26,6 @@ pub struct RuleSet {
     entries: Vec<Entry>,
     /// Entries by the patterns that lead to them.
     paths: PathIndex,
-    /// Entries without a pattern.
     defaults: Vec<usize>,
     exemptions: Exemptions,
 }
@@ -39,7 +38,6 @@ pub struct AppliedRule<'s> {
     pub index: u32,
     /// Its quota, or the override's.
     pub quota: Quota,
-    /// Whom it counts.
     pub entity: Cow<'s, str>,
 }
 
@@ -60,7 +58,7 @@ struct Entry {
 struct RequestTraits {
     method: Methods,
     identified: bool,
-    /// The dimensions it is someone in.
+    /// The dimensions in which the caller has an entity.
     dimensions: u8,
 }
 
@@ -72,7 +70,7 @@ struct OverrideEntry {
     version: u64,
 }
 
-/// Always exempt: whoever asks whether this is alive must hear it.
+/// Always exempt: health checks are answered even if a quota is used up.
 const HEALTH: &str = "/health";
 
 impl RuleSet {
@@ -112,7 +110,6 @@ impl RuleSet {
         set
     }
 
-    /// The rules, each at its index.
     pub fn rules(&self) -> impl ExactSizeIterator<Item = &Arc<Rule>> {
         self.entries.iter().map(|entry| &entry.rule)
     }

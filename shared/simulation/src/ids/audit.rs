@@ -1,9 +1,9 @@
 //! Proves that ids are unique without remembering them all.
 //!
-//! The ids of one node increase. All of them lie inside a lease, and no two leases of a shard overlap. So two
-//! equal ids would have to come from one lease, that is from one node, and could not have increased.
-//! Each premise is checked for every id. As a check on the proof itself, the ids of some milliseconds
-//! are collected and compared one by one.
+//! The ids of one node increase. All of them lie inside a lease, and no two leases of a shard
+//! overlap. So two equal ids would have to come from one lease, that is from one node, and could
+//! not have increased. Each premise is checked for every id. As a check on the proof itself, the
+//! ids of some milliseconds are collected and compared one by one.
 
 use super::IdsReport;
 use domain::ids::Id;

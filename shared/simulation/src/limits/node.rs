@@ -61,7 +61,6 @@ impl Node {
         node
     }
 
-    /// Begins to live now.
     pub(super) fn begin(&mut self, now_ms: i64, plan: &LimitsPlan, dice: &mut Dice) {
         if plan.life_ms > 0 {
             let life = dice.below(plan.life_ms.unsigned_abs() * 2);
@@ -69,7 +68,8 @@ impl Node {
         }
     }
 
-    /// Answers what can be answered in this millisecond; `admitted` gets the keys that may pass, and since when.
+    /// Answers what can be answered in this millisecond; `admitted` gets the keys that may pass,
+    /// and since when.
     pub(super) fn work(
         &mut self,
         rule: &Arc<Rule>,
@@ -173,7 +173,7 @@ impl Node {
     ) -> Call {
         let takes_ms = CALL_MS.0 + i64::try_from(dice.below(CALL_MS.1)).unwrap_or(0);
         let answer_lost = store.is_cut_off(self.partition_key);
-        // Of two that nobody hears of, one is committed.
+        // Of two whose answers are lost, one is committed.
         let arrives = !answer_lost || dice.one_in(2);
         Call {
             key,

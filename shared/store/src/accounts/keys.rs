@@ -16,25 +16,19 @@ use crate::transaction::{Transacted, check, put, transact, update};
 /// Revoked keys are shown for this long before their rows go.
 const REVOKED_KEPT_SECONDS: i64 = 30 * 24 * 3600;
 
-/// How making a key ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum KeyCreation {
-    /// The key works from now on.
     Created,
-    /// The account was disabled meanwhile.
     AccountDisabled,
     /// The claim on the idempotency key ran out meanwhile; nothing was written.
     ClaimLost,
 }
 
-/// How revoking a key ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum KeyRevocation {
     /// It works no more; nodes that remember it learn so within a minute.
     Revoked,
-    /// It was revoked before.
     Already,
-    /// That account has no such key.
     Unknown,
 }
 

@@ -24,7 +24,6 @@ use crate::transaction::{Transacted, transact_once, update};
 const ACTION: &str = "debit a shared counter";
 const LOG: &str = "log";
 
-/// Names a counter's row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CounterKey {
     pk: String,
@@ -37,14 +36,13 @@ impl CounterKey {
         let entity = hex(&Sha256::digest(entity.as_bytes())[..12]);
         Self {
             pk: format!("count#{rule}#{}#{entity}#{shard}", quota.algorithm_key()),
-            // Two windows matter; nobody misses the row afterwards.
+            // Two windows matter; the row is not needed afterwards.
             expires_after: 3 * quota.window_ms / 1_000 + 3_600,
         }
     }
 }
 
 impl Limits {
-    /// Tries one write.
     pub async fn write(
         &self,
         at: &CounterKey,
@@ -104,7 +102,6 @@ impl Limits {
         })
     }
 
-    /// A counter as it stands.
     pub async fn counter(&self, at: &CounterKey) -> Result<Option<CounterRow>, Failure> {
         let found = self
             .client
@@ -160,7 +157,7 @@ impl Expressions {
             let name = expressions.name(*field);
             match change {
                 FieldUpdate::Set(value) => {
-                    set.push(format!("{name} = {}", expressions.number(*value)))
+                    set.push(format!("{name} = {}", expressions.number(*value)));
                 }
                 FieldUpdate::Add(more) => add.push(format!("{name} {}", expressions.number(*more))),
                 FieldUpdate::SetFrom(other, more) => {

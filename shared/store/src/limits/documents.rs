@@ -14,7 +14,6 @@ use crate::transaction::{Transacted, delete, put, transact, update};
 
 const ACTION: &str = "change the configuration of limits";
 
-/// What a document belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DocumentPart {
     /// Rules, overrides and settings.
@@ -61,16 +60,14 @@ pub struct LimitsDocument {
     pub body: String,
     pub changed_by: String,
     pub changed_at: Timestamp,
-    /// When it is forgotten by itself.
     pub expires_at: Option<Timestamp>,
 }
 
-/// Whether a change was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SaveOutcome {
     /// It is there, and nodes will hear of it.
     Saved,
-    /// Someone else changed it since it was read.
+    /// Another request changed it since it was read.
     VersionConflict,
 }
 
@@ -95,7 +92,6 @@ impl Limits {
         })
     }
 
-    /// Every document of a part.
     pub async fn documents(&self, part: DocumentPart) -> Result<Vec<LimitsDocument>, Failure> {
         let mut documents = Vec::new();
         let mut start: Option<Item> = None;

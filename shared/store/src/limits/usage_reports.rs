@@ -1,6 +1,6 @@
 //! What was asked and refused in the last hour: a row for each hour and key, two numbers a minute.
 //!
-//! Reports are added up. One that is committed and then repeated counts twice, which nobody minds.
+//! Reports are added up. One that is committed and then repeated counts twice, which a report may.
 
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::limits::history::UsageReport;
@@ -19,7 +19,6 @@ const HOUR_SECONDS: i64 = 3_600;
 const PARTITIONS: u8 = 4;
 
 impl Limits {
-    /// Adds a node's report.
     pub async fn add_usage_report(&self, report: &UsageReport) -> Result<(), Failure> {
         let (hour, minute) = (report.minute.div_euclid(60), report.minute.rem_euclid(60));
         let name = format!("{}#{}#{}", report.dimension.name(), report.resource, report.entity);

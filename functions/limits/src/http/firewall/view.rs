@@ -52,7 +52,7 @@ pub(crate) struct FirewallBody {
     /// What the `user-agent` header has in it, in upper or lower case; at most 50.
     #[serde(default)]
     user_agents: Vec<String>,
-    /// Why; whoever is turned away is told.
+    /// Why; a refused caller is told.
     #[serde(default)]
     #[schemars(length(max = 200))]
     reason: String,

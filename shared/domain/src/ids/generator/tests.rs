@@ -123,7 +123,7 @@ fn a_lease_of_another_lane_that_starts_where_the_last_ended_changes_the_lane() {
 
 proptest! {
     #[test]
-    fn ids_increase_within_the_lease_whatever_the_clock_shows(
+    fn ids_increase_within_the_lease_with_any_clock(
         shard in 0_u16..4_864,
         readings in prop::collection::vec((0_u64..60, 0_usize..600), 1..200),
     ) {

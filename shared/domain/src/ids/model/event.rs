@@ -16,7 +16,6 @@ pub(super) enum Mutation {
     LastIdForgottenOnRelet,
 }
 
-/// What must not happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Violation {
     Duplicate,

@@ -171,8 +171,8 @@ impl World {
 
     /// Two numbers of a shard are enough; the shards of the two tiers are on different machines.
     fn numbers(&self, shard: MachineShard) -> (MachineId, SequenceRange) {
-        let shared = self.has(Mutation::TiersOverlap).then(|| tier_shard(0).machine_id());
-        (shared.unwrap_or(shard.machine_id()), SequenceRange { first: 0, last: 1 })
+        let overlapping = self.has(Mutation::TiersOverlap).then(|| tier_shard(0).machine_id());
+        (overlapping.unwrap_or(shard.machine_id()), SequenceRange { first: 0, last: 1 })
     }
 
     fn issue(&mut self, node: usize, now_ms: u64) -> Result<(), Violation> {

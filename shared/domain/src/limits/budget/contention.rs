@@ -1,8 +1,9 @@
 //! Which row to debit, and when.
 //!
-//! While there is enough no node waits. When a quota is nearly used up nodes debit in turns, so that all of
-//! them together make at most [`MAX_WRITES_PER_SECOND`] writes a second to a row. A node that finds a row low tries the next
-//! one; where there are many nodes they do so one after the other.
+//! While there is enough no node waits. When a quota is nearly used up nodes debit in turns, so
+//! that all of them together make at most [`MAX_WRITES_PER_SECOND`] writes a second to a row. A
+//! node that finds a row low tries the next one; where there are many nodes they do so one after
+//! the other.
 
 use super::{Budget, Debit, DebitPlan};
 use crate::limits::counter::CounterRow;

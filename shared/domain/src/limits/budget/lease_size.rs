@@ -1,9 +1,9 @@
 //! How much to debit at once.
 //!
-//! As much as the node will need in a twentieth of the window (ten seconds at most), judged by how much
-//! it was asked for since the last lease; or until its next turn, if that is later. Never more than a
-//! fourth of what is left, and less the more nodes there are: remaining ÷ (active nodes ÷ 8). So leases shrink
-//! as the window fills.
+//! As much as the node will need in a twentieth of the window (ten seconds at most), judged by how
+//! much it was asked for since the last lease; or until its next turn, if that is later. Never more
+//! than a fourth of what is left, and less the more nodes there are: remaining ÷ (active nodes ÷
+//! 8). So leases shrink as the window fills.
 
 use super::Budget;
 

@@ -2,7 +2,6 @@
 
 use crate::limits::counter::CounterRow;
 
-/// What is known of one row.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Shard {
     pub(super) number: u8,
@@ -10,7 +9,6 @@ pub(super) struct Shard {
     /// Not to ask for so many units again before that.
     pub(super) denied_until_ms: i64,
     pub(super) denied_units: i64,
-    /// When we first saw it.
     pub(super) first_seen_ms: i64,
     /// This node's own writes in the row's window and in the one before.
     pub(super) window: i64,
@@ -43,9 +41,9 @@ impl Shard {
         }
     }
 
-    /// How many nodes draw on this row: how often all nodes write to it, by how often we do, in the last
-    /// two windows or since we first saw it. A node that has taken none assumes that the others take
-    /// four each.
+    /// How many nodes draw on this row: how often all nodes write to it, by how often we do, in the
+    /// last two windows or since we first saw it. A node that has taken none assumes that the
+    /// others take four each.
     pub(super) fn active_nodes(&self, window_ms: i64, now_ms: i64) -> i64 {
         let Some(row) = &self.row else { return 1 };
         let (all, own_writes) = (row.leases + row.leases_before, self.own_writes(row));

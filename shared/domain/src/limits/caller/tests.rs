@@ -33,8 +33,8 @@ fn every_dimension_has_its_own_entity() {
     };
     let entities = Dimension::ALL.map(|dimension| caller.entity(dimension).unwrap());
     assert_eq!(entities, ["ada", "k1", "127.0.0.1", "acme", "all"]);
-    let nobody = CallerRef::default();
-    let entities = Dimension::ALL.map(|dimension| nobody.entity(dimension));
+    let anonymous = CallerRef::default();
+    let entities = Dimension::ALL.map(|dimension| anonymous.entity(dimension));
     assert_eq!(entities, [None, None, None, None, Some(Cow::Borrowed("all"))]);
 }
 

@@ -43,7 +43,6 @@ pub(super) fn reset_at(quota: &Quota, row: &CounterRow) -> i64 {
     row.log.last().map_or(0, |at| at.saturating_add(quota.window_ms))
 }
 
-/// What still counts.
 fn kept(quota: &Quota, row: &CounterRow, now_ms: i64) -> Vec<i64> {
     let since = clock(row, now_ms).saturating_sub(quota.window_ms);
     row.log.iter().copied().filter(|at| *at > since).collect()

@@ -24,7 +24,7 @@ fn one_by_one(quota: &Quota, series: &UsageSeries) -> u64 {
             for _ in 0..in_step(count, step) {
                 match quota.debit(row.as_ref(), 1, None, at) {
                     WritePlan::Write(write) => {
-                        row = Some(CounterRow::apply(row.as_ref(), &write).unwrap())
+                        row = Some(CounterRow::apply(row.as_ref(), &write).unwrap());
                     }
                     WritePlan::Denied { .. } => denied += 1,
                 }

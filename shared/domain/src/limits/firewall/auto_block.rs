@@ -1,8 +1,8 @@
 //! Which addresses are refused so often that they are blocked for a while.
 //!
 //! An address's window begins with a denial and lasts as long as the settings say; the next denial
-//! after that begins a new one. Whoever is reported was refused that often within one window; whoever
-//! is refused twice as often is reported for certain.
+//! after that begins a new one. An address that is reported was refused that often within one
+//! window; one that is refused twice as often is reported for certain.
 //!
 //! Guarantee: one report for each block, and never more than 4,096 addresses in memory.
 //! A clock that goes back begins windows anew, and a block that was reported lasts until the clock
@@ -57,13 +57,11 @@ impl AutoBlock {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offender {
     pub ip: IpAddr,
-    /// How often it was refused.
     pub denials: u32,
     /// When the first of these denials was.
     pub since_ms: i64,
 }
 
-/// Counts denials by address.
 #[derive(Debug, Clone, Default)]
 pub struct DenialTracker {
     settings: AutoBlock,
@@ -78,7 +76,6 @@ struct Window {
 }
 
 impl DenialTracker {
-    /// Watches from now on.
     pub fn new(settings: AutoBlock) -> Self {
         Self { settings, windows: BTreeMap::new() }
     }

@@ -35,25 +35,19 @@ impl fmt::Debug for FirewallRequest<'_> {
     }
 }
 
-/// What becomes of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirewallDecision<'f> {
-    /// It goes on.
     Pass,
-    /// It is turned away.
     Refused {
         /// The id of the rule that says so: of several the first.
         rule: &'f str,
-        /// The rule's reason.
         reason: &'f str,
     },
 }
 
-/// All rules, ready to be asked.
 #[derive(Debug, Clone)]
 pub struct Firewall {
     rules: Vec<CompiledRule>,
-    /// Rules without networks, in order.
     everywhere: Vec<u32>,
     v4: NetworkIndex<u32>,
     v6: NetworkIndex<u128>,
@@ -69,7 +63,6 @@ struct CompiledRule {
     conditions: Option<Box<Conditions>>,
 }
 
-/// What must match besides the network.
 #[derive(Debug, Clone)]
 struct Conditions {
     paths: Vec<Pattern>,
@@ -125,7 +118,6 @@ impl Firewall {
         self.rules.is_empty()
     }
 
-    /// Decides about one request.
     pub fn evaluate(&self, asked: &FirewallRequest<'_>, now_ms: i64) -> FirewallDecision<'_> {
         if self.is_empty() {
             return FirewallDecision::Pass;
@@ -211,7 +203,6 @@ impl CompiledRule {
         }
     }
 
-    /// Whether everything but the network matches.
     fn matches(&self, request: &CachedRequest<'_>, now_ms: i64) -> bool {
         now_ms < self.ends_ms
             && self.conditions.as_deref().is_none_or(|conditions| conditions.hold(request))

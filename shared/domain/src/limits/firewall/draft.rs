@@ -1,4 +1,4 @@
-//! A firewall rule as someone asks for it, and what it must be like to become one.
+//! A firewall rule as an admin sends it, and what it must be like to become one.
 //!
 //! Guarantee: what is refused is named by field and place (`cidrs[3]`), and a rule that was accepted
 //! fits into one row of the store. Absent: rules that hold for everyone.
@@ -9,16 +9,13 @@ use super::pattern::Pattern;
 use super::{FirewallAction, FirewallRule, HeaderTest, IpNetwork};
 use crate::Timestamp;
 
-/// The most networks in a rule.
 const MAX_NETWORKS: usize = 5_000;
 
 /// The most entries in each other list.
 const MAX_ENTRIES: usize = 50;
 
-/// The longest entry.
 const MAX_ENTRY_LENGTH: usize = 256;
 
-/// The longest reason.
 const MAX_REASON_LENGTH: usize = 200;
 
 /// What a caller sends to make or replace a rule.
@@ -27,7 +24,6 @@ const MAX_REASON_LENGTH: usize = 200;
 pub struct FirewallDraft {
     /// `allow` or `deny`.
     pub action: FirewallAction,
-    /// Networks, or single addresses.
     #[serde(default)]
     pub cidrs: Vec<String>,
     /// Paths in the template's notation.
@@ -35,15 +31,12 @@ pub struct FirewallDraft {
     pub paths: Vec<String>,
     #[serde(default)]
     pub methods: Vec<String>,
-    /// Tests of headers.
     #[serde(default)]
     pub headers: Vec<HeaderTest>,
-    /// Parts of user agents.
     #[serde(default)]
     pub user_agents: Vec<String>,
     #[serde(default)]
     pub reason: String,
-    /// When the rule ends by itself.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
 }

@@ -8,7 +8,6 @@ use std::net::IpAddr;
 use ipnet::{IpNet, Ipv4Net};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A network of IPv4 or IPv6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct IpNetwork(IpNet);
 

@@ -4,9 +4,7 @@
 //! that cover a stretch form a chain from the innermost outwards. Memory grows with the networks and
 //! not with how deep they nest.
 
-/// An address as a number.
 pub(super) trait AddressBits: Copy + Ord {
-    /// The address after this one.
     fn next(self) -> Option<Self>;
 }
 
@@ -40,14 +38,12 @@ pub(super) struct NetworkIndex<P> {
     nodes: Vec<Node>,
 }
 
-/// A network on a chain.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     rule: u32,
     outer: u32,
 }
 
-/// Where a chain ends.
 const NONE: u32 = u32::MAX;
 
 impl<P: AddressBits> NetworkIndex<P> {

@@ -1,9 +1,9 @@
 //! A path in the template's notation: `{id}` is one segment, `{*rest}` all that remain.
 //!
 //! Guarantee: a pattern matches what the router would route by it. Neither placeholder matches
-//! nothing, and paths are compared as the gateway hands them over. Absent: placeholders for part of a segment.
+//! nothing, and paths are compared as the gateway hands them over. Absent: placeholders for part of
+//! a segment.
 
-/// A pattern that has been read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     segments: Vec<Segment>,

@@ -85,7 +85,7 @@ proptest! {
     }
 
     #[test]
-    fn nobody_has_a_smaller_share_left_than_the_tightest(
+    fn no_other_has_a_smaller_share_left_than_the_tightest(
         raw in proptest::collection::vec((1..50_i64, 0..50_i64), 1..6)
     ) {
         let statuses: Vec<_> =

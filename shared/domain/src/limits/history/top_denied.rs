@@ -27,15 +27,11 @@ pub struct TopDenied {
     pub rate: f64,
 }
 
-/// A key that was denied something.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DeniedKey {
-    /// What the entity is.
     pub dimension: Dimension,
     pub entity: String,
-    /// Units it asked for.
     pub asked: u64,
-    /// Units it was denied.
     pub denied: u64,
 }
 
@@ -44,7 +40,6 @@ pub struct DeniedKey {
 pub struct DeniedResource {
     /// Its name: `POST /api/v1/shorten`.
     pub resource: String,
-    /// Units asked for.
     pub asked: u64,
     pub denied: u64,
 }

@@ -7,13 +7,11 @@ use super::{MINUTE_MS, MINUTES, UsageReport};
 /// What one key asked for in each of the last sixty whole minutes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageSeries {
-    /// Whose it is.
     pub entity: String,
     /// The first minute: time ÷ a minute's length.
     pub first_minute: i64,
     /// Units asked for in each minute, the denied ones included.
     pub asked: [u64; MINUTES],
-    /// Units denied in each minute.
     pub denied: [u64; MINUTES],
 }
 

@@ -1,9 +1,10 @@
 //! The budgets of the keys in use, and a sketch of the demand for all others.
 //!
-//! When there is no room, of five keys chosen at random the one that was asked for longest ago makes
-//! it: what it held goes back to the store, and how much it used to take goes into the sketch, so that
-//! it does not start from nothing if it comes again. The sketch also counts, per key and window, what
-//! was let pass without the store. It never counts too little; see [`CountMinSketch`] for how much too much.
+//! When there is no room, of five keys chosen at random the one that was asked for longest ago
+//! makes it: what it held goes back to the store, and how much it used to take goes into the
+//! sketch, so that it does not start from nothing if it comes again. The sketch also counts, per
+//! key and window, what was let pass without the store. It never counts too little; see
+//! [`CountMinSketch`] for how much too much.
 
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -104,7 +105,6 @@ impl BudgetCache {
         self.refunds.split_off(kept)
     }
 
-    /// Gives up every budget.
     pub(super) fn release_all(&mut self, now_ms: i64) {
         self.index.clear();
         for entry in std::mem::take(&mut self.held) {

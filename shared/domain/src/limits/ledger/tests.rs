@@ -27,7 +27,7 @@ enum Mishap {
     None,
     /// It never arrives.
     Cut,
-    /// It is done, and nobody hears of it.
+    /// It is done, and its answer is lost.
     Unheard,
 }
 
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_goes_wrong_no_more_is_admitted_than_debited_or_let_pass(
+    fn with_any_mishap_no_more_is_admitted_than_debited_or_let_pass(
         limits in [1_i64..40, 1_i64..400, 101_i64..400, 1_i64..100, 101_i64..5_000],
         requests in proptest::collection::vec((0_usize..4, 1_i64..12, 0_i64..900, mishap()), 1..120),
     ) {

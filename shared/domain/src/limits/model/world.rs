@@ -16,7 +16,6 @@ pub(super) enum Break {
     CreditKeepsHolding,
 }
 
-/// What can happen.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
     Tick,

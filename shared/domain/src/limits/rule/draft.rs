@@ -22,7 +22,6 @@ pub struct RuleDraft {
     /// Methods it is for; none: all.
     #[serde(default)]
     pub methods: Vec<String>,
-    /// Whom it counts.
     pub dimension: Dimension,
     /// Whether it passes over callers who said who they are.
     #[serde(default)]
@@ -32,7 +31,6 @@ pub struct RuleDraft {
     pub algorithm: Option<Algorithm>,
     /// Units in a window.
     pub limit: i64,
-    /// The window's length.
     pub window_seconds: i64,
     /// What a bucket holds.
     pub burst: Option<i64>,
@@ -40,7 +38,6 @@ pub struct RuleDraft {
     pub mode: Option<RuleMode>,
     /// What it does without the store; lets pass, where nothing is said.
     pub on_failure: Option<OnFailure>,
-    /// A sentence for people.
     #[serde(default)]
     pub description: String,
 }
@@ -53,9 +50,7 @@ pub struct OverrideDraft {
     pub limit: i64,
     /// The burst, where the rule has a bucket.
     pub burst: Option<i64>,
-    /// When it ends by itself.
     pub expires_at: Option<Timestamp>,
-    /// Why, for people.
     #[serde(default)]
     pub reason: String,
 }

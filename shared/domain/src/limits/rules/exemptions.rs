@@ -6,7 +6,6 @@ use std::net::IpAddr;
 use crate::limits::caller::{CallerRef, ip_network, parse_network};
 use crate::limits::rule::Dimension;
 
-/// A list of callers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exemptions {
     users: HashSet<String>,
@@ -29,8 +28,8 @@ impl Exemptions {
     }
 }
 
-/// Of entities, addresses in any notation. Nobody is exempt by being someone: `global` and what is no
-/// address are passed over.
+/// Of entities, addresses in any notation. There is no exemption of `global`, which every caller is
+/// part of: it and what is no address are passed over.
 impl FromIterator<(Dimension, String)> for Exemptions {
     fn from_iter<I: IntoIterator<Item = (Dimension, String)>>(entities: I) -> Self {
         let mut exempt = Self::default();

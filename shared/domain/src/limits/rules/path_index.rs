@@ -37,7 +37,6 @@ impl Builder {
         }
     }
 
-    /// The patterns, compiled.
     pub(super) fn build(self) -> PathIndex {
         // Nothing but a catch-all matches paths longer than every pattern.
         let mut paths =

@@ -76,7 +76,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn what_is_spent_stays_within_the_quota_whatever_is_credited(
+    fn what_is_spent_stays_within_the_quota_with_any_credits(
         quota in any_quota(),
         start_ms in start(),
         acts in vec(act(), 1..60),
