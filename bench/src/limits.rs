@@ -18,7 +18,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::table::Table;
 
-/// What to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     /// A decision in process, beside other limiters.
@@ -37,7 +36,6 @@ pub(crate) enum Part {
 pub(crate) const PARTS: [Part; 5] =
     [Part::Decision, Part::Path, Part::Memory, Part::Firewall, Part::Calls];
 
-/// The part of that name.
 pub(crate) fn part(name: &str) -> Option<Part> {
     Some(match name {
         "decision" => Part::Decision,

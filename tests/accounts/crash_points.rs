@@ -1,7 +1,7 @@
 //! Every call of every operation on accounts, each met by every fault, one at a time.
 //!
 //! The client repeats its request until it has an answer. Then the effect must be there exactly
-//! once, whichever call it was that went wrong.
+//! once, no matter which call went wrong.
 
 use http::Method;
 use local::faults::Fault;
@@ -121,7 +121,7 @@ async fn strike(operation: &Operation, nth: u64, fault: Fault) -> bool {
     }
     let before = changes(&lab, operation.change).await;
     lab.cloud.faults.strike(nth, fault);
-    let answer = persist(&lab, operation, &path).await;
+    let answer = retry(&lab, operation, &path).await;
     let struck = !lab.cloud.faults.is_waiting();
     lab.cloud.faults.stop();
     let context = format!("{}, call {nth}, {fault:?}", operation.name);
@@ -135,7 +135,7 @@ async fn strike(operation: &Operation, nth: u64, fault: Fault) -> bool {
     struck
 }
 
-async fn persist(lab: &Lab, operation: &Operation, path: &str) -> Response {
+async fn retry(lab: &Lab, operation: &Operation, path: &str) -> Response {
     loop {
         let answer = lab
             .call(operation.method.clone(), path)

@@ -79,7 +79,7 @@ async fn an_event_that_was_not_published_is_published_by_the_sweep() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_nobody_can_read_ends_in_the_dead_letters_with_the_reason() {
+async fn an_unreadable_message_ends_in_the_dead_letters_with_the_reason() {
     let lab = Lab::new();
     let queues = lab.cloud.services.queues().clone();
     let key = lab.user("ada", &[]).await;

@@ -74,7 +74,7 @@ fn no_link_goes_by_the_first_segment_of_a_path() {
 #[test]
 fn a_rule_for_a_system_is_for_its_own_paths() {
     let systems = systems::all();
-    for (name, rules) in domain::limits::RuleSet::seeded() {
+    for (name, rules) in domain::limits::RuleSet::defaults_by_system() {
         let Some(system) = systems.iter().find(|system| system.name == name) else {
             assert_eq!(name, "");
             continue;

@@ -6,7 +6,7 @@ use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
 use store::Limits;
-use store::limits::Part;
+use store::limits::DocumentPart;
 use tests::{Lab, Response, Setup, root_key};
 
 use crate::faults::crash_points::sweep;
@@ -84,12 +84,12 @@ async fn check(lab: &Lab, body: &Value) -> Response {
     lab.post(CHECK, body).await
 }
 
-fn wanted(resource: &str, tokens: i64) -> Value {
+fn check_body(resource: &str, tokens: i64) -> Value {
     json!({ "resource": resource, "userId": "ada", "tenantId": "acme", "tokens": tokens })
 }
 
 /// Sends a request until it has an answer; how often that took.
-async fn persist(lab: &Lab, method: &str, path: &str, body: &str) -> (Response, i64) {
+async fn retry(lab: &Lab, method: &str, path: &str, body: &str) -> (Response, i64) {
     let method: Method = method.parse().unwrap();
     for tries in 1.. {
         let call = lab.call(method.clone(), path).by(&root_key());
@@ -99,12 +99,12 @@ async fn persist(lab: &Lab, method: &str, path: &str, body: &str) -> (Response, 
         }
         lab.advance_seconds(3);
     }
-    unreachable!("someone answers in the end")
+    unreachable!("an answer comes in the end")
 }
 
 async fn strike_decision(decision: Decision, nth: u64, fault: Fault) -> bool {
     let lab = lab(&["/t/leased"]).await;
-    let asked = wanted("/t/leased", 1);
+    let asked = check_body("/t/leased", 1);
     let before = check(&lab, &asked).await;
     assert_eq!(before.body["limit"], json!(decision.limits[0]), "{}", before.body);
     let versions = limits(&lab).versions().await.unwrap();
@@ -112,7 +112,7 @@ async fn strike_decision(decision: Decision, nth: u64, fault: Fault) -> bool {
     futures::join!(check(&lab, &asked), check(&lab, &asked));
     lab.advance_seconds(6);
     lab.cloud.faults.strike(nth, fault);
-    let (answer, tries) = persist(&lab, decision.method, decision.path, decision.body).await;
+    let (answer, tries) = retry(&lab, decision.method, decision.path, decision.body).await;
     lab.cloud.functions.quiesce().await;
     let struck = !lab.cloud.faults.is_waiting();
     lab.cloud.faults.stop();
@@ -141,7 +141,7 @@ async fn strike_firewall(nth: u64, fault: Fault) -> bool {
     assert_eq!(futures::join!(visit(&lab), visit(&lab)), (404, 404));
     let body = json!({ "action": "deny", "cidrs": [format!("{ADDRESS}/32")] }).to_string();
     lab.cloud.faults.strike(nth, fault);
-    let (answer, _) = persist(&lab, "PUT", "/admin/firewall/wall", &body).await;
+    let (answer, _) = retry(&lab, "PUT", "/admin/firewall/wall", &body).await;
     let struck = !lab.cloud.faults.is_waiting();
     lab.cloud.faults.stop();
     assert!(answer.status.is_success(), "call {nth}, {fault:?}: {}", answer.body);
@@ -174,7 +174,7 @@ async fn strike_block(nth: u64, fault: Fault) -> bool {
             lab.cloud.functions.quiesce().await;
         }
     }
-    let blocks = limits(&lab).documents(Part::Blocks).await.unwrap();
+    let blocks = limits(&lab).documents(DocumentPart::Blocks).await.unwrap();
     let versions: Vec<u64> = blocks.iter().map(|block| block.version).collect();
     assert_eq!(versions, [1], "call {nth}, {fault:?}: blocked once");
     lab.advance_seconds(10);

@@ -8,7 +8,6 @@ mod firewall;
 mod firewall_input;
 mod headers;
 mod lockout;
-mod numbers;
 mod outage;
 mod overrides;
 mod quotas;
@@ -16,6 +15,7 @@ mod reach;
 mod rules;
 mod rules_input;
 mod settings;
+mod statistics;
 
 use std::net::IpAddr;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{ArgPredicate, PossibleValuesParser};
 use clap::{Parser, Subcommand};
-use domain::accounts::ApiKey;
+use domain::accounts::PresentedKey;
 use local::functions_elsewhere::Remote;
 use local::systems;
 
@@ -70,7 +70,7 @@ fn names() -> PossibleValuesParser {
 }
 
 fn secret(text: &str) -> Result<String, String> {
-    match ApiKey::parse(&format!("root.{text}")) {
+    match PresentedKey::parse(&format!("root.{text}")) {
         Some(_) => Ok(text.to_owned()),
         None => Err("it has up to 128 digits and letters".to_owned()),
     }

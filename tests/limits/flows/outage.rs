@@ -20,12 +20,12 @@ fn silence(lab: &Lab) {
     lab.cloud.faults.silence(Some(about_limits));
 }
 
-/// Lets nobody count any more, whereas rules can be read.
+/// Lets no node count any more, whereas rules can be read.
 fn silence_counters(lab: &Lab) {
     lab.cloud.faults.silence(Some(|call| call.operation == "UpdateItem" && about_limits(call)));
 }
 
-/// A lab in which nobody waits longer for a counter than a tenth of a second.
+/// A lab in which no node waits longer for a counter than a tenth of a second.
 fn hasty() -> Lab {
     Lab::with_parameters(Setup::default(), &[("LimitsDeadlineMs", "100")])
 }
@@ -85,7 +85,7 @@ async fn a_closed_rule_answers_that_it_can_not_say() {
         assert_eq!(answer.header("retry-after"), "1");
     }
     assert!(is(&lab, "LimitsClosed", 3.0) && is(&lab, "LimitsOpen", 0.0));
-    assert!(is(&lab, "LimitsDenied", 0.0), "nobody was over a quota");
+    assert!(is(&lab, "LimitsDenied", 0.0), "no caller was over a quota");
     lab.cloud.faults.silence(None);
     lab.advance_seconds(2);
     let answer = ask(&lab, "ada", "/closed").await;
@@ -147,7 +147,7 @@ async fn what_a_node_holds_is_spent_before_a_rule_gives_up() {
     assert!(held >= 5, "{held}");
     lab.cloud.functions.quiesce().await;
     silence_counters(&lab);
-    // Held units cost no call, and so nobody notices. More than that can't be had.
+    // Held units cost no call, so the outage shows nowhere. More than that can't be had.
     let many = json!({ "userId": "ada", "resource": "/many", "tokens": held + 1 });
     assert_eq!(check(&lab, &many).await.status, 503);
     for _ in 0..held - 3 {
@@ -163,13 +163,13 @@ async fn what_a_node_holds_is_spent_before_a_rule_gives_up() {
         assert_eq!(ask(&lab, "ada", "/many").await.status, 200);
         lab.cloud.functions.quiesce().await;
     }
-    // The quota of whoever checks may be spent late too.
+    // The quota of the caller of the checks may be spent late too.
     assert!(metric(&lab, "LimitsFrozen") >= 3.0, "what was held outlives its minute");
     assert_problem(&ask(&lab, "ada", "/many").await, 503, "unavailable");
 }
 
 #[tokio::test(start_paused = true)]
-async fn health_answers_at_once_whatever_the_store_does() {
+async fn health_answers_at_once_even_without_the_store() {
     let lab = Lab::new();
     visit(&lab, "192.0.2.1", "/docs").await;
     settle(&lab, 3_600).await;

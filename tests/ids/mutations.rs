@@ -1,0 +1,34 @@
+//! Bugs planted in what `ids` asks of the store.
+
+use local::faults::{Faults, Mutation};
+use serde_json::{Value, json};
+
+use super::faults;
+use crate::faults::planted::{hunt, unconditional};
+use crate::faults::run;
+
+#[test]
+fn every_bug_planted_in_ids_is_caught() {
+    let bugs: [(&str, Mutation); 2] = [
+        ("a shard is leased to every node that asks", lease_unguarded),
+        ("a lease never ends for others", lease_never_ends),
+    ];
+    for (name, bug) in bugs {
+        hunt(name, |seed| run(faults::scenario(seed, Faults::mutated(seed, 120, bug))).err());
+    }
+}
+
+fn lease_unguarded(operation: &str, request: &mut Value) {
+    let key = request["Key"]["pk"]["S"].as_str().unwrap_or_default().to_owned();
+    if operation == "UpdateItem" && key.starts_with("lane#") {
+        unconditional(request, &[":bound"]);
+    }
+}
+
+fn lease_never_ends(operation: &str, request: &mut Value) {
+    let key = request["Key"]["pk"]["S"].as_str().unwrap_or_default().to_owned();
+    if operation == "UpdateItem" && key.starts_with("lane#") {
+        // Every shard looks taken, for ever.
+        request["ConditionExpression"] = json!("attribute_exists(pk) AND ended_at = :bound");
+    }
+}
