@@ -186,7 +186,7 @@ impl Sink {
                     }
                 })
             })
-            .with_authority(self.desk.authority.der.clone())
+            .with_root_certificate(self.desk.authority.der.clone())
     }
 }
 

@@ -12,7 +12,7 @@ use domain::Timestamp;
 use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use outside::{Answered, Lines, Network, Post};
+use outside::{PostResponse, Http2Client, Network, PostRequest};
 use serde_json::{Value, json};
 
 use crate::Provider;
@@ -43,7 +43,7 @@ pub struct Apns {
     settings: ApnsSettings,
     topic: HeaderValue,
     signer: Signer,
-    lines: Lines,
+    lines: Http2Client,
     token: Mutex<Option<(HeaderValue, Timestamp)>>,
 }
 
@@ -54,7 +54,7 @@ impl Apns {
             .ok_or_else(|| Misconfigured::new("apns.key", "not a P-256 key in PKCS#8"))?;
         let topic = HeaderValue::try_from(&settings.topic)
             .map_err(|_| Misconfigured::new("apns.topic", "not a bundle id"))?;
-        let lines = Lines::new(network, &settings.endpoint)
+        let lines = Http2Client::new(network, &settings.endpoint)
             .map_err(|_| Misconfigured::new("apns.endpoint", "not a URL"))?;
         Ok(Self { settings, topic, signer, lines, token: Mutex::default() })
     }
@@ -82,7 +82,7 @@ impl Apns {
         token: HeaderValue,
         body: Bytes,
         now: Timestamp,
-    ) -> Option<Post> {
+    ) -> Option<PostRequest> {
         let headers = HeaderMap::from_iter([
             (AUTHORIZATION, token),
             (CONTENT_TYPE, HeaderValue::from_static("application/json")),
@@ -93,7 +93,7 @@ impl Apns {
             (EXPIRATION, HeaderValue::from(expiration(parcel, now))),
             (COLLAPSE_ID, HeaderValue::try_from(group(parcel)).ok()?),
         ]);
-        Some(Post { headers, body })
+        Some(PostRequest { headers, body })
     }
 }
 
@@ -141,11 +141,11 @@ impl Provider for Apns {
     }
 }
 
-fn expired(answer: &Answered) -> bool {
+fn expired(answer: &PostResponse) -> bool {
     answer.status == 403 && reason(&answer.body) == "ExpiredProviderToken"
 }
 
-fn handed(answer: &Answered, now: Timestamp) -> SendOutcome {
+fn handed(answer: &PostResponse, now: Timestamp) -> SendOutcome {
     if answer.status == 200 {
         let id = answer.headers.get(ID).and_then(|id| id.to_str().ok());
         return accepted(id.map(str::to_owned));

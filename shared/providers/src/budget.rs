@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use outside::Limits;
+use outside::FetchLimits;
 use tokio::time::Instant;
 
 /// What is left of it.
@@ -24,8 +24,8 @@ impl Budget {
     }
 
     /// How far the next request may go.
-    pub(crate) fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> FetchLimits {
         let total = self.ends.saturating_duration_since(Instant::now());
-        Limits { bytes: self.bytes, hops: 0, total }
+        FetchLimits { bytes: self.bytes, redirects: 0, timeout: total }
     }
 }

@@ -5,7 +5,7 @@ use domain::notifications::{Class, SendOutcome};
 use http::HeaderMap;
 use http::header::RETRY_AFTER;
 use jiff::fmt::rfc2822::DateTimeParser;
-use outside::{NotFetched, NotPosted};
+use outside::{FetchError, PostError};
 
 /// The longest that a provider's wish is heard: a day.
 const LONGEST: i64 = 86_400;
@@ -35,13 +35,13 @@ pub(crate) fn refused_with(
 
 /// What a failure to post means. To a URL that somebody chose and that must not be called, nothing
 /// is ever delivered.
-pub(crate) fn not_posted(cause: &NotPosted) -> SendOutcome {
+pub(crate) fn not_posted(cause: &PostError) -> SendOutcome {
     match cause {
-        NotPosted::Unsent(NotFetched::Forbidden(_)) => {
+        PostError::NotSent(FetchError::Forbidden(_)) => {
             refused(Class::InvalidRecipient, cause.to_string())
         }
-        NotPosted::Unsent(_) => refused(Class::Outage, cause.to_string()),
-        NotPosted::Unanswered(_) => SendOutcome::Unknown { said: cause.to_string() },
+        PostError::NotSent(_) => refused(Class::Outage, cause.to_string()),
+        PostError::MaybeSent(_) => SendOutcome::Unknown { said: cause.to_string() },
     }
 }
 

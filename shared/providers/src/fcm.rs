@@ -9,7 +9,7 @@ use domain::Timestamp;
 use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
-use outside::{Answered, Limits, Lines, Network, NotPosted, Post};
+use outside::{PostResponse, FetchLimits, Http2Client, Network, PostError, PostRequest};
 use serde_json::{Value, json};
 
 use crate::Provider;
@@ -32,7 +32,7 @@ const ANSWER: usize = 16 * 1024;
 /// A Firebase project.
 pub struct Fcm {
     path: String,
-    lines: Lines,
+    lines: Http2Client,
     tokens: Tokens,
     patience: Patience,
 }
@@ -45,7 +45,7 @@ impl Fcm {
         if project.is_empty() || !project.bytes().all(proper) {
             return Err(Misconfigured::new("fcm.serviceAccount.project_id", "not a project"));
         }
-        let lines = Lines::new(network.clone(), &settings.endpoint)
+        let lines = Http2Client::new(network.clone(), &settings.endpoint)
             .map_err(|_| Misconfigured::new("fcm.endpoint", "not a URL"))?;
         let tokens = Tokens::new(&settings.service_account, network)?;
         let path = format!("/v1/projects/{project}/messages:send");
@@ -56,9 +56,9 @@ impl Fcm {
         &self,
         token: &str,
         body: Bytes,
-        limits: Limits,
+        limits: FetchLimits,
         now: Timestamp,
-    ) -> Result<Answered, NotPosted> {
+    ) -> Result<PostResponse, PostError> {
         let bearer = HeaderValue::try_from(format!("Bearer {token}"));
         let mut bearer = bearer.unwrap_or(HeaderValue::from_static("Bearer"));
         bearer.set_sensitive(true);
@@ -66,7 +66,7 @@ impl Fcm {
             (AUTHORIZATION, bearer),
             (CONTENT_TYPE, HeaderValue::from_static("application/json")),
         ]);
-        self.lines.post(&self.path, Post { headers, body }, limits, now).await
+        self.lines.post(&self.path, PostRequest { headers, body }, limits, now).await
     }
 }
 
@@ -138,7 +138,7 @@ fn message(parcel: &ProviderMessage, device: &str, now: Timestamp) -> Option<Val
     } }))
 }
 
-fn handed(answer: &Answered, now: Timestamp) -> SendOutcome {
+fn handed(answer: &PostResponse, now: Timestamp) -> SendOutcome {
     if (200..300).contains(&answer.status) {
         let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         return accepted(body["name"].as_str().map(str::to_owned));

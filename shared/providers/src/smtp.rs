@@ -15,7 +15,7 @@ use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::AsyncSmtpConnection;
 use lettre::transport::smtp::commands::{Data, Mail, Rcpt, Rset};
 use lettre::transport::smtp::extension::{ClientId, Extension, MailParameter};
-use outside::{Network, Trust};
+use outside::{Network, TlsClient};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::time::timeout;
 
@@ -42,7 +42,7 @@ pub struct Smtp {
     reply_to: Option<Mailbox>,
     hello: ClientId,
     network: Network,
-    trust: Trust,
+    tls: TlsClient,
     idle: Mutex<Vec<(AsyncSmtpConnection, Timestamp)>>,
 }
 
@@ -59,8 +59,8 @@ impl Smtp {
             return Err(Misconfigured::new("smtp.user", "goes with a password, and neither alone"));
         }
         let hello = ClientId::Domain(from.email.domain().to_owned());
-        let trust = Trust::of(&network, &[]);
-        Ok(Self { settings, from, reply_to, hello, network, trust, idle: Mutex::default() })
+        let tls = TlsClient::new(&network, &[]);
+        Ok(Self { settings, from, reply_to, hello, network, tls, idle: Mutex::default() })
     }
 
     async fn send(&self, mail: &Composed, now: Timestamp, at: &Progress) -> Result<(), No> {

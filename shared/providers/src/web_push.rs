@@ -12,7 +12,7 @@ use domain::Timestamp;
 use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use outside::{Answered, Fetcher, Limits, Network, Post};
+use outside::{PostResponse, Fetcher, FetchLimits, Network, PostRequest};
 use serde_json::json;
 use url::Url;
 
@@ -39,7 +39,7 @@ pub struct WebPush {
     public: String,
     signer: Signer,
     fetcher: Fetcher,
-    limits: Limits,
+    limits: FetchLimits,
 }
 
 impl WebPush {
@@ -57,7 +57,7 @@ impl WebPush {
         let signer = signer.ok_or_else(|| {
             Misconfigured::new("webPush.privateKey", "not the other half of the public key")
         })?;
-        let limits = Limits { bytes: ANSWER, hops: 0, total: settings.timeout_ms.duration() };
+        let limits = FetchLimits { bytes: ANSWER, redirects: 0, timeout: settings.timeout_ms.duration() };
         Ok(Self {
             subject: settings.subject.clone(),
             public: URL_SAFE_NO_PAD.encode(public),
@@ -73,7 +73,7 @@ impl WebPush {
         endpoint: &str,
         sealed: Vec<u8>,
         now: Timestamp,
-    ) -> Option<Post> {
+    ) -> Option<PostRequest> {
         let claims = json!({
             "aud": Url::parse(endpoint).ok()?.origin().ascii_serialization(),
             "exp": now.as_second() + TOKEN_SECONDS,
@@ -91,7 +91,7 @@ impl WebPush {
             (URGENCY, HeaderValue::from_static(if parcel.urgent { "high" } else { "normal" })),
             (TOPIC, HeaderValue::try_from(group(parcel)).ok()?),
         ]);
-        Some(Post { headers, body: Bytes::from(sealed) })
+        Some(PostRequest { headers, body: Bytes::from(sealed) })
     }
 }
 
@@ -139,7 +139,7 @@ impl Provider for WebPush {
     }
 }
 
-fn handed(answer: &Answered, now: Timestamp) -> SendOutcome {
+fn handed(answer: &PostResponse, now: Timestamp) -> SendOutcome {
     match classify(answer.status) {
         None => {
             let name = answer.headers.get(LOCATION).and_then(|at| at.to_str().ok());

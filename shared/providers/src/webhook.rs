@@ -12,7 +12,7 @@ use domain::Timestamp;
 use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use outside::{Fetcher, Limits, Network, Post};
+use outside::{Fetcher, FetchLimits, Network, PostRequest};
 use ring::hmac;
 use serde_json::json;
 
@@ -31,7 +31,7 @@ const ANSWER: usize = 1024;
 pub struct Webhook {
     keys: Vec<hmac::Key>,
     fetcher: Fetcher,
-    limits: Limits,
+    limits: FetchLimits,
 }
 
 impl Webhook {
@@ -41,11 +41,11 @@ impl Webhook {
         let keys = keys.filter(|keys| !keys.is_empty()).ok_or_else(|| {
             Misconfigured::new("webhook.secrets", "at least one `whsec_` with 24 to 64 bytes")
         })?;
-        let limits = Limits { bytes: ANSWER, hops: 0, total: settings.timeout_ms.duration() };
+        let limits = FetchLimits { bytes: ANSWER, redirects: 0, timeout: settings.timeout_ms.duration() };
         Ok(Self { keys, fetcher: Fetcher::new(network), limits })
     }
 
-    fn post(&self, parcel: &ProviderMessage, body: Vec<u8>, now: Timestamp) -> Option<Post> {
+    fn post(&self, parcel: &ProviderMessage, body: Vec<u8>, now: Timestamp) -> Option<PostRequest> {
         let at = now.as_second();
         let signed = [parcel.key.as_bytes(), format!(".{at}.").as_bytes(), &body].concat();
         let signatures: Vec<_> = self
@@ -59,7 +59,7 @@ impl Webhook {
             (TIMESTAMP, HeaderValue::from(at)),
             (SIGNATURE, HeaderValue::try_from(signatures.join(" ")).ok()?),
         ]);
-        Some(Post { headers, body: Bytes::from(body) })
+        Some(PostRequest { headers, body: Bytes::from(body) })
     }
 }
 

@@ -72,7 +72,7 @@ fn every_name_of_the_sink_leads_to_it_and_no_other() {
             Options { names: vec!["fcm.googleapis.com".to_owned()], ..Options::default() };
         let sink = Sink::start(options).await.unwrap();
         let closed = outside::Network::system().with_resolver(|_| {
-            Box::pin(async { Err(outside::Unreachable::new("resolve", "nobody")) })
+            Box::pin(async { Err(outside::NetworkError::new("resolve", "nobody")) })
         });
         let network = sink.network(closed);
         for name in

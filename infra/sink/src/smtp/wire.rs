@@ -1,4 +1,4 @@
-//! Lines to and from a mail client.
+//! Http2Client to and from a mail client.
 
 use std::io;
 

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use domain::Timestamp;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
-use outside::{Lines, Network, Post};
+use outside::{Http2Client, Network, PostRequest};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Mutex;
@@ -28,7 +28,7 @@ pub(super) struct Tokens {
     signer: Signer,
     account: String,
     uri: Url,
-    lines: Lines,
+    lines: Http2Client,
     kept: Mutex<Option<Token>>,
 }
 
@@ -50,7 +50,7 @@ impl Tokens {
         })?;
         let no_url = || Misconfigured::new("fcm.serviceAccount.token_uri", "not a URL");
         let uri = Url::parse(&account.token_uri).map_err(|_| no_url())?;
-        let lines = Lines::new(network, uri.as_str()).map_err(|_| no_url())?;
+        let lines = Http2Client::new(network, uri.as_str()).map_err(|_| no_url())?;
         let account = account.client_email.clone();
         Ok(Self { signer, account, uri, lines, kept: Mutex::default() })
     }
@@ -93,7 +93,7 @@ impl Tokens {
             .finish();
         let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, kind)]);
-        let post = Post { headers, body: Bytes::from(form) };
+        let post = PostRequest { headers, body: Bytes::from(form) };
         let answer = self.lines.post(self.uri.path(), post, budget.limits(), now).await;
         let answer = answer.map_err(|cause| format!("no token: {cause}"))?;
         if answer.status != 200 {

@@ -31,7 +31,7 @@ pub(super) async fn open(smtp: &Smtp) -> Result<AsyncSmtpConnection, No> {
 
 async fn line(smtp: &Smtp) -> io::Result<Box<dyn AsyncTokioStream>> {
     let settings = &smtp.settings;
-    let stream = smtp.network.dial(&settings.host, settings.port).await?;
+    let stream = smtp.network.connect_host(&settings.host, settings.port).await?;
     let _hint = stream.set_nodelay(true);
     Ok(match settings.security {
         Security::None => Box::new(stream),
@@ -45,7 +45,7 @@ async fn line(smtp: &Smtp) -> io::Result<Box<dyn AsyncTokioStream>> {
 
 async fn secure(smtp: &Smtp, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
     let name = ServerName::try_from(smtp.settings.host.clone()).map_err(io::Error::other)?;
-    smtp.trust.secure(name, stream).await.map_err(io::Error::other)
+    smtp.tls.connect(name, stream).await.map_err(io::Error::other)
 }
 
 /// Asks for TLS. The answers are read byte by byte, so that nothing after the last is taken along.

@@ -84,7 +84,7 @@ async fn a_mail_travels_under_tls_either_way() {
     for (security, start_tls) in [("tls", false), ("starttls", true)] {
         let (authority, acceptor) = certified("127.0.0.1");
         let port = server(stage.sink.smtp(), acceptor, start_tls).await;
-        let smtp = smtp(&stage, port, security, alone().with_authority(authority));
+        let smtp = smtp(&stage, port, security, alone().with_root_certificate(authority));
         for _ in 0..2 {
             let handed = smtp.send(&stage.parcel(Via::Smtp), now()).await;
             assert!(matches!(handed, SendOutcome::Accepted { .. }), "{security}: {handed:?}");
@@ -100,7 +100,7 @@ async fn a_server_that_nobody_vouches_for_gets_nothing() {
         for (name, trusted) in [("127.0.0.1", false), ("mail.test", true)] {
             let (authority, acceptor) = certified(name);
             let port = server(stage.sink.smtp(), acceptor, start_tls).await;
-            let network = if trusted { alone().with_authority(authority) } else { alone() };
+            let network = if trusted { alone().with_root_certificate(authority) } else { alone() };
             let smtp = smtp(&stage, port, security, network);
             let handed = smtp.send(&stage.parcel(Via::Smtp), now()).await;
             assert_eq!(refusal(&handed).0, Class::Outage, "{security} {name}: {handed:?}");

@@ -8,7 +8,7 @@ use aws_credential_types::Credentials;
 use aws_smithy_async::rt::sleep::{SharedAsyncSleep, TokioSleep};
 use domain::Timestamp;
 use domain::notifications::{Address, Channel, Class, Content, ProviderMessage, SendOutcome};
-use outside::{Network, Unreachable};
+use outside::{Network, NetworkError};
 use serde_json::{Value, json};
 use sink::{Options, Sink, Via};
 
@@ -32,7 +32,7 @@ pub(super) fn now() -> Timestamp {
 /// Where nothing else can be reached, by name at least.
 pub(super) fn alone() -> Network {
     Network::system().with_resolver(|_| {
-        Box::pin(async { Err(Unreachable::new("resolve a name", "nobody is there")) })
+        Box::pin(async { Err(NetworkError::new("resolve a name", "nobody is there")) })
     })
 }
 
