@@ -38,7 +38,8 @@ pub(crate) async fn sight(state: &State, link: &Link, now: Timestamp) -> Sightin
         let fetched = state.fetcher.get(link.terms.long_url.as_str(), FetchLimits::default()).await;
         match fetched {
             Ok(fetched) => {
-                let PagePreview { title, description, image, .. } = PagePreview::from_page(&fetched);
+                let PagePreview { title, description, image, .. } =
+                    PagePreview::from_page(&fetched);
                 sighting.preview = Some(Preview { title, description, image });
             }
             Err(_) => sighting.silent = true,
