@@ -1,7 +1,7 @@
-//! Providers that never touch a socket: they keep what they are handed and do what they are told.
+//! Providers without sockets: they record what they are sent and answer as scripted.
 //!
-//! Time passes only as tokio's does, and what they do is decided by counting or by a seed, so a test
-//! that uses them repeats exactly.
+//! Time passes only as tokio's does, and outcomes are decided by counting or by a seed, so a test that
+//! uses them repeats exactly.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -15,94 +15,92 @@ use local::faults::{Dice, Faults};
 use parking_lot::Mutex;
 use providers::Provider;
 
-/// What a provider does with a parcel.
+/// What a provider does with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Act {
-    /// It accepts it.
+pub enum ScriptedOutcome {
     Accept,
-    /// It says no.
     Refuse {
-        /// Of that kind.
         class: Class,
-        /// And when to come again.
         retry_after_seconds: Option<u32>,
     },
-    /// It never answers, and does not have it.
+    /// It never answers, and nothing is delivered.
     Hang,
-    /// It has it, and nobody hears that.
-    AcceptUnheard,
-    /// It accepts it after a while.
+    /// The message is delivered, and the caller does not learn that.
+    AcceptThenDisconnect,
+    /// It accepts after a while.
     Slow,
 }
 
-impl Act {
-    /// A no of that kind.
+impl ScriptedOutcome {
     pub const fn refuse(class: Class) -> Self {
         Self::Refuse { class, retry_after_seconds: None }
     }
 }
 
-/// Something that was handed to a provider.
+/// A message that a provider was called with.
 #[derive(Debug, Clone)]
-pub struct HandedOver {
+pub struct RecordedSend {
     pub provider: &'static str,
-    pub parcel: ProviderMessage,
-    /// What it did.
-    pub act: Act,
-    /// When, by the clock of whoever handed it over.
+    pub message: ProviderMessage,
+    pub outcome: ScriptedOutcome,
+    /// By the caller's clock.
     pub at: Timestamp,
-    /// How many of the calls that the cloud keeps came before; 0 unless [`Post::order_by`].
-    pub after: usize,
+    /// How many of the calls that the cloud recorded came before; 0 unless
+    /// [`ScriptedProviders::count_calls`].
+    pub calls_before: usize,
 }
 
-impl HandedOver {
-    /// Whether the person has it.
-    pub fn arrived(&self) -> bool {
-        matches!(self.act, Act::Accept | Act::AcceptUnheard | Act::Slow)
+impl RecordedSend {
+    /// Whether the recipient has the message.
+    pub fn delivered(&self) -> bool {
+        matches!(
+            self.outcome,
+            ScriptedOutcome::Accept | ScriptedOutcome::AcceptThenDisconnect | ScriptedOutcome::Slow
+        )
     }
 }
 
 /// All providers of a cloud; a clone is the same ones. `mail` and `mail-2` take mails, in this order,
 /// `text` text messages, `push` everything else.
 #[derive(Clone, Default)]
-pub struct Post(Arc<Mutex<Desk>>);
+pub struct ScriptedProviders(Arc<Mutex<Script>>);
 
 #[derive(Default)]
-struct Desk {
-    next: BTreeMap<&'static str, VecDeque<Act>>,
-    always: BTreeMap<&'static str, Act>,
+struct Script {
+    next: BTreeMap<&'static str, VecDeque<ScriptedOutcome>>,
+    always: BTreeMap<&'static str, ScriptedOutcome>,
     seeded: Option<(Dice, u64)>,
     rates: BTreeMap<&'static str, u32>,
-    handed: Vec<HandedOver>,
+    sends: Vec<RecordedSend>,
     calls: Option<Arc<Faults>>,
 }
 
-impl std::fmt::Debug for Post {
+impl std::fmt::Debug for ScriptedProviders {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Post({} handed over)", self.lock().handed.len())
+        write!(f, "ScriptedProviders({} sends)", self.0.lock().sends.len())
     }
 }
 
-/// How long a provider that hangs is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Longer than the deliverer waits.
+const HANG: Duration = Duration::from_secs(10);
 
-impl Post {
+impl ScriptedProviders {
     /// Providers that accept everything.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Providers of which so many in a thousand parcels go wrong, decided by a seed.
+    /// Providers that fail for so many messages in a thousand, decided by a seed.
     pub fn seeded(seed: u64, per_mille: u64) -> Self {
-        let post = Self::new();
-        post.lock().seeded = Some((Dice::new(seed), per_mille));
-        post
+        let providers = Self::new();
+        providers.0.lock().seeded = Some((Dice::new(seed), per_mille));
+        providers
     }
 
-    /// They, for a host.
+    /// As a host takes them.
     pub fn providers(&self) -> Providers {
         let one = |name, channel| -> Arc<dyn Provider> {
-            Arc::new(Scripted { name, channel, post: self.clone() })
+            Arc::new(Scripted { name, channel, script: self.clone() })
         };
         let all = Providers::new(vec![
             one("mail", Channel::Email),
@@ -110,92 +108,98 @@ impl Post {
             one("text", Channel::Sms),
             one("push", Channel::Push),
         ]);
-        let rates = self.lock().rates.clone();
+        let rates = self.0.lock().rates.clone();
         rates.into_iter().fold(all, |all, (name, rate)| all.with_rate(name, rate))
     }
 
     /// `provider` takes only so many a second, in clouds that are started after this.
     pub fn rate(&self, provider: &'static str, per_second: u32) {
-        self.lock().rates.insert(provider, per_second);
+        self.0.lock().rates.insert(provider, per_second);
     }
 
-    /// The next parcels for `provider` are treated like this, one after the other.
-    pub fn next(&self, provider: &'static str, acts: impl IntoIterator<Item = Act>) {
-        self.lock().next.entry(provider).or_default().extend(acts);
+    /// The outcomes of the next messages for `provider`, one after the other.
+    pub fn script_next(
+        &self,
+        provider: &'static str,
+        outcomes: impl IntoIterator<Item = ScriptedOutcome>,
+    ) {
+        self.0.lock().next.entry(provider).or_default().extend(outcomes);
     }
 
-    /// From now on, everything for `provider` is treated like this.
-    pub fn always(&self, provider: &'static str, act: Act) {
-        self.lock().always.insert(provider, act);
+    /// The outcome of every message for `provider` from now on.
+    pub fn script_always(&self, provider: &'static str, outcome: ScriptedOutcome) {
+        self.0.lock().always.insert(provider, outcome);
     }
 
-    /// From now on notes of each parcel how many kept calls came before it, so that a test can tell
-    /// what was written when it was handed over.
-    pub fn order_by(&self, calls: Arc<Faults>) {
-        self.lock().calls = Some(calls);
+    /// From now on counts how many recorded calls came before each send, so that a test knows what was
+    /// written by then.
+    pub fn count_calls(&self, calls: Arc<Faults>) {
+        self.0.lock().calls = Some(calls);
     }
 
     /// From now on nothing goes wrong.
-    pub fn behave(&self) {
-        let mut desk = self.lock();
-        desk.next.clear();
-        desk.always.clear();
-        desk.seeded = None;
+    pub fn accept_all(&self) {
+        let mut script = self.0.lock();
+        script.next.clear();
+        script.always.clear();
+        script.seeded = None;
     }
 
-    /// What was handed over so far, in order.
-    pub fn handed(&self) -> Vec<HandedOver> {
-        self.lock().handed.clone()
+    /// The sends so far, in order.
+    pub fn sends(&self) -> Vec<RecordedSend> {
+        self.0.lock().sends.clone()
     }
 
-    /// How much was handed over so far.
-    pub fn count(&self) -> usize {
-        self.lock().handed.len()
+    pub fn send_count(&self) -> usize {
+        self.0.lock().sends.len()
     }
 
-    /// How often a parcel arrived, by its key.
-    pub fn arrivals(&self) -> BTreeMap<String, usize> {
-        let mut arrivals = BTreeMap::new();
-        for handed in self.lock().handed.iter().filter(|handed| handed.arrived()) {
-            *arrivals.entry(handed.parcel.key.clone()).or_default() += 1;
+    /// How often each message was delivered, by its key.
+    pub fn deliveries(&self) -> BTreeMap<String, usize> {
+        let mut deliveries = BTreeMap::new();
+        for send in self.0.lock().sends.iter().filter(|send| send.delivered()) {
+            *deliveries.entry(send.message.key.clone()).or_default() += 1;
         }
-        arrivals
+        deliveries
     }
 
-    fn act(&self, provider: &'static str, parcel: &ProviderMessage, at: Timestamp) -> Act {
-        let mut desk = self.lock();
-        let told = desk.next.get_mut(provider).and_then(VecDeque::pop_front);
-        let told = told.or_else(|| desk.always.get(provider).cloned());
-        let act = told.unwrap_or_else(|| desk.seeded.as_mut().map_or(Act::Accept, drawn));
-        let after = desk.calls.as_ref().map_or(0, |calls| calls.recorded_count());
-        let (parcel, done) = (parcel.clone(), act.clone());
-        desk.handed.push(HandedOver { provider, parcel, act: done, at, after });
-        act
-    }
-
-    fn lock(&self) -> parking_lot::MutexGuard<'_, Desk> {
-        self.0.lock()
+    fn record(
+        &self,
+        provider: &'static str,
+        message: &ProviderMessage,
+        at: Timestamp,
+    ) -> ScriptedOutcome {
+        let mut script = self.0.lock();
+        let next = script.next.get_mut(provider).and_then(VecDeque::pop_front);
+        let outcome = next.or_else(|| script.always.get(provider).cloned());
+        let outcome = outcome.unwrap_or_else(|| {
+            script.seeded.as_mut().map_or(ScriptedOutcome::Accept, random_outcome)
+        });
+        let calls_before = script.calls.as_ref().map_or(0, |calls| calls.recorded_count());
+        let (message, recorded) = (message.clone(), outcome.clone());
+        script.sends.push(RecordedSend { provider, message, outcome: recorded, at, calls_before });
+        outcome
     }
 }
 
-fn drawn((dice, per_mille): &mut (Dice, u64)) -> Act {
+fn random_outcome((dice, per_mille): &mut (Dice, u64)) -> ScriptedOutcome {
     if dice.below(1000) >= *per_mille {
-        return Act::Accept;
+        return ScriptedOutcome::Accept;
     }
     match dice.below(8) {
-        0 => Act::Hang,
-        1 | 2 => Act::AcceptUnheard,
-        3 => Act::Refuse { class: Class::RateLimited, retry_after_seconds: Some(7) },
-        4 => Act::refuse(Class::Unrecognised),
-        5 => Act::refuse(Class::Content),
-        _ => Act::refuse(Class::Outage),
+        0 => ScriptedOutcome::Hang,
+        1 | 2 => ScriptedOutcome::AcceptThenDisconnect,
+        3 => ScriptedOutcome::Refuse { class: Class::RateLimited, retry_after_seconds: Some(7) },
+        4 => ScriptedOutcome::refuse(Class::Unrecognised),
+        5 => ScriptedOutcome::refuse(Class::Content),
+        _ => ScriptedOutcome::refuse(Class::Outage),
     }
 }
 
 struct Scripted {
     name: &'static str,
     channel: Channel,
-    post: Post,
+    script: ScriptedProviders,
 }
 
 #[async_trait]
@@ -204,33 +208,28 @@ impl Provider for Scripted {
         self.name
     }
 
-    fn takes(&self, address: &Address) -> bool {
+    fn supports(&self, address: &Address) -> bool {
         address.channel() == self.channel
     }
 
-    fn recognises_repeats(&self) -> bool {
-        self.channel != Channel::Sms
-    }
-
-    async fn send(&self, parcel: &ProviderMessage, now: Timestamp) -> SendOutcome {
-        let accepted =
-            || SendOutcome::Accepted { reference: Some(format!("{}:{}", self.name, parcel.key)) };
-        match self.post.act(self.name, parcel, now) {
-            Act::Accept => accepted(),
-            Act::Slow => {
-                tokio::time::sleep(PATIENCE).await;
-                accepted()
+    async fn send(&self, message: &ProviderMessage, now: Timestamp) -> SendOutcome {
+        let reference = Some(format!("{}:{}", self.name, message.key));
+        let unknown = |reason: &str| SendOutcome::Unknown { said: reason.to_owned() };
+        match self.script.record(self.name, message, now) {
+            ScriptedOutcome::Accept => SendOutcome::Accepted { reference },
+            ScriptedOutcome::Slow => {
+                tokio::time::sleep(HANG).await;
+                SendOutcome::Accepted { reference }
             }
-            Act::Refuse { class, retry_after_seconds } => SendOutcome::Refused {
-                class,
-                retry_after_seconds,
-                said: "told to refuse".to_owned(),
-            },
-            Act::Hang => {
-                tokio::time::sleep(PATIENCE).await;
-                SendOutcome::Unknown { said: "no answer in time".to_owned() }
+            ScriptedOutcome::Refuse { class, retry_after_seconds } => {
+                let reason = "told to refuse".to_owned();
+                SendOutcome::Refused { class, retry_after_seconds, said: reason }
             }
-            Act::AcceptUnheard => SendOutcome::Unknown { said: "the line was cut".to_owned() },
+            ScriptedOutcome::Hang => {
+                tokio::time::sleep(HANG).await;
+                unknown("no answer in time")
+            }
+            ScriptedOutcome::AcceptThenDisconnect => unknown("the connection was closed"),
         }
     }
 }
