@@ -40,9 +40,3 @@ impl CertificateAuthority {
         Ok(Self { root_certificate: issuer.der().to_vec(), acceptor })
     }
 }
-
-impl std::fmt::Debug for CertificateAuthority {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CertificateAuthority").finish_non_exhaustive()
-    }
-}

@@ -62,10 +62,10 @@ impl Credentials {
         })
     }
 
-    /// The ECDH secret of the browser and the owner of the public key `theirs`.
-    pub(crate) fn ecdh_shared_secret(&self, theirs: &[u8]) -> Option<Vec<u8>> {
-        let theirs = PublicKey::from_sec1_bytes(theirs).ok()?;
-        let shared = diffie_hellman(self.browser.to_nonzero_scalar(), theirs.as_affine());
+    /// The ECDH secret of the browser and the owner of the public key `sender`.
+    pub(crate) fn ecdh_shared_secret(&self, sender: &[u8]) -> Option<Vec<u8>> {
+        let sender = PublicKey::from_sec1_bytes(sender).ok()?;
+        let shared = diffie_hellman(self.browser.to_nonzero_scalar(), sender.as_affine());
         Some(shared.raw_secret_bytes().to_vec())
     }
 
@@ -117,12 +117,6 @@ impl Credentials {
             },
             "webhook": { "secrets": [format!("whsec_{}", STANDARD.encode(&self.webhook_secret))] },
         })
-    }
-}
-
-impl std::fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Credentials").finish_non_exhaustive()
     }
 }
 

@@ -1,4 +1,5 @@
-//! Verifies signed tokens. By hand with ring, like the signer of `providers`: `jsonwebtoken` has no ring backend.
+//! Verifies signed tokens. By hand with ring, like the signer of `providers`: `jsonwebtoken` has no
+//! ring backend.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -225,9 +225,3 @@ impl std::fmt::Debug for SinkState {
             .finish_non_exhaustive()
     }
 }
-
-impl std::fmt::Debug for SinkOptions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SinkOptions").field("capacity", &self.capacity).finish_non_exhaustive()
-    }
-}

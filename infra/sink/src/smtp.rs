@@ -1,7 +1,8 @@
 //! A mail server that takes everything and delivers nothing (RFC 5321).
 //!
 //! It knows `SIZE`, `8BITMIME`, `PIPELINING`, `ENHANCEDSTATUSCODES` and `AUTH`, which is optional.
-//! Guarantee: a mail is stored before it is accepted, and lines, mails and recipients are bounded. Absent: `STARTTLS`, since it listens on the loopback only.
+//! Guarantee: a mail is stored before it is accepted, and lines, mails and recipients are bounded.
+//! Absent: `STARTTLS`, since it listens on the loopback only.
 
 use std::sync::Arc;
 

@@ -164,7 +164,7 @@ fn parse_answer(message: &[u8], id: u16, name: &Name<'_>) -> io::Result<Vec<Stri
     match header_buffer::rcode(message) {
         Ok(RCODE::NoError) => Ok(collect(&packet.answers, name)),
         Ok(RCODE::NameError) => Ok(Vec::new()),
-        Ok(other) => Err(io::Error::other(format!("the nameserver said {other:?}"))),
+        Ok(other) => Err(io::Error::other(format!("the nameserver answered {other:?}"))),
         Err(cause) => Err(io::Error::other(cause)),
     }
 }

@@ -6,7 +6,6 @@
 //! Absent: redirects, retries of what can have arrived, and several requests on one connection at a
 //! time: few are sent at once, and a connection of one request needs no other task to drive it.
 
-use std::fmt;
 use std::pin::Pin;
 
 use bytes::Bytes;
@@ -131,12 +130,6 @@ where
     let (sender, connection) = connected.map_err(|_| FetchError::InvalidHttp)?;
     let connection: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(connection);
     Ok(Http2Connection::new(sender, connection))
-}
-
-impl fmt::Debug for Http2Client {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Http2Client").field("host", &self.target.host()).finish_non_exhaustive()
-    }
 }
 
 #[cfg(test)]

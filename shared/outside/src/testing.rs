@@ -1,4 +1,4 @@
-//! A fake network whose names and routes they choose, servers on the loopback,
+//! What tests share: a network whose names and routes they choose, servers on the loopback,
 //! and a canary there that counts connections.
 
 use std::collections::HashMap;
@@ -82,7 +82,7 @@ impl FakeNetwork {
     }
 }
 
-/// A fake with one site, `site.test`, whose web server is at `server`.
+/// A network with one site, `site.test`, whose web server is at `server`.
 pub(crate) fn site(server: SocketAddr) -> FakeNetwork {
     FakeNetwork::default().name("site.test", &[PUBLIC]).route("93.184.216.34:80", server)
 }

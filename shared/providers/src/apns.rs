@@ -170,9 +170,3 @@ fn body(message: &ProviderMessage) -> Option<Bytes> {
     }
     Some(Bytes::from(payload.to_string()))
 }
-
-impl std::fmt::Debug for Apns {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Apns").field("client", &self.client).finish_non_exhaustive()
-    }
-}

@@ -48,7 +48,7 @@ where
             Some(cause) if failed_to_connect(cause) => {
                 refused(Class::Outage, "AWS cannot be reached")
             }
-            _ => unknown("the line to AWS was cut"),
+            _ => unknown("the connection to AWS was closed"),
         },
         SdkError::TimeoutError(_) => unknown("AWS did not answer in time"),
         SdkError::ServiceError(failed) => {

@@ -99,7 +99,7 @@ impl Provider for Fcm {
             };
             match self.post_message(&token, body.clone(), deadline.limits(), now).await {
                 Ok(response) if response.status == 401 && rejected.is_none() => {
-                    rejected = Some(token)
+                    rejected = Some(token);
                 }
                 Ok(response) => return outcome(&response, now),
                 Err(cause) => return from_post_error(&cause),
@@ -144,10 +144,4 @@ fn outcome(response: &PostResponse, now: Timestamp) -> SendOutcome {
     }
     let error = FcmError::read(response.status, &response.body);
     refused_by_response(error.class(), &response.headers, now, error.to_string())
-}
-
-impl std::fmt::Debug for Fcm {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Fcm").field("client", &self.client).finish_non_exhaustive()
-    }
 }

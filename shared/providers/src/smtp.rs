@@ -191,7 +191,7 @@ impl From<Error> for SmtpFailure {
         match error.status().map(u16::from) {
             Some(code) => Self::Replied { code, text },
             None if error.is_client() => Self::NoReply("lacks what we need"),
-            None => Self::NoReply("cut the line, or does not speak SMTP"),
+            None => Self::NoReply("closed the connection, or does not speak SMTP"),
         }
     }
 }
@@ -210,10 +210,4 @@ fn outcome(failure: &SmtpFailure, stage: Stage, to: &Address) -> SendOutcome {
 fn no_reply(stage: Stage, how: &str) -> SendOutcome {
     let reason = format!("the server {how}, at {}", stage.name());
     if stage == Stage::Body { unknown(reason) } else { refused(Class::Outage, reason) }
-}
-
-impl std::fmt::Debug for Smtp {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Smtp").field("host", &self.settings.host).finish_non_exhaustive()
-    }
 }

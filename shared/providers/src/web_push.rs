@@ -169,12 +169,6 @@ fn classify(status: u16) -> Option<Class> {
     }
 }
 
-impl std::fmt::Debug for WebPush {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WebPush").field("public", &self.public).finish_non_exhaustive()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

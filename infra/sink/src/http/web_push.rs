@@ -75,17 +75,17 @@ fn decrypted(state: &SinkState, body: &[u8]) -> Option<Vec<u8>> {
     let (salt, rest) = body.split_at_checked(16)?;
     let (_record_size, rest) = rest.split_at_checked(4)?;
     let (length, rest) = rest.split_first()?;
-    let (theirs, sealed) = rest.split_at_checked(usize::from(*length))?;
-    let ours = state.credentials.browser_public();
-    let shared = state.credentials.ecdh_shared_secret(theirs)?;
-    let info = [b"WebPush: info\0".as_slice(), &ours, theirs].concat();
+    let (sender, ciphertext) = rest.split_at_checked(usize::from(*length))?;
+    let browser = state.credentials.browser_public();
+    let shared = state.credentials.ecdh_shared_secret(sender)?;
+    let info = [b"WebPush: info\0".as_slice(), &browser, sender].concat();
     let material: [u8; 32] = hkdf(&state.credentials.browser_auth, &shared, &info)?;
     let key: [u8; 16] = hkdf(salt, &material, b"Content-Encoding: aes128gcm\0")?;
     let nonce: [u8; 12] = hkdf(salt, &material, b"Content-Encoding: nonce\0")?;
     let key = LessSafeKey::new(UnboundKey::new(&AES_128_GCM, &key).ok()?);
-    let mut sealed = sealed.to_vec();
+    let mut ciphertext = ciphertext.to_vec();
     let nonce = Nonce::assume_unique_for_key(nonce);
-    let plain = key.open_in_place(nonce, Aad::empty(), &mut sealed).ok()?;
+    let plain = key.open_in_place(nonce, Aad::empty(), &mut ciphertext).ok()?;
     // The last record ends with a 2 and padding.
     let end = plain.iter().rposition(|byte| *byte != 0)?;
     (plain[end] == 2).then(|| plain[..end].to_vec())

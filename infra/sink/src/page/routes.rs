@@ -23,8 +23,8 @@ pub fn respond(sink: &Sink, at: &str, request: &Request<Bytes>) -> Response<Byte
     route(&sink.state, at, request)
 }
 
-/// What a provider is to say later about a message, if that is what was query_parameter for on the page mounted at
-/// `at`: a request for the API, to be made before [`respond`] answers.
+/// The feedback about a mail that a form of the page requests, as a request to the API, to be made before
+/// [`respond`] answers.
 pub fn feedback_request(sink: &Sink, at: &str, request: &Request<Bytes>) -> Option<Request<Bytes>> {
     if request.method() != Method::POST || !is_same_origin(request) || !has_local_host(request) {
         return None;

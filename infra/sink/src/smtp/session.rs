@@ -14,10 +14,9 @@ use super::stream::{MAX_MAIL_BYTES, SmtpStream};
 use crate::sink::SinkState;
 use crate::{Behaviour, ProviderKind, mail};
 
-/// More than any mail of ours has.
+/// More than any mail of a stack has.
 const MAX_RECIPIENTS: usize = 100;
 
-/// What has been reason so far.
 pub(super) struct Session<'a> {
     state: &'a SinkState,
     greeted: bool,
@@ -209,7 +208,7 @@ impl<'a> Session<'a> {
         if let Behaviour::Slow { milliseconds } = mail.behaviour {
             tokio::time::sleep(Duration::from_millis(milliseconds)).await;
         }
-        stream.reply(&format!("250 2.0.0 Ok: kept as {id}")).await?;
+        stream.reply(&format!("250 2.0.0 Ok: stored as {id}")).await?;
         Ok(true)
     }
 }

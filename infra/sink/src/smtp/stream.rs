@@ -1,4 +1,4 @@
-//! Http2Client to and from a mail client.
+//! Reads commands and mails from an SMTP client, and writes replies.
 
 use std::io;
 

@@ -48,7 +48,7 @@ pub(super) fn classify(stage: Stage, code: u16, enhanced: Option<EnhancedCode>) 
     }
     let about = enhanced.map(|(_, subject, detail)| (subject, detail));
     match (code, about) {
-        // SmtpSecurity and policy, for now: greylisting and limits use these codes.
+        // Security and policy, for now: greylisting and limits use these codes.
         (421 | 450 | 451 | 452, Some((7, _))) | (450 | 452, _) => Class::RateLimited,
         // The server is down, or does not accept our sender.
         (400..500 | 530 | 534 | 535 | 538, _) | (500.., Some((1, 7 | 8))) => Class::Outage,

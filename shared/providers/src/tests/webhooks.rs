@@ -73,7 +73,7 @@ const OTHER_VAPID: &str = r#"{
     "privateKey": "yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw"
 }"#;
 
-/// ProviderClients to say "this machine", "this network" and "something other than the web".
+/// Spellings of "this machine", "this network" and "something other than the web".
 const FORBIDDEN: [&str; 18] = [
     "https://127.0.0.1:PORT/",
     "https://127.1:PORT/",

@@ -8,7 +8,7 @@ use crate::testing::{Canary, FakeNetwork, PUBLIC, http_server, in_time, ok, redi
 const PRIVATE: FetchError = FetchError::Forbidden(ForbiddenUrl::Address);
 const SCHEME: FetchError = FetchError::Forbidden(ForbiddenUrl::Scheme);
 
-/// Names of the fake below and the addresses they have.
+/// Names of the network below and the addresses they have.
 pub(super) const NAMES: [(&str, &[&str]); 13] = [
     ("loopback.test", &["127.0.0.1"]),
     ("localhost", &["127.0.0.1"]),
