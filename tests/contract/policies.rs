@@ -69,7 +69,7 @@ fn is_only_for_sending(statement: &Statement, word: &str, all: &[Statement]) -> 
 /// there already, because the local cloud enforces the same statements.
 #[tokio::test(start_paused = true)]
 async fn every_permission_is_used() {
-    let sink = Sink::start(sink::Options::default()).await.unwrap();
+    let sink = Sink::start(sink::SinkOptions::default()).await.unwrap();
     let settings = json!({
         "ses": { "from": "us@example.com", "configurationSet": "events" },
         "sms": {},

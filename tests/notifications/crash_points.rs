@@ -19,7 +19,7 @@ use notifications::store::Notifications;
 use notifications::store::Saved;
 use queues::NewMessage;
 use serde_json::{Value, json};
-use tests::post::Post;
+use tests::scripted_providers::ScriptedProviders;
 use tests::{Lab, Response, Setup, callbacks, root_key};
 
 use crate::counted::queue;
@@ -33,7 +33,7 @@ const ROUNDS: usize = 16;
 /// A cloud, its providers, and the table that tells what became of everything.
 struct Scene {
     lab: Lab,
-    post: Post,
+    providers: ScriptedProviders,
     store: Notifications,
     people: Vec<UserId>,
 }
@@ -41,16 +41,16 @@ struct Scene {
 impl Scene {
     /// With a mailbox, a telephone and a device for each of these people.
     async fn of(people: &[&str]) -> Self {
-        Self::with(Post::new(), people).await
+        Self::with(ScriptedProviders::new(), people).await
     }
 
-    async fn with(post: Post, people: &[&str]) -> Self {
-        let setup = Setup { post: Some(post.clone()), ..Setup::default() };
+    async fn with(providers: ScriptedProviders, people: &[&str]) -> Self {
+        let setup = Setup { providers: Some(providers.clone()), ..Setup::default() };
         let secrets = callbacks::secrets("mail");
         let lab = Lab::with_parameters(setup, &[("CallbackSecrets", &secrets)]);
         let store = Notifications::new(lab.aws().dynamodb(), lab.table("NotificationsTable"));
         let people = people.iter().map(|name| UserId::outside(name)).collect();
-        let scene = Self { lab, post, store, people };
+        let scene = Self { lab, providers, store, people };
         // The first sweep would look through an hour of buckets in which nothing can be.
         scene.store.note_due(scene.now()).await.unwrap();
         for (n, user) in scene.people.iter().enumerate() {

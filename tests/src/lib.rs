@@ -2,7 +2,7 @@
 
 pub mod callbacks;
 mod documented;
-pub mod post;
+pub mod scripted_providers;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -22,7 +22,7 @@ use local::faults::Faults;
 use local::{Cloud, MovableClock, Options, internet};
 use outside::Network;
 use parking_lot::Mutex;
-use post::Post;
+use scripted_providers::ScriptedProviders;
 use serde_json::Value;
 use sink::Sink;
 
@@ -77,7 +77,7 @@ pub struct Setup {
     /// The internet outside; none unless told.
     pub network: Network,
     /// Whoever carries notifications; nobody unless told.
-    pub post: Option<Post>,
+    pub providers: Option<ScriptedProviders>,
     /// Where real providers send to: over sockets, but for mails by SES and text messages.
     pub sink: Option<Sink>,
 }
@@ -89,7 +89,7 @@ impl Default for Setup {
             faults: Faults::none(),
             skew_ms: 0,
             network: internet::closed(),
-            post: None,
+            providers: None,
             sink: None,
         }
     }
@@ -131,7 +131,7 @@ impl Lab {
         options.seed = Some(setup.seed);
         options.skew_ms = setup.skew_ms;
         options.faults = setup.faults;
-        options.providers = setup.post.as_ref().map(Post::providers);
+        options.providers = setup.providers.as_ref().map(ScriptedProviders::providers);
         options.log = Log::new(move |line| {
             kept.lock().push(line.to_owned());
         });

@@ -148,7 +148,7 @@ impl Cloud {
         };
         let mut vars = base_vars();
         vars.extend(options.url.map(|url| ("AWS_ENDPOINT_URL_S3".to_owned(), url)));
-        let page = options.sink.as_ref().map(|_| sink::page::AT.to_owned());
+        let page = options.sink.as_ref().map(|_| sink::page::MOUNT_PATH.to_owned());
         vars.extend(page.map(|page| ("SINK_URL".to_owned(), page)));
         let functions = Functions::new(&stack, runner, &vars, Arc::clone(&now_ms))?;
         Ok(Self {
@@ -214,12 +214,14 @@ impl Cloud {
                     return cloud.services.handle(request).await;
                 }
                 if let Some(sink) = &cloud.sink
-                    && is_under(sink::page::AT, request.uri().path())
+                    && is_under(sink::page::MOUNT_PATH, request.uri().path())
                 {
-                    if let Some(callback) = sink::page::callback(sink, sink::page::AT, &request) {
+                    if let Some(callback) =
+                        sink::page::feedback_request(sink, sink::page::MOUNT_PATH, &request)
+                    {
                         cloud.gateway.handle(callback, source, cloud.now_ms()).await;
                     }
-                    return sink::page::respond(sink, sink::page::AT, &request);
+                    return sink::page::respond(sink, sink::page::MOUNT_PATH, &request);
                 }
                 let started = tokio::time::Instant::now();
                 let (method, path) =

@@ -4,15 +4,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use outside::{Network, Unreachable};
+use outside::{Network, NetworkError};
 
 /// No way out: nothing resolves and nothing connects. What clouds of tests have unless told.
 pub fn closed() -> Network {
     Network::system()
         .with_resolver(|_| {
-            Box::pin(async { Err(Unreachable::new("resolve a name", "no network")) })
+            Box::pin(async { Err(NetworkError::new("resolve a name", "no network")) })
         })
-        .with_texts(|_| Box::pin(async { Ok(Vec::new()) }))
+        .with_txt_records(|_| Box::pin(async { Ok(Vec::new()) }))
         .with_connect(|_| Box::pin(async { Err(std::io::ErrorKind::NetworkUnreachable.into()) }))
 }
 
@@ -21,11 +21,11 @@ pub fn closed() -> Network {
 pub fn with_records(file: &Path) -> Network {
     let system = Network::system();
     let file: Arc<Path> = file.into();
-    system.clone().with_texts(move |name| {
+    system.clone().with_txt_records(move |name| {
         let (system, file) = (system.clone(), Arc::clone(&file));
         Box::pin(async move {
             let written = records(&std::fs::read_to_string(&file).unwrap_or_default(), &name);
-            if written.is_empty() { system.texts(&name).await } else { Ok(written) }
+            if written.is_empty() { system.txt_records(&name).await } else { Ok(written) }
         })
     })
 }

@@ -215,11 +215,11 @@ const SINK_PORTS: (u16, u16) = (2525, 8025);
 
 /// Keeps what is sent: on the usual ports, or on whichever are free.
 async fn start_sink(folder: Option<&Path>) -> Result<Sink, String> {
-    let options = |(smtp_port, http_port)| sink::Options {
+    let options = |(smtp_port, http_port)| sink::SinkOptions {
         file: folder.map(|folder| folder.join("sent.jsonl")),
         smtp_port,
         http_port,
-        ..sink::Options::default()
+        ..sink::SinkOptions::default()
     };
     match Sink::start(options(SINK_PORTS)).await {
         Ok(sink) => Ok(sink),

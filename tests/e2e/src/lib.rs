@@ -97,7 +97,7 @@ fn start() -> [String; 4] {
             runtime.block_on(async {
                 let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../template.yaml");
                 let mut options = Options::new(&root);
-                let sink = Sink::start(sink::Options::default()).await;
+                let sink = Sink::start(sink::SinkOptions::default()).await;
                 let sink = sink.map_err(|error| error.to_string())?;
                 let secrets = sink.callback_secrets();
                 let listener = tokio::net::TcpListener::bind("127.0.0.1:0")

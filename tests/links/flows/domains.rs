@@ -27,7 +27,7 @@ impl Zone {
 
     fn network(&self) -> Network {
         let zone = self.clone();
-        internet::closed().with_texts(move |name| {
+        internet::closed().with_txt_records(move |name| {
             let found = zone.0.lock().unwrap().get(&name).cloned().unwrap_or_default();
             Box::pin(async move { Ok(found) })
         })

@@ -48,9 +48,9 @@ async fn strike_sweep(nth: u64, fault: Fault) -> bool {
         };
         assert_eq!(delivery.status, end, "{context}");
     }
-    let handed = scene.post.handed();
+    let handed = scene.providers.sends();
     assert_eq!(handed.len(), 3, "{context}");
-    let late = handed.iter().find(|it| it.parcel.key.starts_with(&later)).unwrap();
+    let late = handed.iter().find(|it| it.message.key.starts_with(&later)).unwrap();
     assert!(late.at.as_second() >= 1_772_366_400 + 910, "{context}: {late:?}");
     struck
 }

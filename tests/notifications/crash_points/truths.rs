@@ -12,7 +12,7 @@ impl Scene {
     pub(super) async fn check(&self, context: &str) -> Vec<Delivery> {
         self.rest().await;
         let deliveries = self.deliveries().await;
-        let arrivals = self.post.arrivals();
+        let arrivals = self.providers.deliveries();
         for delivery in &deliveries {
             let arrived = arrivals.get(&delivery.id.key()).copied().unwrap_or(0);
             hold(delivery, arrived, &format!("{context}: {delivery:?}, {arrived} arrived"));

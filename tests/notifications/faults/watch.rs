@@ -10,7 +10,7 @@ use local::connector::Connector;
 use local::faults::Faults;
 use notifications::store::Notifications;
 use serde_json::{Value, json};
-use tests::post::Post;
+use tests::scripted_providers::ScriptedProviders;
 use tests::{Call, Lab, Response, root_key};
 
 use super::handed::Mark;
@@ -19,7 +19,7 @@ use crate::counted::{Item, text};
 /// Looks at a lab without disturbing it.
 pub(super) struct Watch {
     pub(super) lab: Lab,
-    pub(super) post: Post,
+    pub(super) providers: ScriptedProviders,
     /// Meets no faults, so that looking changes nothing.
     aws: Aws,
     marks: Mutex<Vec<Mark>>,
@@ -27,15 +27,15 @@ pub(super) struct Watch {
 
 impl Watch {
     /// From now on, every write of a row and every parcel is kept, in one order.
-    pub(super) fn over(lab: Lab, post: Post) -> Self {
+    pub(super) fn over(lab: Lab, providers: ScriptedProviders) -> Self {
         lab.cloud.faults.record(|call| {
             let writes = ["PutItem", "TransactWriteItems"].contains(&call.operation.as_str());
             writes && contains(&call.body, b"otifications")
         });
-        post.order_by(lab.cloud.faults.clone());
+        providers.count_calls(lab.cloud.faults.clone());
         let client = Connector::client(lab.cloud.services.clone(), Faults::none(), None);
         let aws = Aws::through(client, &local::cloud::base_vars().into_iter().collect()).unwrap();
-        Self { lab, post, aws, marks: Mutex::default() }
+        Self { lab, providers, aws, marks: Mutex::default() }
     }
 
     /// The sweep has just been here: its first visit ever looks at the last hour, which is empty.
@@ -52,7 +52,7 @@ impl Watch {
 
     /// Nobody is at work at this moment.
     pub(super) fn mark(&self) {
-        let mark = Mark { writes: self.writes(), parcels: self.post.count() };
+        let mark = Mark { writes: self.writes(), parcels: self.providers.send_count() };
         self.marks.lock().unwrap().push(mark);
     }
 

@@ -22,7 +22,7 @@ async fn wherever_a_sender_dies_its_delivery_ends_and_what_is_doubled_is_known()
                 world.lab.sweep().await;
                 world.lab.cloud.settle().await;
             }
-            let arrivals = world.post.arrivals();
+            let arrivals = world.providers.deliveries();
             for id in &ids {
                 let delivery = world.delivery(id).await;
                 let arrived = arrivals.get(&id.key()).copied().unwrap_or(0);

@@ -78,7 +78,7 @@ pub(crate) fn decided(
 ) -> Decision {
     let now = state.now();
     let providers: Vec<ProviderState> = address
-        .map(|address| state.gates.states(state.providers.to(address), now))
+        .map(|address| state.gates.states(state.providers.for_address(address), now))
         .unwrap_or_default();
     let facts = Facts {
         notification: &look.notification,

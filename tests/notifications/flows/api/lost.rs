@@ -21,7 +21,7 @@ fn of_the_topic_or_the_list(call: &Call) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_accepted_and_not_published_is_found_by_the_sweep() {
-    let (lab, post) = carried();
+    let (lab, providers) = carried();
     reachable(&lab, "ada").await;
     lab.cloud.faults.silence(Some(of_the_topic));
     let mut body = tomorrow("ada");
@@ -29,17 +29,17 @@ async fn what_was_accepted_and_not_published_is_found_by_the_sweep() {
     let id = accepted(&lab, &body).await;
     lab.cloud.faults.silence(None);
     lab.cloud.settle().await;
-    assert!(post.handed().is_empty(), "nobody was told");
+    assert!(providers.sends().is_empty(), "nobody was told");
     lab.advance_seconds(61);
     lab.sweep().await;
     lab.cloud.settle().await;
     assert_eq!(read(&lab, &id).await["status"], "delivered");
-    assert_eq!(post.handed().len(), 2);
+    assert_eq!(providers.sends().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_opt_out_takes_back_everything_that_waits_also_if_nobody_can_be_told() {
-    let (lab, post) = carried();
+    let (lab, providers) = carried();
     reachable(&lab, "ada").await;
     // More than are looked at where somebody else looks at the rest.
     let mut ids = Vec::new();
@@ -57,7 +57,7 @@ async fn an_opt_out_takes_back_everything_that_waits_also_if_nobody_can_be_told(
         assert_eq!(mail["why"]["rule"], "opted-out", "{mail}");
         assert_eq!(found["deliveries"][1]["status"], "pending");
     }
-    assert!(post.handed().is_empty());
+    assert!(providers.sends().is_empty());
 }
 
 #[tokio::test(start_paused = true)]

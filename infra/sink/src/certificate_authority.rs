@@ -1,4 +1,4 @@
-//! Who vouches for the sink over TLS: an authority of its own, made when it starts.
+//! A certificate authority of the sink's own, made when it starts.
 
 use std::io;
 use std::sync::Arc;
@@ -9,23 +9,22 @@ use rustls::crypto::ring;
 use rustls::pki_types::PrivateKeyDer;
 use tokio_rustls::TlsAcceptor;
 
-/// A certificate for the sink's names, and the authority it is signed by.
-pub(crate) struct Authority {
-    pub(crate) der: Vec<u8>,
-    pub(crate) acceptor: TlsAcceptor,
+pub struct CertificateAuthority {
+    /// DER-encoded.
+    pub root_certificate: Vec<u8>,
+    /// Serves TLS with a certificate for the names.
+    pub acceptor: TlsAcceptor,
 }
 
-impl Authority {
-    pub(crate) fn new(names: &[String]) -> io::Result<Self> {
+impl CertificateAuthority {
+    pub fn new(names: impl IntoIterator<Item = String>) -> io::Result<Self> {
         let mut params = CertificateParams::new(Vec::new()).map_err(io::Error::other)?;
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate().map_err(io::Error::other)?;
         let issuer = CertifiedIssuer::self_signed(params, key).map_err(io::Error::other)?;
-        let own = ["localhost", "127.0.0.1", "sink.localhost", "*.sink.localhost"];
-        let names: Vec<_> =
-            own.into_iter().map(str::to_owned).chain(names.iter().cloned()).collect();
         let key = KeyPair::generate().map_err(io::Error::other)?;
-        let params = CertificateParams::new(names).map_err(io::Error::other)?;
+        let params = CertificateParams::new(names.into_iter().collect::<Vec<_>>())
+            .map_err(io::Error::other)?;
         let leaf = params.signed_by(&key, &issuer).map_err(io::Error::other)?;
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
@@ -38,12 +37,6 @@ impl Authority {
             .map_err(io::Error::other)?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         let acceptor = TlsAcceptor::from(Arc::new(config));
-        Ok(Self { der: issuer.der().to_vec(), acceptor })
-    }
-}
-
-impl std::fmt::Debug for Authority {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Authority").finish_non_exhaustive()
+        Ok(Self { root_certificate: issuer.der().to_vec(), acceptor })
     }
 }

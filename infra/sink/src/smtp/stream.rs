@@ -1,4 +1,4 @@
-//! Lines to and from a mail client.
+//! Reads commands and mails from an SMTP client, and writes replies.
 
 use std::io;
 
@@ -6,26 +6,26 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
 /// RFC 5321 allows 512 bytes, extensions and authentication some more.
-const LINE: u64 = 4096;
+const MAX_LINE_BYTES: u64 = 4096;
 
 /// The largest mail.
-pub(super) const SIZE: usize = 25 * 1024 * 1024;
+pub(super) const MAX_MAIL_BYTES: usize = 25 * 1024 * 1024;
 
-pub(super) struct Wire(BufReader<TcpStream>);
+pub(super) struct SmtpStream(BufReader<TcpStream>);
 
-impl Wire {
+impl SmtpStream {
     pub(super) fn new(stream: BufReader<TcpStream>) -> Self {
         Self(stream)
     }
 
-    pub(super) async fn say(&mut self, line: &str) -> io::Result<()> {
+    pub(super) async fn reply(&mut self, line: &str) -> io::Result<()> {
         self.0.get_mut().write_all(format!("{line}\r\n").as_bytes()).await
     }
 
     /// The next line without its end; none once the client is gone.
     pub(super) async fn line(&mut self) -> io::Result<Option<String>> {
         let mut line = Vec::new();
-        let read = (&mut self.0).take(LINE).read_until(b'\n', &mut line).await?;
+        let read = (&mut self.0).take(MAX_LINE_BYTES).read_until(b'\n', &mut line).await?;
         if read == 0 {
             return Ok(None);
         }
@@ -43,7 +43,7 @@ impl Wire {
         let mut too_large = false;
         loop {
             let start = mail.len();
-            if (&mut self.0).take(SIZE as u64).read_until(b'\n', &mut mail).await? == 0 {
+            if (&mut self.0).take(MAX_MAIL_BYTES as u64).read_until(b'\n', &mut mail).await? == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             let line = &mail[start..];
@@ -54,7 +54,7 @@ impl Wire {
             if line.starts_with(b".") {
                 mail.remove(start);
             }
-            if mail.len() > SIZE {
+            if mail.len() > MAX_MAIL_BYTES {
                 too_large = true;
                 mail.clear();
             }

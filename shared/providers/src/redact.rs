@@ -1,23 +1,24 @@
-//! Other people's words, made fit to be kept: short, printable, and with nobody's address in them.
+//! A provider's error text, made fit to be stored: short, printable, and without addresses, numbers and
+//! tokens.
 
 use domain::notifications::Address;
 
-const LONGEST: usize = 160;
+const MAX_BYTES: usize = 160;
 const MAX_CODE_LENGTH: usize = 32;
-const DIGITS: usize = 5;
+const MIN_HIDDEN_DIGITS: usize = 5;
 const HIDDEN: &str = "…";
 
-/// What they said to a parcel for `to`.
-pub(crate) fn cleaned(text: &str, to: &Address) -> String {
-    let secret = telling(to);
+/// `text` as the answer to a message for `to`.
+pub(crate) fn redact(text: &str, to: &Address) -> String {
+    let identifying = identifying_parts(to);
     let mut clean = String::new();
     for word in text.split(|char: char| char.is_whitespace() || char.is_control()) {
-        let hide = hides_somebody(word) || secret.iter().any(|part| word.contains(part.as_str()));
+        let hide = is_personal(word) || identifying.iter().any(|part| word.contains(part.as_str()));
         let word = if hide { HIDDEN } else { word };
         if word.is_empty() || (word == HIDDEN && clean.ends_with(HIDDEN)) {
             continue;
         }
-        if clean.len() + word.len() >= LONGEST {
+        if clean.len() + word.len() >= MAX_BYTES {
             break;
         }
         if !clean.is_empty() {
@@ -28,16 +29,16 @@ pub(crate) fn cleaned(text: &str, to: &Address) -> String {
     clean
 }
 
-/// Addresses, numbers and tokens, whoever's they are.
-fn hides_somebody(word: &str) -> bool {
+/// Whether it is an address, a number or a token, of any user.
+fn is_personal(word: &str) -> bool {
     word.contains('@')
         || word.contains("://")
         || word.len() > MAX_CODE_LENGTH
-        || word.bytes().filter(u8::is_ascii_digit).count() >= DIGITS
+        || word.bytes().filter(u8::is_ascii_digit).count() >= MIN_HIDDEN_DIGITS
 }
 
-/// What would give the recipient away.
-fn telling(to: &Address) -> Vec<String> {
+/// The parts of an address that identify the recipient.
+fn identifying_parts(to: &Address) -> Vec<String> {
     let parts = match to {
         Address::Email { address } => match address.rsplit_once('@') {
             Some((local, domain)) => vec![local, domain],
@@ -55,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_found_in_what_was_said() {
+    fn no_address_is_left_in_the_text() {
         let to = Address::Email { address: "bob@example.com".to_owned() };
         for (text, clean) in [
             ("5.1.1 <bob@example.com>: no such user", "5.1.1 … no such user"),
@@ -66,8 +67,8 @@ mod tests {
             ("a@b c@d", "…"),
             ("\u{0}\u{7}quiet", "quiet"),
         ] {
-            assert_eq!(cleaned(text, &to), clean);
+            assert_eq!(redact(text, &to), clean);
         }
-        assert!(cleaned(&"word ".repeat(1000), &to).len() <= LONGEST);
+        assert!(redact(&"word ".repeat(1000), &to).len() <= MAX_BYTES);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Guarantee: the texts are plain, on one line, capped and free of control characters, those that
 //! turn the reading direction around included; the picture is an absolute https URL whose host is
-//! not a private address. They are still a stranger's words: whoever shows them escapes them.
+//! not a private address. They are still a stranger's words: the page that shows them escapes them.
 //! Absent: encodings other than UTF-8, whose bytes show as replacement characters.
 
 use std::net::IpAddr;
@@ -11,16 +11,16 @@ use domain::links::address::is_public;
 use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
 use url::{Host, Url};
 
-use crate::Page;
+use crate::FetchedPage;
 
-const TITLE: usize = 200;
-const DESCRIPTION: usize = 400;
-const SITE_NAME: usize = 100;
-const IMAGE: usize = 2_048;
+const MAX_TITLE: usize = 200;
+const MAX_DESCRIPTION: usize = 400;
+const MAX_SITE_NAME: usize = 100;
+const MAX_IMAGE_URL: usize = 2_048;
 
 /// What can be shown of a page before it is opened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Preview {
+pub struct PagePreview {
     /// At most 200 characters.
     pub title: Option<String>,
     /// At most 400 characters.
@@ -31,20 +31,26 @@ pub struct Preview {
     pub site_name: Option<String>,
 }
 
-/// Reads the page's preview; empty unless the page is HTML.
-pub fn preview(page: &Page) -> Preview {
-    if !is_html(page.content_type.as_deref()) {
-        return Preview::default();
-    }
-    let found = scan(&page.body);
-    let said = |names: &[&str], cap: usize| {
-        names.iter().flat_map(|name| found.metas(name)).find_map(|text| line(text, cap))
-    };
-    Preview {
-        title: said(&["og:title", "twitter:title"], TITLE).or_else(|| line(&found.title, TITLE)),
-        description: said(&["og:description", "twitter:description", "description"], DESCRIPTION),
-        image: IMAGES.iter().flat_map(|name| found.metas(name)).find_map(image),
-        site_name: said(&["og:site_name", "application-name"], SITE_NAME),
+impl PagePreview {
+    /// Empty unless the page is HTML.
+    pub fn from_page(page: &FetchedPage) -> Self {
+        if !is_html(page.content_type.as_deref()) {
+            return Self::default();
+        }
+        let tags = HeadTags::parse(&page.body);
+        let meta = |names: &[&str], max: usize| {
+            names.iter().flat_map(|name| tags.metas(name)).find_map(|text| single_line(text, max))
+        };
+        Self {
+            title: meta(&["og:title", "twitter:title"], MAX_TITLE)
+                .or_else(|| single_line(&tags.title, MAX_TITLE)),
+            description: meta(
+                &["og:description", "twitter:description", "description"],
+                MAX_DESCRIPTION,
+            ),
+            image: IMAGES.iter().flat_map(|name| tags.metas(name)).find_map(image_url),
+            site_name: meta(&["og:site_name", "application-name"], MAX_SITE_NAME),
+        }
     }
 }
 
@@ -58,45 +64,45 @@ fn is_html(content_type: Option<&str>) -> bool {
 }
 
 #[derive(Default)]
-struct Found {
+struct HeadTags {
     title: String,
     /// Names in lower case, in the page's order.
     metas: Vec<(String, String)>,
 }
 
-impl Found {
+impl HeadTags {
+    /// Reads all tags: some pages have their metadata in the body. A title counts only before the body
+    /// and before any drawing, for drawings have titles of their own.
+    fn parse(html: &[u8]) -> Self {
+        let mut emitter = DefaultEmitter::default();
+        emitter.naively_switch_states(true);
+        let mut tags = Self::default();
+        let (mut in_title, mut in_head) = (false, true);
+        for token in Tokenizer::new_with_emitter(html, emitter) {
+            let Ok(token) = token;
+            match token {
+                Token::StartTag(tag) => {
+                    let name = tag.name.as_slice();
+                    in_head &= !matches!(name, b"body" | b"svg");
+                    in_title = in_head && name == b"title" && tags.title.trim().is_empty();
+                    if name == b"meta" {
+                        tags.metas.extend(meta(&tag));
+                    }
+                }
+                Token::String(text) if in_title => {
+                    tags.title.push_str(&String::from_utf8_lossy(&text));
+                }
+                Token::EndTag(_) => in_title = false,
+                Token::String(_) | Token::Comment(_) | Token::Doctype(_) | Token::Error(_) => {}
+            }
+        }
+        tags
+    }
+
     fn metas(&self, name: &str) -> impl Iterator<Item = &str> {
         let named = self.metas.iter().filter(move |(found, _)| found == name);
         named.map(|(_, content)| content.as_str())
     }
-}
-
-/// Reads all tags: some pages have their metadata in the body. A title counts only before the body
-/// and before any drawing, for drawings have titles of their own.
-fn scan(html: &[u8]) -> Found {
-    let mut emitter = DefaultEmitter::default();
-    emitter.naively_switch_states(true);
-    let mut found = Found::default();
-    let (mut in_title, mut in_head) = (false, true);
-    for token in Tokenizer::new_with_emitter(html, emitter) {
-        let Ok(token) = token;
-        match token {
-            Token::StartTag(tag) => {
-                let name = tag.name.as_slice();
-                in_head &= !matches!(name, b"body" | b"svg");
-                in_title = in_head && name == b"title" && found.title.trim().is_empty();
-                if name == b"meta" {
-                    found.metas.extend(meta(&tag));
-                }
-            }
-            Token::String(text) if in_title => {
-                found.title.push_str(&String::from_utf8_lossy(&text));
-            }
-            Token::EndTag(_) => in_title = false,
-            Token::String(_) | Token::Comment(_) | Token::Doctype(_) | Token::Error(_) => {}
-        }
-    }
-    found
 }
 
 /// Open Graph says `property`, the rest say `name`, and pages mix them up.
@@ -110,14 +116,14 @@ fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// One clean line of at most `cap` characters, if anything is left of it.
-fn line(text: &str, cap: usize) -> Option<String> {
+/// One clean line of at most `max` characters, if anything is left of it.
+fn single_line(text: &str, max: usize) -> Option<String> {
     let words = text.split_whitespace().map(|word| {
         let shown = word.chars().filter(|&char| !char.is_control() && !turns_direction(char));
         shown.collect::<String>()
     });
     let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
-    let capped: String = words.join(" ").chars().take(cap).collect();
+    let capped: String = words.join(" ").chars().take(max).collect();
     let capped = capped.trim_end();
     (!capped.is_empty()).then(|| capped.to_owned())
 }
@@ -129,7 +135,7 @@ fn turns_direction(char: char) -> bool {
 }
 
 /// Readers' browsers will load it, so it must not lead into their own networks.
-fn image(address: &str) -> Option<String> {
+fn image_url(address: &str) -> Option<String> {
     let url = Url::parse(address.trim()).ok().filter(|url| url.scheme() == "https")?;
     let private = match url.host()? {
         Host::Domain(_) => false,
@@ -137,7 +143,7 @@ fn image(address: &str) -> Option<String> {
         Host::Ipv6(address) => !is_public(IpAddr::V6(address)),
     };
     let bare = url.username().is_empty() && url.password().is_none();
-    (!private && bare && url.as_str().len() <= IMAGE).then(|| url.into())
+    (!private && bare && url.as_str().len() <= MAX_IMAGE_URL).then(|| url.into())
 }
 
 #[cfg(test)]

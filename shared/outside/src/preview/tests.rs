@@ -1,18 +1,18 @@
-//! Pages as they are found, and as somebody bent on mischief would write them.
+//! Pages as they are found, and as an attacker would write them.
 
 use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{Preview, preview};
-use crate::Page;
+use super::PagePreview;
+use crate::FetchedPage;
 
-fn read(html: &str) -> Preview {
+fn read(html: &str) -> PagePreview {
     page(Some("text/html; charset=utf-8"), html.as_bytes())
 }
 
-fn page(content_type: Option<&str>, body: &[u8]) -> Preview {
-    preview(&Page {
+fn page(content_type: Option<&str>, body: &[u8]) -> PagePreview {
+    PagePreview::from_page(&FetchedPage {
         url: "https://example.org/".to_owned(),
         status: 200,
         content_type: content_type.map(ToOwned::to_owned),
@@ -37,7 +37,7 @@ fn a_page_with_everything_is_read_in_full() {
         </head><body></body></html>"#;
     assert_eq!(
         read(html),
-        Preview {
+        PagePreview {
             title: Some("The page".to_owned()),
             description: Some("Fish & chips, twice 🐟".to_owned()),
             image: Some("https://cdn.example.org/a.png?x=1&y=2".to_owned()),
@@ -193,7 +193,7 @@ proptest! {
     }
 }
 
-fn check(preview: &Preview) -> Result<(), TestCaseError> {
+fn check(preview: &PagePreview) -> Result<(), TestCaseError> {
     let texts = [(&preview.title, 200), (&preview.description, 400), (&preview.site_name, 100)];
     for (text, cap) in texts.into_iter().filter_map(|(text, cap)| Some((text.as_ref()?, cap))) {
         prop_assert!(!text.is_empty() && text.chars().count() <= cap);

@@ -1,4 +1,4 @@
-//! A sink, and every provider wired to send there.
+//! A sink, and every provider configured to send there.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -8,11 +8,11 @@ use aws_credential_types::Credentials;
 use aws_smithy_async::rt::sleep::{SharedAsyncSleep, TokioSleep};
 use domain::Timestamp;
 use domain::notifications::{Address, Channel, Class, Content, ProviderMessage, SendOutcome};
-use outside::{Network, Unreachable};
+use outside::{Network, NetworkError};
 use serde_json::{Value, json};
-use sink::{Options, Sink, Via};
+use sink::{ProviderKind, Sink, SinkOptions};
 
-use crate::{Provider, Settings, Ways, wired};
+use crate::{Provider, ProviderClients, ProviderSettings, from_settings};
 
 /// A device token of Apple's.
 pub(super) const DEVICE: &str = "ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12";
@@ -20,7 +20,7 @@ pub(super) const DEVICE: &str = "ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab1
 pub(super) const MAILBOX: &str = "bob.private@example.com";
 pub(super) const NUMBER: &str = "+15551234567";
 
-pub(super) struct Stage {
+pub(super) struct Harness {
     pub(super) sink: Sink,
     providers: Vec<Arc<dyn Provider>>,
 }
@@ -29,71 +29,78 @@ pub(super) fn now() -> Timestamp {
     "2026-08-01T12:00:00Z".parse().unwrap()
 }
 
-/// Where nothing else can be reached, by name at least.
-pub(super) fn alone() -> Network {
+/// A network without names.
+pub(super) fn closed_network() -> Network {
     Network::system().with_resolver(|_| {
-        Box::pin(async { Err(Unreachable::new("resolve a name", "nobody is there")) })
+        Box::pin(async { Err(NetworkError::new("resolve a name", "no network")) })
     })
 }
 
-impl Stage {
-    /// Providers that have all the time they need.
+impl Harness {
     pub(super) async fn new() -> Self {
         Self::with(20_000, |_| {}).await
     }
 
-    /// Providers that soon lose patience.
-    pub(super) async fn hasty() -> Self {
+    pub(super) async fn with_short_timeout() -> Self {
         Self::with(1_500, |_| {}).await
     }
 
     pub(super) async fn with(timeout_ms: u64, change: impl FnOnce(&mut Value)) -> Self {
-        let sink = Sink::start(Options { now: Arc::new(now), ..Options::default() }).await.unwrap();
+        let sink = Sink::start(SinkOptions { now: Arc::new(now), ..SinkOptions::default() })
+            .await
+            .unwrap();
         let mut settings = sink.settings();
         for provider in settings.as_object_mut().unwrap().values_mut() {
             provider["timeoutMs"] = json!(timeout_ms);
         }
         change(&mut settings);
-        let providers = wire(&sink, &settings, sink.http());
+        let providers = configured(&sink, &settings, sink.http());
         Self { sink, providers }
     }
 
-    /// Providers that find nobody where AWS should be.
+    /// Providers whose AWS endpoint is closed.
     pub(super) async fn without_aws() -> Self {
-        let stage = Self::new().await;
-        let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let providers = wire(&stage.sink, &stage.sink.settings(), nobody);
-        Self { providers, ..stage }
+        let harness = Self::new().await;
+        let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let providers = configured(&harness.sink, &harness.sink.settings(), closed);
+        Self { providers, ..harness }
     }
 
-    /// Whoever sends by `via`.
-    pub(super) fn provider(&self, via: Via) -> &dyn Provider {
-        let name = if via == Via::Sms { "sns" } else { via.name() };
+    pub(super) fn provider(&self, via: ProviderKind) -> &dyn Provider {
+        let name = if via == ProviderKind::Sms { "sns" } else { via.name() };
         &**self.providers.iter().find(|provider| provider.name() == name).unwrap()
     }
 
     /// Sends something by `via`.
-    pub(super) async fn send(&self, via: Via) -> SendOutcome {
-        self.send_message(via, &self.parcel(via)).await
+    pub(super) async fn send(&self, via: ProviderKind) -> SendOutcome {
+        self.send_message(via, &self.message(via)).await
     }
 
-    pub(super) async fn send_message(&self, via: Via, parcel: &ProviderMessage) -> SendOutcome {
-        self.provider(via).send(parcel, now()).await
+    pub(super) async fn send_message(
+        &self,
+        via: ProviderKind,
+        message: &ProviderMessage,
+    ) -> SendOutcome {
+        self.provider(via).send(message, now()).await
     }
 
     /// Something for `via`.
-    pub(super) fn parcel(&self, via: Via) -> ProviderMessage {
+    pub(super) fn message(&self, via: ProviderKind) -> ProviderMessage {
         let to = match via {
-            Via::Smtp | Via::Ses => Address::Email { address: MAILBOX.to_owned() },
-            Via::Sms => Address::Phone { number: NUMBER.to_owned() },
-            Via::WebPush => {
+            ProviderKind::Smtp | ProviderKind::Ses => {
+                Address::Email { address: MAILBOX.to_owned() }
+            }
+            ProviderKind::Sms => Address::Phone { number: NUMBER.to_owned() },
+            ProviderKind::WebPush => {
                 let browser = self.sink.subscription();
                 let (endpoint, p256dh, auth) = (browser.endpoint, browser.p256dh, browser.auth);
                 Address::WebPush { endpoint, p256dh, auth }
             }
-            Via::Fcm => Address::Fcm { token: "device-token-of-bob".to_owned() },
-            Via::Apns => Address::Apns { token: DEVICE.to_owned() },
-            Via::Webhook => Address::Webhook { url: "https://bob.sink.localhost/hook".to_owned() },
+            ProviderKind::Fcm => Address::Fcm { token: "device-token-of-bob".to_owned() },
+            ProviderKind::Apns => Address::Apns { token: DEVICE.to_owned() },
+            ProviderKind::Webhook => {
+                Address::Webhook { url: "https://bob.sink.localhost/hook".to_owned() }
+            }
         };
         let content = match to.channel() {
             Channel::Email => Content::Email {
@@ -121,7 +128,7 @@ impl Stage {
     }
 }
 
-fn wire(sink: &Sink, settings: &Value, aws: SocketAddr) -> Vec<Arc<dyn Provider>> {
+fn configured(sink: &Sink, settings: &Value, aws: SocketAddr) -> Vec<Arc<dyn Provider>> {
     let http = aws_smithy_http_client::Builder::new().build_http();
     let endpoint = format!("http://{aws}");
     macro_rules! client {
@@ -137,22 +144,21 @@ fn wire(sink: &Sink, settings: &Value, aws: SocketAddr) -> Vec<Arc<dyn Provider>
         }};
     }
     let (ses, sns) = (client!(aws_sdk_sesv2), client!(aws_sdk_sns));
-    let ways = Ways { network: sink.network(alone()), ses, sns };
-    wired(Settings::parse(&settings.to_string()).unwrap(), ways).unwrap()
+    let clients = ProviderClients { network: sink.network(closed_network()), ses, sns };
+    from_settings(ProviderSettings::parse(&settings.to_string()).unwrap(), clients).unwrap()
 }
 
 /// The class and the wait of a refusal; fails otherwise.
-pub(super) fn refusal(handed: &SendOutcome) -> (Class, Option<u32>) {
-    let SendOutcome::Refused { class, retry_after_seconds, .. } = handed else {
-        panic!("{handed:?} is no refusal")
+pub(super) fn refusal(outcome: &SendOutcome) -> (Class, Option<u32>) {
+    let SendOutcome::Refused { class, retry_after_seconds, .. } = outcome else {
+        panic!("{outcome:?} is no refusal")
     };
     (*class, *retry_after_seconds)
 }
 
-/// What was said about it.
-pub(super) fn said(handed: &SendOutcome) -> &str {
-    match handed {
+pub(super) fn reason(outcome: &SendOutcome) -> &str {
+    match outcome {
         SendOutcome::Refused { said, .. } | SendOutcome::Unknown { said } => said,
-        SendOutcome::Accepted { .. } => panic!("nothing was said"),
+        SendOutcome::Accepted { .. } => panic!("no reason"),
     }
 }

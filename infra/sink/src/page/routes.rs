@@ -6,9 +6,9 @@ use http::header::{
 };
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 
-use super::{AT, Tab, View, controls, render};
-use crate::sink::Desk;
-use crate::{Message, Sink, Via, Word};
+use super::{MOUNT_PATH, Tab, View, controls, render};
+use crate::sink::SinkState;
+use crate::{MailFeedback, ProviderKind, Sink, SinkMessage};
 
 /// No scripts, and nothing from anywhere. Styles may stand in the page, since a mail in its frame is
 /// bound by the same policy and brings its own.
@@ -17,39 +17,40 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 
 const NO_SNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 
-/// Answers a request for the page, mounted at `at` (`/_sink`) in somebody's HTTP server: the page, a
+/// Answers a request for the page, mounted at `at` (`/_sink`) in another HTTP server: the page, a
 /// message as JSON, and the two forms.
 pub fn respond(sink: &Sink, at: &str, request: &Request<Bytes>) -> Response<Bytes> {
-    answer(&sink.desk, at, request)
+    route(&sink.state, at, request)
 }
 
-/// What a provider is to say later about a message, if that is what was asked for on the page mounted at
-/// `at`: a request for the API, to be made before [`respond`] answers.
-pub fn callback(sink: &Sink, at: &str, request: &Request<Bytes>) -> Option<Request<Bytes>> {
-    if request.method() != Method::POST
-        || !from_here(request)
-        || !by_a_name_of_this_machine(request)
-    {
+/// The feedback about a mail that a form of the page requests, as a request to the API, to be made before
+/// [`respond`] answers.
+pub fn feedback_request(sink: &Sink, at: &str, request: &Request<Bytes>) -> Option<Request<Bytes>> {
+    if request.method() != Method::POST || !is_same_origin(request) || !has_local_host(request) {
         return None;
     }
-    let (id, word) = word(request.uri().path().strip_prefix(at)?)?;
-    sink.callback(id, word)
+    let (id, feedback) = parse_feedback(request.uri().path().strip_prefix(at)?)?;
+    sink.feedback_request(id, feedback)
 }
 
-/// A message and what is to be said of it: `/7/bounced`.
-fn word(path: &str) -> Option<(u64, Word)> {
+/// A message and the feedback on it: `/7/bounced`.
+fn parse_feedback(path: &str) -> Option<(u64, MailFeedback)> {
     let (id, name) = path.strip_prefix('/')?.split_once('/')?;
-    let word = Word::ALL.into_iter().find(|word| word.name() == name)?;
-    Some((id.parse().ok()?, word))
+    let feedback = MailFeedback::ALL.into_iter().find(|feedback| feedback.name() == name)?;
+    Some((id.parse().ok()?, feedback))
 }
 
-/// The same for the sink's own server.
-pub(crate) fn respond_at(desk: &Desk, request: &Request<Bytes>) -> Response<Bytes> {
-    if request.uri().path() == "/" { moved(AT) } else { answer(desk, AT, request) }
+/// As [`respond`], at the sink's own server.
+pub(crate) fn respond_own(state: &SinkState, request: &Request<Bytes>) -> Response<Bytes> {
+    if request.uri().path() == "/" {
+        redirect_to(MOUNT_PATH)
+    } else {
+        route(state, MOUNT_PATH, request)
+    }
 }
 
-fn answer(desk: &Desk, at: &str, request: &Request<Bytes>) -> Response<Bytes> {
-    if !by_a_name_of_this_machine(request) {
+fn route(state: &SinkState, at: &str, request: &Request<Bytes>) -> Response<Bytes> {
+    if !has_local_host(request) {
         return plain(
             StatusCode::FORBIDDEN,
             "This page is for this machine: open it at localhost.",
@@ -58,27 +59,27 @@ fn answer(desk: &Desk, at: &str, request: &Request<Bytes>) -> Response<Bytes> {
     let path = request.uri().path().strip_prefix(at).unwrap_or_default();
     match (request.method(), path.trim_end_matches('/')) {
         (&Method::GET | &Method::HEAD, "/messages.json") => {
-            json(&desk.kept.all().iter().map(AsRef::as_ref).collect::<Vec<&Message>>())
+            json(&state.messages.all().iter().map(AsRef::as_ref).collect::<Vec<&SinkMessage>>())
         }
-        (&Method::GET | &Method::HEAD, path) => show(desk, at, path, request),
-        (&Method::POST, _) if !from_here(request) => {
+        (&Method::GET | &Method::HEAD, path) => show(state, at, path, request),
+        (&Method::POST, _) if !is_same_origin(request) => {
             plain(StatusCode::FORBIDDEN, "Another site may not do that.")
         }
         (&Method::POST, "/clear") => {
-            desk.kept.clear();
-            moved(at)
+            state.messages.clear();
+            redirect_to(at)
         }
-        (&Method::POST, "/behave") => behave(desk, at, request),
-        (&Method::POST, path) if word(path).is_some() => {
+        (&Method::POST, "/behave") => behave(state, at, request),
+        (&Method::POST, path) if parse_feedback(path).is_some() => {
             let (message, _) = path.rsplit_once('/').unwrap_or_default();
-            moved(&format!("{at}{message}"))
+            redirect_to(&format!("{at}{message}"))
         }
         _ => plain(StatusCode::NOT_FOUND, "There is nothing here."),
     }
 }
 
-fn show(desk: &Desk, at: &str, path: &str, request: &Request<Bytes>) -> Response<Bytes> {
-    let (messages, name) = (desk.kept.all(), path.trim_start_matches('/'));
+fn show(state: &SinkState, at: &str, path: &str, request: &Request<Bytes>) -> Response<Bytes> {
+    let (messages, name) = (state.messages.all(), path.trim_start_matches('/'));
     let (name, as_json) = match name.strip_suffix(".json") {
         Some(name) => (name, true),
         None => (name, false),
@@ -93,35 +94,35 @@ fn show(desk: &Desk, at: &str, path: &str, request: &Request<Bytes>) -> Response
     }
     let query: Vec<_> =
         form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes()).collect();
-    let asked =
+    let query_parameter =
         |name: &str| query.iter().find(|(found, _)| found == name).map(|(_, value)| &**value);
-    let tab = Tab::ALL.into_iter().find(|tab| Some(tab.name()) == asked("tab"));
-    let open = found.map(|message| (message.id, tab.unwrap_or(View::first_tab(message))));
-    let plans = Via::ALL.map(|via| (via, desk.plans.get(via)));
-    let via = asked("via").and_then(Via::named);
-    let page = render(&View { at, messages: &messages, plans: &plans, via, open });
-    secured(page.into(), "text/html; charset=utf-8")
+    let tab = Tab::ALL.into_iter().find(|tab| Some(tab.name()) == query_parameter("tab"));
+    let selected = found.map(|message| (message.id, tab.unwrap_or(View::first_tab(message))));
+    let rules = ProviderKind::ALL.map(|via| (via, state.rules.get(via)));
+    let via = query_parameter("via").and_then(ProviderKind::from_name);
+    let page = render(&View { at, messages: &messages, rules: &rules, via, selected });
+    with_security_headers(page.into(), "text/html; charset=utf-8")
 }
 
-fn behave(desk: &Desk, at: &str, request: &Request<Bytes>) -> Response<Bytes> {
+fn behave(state: &SinkState, at: &str, request: &Request<Bytes>) -> Response<Bytes> {
     let form: Vec<_> = form_urlencoded::parse(request.body()).into_owned().collect();
-    match controls::read(&form) {
-        Ok((via, plan)) => {
-            desk.plans.set(via, plan);
-            moved(at)
+    match controls::parse_form(&form) {
+        Ok((via, rule)) => {
+            state.rules.set(via, rule);
+            redirect_to(at)
         }
         Err(why) => plain(StatusCode::UNPROCESSABLE_ENTITY, why),
     }
 }
 
 /// Browsers say where a request comes from; a terminal says nothing.
-fn from_here(request: &Request<Bytes>) -> bool {
+fn is_same_origin(request: &Request<Bytes>) -> bool {
     let site = request.headers().get("sec-fetch-site").map(HeaderValue::as_bytes);
     matches!(site, None | Some(b"same-origin" | b"none"))
 }
 
-/// A name elsewhere can be made to lead here, and its owner would read along.
-fn by_a_name_of_this_machine(request: &Request<Bytes>) -> bool {
+/// DNS rebinding: a name of another site can resolve to this machine.
+fn has_local_host(request: &Request<Bytes>) -> bool {
     let named = request.headers().get("host").and_then(|host| host.to_str().ok());
     let host = request.uri().host().or(named).unwrap_or("localhost");
     let port = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
@@ -131,10 +132,10 @@ fn by_a_name_of_this_machine(request: &Request<Bytes>) -> bool {
 
 fn json(value: &impl serde::Serialize) -> Response<Bytes> {
     let body = serde_json::to_vec_pretty(value).unwrap_or_default();
-    secured(body.into(), "application/json")
+    with_security_headers(body.into(), "application/json")
 }
 
-fn secured(body: Bytes, kind: &'static str) -> Response<Bytes> {
+fn with_security_headers(body: Bytes, kind: &'static str) -> Response<Bytes> {
     let mut answer = Response::new(body);
     answer.headers_mut().extend([
         (CONTENT_TYPE, HeaderValue::from_static(kind)),
@@ -147,12 +148,13 @@ fn secured(body: Bytes, kind: &'static str) -> Response<Bytes> {
 }
 
 fn plain(status: StatusCode, text: &'static str) -> Response<Bytes> {
-    let mut answer = secured(Bytes::from_static(text.as_bytes()), "text/plain; charset=utf-8");
+    let mut answer =
+        with_security_headers(Bytes::from_static(text.as_bytes()), "text/plain; charset=utf-8");
     *answer.status_mut() = status;
     answer
 }
 
-fn moved(to: &str) -> Response<Bytes> {
+fn redirect_to(to: &str) -> Response<Bytes> {
     let mut answer = plain(StatusCode::SEE_OTHER, "");
     answer.headers_mut().extend(HeaderValue::try_from(to).ok().map(|to| (LOCATION, to)));
     answer

@@ -1,7 +1,7 @@
-//! Names for a parcel or a group of parcels, as each protocol wants them, from their keys.
+//! Ids of a message or a collapse group in each protocol's format, hashed from their keys.
 //!
-//! Guarantee: the same key gives the same name; a name has a fixed length and plain characters only,
-//! and does not tell the key.
+//! Guarantee: the same key gives the same id; an id has a fixed length and plain characters only, and
+//! does not reveal the key.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,21 +10,21 @@ use domain::notifications::ProviderMessage;
 use ring::digest::{SHA256, digest};
 
 /// 32 characters of base64url: a Web Push topic, a collapse id, a tag.
-pub(crate) fn label(key: &str) -> String {
+pub(crate) fn hashed_id(key: &str) -> String {
     let hash = digest(&SHA256, key.as_bytes());
     URL_SAFE_NO_PAD.encode(&hash.as_ref()[..24])
 }
 
-/// What a parcel takes the place of: others of its group or, without one, a copy of itself.
-pub(crate) fn group(parcel: &ProviderMessage) -> String {
-    match &parcel.collapse_key {
-        Some(key) => label(&format!("group {key}")),
-        None => label(&format!("parcel {}", parcel.key)),
+/// A message replaces others of its group or, without one, a copy of itself.
+pub(crate) fn collapse_id(message: &ProviderMessage) -> String {
+    match &message.collapse_key {
+        Some(key) => hashed_id(&format!("group {key}")),
+        None => hashed_id(&format!("parcel {}", message.key)),
     }
 }
 
 /// A UUID (version 8).
-pub(crate) fn uuid(key: &str) -> String {
+pub(crate) fn message_uuid(key: &str) -> String {
     let hash = digest(&SHA256, key.as_bytes());
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&hash.as_ref()[..16]);
@@ -39,19 +39,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_is_32_url_safe_characters() {
+    fn a_hashed_id_is_32_url_safe_characters() {
         for key in ["", "a", "order 7 shipped", "ключ\r\n"] {
-            let label = label(key);
-            assert_eq!(label.len(), 32);
-            assert!(label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_'));
+            let id = hashed_id(key);
+            assert_eq!(id.len(), 32);
+            assert!(id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_'));
         }
-        assert_eq!(label("a"), label("a"));
-        assert_ne!(label("a"), label("b"));
+        assert_eq!(hashed_id("a"), hashed_id("a"));
+        assert_ne!(hashed_id("a"), hashed_id("b"));
     }
 
     #[test]
     fn a_uuid_looks_like_one() {
-        let uuid = uuid("n1.push");
+        let uuid = message_uuid("n1.push");
         assert_eq!(uuid.split('-').map(str::len).collect::<Vec<_>>(), [8, 4, 4, 4, 12]);
         assert_eq!(&uuid[14..15], "8");
         assert!(matches!(&uuid[19..20], "8" | "9" | "a" | "b"));

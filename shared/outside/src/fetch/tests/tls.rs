@@ -1,4 +1,4 @@
-//! Who is believed over TLS.
+//! Which servers are trusted over TLS.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -10,8 +10,10 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::AsyncWriteExt;
 use tokio_rustls::TlsAcceptor;
 
-use crate::fetch::{Limits, NotFetched};
-use crate::testing::{PUBLIC, Stage, answering, head, moved, ok, serve, soon};
+use crate::fetch::{FetchError, FetchLimits};
+use crate::testing::{
+    FakeNetwork, PUBLIC, http_server, in_time, ok, read_head, redirect_to, serve,
+};
 
 pub(super) fn authority() -> CertifiedIssuer<'static, KeyPair> {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
@@ -33,8 +35,8 @@ pub(super) fn certificate(
     (signed.unwrap().der().clone(), PrivateKeyDer::Pkcs8(key.serialize_der().into()))
 }
 
-/// What a TLS server saw: the name asked for, and the request's head.
-type Seen = Arc<Mutex<Vec<(Option<String>, String)>>>;
+/// What a TLS server received: the name in SNI, and the request's head.
+type Requests = Arc<Mutex<Vec<(Option<String>, String)>>>;
 
 pub(super) fn acceptor(
     (certificate, key): (CertificateDer<'static>, PrivateKeyDer<'static>),
@@ -50,18 +52,18 @@ pub(super) fn acceptor(
 
 async fn secure(
     certificate: (CertificateDer<'static>, PrivateKeyDer<'static>),
-) -> (SocketAddr, Seen) {
+) -> (SocketAddr, Requests) {
     let acceptor = acceptor(certificate);
-    let seen = Seen::default();
+    let seen = Requests::default();
     let log = Arc::clone(&seen);
     let address = serve(move |stream| {
         let (acceptor, log) = (acceptor.clone(), Arc::clone(&log));
         async move {
             let Ok(mut stream) = acceptor.accept(stream).await else { return };
             let name = stream.get_ref().1.server_name().map(ToOwned::to_owned);
-            let head = head(&mut stream).await;
+            let head = read_head(&mut stream).await;
             let answer = if head.starts_with("GET /away ") {
-                moved("http://plain.test/")
+                redirect_to("http://plain.test/")
             } else {
                 ok("text/html", "secret garden")
             };
@@ -74,22 +76,22 @@ async fn secure(
     (address, seen)
 }
 
-pub(super) fn stage(server: SocketAddr) -> Stage {
-    Stage::default().name("secure.test", &[PUBLIC]).route("93.184.216.34:443", server)
+pub(super) fn fake(server: SocketAddr) -> FakeNetwork {
+    FakeNetwork::default().name("secure.test", &[PUBLIC]).route("93.184.216.34:443", server)
 }
 
 #[tokio::test]
 async fn a_certificate_of_a_trusted_authority_is_accepted_for_the_name_it_is_for() {
     let authority = authority();
     let (server, seen) = secure(certificate("secure.test", Some(&authority))).await;
-    let stage = stage(server);
-    let fetcher = stage.fetcher().trusting([authority.der().to_vec()]);
-    let page = soon(fetcher.get("https://secure.test/", Limits::default())).await.unwrap();
+    let fake = fake(server);
+    let fetcher = fake.fetcher().with_root_certificates([authority.der().to_vec()]);
+    let page = in_time(fetcher.get("https://secure.test/", FetchLimits::default())).await.unwrap();
     assert_eq!(
         (page.body.as_slice(), page.url.as_str()),
         (&b"secret garden"[..], "https://secure.test/")
     );
-    assert_eq!(stage.dialled(), ["93.184.216.34:443"]);
+    assert_eq!(fake.connected(), ["93.184.216.34:443"]);
     let seen = seen.lock().unwrap();
     assert_eq!(seen[0].0.as_deref(), Some("secure.test"));
     assert!(seen[0].1.contains("\r\nhost: secure.test\r\n"));
@@ -99,13 +101,13 @@ async fn a_certificate_of_a_trusted_authority_is_accepted_for_the_name_it_is_for
 async fn a_certificate_for_an_address_is_accepted_for_that_address() {
     let authority = authority();
     let (server, _) = secure(certificate(PUBLIC, Some(&authority))).await;
-    let fetcher = stage(server).fetcher().trusting([authority.der().to_vec()]);
-    let page = soon(fetcher.get("https://93.184.216.34/", Limits::default())).await;
+    let fetcher = fake(server).fetcher().with_root_certificates([authority.der().to_vec()]);
+    let page = in_time(fetcher.get("https://93.184.216.34/", FetchLimits::default())).await;
     assert_eq!(page.unwrap().body, b"secret garden");
 }
 
 #[tokio::test]
-async fn any_other_certificate_is_refused_before_a_word_is_said() {
+async fn any_other_certificate_is_refused_before_anything_is_sent() {
     let (authority, stranger) = (authority(), self::authority());
     for (what, certificate) in [
         ("self-signed", certificate("secure.test", None)),
@@ -114,23 +116,24 @@ async fn any_other_certificate_is_refused_before_a_word_is_said() {
         ("for another address", certificate("1.1.1.1", Some(&authority))),
     ] {
         let (server, seen) = secure(certificate).await;
-        let fetcher = stage(server).fetcher().trusting([authority.der().to_vec()]);
+        let fetcher = fake(server).fetcher().with_root_certificates([authority.der().to_vec()]);
         for url in ["https://secure.test/", "https://93.184.216.34/"] {
-            let refused = soon(fetcher.get(url, Limits::default())).await;
-            assert_eq!(refused, Err(NotFetched::Untrusted), "{what} at {url}");
+            let refused = in_time(fetcher.get(url, FetchLimits::default())).await;
+            assert_eq!(refused, Err(FetchError::Untrusted), "{what} at {url}");
         }
         assert!(seen.lock().unwrap().is_empty(), "{what}");
     }
 }
 
 #[tokio::test]
-async fn an_authority_is_trusted_only_by_who_was_told_to() {
+async fn an_authority_is_trusted_only_by_the_fetcher_it_was_added_to() {
     let authority = authority();
     let (server, _) = secure(certificate("secure.test", Some(&authority))).await;
-    let plain = stage(server).fetcher();
-    let _told = plain.clone().trusting([authority.der().to_vec(), b"not a root".to_vec()]);
-    let refused = soon(plain.get("https://secure.test/", Limits::default())).await;
-    assert_eq!(refused, Err(NotFetched::Untrusted));
+    let plain = fake(server).fetcher();
+    let _told =
+        plain.clone().with_root_certificates([authority.der().to_vec(), b"not a root".to_vec()]);
+    let refused = in_time(plain.get("https://secure.test/", FetchLimits::default())).await;
+    assert_eq!(refused, Err(FetchError::Untrusted));
 }
 
 #[tokio::test]
@@ -140,19 +143,20 @@ async fn what_does_not_speak_tls_is_not_trusted() {
     })
     .await;
     let refused =
-        soon(stage(server).fetcher().get("https://secure.test/", Limits::default())).await;
-    assert_eq!(refused, Err(NotFetched::Untrusted));
+        in_time(fake(server).fetcher().get("https://secure.test/", FetchLimits::default())).await;
+    assert_eq!(refused, Err(FetchError::Untrusted));
 }
 
 #[tokio::test]
 async fn a_redirect_may_go_from_https_to_http_and_back() {
     let authority = authority();
     let (secure, seen) = secure(certificate("secure.test", Some(&authority))).await;
-    let plain = answering(|_| moved("https://secure.test/")).await;
-    let stage = stage(secure).name("plain.test", &["1.1.1.1"]).route("1.1.1.1:80", plain);
-    let fetcher = stage.fetcher().trusting([authority.der().to_vec()]);
-    let page = soon(fetcher.get("https://secure.test/away", Limits::default())).await.unwrap();
+    let plain = http_server(|_| redirect_to("https://secure.test/")).await;
+    let fake = fake(secure).name("plain.test", &["1.1.1.1"]).route("1.1.1.1:80", plain);
+    let fetcher = fake.fetcher().with_root_certificates([authority.der().to_vec()]);
+    let page =
+        in_time(fetcher.get("https://secure.test/away", FetchLimits::default())).await.unwrap();
     assert_eq!(page.url, "https://secure.test/");
-    assert_eq!(stage.asked(), ["secure.test", "plain.test", "secure.test"]);
+    assert_eq!(fake.resolved(), ["secure.test", "plain.test", "secure.test"]);
     assert_eq!(seen.lock().unwrap().len(), 2);
 }

@@ -1,4 +1,7 @@
-//! Tokens that say who we are, signed with ring.
+//! Signs JSON Web Tokens with ring.
+//!
+//! By hand: `jsonwebtoken` 11 has no ring backend, and `aws_lc_rs` or `rust_crypto` would be a second crypto
+//! stack in the zip.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,12 +13,12 @@ use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::pki_types::pem::PemObject as _;
 use serde_json::Value;
 
-pub(crate) enum Signer {
+pub(crate) enum JwtSigner {
     P256(Box<EcdsaKeyPair>),
     Rsa(Box<RsaKeyPair>),
 }
 
-impl Signer {
+impl JwtSigner {
     /// A P-256 key in PKCS#8, as PEM.
     pub(crate) fn p256_pem(pem: &str) -> Option<Self> {
         let key = PrivatePkcs8KeyDer::from_pem_slice(pem.as_bytes()).ok()?;
@@ -46,7 +49,7 @@ impl Signer {
     }
 
     /// A token with these claims; none if the machine has no randomness to sign with.
-    pub(crate) fn token(&self, key_id: Option<&str>, claims: &Value) -> Option<String> {
+    pub(crate) fn sign(&self, key_id: Option<&str>, claims: &Value) -> Option<String> {
         let algorithm = match self {
             Self::P256(_) => "ES256",
             Self::Rsa(_) => "RS256",
@@ -57,11 +60,11 @@ impl Signer {
         }
         let encoded = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
         let signed = format!("{}.{}", encoded(&header), encoded(claims));
-        let signature = self.sign(signed.as_bytes())?;
+        let signature = self.signature(signed.as_bytes())?;
         Some(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature)))
     }
 
-    fn sign(&self, message: &[u8]) -> Option<Vec<u8>> {
+    fn signature(&self, message: &[u8]) -> Option<Vec<u8>> {
         let random = SystemRandom::new();
         match self {
             Self::P256(pair) => Some(pair.sign(&random, message).ok()?.as_ref().to_vec()),

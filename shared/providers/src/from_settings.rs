@@ -4,21 +4,26 @@ use std::sync::Arc;
 
 use outside::Network;
 
-use crate::{Apns, Fcm, Misconfigured, Provider, Ses, Settings, Sms, Smtp, WebPush, Webhook};
+use crate::{
+    Apns, Fcm, InvalidSettings, Provider, ProviderSettings, Ses, Sms, Smtp, WebPush, Webhook,
+};
 
-/// The ways out of the stack.
+/// What providers send with.
 #[derive(Debug, Clone)]
-pub struct Ways {
+pub struct ProviderClients {
     /// To the internet.
     pub network: Network,
     pub ses: aws_sdk_sesv2::Client,
     pub sns: aws_sdk_sns::Client,
 }
 
-/// The providers with an entry in `settings`; of two for one channel, the one to be asked first comes
-/// first: SES before SMTP.
-pub fn wired(settings: Settings, ways: Ways) -> Result<Vec<Arc<dyn Provider>>, Misconfigured> {
-    let Ways { network, ses, sns } = ways;
+/// The providers with an entry in `settings`; of two for one channel, the preferred comes first: SES
+/// before SMTP.
+pub fn from_settings(
+    settings: ProviderSettings,
+    clients: ProviderClients,
+) -> Result<Vec<Arc<dyn Provider>>, InvalidSettings> {
+    let ProviderClients { network, ses, sns } = clients;
     let mut providers: Vec<Arc<dyn Provider>> = Vec::new();
     if let Some(settings) = settings.ses {
         providers.push(Arc::new(Ses::new(settings, ses)?));
