@@ -53,7 +53,7 @@ pub struct IncomingRequest {
     pub trace: Trace,
     /// The address it came from, as the gateway saw it.
     pub source_ip: String,
-    /// The visitor's address, from CloudFront's header where it is in front.
+    /// The visitor's address, from `CloudFront`'s header where it is in front.
     pub client_ip: Option<IpAddr>,
     /// Claims that the gateway's JWT authorizer has verified.
     pub claims: Option<std::collections::HashMap<String, String>>,
@@ -168,7 +168,7 @@ fn to_uri(path: &str, query: &str) -> Uri {
     PathAndQuery::try_from(text).map(Uri::from).unwrap_or_default()
 }
 
-/// The visitor's address. CloudFront's header counts only where CloudFront is configured: anyone can send it.
+/// The visitor's address. `CloudFront`'s header counts only where `CloudFront` is configured: anyone can send it.
 fn client_ip(headers: &HeaderMap, source: &str, behind_cloudfront: bool) -> Option<IpAddr> {
     let viewer = headers.get("cloudfront-viewer-address").filter(|_| behind_cloudfront);
     // The header has the port behind the last colon.
