@@ -95,8 +95,8 @@ pub(crate) fn bodies(messages: &[Message]) -> Vec<String> {
 }
 
 /// A redrive policy to this queue after so many receives.
-pub(crate) fn redrive(target: &str, most: u32) -> String {
-    json!({"deadLetterTargetArn": queues::queue_arn(target), "maxReceiveCount": most}).to_string()
+pub(crate) fn redrive(target: &str, max: u32) -> String {
+    json!({"deadLetterTargetArn": queues::queue_arn(target), "maxReceiveCount": max}).to_string()
 }
 
 /// The system attributes of the only message that can be received.
