@@ -17,14 +17,14 @@ pub(crate) enum Verdict {
 /// Rows of (what, measured, bar, verdict), printed in aligned columns.
 pub(crate) struct Table {
     rows: Vec<[String; 4]>,
-    kept: bool,
+    passed: bool,
 }
 
 impl Table {
     /// A table of `what`, whose third column says what each measurement is `against`.
     pub(crate) fn new(what: &str, against: &str) -> Self {
         let head = [what, "measured", against, ""].map(str::to_owned);
-        Self { rows: vec![head], kept: true }
+        Self { rows: vec![head], passed: true }
     }
 
     pub(crate) fn row(&mut self, what: &str, measured: String, bar: &str, verdict: Verdict) {
@@ -33,7 +33,7 @@ impl Table {
             Verdict::Speed(true) | Verdict::Correct(true) | Verdict::Counted(true) => "ok",
             Verdict::Speed(false) | Verdict::Correct(false) | Verdict::Counted(false) => "MISSED",
         };
-        self.kept &= !matches!(verdict, Verdict::Correct(false) | Verdict::Counted(false));
+        self.passed &= !matches!(verdict, Verdict::Correct(false) | Verdict::Counted(false));
         self.rows.push([what.to_owned(), measured, bar.to_owned(), word.to_owned()]);
     }
 
@@ -52,7 +52,7 @@ impl Table {
             }
         }
         println!();
-        self.kept
+        self.passed
     }
 }
 

@@ -17,8 +17,8 @@ use local::faults::{Dice, Fault, Faults};
 use serde_json::{Value, json};
 use tests::{Lab, Setup};
 
-use crate::counted::text;
 use crate::faults::{run, sweep};
+use crate::items::text;
 use actions::{Done, Wish};
 
 pub(super) use watch::{POLLED, Watch};

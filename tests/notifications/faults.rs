@@ -26,8 +26,8 @@ use serde_json::{Value, json};
 use tests::post::{Act, Post};
 use tests::{Lab, Setup};
 
-use crate::counted::{Item, text};
 use crate::faults::{run, sweep};
+use crate::items::{Item, text};
 use history::History;
 use promises::{Asked, Promise};
 use watch::Watch;

@@ -8,7 +8,7 @@ use domain::accounts::UserId;
 use serde_json::{Value, json};
 
 use super::seed::{Seed, person};
-use crate::counting::show;
+use crate::operation_meter::show;
 use crate::links::{Client, Switchyard};
 use crate::table::{Table, Verdict};
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::beside;
-use crate::counting::show;
+use crate::operation_meter::show;
 use crate::links::{Client, Switchyard};
 use crate::table::{Table, Verdict, grouped};
 

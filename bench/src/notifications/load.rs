@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::counting::show;
+use crate::operation_meter::show;
 use crate::links::{Client, Switchyard};
 use crate::table::{Table, Verdict};
 

@@ -107,11 +107,11 @@ async fn a_change_whose_answer_was_lost_is_made_once() {
     {
         let lab = Lab::new();
         let rows = limits(&lab);
-        lab.cloud.faults.strike(0, fault);
+        lab.cloud.faults.inject(0, fault);
         let saved = rows.save(Part::Rules, &document(1, "first"), "one").await.unwrap();
         assert_eq!(saved, Saved::Saved, "{fault:?}");
         assert_eq!(changes(&lab, Part::Rules).await, 1, "{fault:?}");
-        lab.cloud.faults.strike(0, fault);
+        lab.cloud.faults.inject(0, fault);
         let removed = rows.remove(Part::Rules, "rule/one", 1, "two").await.unwrap();
         assert_eq!(removed, Saved::Saved, "{fault:?}");
         assert_eq!(changes(&lab, Part::Rules).await, 2, "{fault:?}");
