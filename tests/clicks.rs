@@ -59,9 +59,9 @@ pub(crate) fn redrive(lab: &Lab) -> usize {
     let (dead, alive) = (lab.queue("CountClicksDeadLetters"), lab.queue("ClicksQueue"));
     let queues = lab.cloud.services.queues();
     let dead_letters = queues.receive(&dead, 10_000, None).unwrap();
-    for letter in &dead_letters {
-        queues.send(&alive, &NewMessage::text(&letter.body)).unwrap();
-        queues.delete(&dead, &letter.receipt_handle).unwrap();
+    for message in &dead_letters {
+        queues.send(&alive, &NewMessage::text(&message.body)).unwrap();
+        queues.delete(&dead, &message.receipt_handle).unwrap();
     }
     dead_letters.len()
 }

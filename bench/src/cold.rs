@@ -67,7 +67,8 @@ fn measure(sample: &Sample<'_>, invokes: usize) -> Result<Table, Box<dyn Error>>
     count(&harness, invokes, &kept, &mut table)?;
     let harness = Harness { trust: &trust.system, ..harness };
     let cold = harness.count(1, &kept.join("bundle.callgrind"))?;
-    let what = format!("instructions, cold, trusting the system's {} roots too", trust.system_roots);
+    let what =
+        format!("instructions, cold, trusting the system's {} roots too", trust.system_roots);
     table.row(&what, grouped(cold), "", Verdict::Note);
 
     let binary = process::build(&EMPTY)?;
@@ -111,7 +112,11 @@ fn count(
 }
 
 /// What a warm invocation takes is the difference between many and one.
-fn cold_and_warm(harness: &Harness<'_>, invokes: usize, kept: &Path) -> Result<(u64, u64), Box<dyn Error>> {
+fn cold_and_warm(
+    harness: &Harness<'_>,
+    invokes: usize,
+    kept: &Path,
+) -> Result<(u64, u64), Box<dyn Error>> {
     let name = harness.sample.name;
     let profile = |run: &str| kept.join(format!("{name}.{run}.callgrind"));
     let cold = harness.count(1, &profile("cold"))?;

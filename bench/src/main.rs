@@ -8,7 +8,6 @@
 )]
 
 mod cold;
-mod operation_meter;
 mod feed;
 mod ids;
 mod jobs;
@@ -16,6 +15,7 @@ mod limits;
 mod limits_sim;
 mod links;
 mod notifications;
+mod operation_meter;
 mod table;
 
 use std::path::Path;
@@ -34,7 +34,8 @@ Systems:
                   size, instructions and memory of a release binary (ids, 20 warm invocations)
   links [process|load|calls]
                   a redirect in process, under load, and what each operation calls and costs
-  jobs            what each operation calls and costs; submitting and reading with 100,000 stored
+  jobs [calls|load]
+                  what each operation calls and costs; submitting and reading with 100,000 stored
   notifications [calls|load|fairness]
                   what each operation calls and costs; accepting and delivering; a shared provider
   feed [calls|load|crowd|likes]
@@ -61,30 +62,27 @@ fn main() -> ExitCode {
             Some((function, invokes)) => cold::run(function, invokes),
             None => return usage(),
         },
-        ["jobs"] => jobs::run(),
-        ["notifications"] => notifications::run(&notifications::PARTS),
-        ["notifications", part] => match notifications::part(part) {
-            Some(part) => notifications::run(&[part]),
-            None => return usage(),
-        },
-        ["feed"] => feed::run(&feed::PARTS),
-        ["feed", part] => match feed::part(part) {
-            Some(part) => feed::run(&[part]),
-            None => return usage(),
-        },
         ["limits-sim"] => limits_sim::run(),
-        ["links"] => links::run(&links::PARTS),
-        ["links", "process"] => links::run(&[links::Part::Process]),
-        ["links", "load"] => links::run(&[links::Part::Load]),
-        ["links", "calls"] => links::run(&[links::Part::Calls]),
-        ["limits"] => limits::run(&limits::PARTS),
-        ["limits", part] => match limits::part(part) {
-            Some(part) => limits::run(&[part]),
-            None => return usage(),
-        },
+        [system, part @ ..] if part.len() < 2 => {
+            match table::run(system, parts_of(system), part.first().copied()) {
+                Some(passed) => passed,
+                None => return usage(),
+            }
+        }
         _ => return usage(),
     };
     if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn parts_of(system: &str) -> &'static [table::Part] {
+    match system {
+        "feed" => feed::PARTS,
+        "jobs" => jobs::PARTS,
+        "limits" => limits::PARTS,
+        "links" => links::PARTS,
+        "notifications" => notifications::PARTS,
+        _ => &[],
+    }
 }
 
 /// The function to start cold, and how often it is called after its first answer.

@@ -1,4 +1,6 @@
-//! A table of measurements, each next to the bar it has to clear.
+//! Tables of measurements, each next to the bar it has to clear, and the parts that make them.
+
+use std::error::Error;
 
 /// How a measurement compares with what was promised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +14,27 @@ pub(crate) enum Verdict {
     /// Whether a promise about something counted was kept. Counts repeat on every machine, so
     /// missing it fails the run.
     Counted(bool),
+}
+
+/// Something to measure, by its name on the command line.
+pub(crate) type Part = (&'static str, fn() -> Result<Vec<Table>, Box<dyn Error>>);
+
+/// Measures the part that is named, or all, and says whether every bar that must hold on any machine was
+/// cleared; `None` if there is no such part.
+pub(crate) fn run(system: &str, parts: &[Part], named: Option<&str>) -> Option<bool> {
+    let mut passed = None;
+    for (_, measure) in parts.iter().filter(|(name, _)| named.is_none_or(|named| named == *name)) {
+        let cleared = match measure() {
+            // Each is printed, also after one that failed.
+            Ok(tables) => tables.iter().filter(|table| !table.print()).count() == 0,
+            Err(error) => {
+                println!("Measuring {system} failed: {error}\n");
+                false
+            }
+        };
+        passed = Some(passed.unwrap_or(true) && cleared);
+    }
+    passed
 }
 
 /// Rows of (what, measured, bar, verdict), printed in aligned columns.

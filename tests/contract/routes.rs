@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use boundary::System;
-use local::{document, systems};
+use local::{diagram, document, systems};
 use template::{Function, Route, RouteKey, Stack};
 use tests::root;
 
@@ -109,6 +109,9 @@ fn what_is_generated_is_up_to_date() {
     let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let fresh = document::routed(&manifest).unwrap();
     assert!(manifest == fresh, "Cargo.toml {STALE}");
+    let kept = std::fs::read_to_string(root().join("docs/architecture.svg")).unwrap();
+    let stale = "docs/architecture.svg is out of date: run `cargo run -- diagram`";
+    assert!(kept == diagram::architecture(stack()), "{stale}");
 }
 
 #[test]

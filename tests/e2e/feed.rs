@@ -1,4 +1,4 @@
-//! The feed, by what those see who write, follow and read.
+//! The feed, as authors, followers and readers see it.
 
 mod calls;
 mod sockets;

@@ -57,14 +57,16 @@ fn measure(built: &Path, baseline: Option<&Path>) -> Result<Table, Box<dyn Error
     fs::create_dir_all(&kept)?;
     let store = Store::new()?;
     let trust = TrustStores::write(&kept, &store.root)?;
-    let mut table = Table::new("Every function", if baseline.is_some() { "baseline" } else { "bar" });
+    let mut table =
+        Table::new("Every function", if baseline.is_some() { "baseline" } else { "bar" });
     for (name, event) in EVENTS {
         let event = read(event)?;
         let seen = |folder: &Path| -> Result<(u64, u64), Box<dyn Error>> {
             let binary = folder.join(name).join("bootstrap");
             let zip = zipped(&fs::read(&binary)?)?;
             let sample = Sample::of(&event);
-            let harness = Harness { store: &store, binary: &binary, trust: &trust.pinned, sample: &sample };
+            let harness =
+                Harness { store: &store, binary: &binary, trust: &trust.pinned, sample: &sample };
             let profile = kept.join(format!("{name}.every.callgrind"));
             // A start whose first calls happen to meet opens a connection for each.
             let cold = harness.count(1, &profile)?.min(harness.count(1, &profile)?);
@@ -76,9 +78,8 @@ fn measure(built: &Path, baseline: Option<&Path>) -> Result<Table, Box<dyn Error
             ("zip, bytes", zip, other.map(|(zip, _)| zip)),
             ("instructions, cold", cold, other.map(|(_, cold)| cold)),
         ] {
-            let verdict = then.map_or(Verdict::Note, |then| {
-                Verdict::Counted(now * 100 <= then * MAX_PERCENT)
-            });
+            let verdict = then
+                .map_or(Verdict::Note, |then| Verdict::Counted(now * 100 <= then * MAX_PERCENT));
             let then = then.map(|then| format!("{} ({:+.1} %)", grouped(then), percent(now, then)));
             let what = format!("{name}: {what}");
             table.row(&what, grouped(now), &then.unwrap_or_default(), verdict);

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::load::{CELEBRITIES, FOLLOWS, follow_many, unlimit};
 use super::seed::{Seed, person};
-use crate::operation_meter::OperationMeter;
 use crate::links::Cost;
 use crate::links::dollars::{API_REQUESTS, INVOCATIONS, MESSAGES, READ_UNITS, WRITE_UNITS, billed};
+use crate::operation_meter::OperationMeter;
 use crate::table::{Table, Verdict};
 
 /// Calls in a row of the table.
@@ -99,7 +99,11 @@ async fn write(counting: &mut OperationMeter, n: usize) -> Result<String, Box<dy
     Ok(made["postId"].as_str().ok_or("no post")?.to_owned())
 }
 
-async fn call(counting: &mut OperationMeter, method: &str, path: &str) -> Result<(), Box<dyn Error>> {
+async fn call(
+    counting: &mut OperationMeter,
+    method: &str,
+    path: &str,
+) -> Result<(), Box<dyn Error>> {
     let body: Option<&Value> = None;
     counting.client.call((method, path), &[], body, true).await.map(|_| ())
 }

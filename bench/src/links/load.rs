@@ -20,7 +20,7 @@ const MEASURED: Duration = Duration::from_secs(10);
 const P99_AT_MOST: Duration = Duration::from_millis(20);
 const IDLE_REQUESTS: u64 = 25;
 const IDLE_GAP: Duration = Duration::from_millis(200);
-/// OperationMeter may lag behind a load that takes all of the core.
+/// Counting may lag behind a load that takes all of the core.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {

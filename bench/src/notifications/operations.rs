@@ -4,9 +4,9 @@ use std::error::Error;
 
 use serde_json::{Value, json};
 
-use crate::operation_meter::OperationMeter;
 use crate::links::Cost;
 use crate::links::dollars::{API_REQUESTS, INVOCATIONS, MESSAGES, READ_UNITS, WRITE_UNITS, billed};
+use crate::operation_meter::OperationMeter;
 use crate::table::{Table, Verdict};
 
 /// Notifications in a row of the table: as many mails as one person gets in a day.
@@ -82,11 +82,19 @@ async fn count(counting: &mut OperationMeter) -> Result<Bill, Box<dyn Error>> {
     Ok(Bill { accept, deliver, look })
 }
 
-async fn put(counting: &mut OperationMeter, path: &str, body: &Value) -> Result<(), Box<dyn Error>> {
+async fn put(
+    counting: &mut OperationMeter,
+    path: &str,
+    body: &Value,
+) -> Result<(), Box<dyn Error>> {
     counting.client.call(("PUT", path), &[], Some(body), true).await.map(|_| ())
 }
 
-async fn send(counting: &mut OperationMeter, key: &str, words: &Value) -> Result<(), Box<dyn Error>> {
+async fn send(
+    counting: &mut OperationMeter,
+    key: &str,
+    words: &Value,
+) -> Result<(), Box<dyn Error>> {
     let mut body = json!({ "userId": "ada", "category": "bench", "idempotencyKey": key });
     for (name, value) in words.as_object().into_iter().flatten() {
         body[name] = value.clone();

@@ -51,6 +51,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Write the OpenAPI document and the routes of `cargo lambda watch` anew
     Document,
+    /// Draw docs/architecture.svg anew from the templates
+    Diagram,
 }
 
 impl Arguments {

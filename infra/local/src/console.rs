@@ -227,13 +227,13 @@ pub(crate) fn log(folder: Option<&Path>) -> Result<Log, String> {
 
 /// Writes a file that only its owner can read: it holds a key.
 pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), String> {
-    let say = |error: std::io::Error| format!("{}: {error}", path.display());
+    let at_path = |error: std::io::Error| format!("{}: {error}", path.display());
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path).map_err(say)?;
-    file.write_all(text.as_bytes()).map_err(say)
+    let mut file = options.open(path).map_err(at_path)?;
+    file.write_all(text.as_bytes()).map_err(at_path)
 }
 
 /// `env` is for people's shells (not exported, so that `cargo test` there starts its own cloud); `functions.env` is what `cargo lambda watch` needs.

@@ -9,7 +9,8 @@
 //! - [`services`]: DynamoDB (dynoxide), SQS and SNS ([`queues`]), S3 (s3s), SES ([`sink`], which keeps
 //!   what is sent to providers); [`connector`] puts them under the real SDK clients without a socket,
 //!   [`aws_port`] on a port for outside tools.
-//! - [`systems`]: the list of what there is; [`document`]: what is generated from it.
+//! - [`systems`]: the list of what there is; [`document`]: what is generated from it;
+//!   [`diagram`]: the picture of the architecture.
 //! - [`policy`]: what each function may call. [`faults`]: the faults that a seeded test injects.
 //!
 //! Nothing in the product knows that it runs here.
@@ -19,6 +20,7 @@ pub mod buckets;
 pub mod clock;
 pub mod cloud;
 pub mod connector;
+pub mod diagram;
 pub mod document;
 mod dynamodb;
 pub mod faults;

@@ -3,6 +3,7 @@
 mod arguments;
 mod console;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,7 +16,7 @@ use base64::engine::general_purpose::STANDARD;
 use clap::Parser as _;
 use console::Console;
 use domain::accounts::SecretHash;
-use local::{Cloud, Options, aws_port, document, network, pump, schedule, websocket};
+use local::{Cloud, Options, aws_port, diagram, document, network, pump, schedule, websocket};
 use sink::Sink;
 use tokio::net::TcpListener;
 
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
         Some(Command::Document) => write_documents(),
+        Some(Command::Diagram) => draw_architecture(&arguments.template),
         None => tokio::runtime::Runtime::new()
             .map_err(|error| error.to_string())
             .and_then(|runtime| runtime.block_on(run(arguments))),
@@ -154,20 +156,20 @@ async fn bind(port: u16) -> Result<(TcpListener, String), String> {
 }
 
 fn prepare_folder(folder: &Path, fresh: bool) -> Result<(), String> {
-    let say = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let at_path = |error: std::io::Error| format!("{}: {error}", folder.display());
     if fresh && folder.exists() {
         // Only a folder of ours is emptied: a mistyped --data must not cost anyone their files.
         if !folder.join("queues.sqlite").exists()
-            && folder.read_dir().map_err(say)?.next().is_some()
+            && folder.read_dir().map_err(at_path)?.next().is_some()
         {
             return Err(format!(
                 "--fresh would delete {}, which does not look like the local cloud's data",
                 folder.display()
             ));
         }
-        std::fs::remove_dir_all(folder).map_err(say)?;
+        std::fs::remove_dir_all(folder).map_err(at_path)?;
     }
-    std::fs::create_dir_all(folder).map_err(say)
+    std::fs::create_dir_all(folder).map_err(at_path)
 }
 
 /// Holds the folder for as long as the file is open, however this process ends.
@@ -233,16 +235,25 @@ async fn start_sink(folder: Option<&Path>) -> Result<Sink, String> {
 /// Generates what is made from the operations: the document, and the routes of `cargo lambda watch`.
 fn write_documents() -> Result<(), String> {
     let root = arguments::root();
-    let say = |file: &Path, error: std::io::Error| format!("{}: {error}", file.display());
     let text = serde_json::to_string_pretty(&document::openapi());
     let text = text.map_err(|error| error.to_string())? + "\n";
     let manifest = root.join("Cargo.toml");
-    let kept = std::fs::read_to_string(&manifest).map_err(|error| say(&manifest, error))?;
+    let kept = std::fs::read_to_string(&manifest)
+        .map_err(|error| format!("{}: {error}", manifest.display()))?;
     let routed = document::routed(&kept)
         .ok_or_else(|| format!("{} has no routes for `cargo lambda watch`", manifest.display()))?;
-    for (file, text) in [(root.join("functions/service/openapi.json"), text), (manifest, routed)] {
-        std::fs::write(&file, text).map_err(|error| say(&file, error))?;
-        console::print(&format!("wrote {}", file.display()));
-    }
+    write(&root.join("functions/service/openapi.json"), &text)?;
+    write(&manifest, &routed)
+}
+
+/// Draws the architecture from the templates.
+fn draw_architecture(template: &Path) -> Result<(), String> {
+    let stack = template::load(template, &BTreeMap::new()).map_err(|error| error.to_string())?;
+    write(&arguments::root().join("docs/architecture.svg"), &diagram::architecture(&stack))
+}
+
+fn write(file: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+    console::print(&format!("wrote {}", file.display()));
     Ok(())
 }

@@ -54,7 +54,7 @@ fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
         let small = target.send(method, &own, viewer.text("key"), &[], body);
         assert_eq!(small.status, 403, "{method} {path}: {}", small.body);
         if body.is_some() || path.contains('?') {
-            // Who may not change it is told so first.
+            // The refusal to change another's post comes before the validation of the body.
             let by = if method == "PATCH" { &ada } else { &eve };
             let refused = by.call(method, &own, body);
             assert!([400, 422].contains(&refused.status), "{method} {path}: {}", refused.body);

@@ -1,4 +1,4 @@
-//! Two who are connected, over plain sockets: what an emulator has. On AWS they are `wss`, and are left out.
+//! Two connected users, over the plain sockets of an emulator; on AWS sockets are `wss`, and this is left out.
 
 use std::error::Error;
 use std::net::TcpStream;

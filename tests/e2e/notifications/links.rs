@@ -1,4 +1,4 @@
-//! Links in mails: to want no more, and to tell that one was opened or followed.
+//! Links in mails: to unsubscribe, and to track opens and clicks.
 
 use domain::Timestamp;
 use domain::accounts::UserId;

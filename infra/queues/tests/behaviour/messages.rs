@@ -73,7 +73,7 @@ fn visibility_can_be_prolonged_and_given_up_by_the_holder_only() {
     rig.pass(59);
     assert_eq!(rig.bodies("q"), [""; 0]);
     assert_eq!(change(&first.receipt_handle, 0).unwrap(), ReceiptStatus::Current);
-    // It is anybody's now, so the former holder cannot hide it again.
+    // It is visible again, so the former consumer cannot hide it.
     assert_eq!(change(&first.receipt_handle, 60).unwrap(), ReceiptStatus::Stale);
     let (second, _) = only(rig.queues.receive("q", 1, None).unwrap());
     assert_eq!(change(&first.receipt_handle, 0).unwrap(), ReceiptStatus::Stale);

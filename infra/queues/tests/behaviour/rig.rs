@@ -28,7 +28,7 @@ impl Rig {
         Self { queues: Queues::memory_seeded(clock, seed).unwrap(), time }
     }
 
-    /// Moves the clock and tells those who wait.
+    /// Moves the clock and wakes waiting consumers.
     pub(crate) fn pass(&self, seconds: i64) {
         self.time.fetch_add(seconds * 1_000, Ordering::SeqCst);
         self.queues.clock_moved();
