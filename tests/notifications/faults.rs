@@ -19,9 +19,10 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use domain::SplitMix64;
 use futures::future::join_all;
 use http::Method;
-use local::faults::{Dice, Fault, Faults};
+use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
 use tests::post::{Act, Post};
 use tests::{Lab, Setup};
@@ -45,7 +46,7 @@ fn a_thousand_seeds_hold() {
 
 struct World {
     watch: Watch,
-    dice: Dice,
+    dice: SplitMix64,
     /// By note: a word that is in everything that was asked for with it.
     asked: BTreeMap<String, Asked>,
     /// Idempotency keys and the notes and bodies that they stand for.
@@ -75,7 +76,7 @@ pub(super) async fn scenario(
 impl World {
     async fn new(seed: u64, faults: Arc<Faults>) -> Self {
         faults.pause();
-        let mut dice = Dice::new(seed ^ 0x00b0_57ed);
+        let mut dice = SplitMix64::new(seed ^ 0x00b0_57ed);
         let post = Post::seeded(seed, [100, 300, 600][below(&mut dice, 3)]);
         if dice.below(4) == 0 {
             post.rate("text", 1);
@@ -245,6 +246,6 @@ fn later(wish: Wish) -> Wish {
     Wish::Later(Box::new(wish))
 }
 
-fn below(dice: &mut Dice, bound: usize) -> usize {
+fn below(dice: &mut SplitMix64, bound: usize) -> usize {
     usize::try_from(dice.below(bound as u64)).unwrap_or(0)
 }

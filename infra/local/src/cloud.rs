@@ -8,9 +8,9 @@ use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use boundary::telemetry::Log;
-use boundary::{Aws, Build, Clock, Entropy, Host, Providers, Vars};
+use boundary::{Aws, Clock, Entropy, FunctionFactory, Host, Providers, Vars};
 use bytes::Bytes;
-use domain::Timestamp;
+use domain::{SplitMix64, Timestamp};
 use http::{Request, Response};
 use outside::Network;
 use parking_lot::Mutex;
@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 
 use crate::clock::MovableClock;
 use crate::connector::Connector;
-use crate::faults::{Dice, Faults};
+use crate::faults::Faults;
 use crate::functions::{Functions, HostFactory, Runner};
 use crate::gateway::{BODY_CAP, Gateway, Handled};
 use crate::network;
@@ -53,7 +53,7 @@ pub struct Options {
     /// Run functions behind `cargo lambda watch` at this address.
     pub remote: Option<RemoteFunctions>,
     /// Functions that the template names and the product does not have, for tests of this cloud.
-    pub functions: BTreeMap<String, Build>,
+    pub functions: BTreeMap<String, FunctionFactory>,
     /// The internet outside.
     pub network: Network,
     /// Where [`Cloud::serve`] will listen, so that links to objects lead there.
@@ -276,7 +276,7 @@ struct HostParts {
 
 /// Makes the host of each new instance.
 fn host_factory(parts: HostParts) -> HostFactory {
-    let dice = Arc::new(Mutex::new(Dice::new(parts.seed.unwrap_or_default())));
+    let dice = Arc::new(Mutex::new(SplitMix64::new(parts.seed.unwrap_or_default())));
     let entropy = if parts.seed.is_some() { seeded(Arc::clone(&dice)) } else { Entropy::system() };
     Arc::new(move |vars, policy| {
         let client =
@@ -309,7 +309,7 @@ fn aws(client: &aws_sdk_dynamodb::config::SharedHttpClient, vars: &Vars) -> Aws 
     }
 }
 
-fn seeded(dice: Arc<Mutex<Dice>>) -> Entropy {
+fn seeded(dice: Arc<Mutex<SplitMix64>>) -> Entropy {
     Entropy::new(move |bytes| {
         let mut dice = dice.lock();
         for byte in bytes {

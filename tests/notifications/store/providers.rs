@@ -1,10 +1,11 @@
 //! Providers: what many nodes have seen adds up, and no slot is given twice.
 
+use domain::SplitMix64;
 use domain::Timestamp;
 use domain::notifications::rate::{Grant, Lanes, Lease, grant};
 use domain::notifications::{Breaker, Gate, Priority, ProviderName, Seen};
 use futures::future::join_all;
-use local::faults::{Dice, Fault};
+use local::faults::Fault;
 use notifications::store::{Leased, Trial};
 use tests::Lab;
 
@@ -127,7 +128,7 @@ async fn nodes_that_lease_at_once_never_have_a_slot_in_common() {
     let lab = Lab::new();
     let store = notifications(&lab);
     let ses = provider();
-    let mut dice = Dice::new(7);
+    let mut dice = SplitMix64::new(7);
     let mut rows = vec![Lanes::default(); 12];
     let (mut taken, mut ours, mut refused) = (Vec::new(), 0, 0);
     for step in 0..60 {

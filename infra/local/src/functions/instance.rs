@@ -100,7 +100,7 @@ impl Invoker {
         caller: ResultSender,
     ) {
         let outcome = instance.invoke(&event, invocation).await;
-        let mut after = instance.after();
+        let mut after = instance.after_response();
         // Work that is ready at once is over before the caller can send another request, which then
         // finds this instance idle.
         if futures::poll!(after.as_mut()).is_ready() {
