@@ -4,7 +4,7 @@ use local::faults::{Faults, Mutation};
 use serde_json::{Value, json};
 
 use super::faults;
-use crate::faults::planted::{hunt, parts, unconditional, without};
+use crate::faults::mutations::{assert_caught, remove_condition, remove_items, transaction_items};
 use crate::faults::run;
 
 #[test]
@@ -24,7 +24,9 @@ fn every_bug_planted_in_accounts_is_caught() {
         ("retired keys are not marked", retirement_forgotten),
     ];
     for (name, bug) in bugs {
-        hunt(name, |seed| run(faults::scenario(seed, Faults::mutated(seed, 120, bug))).err());
+        assert_caught(name, |seed| {
+            run(faults::scenario(seed, Faults::mutated(seed, 120, bug))).err()
+        });
     }
 }
 
@@ -34,13 +36,13 @@ fn is_claim(operation: &str, request: &Value) -> bool {
 
 fn claim_overwrites(operation: &str, request: &mut Value) {
     if is_claim(operation, request) {
-        unconditional(request, &[":now", ":running"]);
+        remove_condition(request, &[":now", ":running"]);
     }
 }
 
 fn claim_never_expires(operation: &str, request: &mut Value) {
     if is_claim(operation, request) {
-        unconditional(request, &[":now", ":running"]);
+        remove_condition(request, &[":now", ":running"]);
         request["ConditionExpression"] = json!("attribute_not_exists(pk)");
         request["ReturnValuesOnConditionCheckFailure"] = json!("ALL_OLD");
     }
@@ -53,37 +55,37 @@ fn claim_unrecognised(operation: &str, request: &mut Value) {
 }
 
 fn answer_not_kept(_: &str, request: &mut Value) {
-    without(request, |_, part| part["Key"]["sk"]["S"] == "once");
+    remove_items(request, |_, part| part["Key"]["sk"]["S"] == "once");
 }
 
 fn creation_overwrites(_: &str, request: &mut Value) {
-    for (_, part) in parts(request) {
+    for (_, part) in transaction_items(request) {
         if part["Item"]["sk"]["S"] == "account"
             && part["ConditionExpression"] == "attribute_not_exists(pk)"
         {
-            unconditional(part, &[]);
+            remove_condition(part, &[]);
         }
     }
 }
 
 fn amendment_ignores_version(_: &str, request: &mut Value) {
-    for (_, part) in parts(request) {
+    for (_, part) in transaction_items(request) {
         if part["Item"]["sk"]["S"] == "account" && part["ConditionExpression"] == "v = :before" {
-            unconditional(part, &[":before"]);
+            remove_condition(part, &[":before"]);
         }
     }
 }
 
 fn last_admin_goes(_: &str, request: &mut Value) {
-    for (_, part) in parts(request) {
+    for (_, part) in transaction_items(request) {
         if part["Key"]["pk"]["S"] == "admins" {
-            unconditional(part, &[":single"]);
+            remove_condition(part, &[":single"]);
         }
     }
 }
 
 fn audit_forgotten(_: &str, request: &mut Value) {
-    without(request, |_, part| {
+    remove_items(request, |_, part| {
         part["Item"]["sk"]["S"].as_str().is_some_and(|sk| sk.starts_with("audit#"))
     });
 }
@@ -102,7 +104,7 @@ fn sweep_blind(operation: &str, request: &mut Value) {
 }
 
 fn revocation_forgotten(_: &str, request: &mut Value) {
-    for (_, part) in parts(request) {
+    for (_, part) in transaction_items(request) {
         if part["UpdateExpression"] == "SET revoked_at = :now, expires = :later" {
             part["UpdateExpression"] = json!("SET expires = :later, noted_at = :now");
         }

@@ -66,7 +66,7 @@ async fn a_creation_whose_answer_was_lost_or_that_met_a_conflict_is_made_once() 
     for fault in [Fault::CommitThenTimeout, Fault::TransactionConflict, Fault::Throttle] {
         let lab = Lab::new();
         let ada = account("ada", &[]);
-        lab.cloud.faults.strike(0, fault);
+        lab.cloud.faults.inject(0, fault);
         let audit = audit(AccountChange::AccountCreated, &ada, 1);
         let made = accounts(&lab).create(&ada, &audit, None, "token").await.unwrap();
         assert_eq!(made, AccountCreation::Created, "{fault:?}");

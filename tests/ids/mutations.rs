@@ -4,7 +4,7 @@ use local::faults::{Faults, Mutation};
 use serde_json::{Value, json};
 
 use super::faults;
-use crate::faults::planted::{hunt, unconditional};
+use crate::faults::mutations::{assert_caught, remove_condition};
 use crate::faults::run;
 
 #[test]
@@ -14,14 +14,16 @@ fn every_bug_planted_in_ids_is_caught() {
         ("a lease never ends for others", lease_never_ends),
     ];
     for (name, bug) in bugs {
-        hunt(name, |seed| run(faults::scenario(seed, Faults::mutated(seed, 120, bug))).err());
+        assert_caught(name, |seed| {
+            run(faults::scenario(seed, Faults::mutated(seed, 120, bug))).err()
+        });
     }
 }
 
 fn lease_unguarded(operation: &str, request: &mut Value) {
     let key = request["Key"]["pk"]["S"].as_str().unwrap_or_default().to_owned();
     if operation == "UpdateItem" && key.starts_with("lane#") {
-        unconditional(request, &[":bound"]);
+        remove_condition(request, &[":bound"]);
     }
 }
 

@@ -35,9 +35,9 @@ async fn a_lane_is_leased_once_until_its_interval_has_passed() {
 #[tokio::test(start_paused = true)]
 async fn a_write_whose_answer_was_lost_is_recognised_as_our_own() {
     let lab = Lab::new();
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     assert!(is_held(&leases(&lab).claim(claim(7, NOW, 1)).await.unwrap()));
-    assert!(!lab.cloud.faults.is_waiting());
+    assert!(!lab.cloud.faults.is_pending());
 }
 
 #[tokio::test(start_paused = true)]

@@ -111,10 +111,10 @@ async fn strike_decision(decision: Decision, nth: u64, fault: Fault) -> bool {
     // Another node, which has read everything too, is still there when the first one dies.
     futures::join!(check(&lab, &asked), check(&lab, &asked));
     lab.advance_seconds(6);
-    lab.cloud.faults.strike(nth, fault);
+    lab.cloud.faults.inject(nth, fault);
     let (answer, tries) = retry(&lab, decision.method, decision.path, decision.body).await;
     lab.cloud.functions.quiesce().await;
-    let struck = !lab.cloud.faults.is_waiting();
+    let struck = !lab.cloud.faults.is_pending();
     lab.cloud.faults.stop();
     let context = format!("{}, call {nth}, {fault:?}: {}", decision.name, answer.body);
     // Who asks again to delete meets what the first try did.
@@ -132,7 +132,7 @@ async fn strike_decision(decision: Decision, nth: u64, fault: Fault) -> bool {
 }
 
 async fn visit(lab: &Lab) -> u16 {
-    let call = lab.call(Method::GET, VISITED).coming_from(ADDRESS.parse().unwrap());
+    let call = lab.call(Method::GET, VISITED).from_ip(ADDRESS.parse().unwrap());
     call.send().await.status.as_u16()
 }
 
@@ -140,9 +140,9 @@ async fn strike_firewall(nth: u64, fault: Fault) -> bool {
     let lab = lab(&[]).await;
     assert_eq!(futures::join!(visit(&lab), visit(&lab)), (404, 404));
     let body = json!({ "action": "deny", "cidrs": [format!("{ADDRESS}/32")] }).to_string();
-    lab.cloud.faults.strike(nth, fault);
+    lab.cloud.faults.inject(nth, fault);
     let (answer, _) = retry(&lab, "PUT", "/admin/firewall/wall", &body).await;
-    let struck = !lab.cloud.faults.is_waiting();
+    let struck = !lab.cloud.faults.is_pending();
     lab.cloud.faults.stop();
     assert!(answer.status.is_success(), "call {nth}, {fault:?}: {}", answer.body);
     lab.advance_seconds(10);
@@ -156,7 +156,7 @@ async fn strike_block(nth: u64, fault: Fault) -> bool {
     let lab = lab(&[VISITED]).await;
     assert_eq!(visit(&lab).await, 404);
     let too_many = json!({ "resource": VISITED, "clientIp": ADDRESS, "tokens": 5 });
-    lab.cloud.faults.strike(nth, fault);
+    lab.cloud.faults.inject(nth, fault);
     let mut refused = 0;
     while refused < 4 {
         // A node that could not read the rules knows them after a second.
@@ -165,7 +165,7 @@ async fn strike_block(nth: u64, fault: Fault) -> bool {
         refused = if status == 429 { refused + 1 } else { 0 };
         lab.cloud.functions.quiesce().await;
     }
-    let struck = !lab.cloud.faults.is_waiting();
+    let struck = !lab.cloud.faults.is_pending();
     lab.cloud.faults.stop();
     if matches!(fault, Fault::CrashBefore | Fault::CrashAfter) {
         // A node that dies after its answer takes what it counted along.

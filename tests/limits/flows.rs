@@ -72,7 +72,7 @@ async fn ask(lab: &Lab, user: &str, path: &str) -> Response {
 /// A GET without a key from an address.
 async fn visit(lab: &Lab, address: &str, path: &str) -> Response {
     let source: IpAddr = address.parse().unwrap();
-    lab.call(Method::GET, path).coming_from(source).send().await
+    lab.call(Method::GET, path).from_ip(source).send().await
 }
 
 /// What the usage of a rule is for a user.

@@ -3,7 +3,7 @@
 use local::faults::{Faults, Mutation};
 use serde_json::{Value, json};
 
-use crate::faults::planted::{hunt, parts, unconditional, without};
+use crate::faults::mutations::{assert_caught, remove_condition, remove_items, transaction_items};
 use crate::faults::run;
 use crate::limits::faults;
 
@@ -43,14 +43,16 @@ fn every_bug_planted_in_decisions_is_caught() {
 
 fn hunt_all(bugs: &[(&str, Mutation)]) {
     for (name, bug) in bugs {
-        hunt(name, |seed| run(faults::scenario(seed, Faults::mutated(seed, 120, *bug))).err());
+        assert_caught(name, |seed| {
+            run(faults::scenario(seed, Faults::mutated(seed, 120, *bug))).err()
+        });
     }
 }
 
 /// The writes of counters in a request, alone or in a transaction.
 fn counters(request: &mut Value) -> Vec<&mut Value> {
     let writes = if request["TransactItems"].is_array() {
-        parts(request).map(|(_, part)| part).collect()
+        transaction_items(request).map(|(_, part)| part).collect()
     } else {
         vec![request]
     };
@@ -103,7 +105,7 @@ fn log_unversioned(_: &str, request: &mut Value) {
 fn first_overwrites(_: &str, request: &mut Value) {
     for write in counters(request) {
         if write["ConditionExpression"] == "attribute_not_exists(pk)" {
-            unconditional(write, &[]);
+            remove_condition(write, &[]);
         }
     }
 }
@@ -154,7 +156,7 @@ fn refusal_hidden(_: &str, request: &mut Value) {
 }
 
 fn change_untold(_: &str, request: &mut Value) {
-    without(request, |_, part| pk_of(part) == "config");
+    remove_items(request, |_, part| pk_of(part) == "config");
 }
 
 /// Whether a part of a transaction is a document.
@@ -163,23 +165,23 @@ fn is_document(part: &Value) -> bool {
 }
 
 fn change_ignores_version(_: &str, request: &mut Value) {
-    for (kind, part) in parts(request) {
+    for (kind, part) in transaction_items(request) {
         if kind == "Put" && is_document(part) {
-            unconditional(part, &[":before"]);
+            remove_condition(part, &[":before"]);
         }
     }
 }
 
 fn deletion_ignores_version(_: &str, request: &mut Value) {
-    for (kind, part) in parts(request) {
+    for (kind, part) in transaction_items(request) {
         if kind == "Delete" && is_document(part) {
-            unconditional(part, &[":v"]);
+            remove_condition(part, &[":v"]);
         }
     }
 }
 
 fn deletion_forgotten(_: &str, request: &mut Value) {
-    without(request, |kind, part| kind == "Delete" && is_document(part));
+    remove_items(request, |kind, part| kind == "Delete" && is_document(part));
 }
 
 fn token_forgotten(operation: &str, request: &mut Value) {
@@ -190,7 +192,7 @@ fn token_forgotten(operation: &str, request: &mut Value) {
 
 /// Takes a member out of the documents of a part.
 fn strip(request: &mut Value, pk: &str, member: &str) {
-    for (_, part) in parts(request).filter(|(_, part)| pk_of(part) == pk) {
+    for (_, part) in transaction_items(request).filter(|(_, part)| pk_of(part) == pk) {
         let body = part["Item"]["body"]["S"].as_str().unwrap_or_default();
         let Ok(mut body) = serde_json::from_str::<Value>(body) else { continue };
         if let Some(members) = body.as_object_mut() {
@@ -205,7 +207,7 @@ fn override_endless(_: &str, request: &mut Value) {
 }
 
 fn block_forgotten(_: &str, request: &mut Value) {
-    without(request, |_, part| pk_of(part) == "blocks");
+    remove_items(request, |_, part| pk_of(part) == "blocks");
 }
 
 fn block_endless(_: &str, request: &mut Value) {
@@ -213,7 +215,7 @@ fn block_endless(_: &str, request: &mut Value) {
 }
 
 fn firewall_misplaced(_: &str, request: &mut Value) {
-    for (_, part) in parts(request).filter(|(_, part)| pk_of(part) == "firewall") {
+    for (_, part) in transaction_items(request).filter(|(_, part)| pk_of(part) == "firewall") {
         if part["Item"].is_object() {
             part["Item"]["pk"]["S"] = json!("rules");
         }

@@ -152,11 +152,11 @@ async fn a_write_whose_outcome_is_unknown_is_a_failure_and_never_repeated() {
         let shared = Shared::new(&lab, quota(Algorithm::FixedWindow, 10));
         let write = debit(&shared.quota, None, 3, NOW);
         lab.cloud.faults.record(|call| call.operation.contains("Item"));
-        lab.cloud.faults.strike(0, fault);
+        lab.cloud.faults.inject(0, fault);
         shared.rows.write(&shared.key, &write, at(NOW)).await.unwrap_err();
         let done = fault == Fault::CommitThenTimeout;
         assert_eq!(lab.cloud.faults.recorded().len(), usize::from(done), "{fault:?}");
-        lab.cloud.faults.strike(0, fault);
+        lab.cloud.faults.inject(0, fault);
         let writes =
             [(shared.key.clone(), &write), (CounterKey::new("b", &shared.quota, "", 0), &write)];
         shared.rows.write_together(&writes, at(NOW)).await.unwrap_err();

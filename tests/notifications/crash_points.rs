@@ -22,7 +22,6 @@ use serde_json::{Value, json};
 use tests::scripted_providers::ScriptedProviders;
 use tests::{Lab, Response, Setup, callbacks, root_key};
 
-use crate::counted::queue;
 use crate::faults::crash_points::sweep;
 
 const ALL: &str = "/api/v1/notifications";
@@ -82,12 +81,12 @@ impl Scene {
     /// Everything from here on meets the fault, if it makes so many calls; from cold functions.
     fn strike(&self, nth: u64, fault: Fault) {
         self.lab.cloud.functions.go_cold();
-        self.lab.cloud.faults.strike(nth, fault);
+        self.lab.cloud.faults.inject(nth, fault);
     }
 
     /// Whether the fault came; nothing goes wrong from now on.
     fn stop(&self) -> bool {
-        let struck = !self.lab.cloud.faults.is_waiting();
+        let struck = !self.lab.cloud.faults.is_pending();
         self.lab.cloud.faults.stop();
         struck
     }
@@ -109,10 +108,10 @@ impl Scene {
 
     /// One turn of a queue.
     async fn turn(&self, logical_id: &str) {
-        let name = queue(&self.lab, logical_id);
+        let name = self.lab.queue(logical_id);
         let mut mappings = self.lab.cloud.pump.mappings().iter();
         let mapping = mappings.find(|mapping| mapping.queue == name).unwrap();
-        assert_ne!(self.lab.cloud.pump.turn(mapping).await.received, 0, "{logical_id}");
+        assert_ne!(self.lab.cloud.pump.poll(mapping).await.received, 0, "{logical_id}");
     }
 
     async fn sweep(&self) {

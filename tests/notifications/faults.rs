@@ -27,8 +27,8 @@ use serde_json::{Value, json};
 use tests::scripted_providers::{ScriptedOutcome, ScriptedProviders};
 use tests::{Lab, Setup};
 
-use crate::counted::{Item, text};
 use crate::faults::{run, sweep};
+use crate::items::{Item, text};
 use history::History;
 use promises::{Asked, Promise};
 use watch::Watch;

@@ -6,7 +6,7 @@ use futures::future::join_all;
 use futures::join;
 use http::Method;
 use local::faults::Faults;
-use local::pump::Mapping;
+use local::pump::EventSourceMapping;
 use queues::NewMessage;
 use serde_json::{Value, json};
 use tests::scripted_providers::{ScriptedOutcome, ScriptedProviders};
@@ -48,7 +48,7 @@ async fn accepted(lab: &Lab) -> String {
     made.body["notifications"][0]["notificationId"].as_str().unwrap().to_owned()
 }
 
-fn mails(lab: &Lab) -> &Mapping {
+fn mails(lab: &Lab) -> &EventSourceMapping {
     let stack = &lab.cloud.stack;
     let queue = stack.queues.iter().find(|queue| queue.logical_id == "EmailNormalQueue").unwrap();
     let mut mappings = lab.cloud.pump.mappings().iter();
@@ -152,7 +152,7 @@ async fn of_an_opt_out_and_a_claim_one_is_first_and_nothing_is_claimed_after_the
             late(seed).await;
             put(&lab, "/api/v1/users/ada/preferences", &off).await
         };
-        let (answer, _) = join!(wanted, lab.cloud.pump.turn(mails(&lab)));
+        let (answer, _) = join!(wanted, lab.cloud.pump.poll(mails(&lab)));
         assert_eq!(answer.status, 200, "seed {seed}: {}", answer.body);
         let (claimed, opted_out) = places(&lab);
         let before = providers.sends().len();
@@ -180,7 +180,7 @@ async fn of_a_cancellation_and_a_claim_one_is_first_and_the_person_gets_it_or_no
             late(seed).await;
             lab.call(Method::DELETE, &path).by(&root_key()).send().await
         };
-        let (answer, _) = join!(gone, lab.cloud.pump.turn(mails(&lab)));
+        let (answer, _) = join!(gone, lab.cloud.pump.poll(mails(&lab)));
         assert_eq!(answer.status, 200, "seed {seed}: {}", answer.body);
         lab.run_until_idle().await;
         let found = delivery(&lab, &id).await;
@@ -216,7 +216,7 @@ async fn of_many_who_deliver_the_same_at_once_one_does() {
             queues.send(&mails(&lab).queue, &copy).unwrap();
         }
         let (one, other) =
-            join!(lab.cloud.pump.turn(mails(&lab)), lab.cloud.pump.turn(mails(&lab)));
+            join!(lab.cloud.pump.poll(mails(&lab)), lab.cloud.pump.poll(mails(&lab)));
         assert_eq!((one.received, other.received), (10, 10), "seed {seed}");
         lab.run_until_idle().await;
         assert_eq!(providers.sends().len(), 1, "seed {seed}");

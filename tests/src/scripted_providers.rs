@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use boundary::Providers;
-use domain::{SplitMix64, Timestamp};
 use domain::notifications::{Address, Channel, Class, ProviderMessage, SendOutcome};
+use domain::{SplitMix64, Timestamp};
 use local::faults::Faults;
 use parking_lot::Mutex;
 use providers::Provider;

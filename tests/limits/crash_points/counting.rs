@@ -28,11 +28,11 @@ fn no_call_of_a_charged_request_can_fail_in_a_way_that_charges_half_of_it() {
 async fn strike_pair(nth: u64, fault: Fault) -> bool {
     let lab = lab(&["/t/pair"]).await;
     let body = check_body("/t/pair", 2).to_string();
-    lab.cloud.faults.strike(nth, fault);
+    lab.cloud.faults.inject(nth, fault);
     let (first, tries) = retry(&lab, "POST", CHECK, &body).await;
     lab.advance_seconds(2);
     let (second, more) = retry(&lab, "POST", CHECK, &body).await;
-    let struck = !lab.cloud.faults.is_waiting();
+    let struck = !lab.cloud.faults.is_pending();
     lab.cloud.faults.stop();
     let context = format!("call {nth}, {fault:?}");
     assert_eq!((first.status.as_u16(), second.status.as_u16()), (200, 200), "{context}");
@@ -78,9 +78,9 @@ async fn lease(lab: &Lab) -> i64 {
 
 async fn strike_lease(nth: u64, fault: Fault) -> bool {
     let lab = lab(&["/t/leased"]).await;
-    lab.cloud.faults.strike(nth, fault);
+    lab.cloud.faults.inject(nth, fault);
     let spent = lease(&lab).await;
-    let struck = !lab.cloud.faults.is_waiting();
+    let struck = !lab.cloud.faults.is_pending();
     lab.cloud.faults.stop();
     lab.cloud.functions.retire(Duration::ZERO).await;
     let row = counter(&lab, "leased", "ada").await;
@@ -97,10 +97,10 @@ async fn strike_close(nth: u64, fault: Fault) -> bool {
     let spent = lease(&lab).await;
     let held = counter(&lab, "leased", "ada").await.used;
     assert!(held > spent, "{held} are held");
-    lab.cloud.faults.strike(nth, fault);
+    lab.cloud.faults.inject(nth, fault);
     lab.cloud.functions.quiesce().await;
     lab.cloud.functions.retire(Duration::ZERO).await;
-    let struck = !lab.cloud.faults.is_waiting();
+    let struck = !lab.cloud.faults.is_pending();
     lab.cloud.faults.stop();
     let row = counter(&lab, "leased", "ada").await;
     let context = format!("call {nth}, {fault:?}: {spent} spent, {row:?}");

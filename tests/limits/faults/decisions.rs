@@ -7,7 +7,7 @@ use futures::future::join_all;
 use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
-use tests::{Call, Response, root_key};
+use tests::{RequestBuilder, Response, root_key};
 
 use super::World;
 use super::probes::{BLOCK_MS, RULE_MS};
@@ -17,7 +17,7 @@ const MOVING: &str = "/admin/ratelimits/moving";
 const PLACE: &str = "/t/moving";
 
 impl World {
-    fn admin(&self, method: Method, path: &str) -> Call<'_> {
+    fn admin(&self, method: Method, path: &str) -> RequestBuilder<'_> {
         self.lab.call(method, path).by(&root_key())
     }
 

@@ -6,7 +6,7 @@ use domain::limits::{Dimension, Rule};
 use futures::future::join_all;
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Call, Response, root_key};
+use tests::{RequestBuilder, Response, root_key};
 
 use super::World;
 use super::setup::rules;
@@ -158,9 +158,9 @@ impl World {
         }
     }
 
-    fn call(&self, request: &Request) -> Call<'_> {
+    fn call(&self, request: &Request) -> RequestBuilder<'_> {
         if request.visit {
-            return self.lab.call(Method::GET, VISITED).coming_from(request.ip);
+            return self.lab.call(Method::GET, VISITED).from_ip(request.ip);
         }
         self.lab.call(Method::POST, CHECK).by(&root_key()).json(&request.body())
     }
@@ -168,7 +168,7 @@ impl World {
     /// Repeats a call until it has a definite answer; says whether it was in trouble before.
     pub(super) async fn retry<'a>(
         &'a self,
-        call: impl Fn() -> Call<'a>,
+        call: impl Fn() -> RequestBuilder<'a>,
     ) -> Result<(Response, bool), String> {
         for attempt in 0..40 {
             if attempt == 20 {

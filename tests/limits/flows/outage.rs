@@ -4,25 +4,25 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use http::Method;
-use local::faults::{Call, Faults};
+use local::faults::{Faults, ServiceCall};
 use serde_json::{Value, json};
 use tests::{Lab, Setup};
 use tokio::time::Instant;
 
 use super::{FIREWALL, RULES, ask, assert_problem, check, decide, metric, per_user, settle, visit};
 
-fn about_limits(call: &Call) -> bool {
+fn about_limits(call: &ServiceCall) -> bool {
     String::from_utf8_lossy(&call.body).contains("LimitsTable")
 }
 
 /// Lets the table answer nothing more.
 fn silence(lab: &Lab) {
-    lab.cloud.faults.silence(Some(about_limits));
+    lab.cloud.faults.hang(Some(about_limits));
 }
 
 /// Lets no node count any more, whereas rules can be read.
 fn silence_counters(lab: &Lab) {
-    lab.cloud.faults.silence(Some(|call| call.operation == "UpdateItem" && about_limits(call)));
+    lab.cloud.faults.hang(Some(|call| call.operation == "UpdateItem" && about_limits(call)));
 }
 
 /// A lab in which no node waits longer for a counter than a tenth of a second.
@@ -66,7 +66,7 @@ async fn an_open_rule_lets_pass_what_one_node_would_and_counts_it() {
     let refused = ask(&lab, "ada", "/open").await;
     assert_eq!(refused.status, 429, "a node alone holds callers to the whole quota");
     assert!(refused.body["retryAfter"].as_i64().unwrap() >= 1);
-    lab.cloud.faults.silence(None);
+    lab.cloud.faults.hang(None);
     lab.advance_seconds(2);
     for left in [3, 2, 1, 0] {
         assert_eq!(ask(&lab, "ada", "/open").await.body["remaining"], left, "counted together");
@@ -86,7 +86,7 @@ async fn a_closed_rule_answers_that_it_can_not_say() {
     }
     assert!(is(&lab, "LimitsClosed", 3.0) && is(&lab, "LimitsOpen", 0.0));
     assert!(is(&lab, "LimitsDenied", 0.0), "no caller was over a quota");
-    lab.cloud.faults.silence(None);
+    lab.cloud.faults.hang(None);
     lab.advance_seconds(2);
     let answer = ask(&lab, "ada", "/closed").await;
     assert_eq!((answer.status.as_u16(), &answer.body["remaining"]), (200, &json!(3)));

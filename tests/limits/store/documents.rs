@@ -121,11 +121,11 @@ async fn a_change_whose_answer_was_lost_is_made_once() {
     {
         let lab = Lab::new();
         let rows = limits(&lab);
-        lab.cloud.faults.strike(0, fault);
+        lab.cloud.faults.inject(0, fault);
         let saved = rows.save(DocumentPart::Rules, &document(1, "first"), "one").await.unwrap();
         assert_eq!(saved, SaveOutcome::Saved, "{fault:?}");
         assert_eq!(changes(&lab, DocumentPart::Rules).await, 1, "{fault:?}");
-        lab.cloud.faults.strike(0, fault);
+        lab.cloud.faults.inject(0, fault);
         let removed = rows.remove(DocumentPart::Rules, "rule/one", 1, "two").await.unwrap();
         assert_eq!(removed, SaveOutcome::Saved, "{fault:?}");
         assert_eq!(changes(&lab, DocumentPart::Rules).await, 2, "{fault:?}");

@@ -98,7 +98,7 @@ async fn a_transaction_that_meets_another_has_refused_nothing() {
     let keys = [CounterKey::new("one", &quota, "", 0), CounterKey::new("two", &quota, "", 0)];
     let write = debit(&quota, None, 1, NOW);
     let writes = keys.clone().map(|key| (key, &write));
-    lab.cloud.faults.strike(0, Fault::TransactionConflict);
+    lab.cloud.faults.inject(0, Fault::TransactionConflict);
     let outcomes = rows.write_together(&writes, at(NOW)).await.unwrap();
     assert_eq!(outcomes, [DebitOutcome::Skipped, DebitOutcome::Skipped]);
     assert_eq!(rows.counter(&keys[0]).await.unwrap(), None);

@@ -7,7 +7,6 @@ use notifications::store::{Claim, Claimed};
 use serde_json::json;
 
 use super::{Scene, sweep, words};
-use crate::counted::queue;
 
 #[test]
 fn no_call_of_the_sweep_can_fail_in_a_way_that_lasts() {
@@ -23,7 +22,7 @@ async fn strike_sweep(nth: u64, fault: Fault) -> bool {
     body["channels"] = json!(["push"]);
     scene.accept(&body).await;
     for name in ["EmailNormalQueue", "SmsNormalQueue", "PushNormalQueue"] {
-        scene.lab.cloud.services.queues().purge(&queue(&scene.lab, name)).unwrap();
+        scene.lab.cloud.services.queues().purge(&scene.lab.queue(name)).unwrap();
     }
     lose_senders(&scene, &claimed).await;
     body["channels"] = json!(["email"]);

@@ -12,7 +12,7 @@ use crate::links::{Client, Cost, Log, Switchyard};
 use crate::table::{Table, Verdict};
 
 /// A running cloud, its log, and the table that what is counted goes into.
-pub(crate) struct Counting {
+pub(crate) struct OperationMeter {
     pub(crate) client: Client,
     pub(crate) table: Table,
     file: PathBuf,
@@ -21,7 +21,7 @@ pub(crate) struct Counting {
     server: Switchyard,
 }
 
-impl Counting {
+impl OperationMeter {
     /// Starts a cloud with an empty folder.
     pub(crate) async fn start() -> Result<Self, Box<dyn Error>> {
         let folder = target()?.join("bench/data");

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use boundary::Clock;
 use domain::Timestamp;
 
-/// A clock that moves when told to, and with tokio's own time, which tests pause: a `sleep` in
+/// A clock that a test moves, and that moves with tokio's own time, which tests pause: a `sleep` in
 /// product code moves it by as much as was slept.
 #[derive(Debug, Clone)]
 pub struct MovableClock {

@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Read;
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use domain::links::ClickBatch;
 use domain::links::counts::{Counts, LinkDay, day_of, tally};
 use domain::links::sketch::Sketch;
@@ -14,17 +13,16 @@ use queues::NewMessage;
 use serde_json::Value;
 use tests::Lab;
 
-/// A row as it is stored.
-pub(crate) type Item = HashMap<String, AttributeValue>;
+use crate::items::{Item, number, text};
 
 /// Keeps every message that a queue takes from now on.
-pub(crate) fn watch_sends(lab: &Lab) {
+pub(crate) fn record_sends(lab: &Lab) {
     lab.cloud.faults.record(|call| call.operation == "SendMessage");
 }
 
 /// The bodies of the recorded messages that the queue of clicks took.
 pub(crate) fn messages(lab: &Lab) -> Vec<String> {
-    let name = queue(lab, "ClicksQueue");
+    let name = lab.queue("ClicksQueue");
     let calls = lab.cloud.faults.recorded().into_iter();
     calls
         .filter(|call| call.operation == "SendMessage" && call.done)
@@ -42,12 +40,6 @@ pub(crate) fn batches(messages: &[String]) -> BTreeMap<String, ClickBatch> {
     batches.map(|batch| (batch.id.clone(), batch)).collect()
 }
 
-/// The physical name of a queue.
-pub(crate) fn queue(lab: &Lab, logical_id: &str) -> String {
-    let mut queues = lab.cloud.stack.queues.iter();
-    queues.find(|queue| queue.logical_id == logical_id).map(|queue| queue.name.clone()).unwrap()
-}
-
 /// Every row of the links table.
 pub(crate) async fn rows(lab: &Lab) -> Vec<Item> {
     let (dynamodb, mut rows, mut start) = (lab.aws().dynamodb(), Vec::new(), None);
@@ -62,30 +54,20 @@ pub(crate) async fn rows(lab: &Lab) -> Vec<Item> {
     }
 }
 
-/// A text of a row; empty if it has none of that name.
-pub(crate) fn text<'a>(item: &'a Item, name: &str) -> &'a str {
-    item.get(name).and_then(|value| value.as_s().ok()).map_or("", String::as_str)
-}
-
-/// A number of a row.
-pub(crate) fn number(item: &Item, name: &str) -> Option<u64> {
-    item.get(name)?.as_n().ok()?.parse().ok()
-}
-
 /// Puts dead letters back, as an operator does once what broke is mended.
 pub(crate) fn redrive(lab: &Lab) -> usize {
-    let (dead, alive) = (queue(lab, "CountClicksDeadLetters"), queue(lab, "ClicksQueue"));
+    let (dead, alive) = (lab.queue("CountClicksDeadLetters"), lab.queue("ClicksQueue"));
     let queues = lab.cloud.services.queues();
-    let letters = queues.receive(&dead, 10_000, None).unwrap();
-    for letter in &letters {
-        queues.send(&alive, &NewMessage::text(&letter.body)).unwrap();
-        queues.delete(&dead, &letter.receipt_handle).unwrap();
+    let dead_letters = queues.receive(&dead, 10_000, None).unwrap();
+    for message in &dead_letters {
+        queues.send(&alive, &NewMessage::text(&message.body)).unwrap();
+        queues.delete(&dead, &message.receipt_handle).unwrap();
     }
-    letters.len()
+    dead_letters.len()
 }
 
 /// Everything that must be true of `batches` once they were all delivered.
-pub(crate) fn check(
+pub(crate) fn check_counts(
     lab: &Lab,
     rows: &[Item],
     batches: &BTreeMap<String, ClickBatch>,
@@ -103,7 +85,7 @@ pub(crate) fn check(
 }
 
 /// The rows of a kind, each with its link and what its sort key says after the kind.
-fn of_kind<'a>(
+fn rows_of<'a>(
     rows: &'a [Item],
     kind: &'a str,
 ) -> impl Iterator<Item = ((String, String), &'a str, &'a Item)> {
@@ -125,7 +107,7 @@ fn absorb(counts: &mut Counts, item: &Item) {
 
 fn check_days(rows: &[Item], expected: &BTreeMap<LinkDay, Counts>) -> Result<(), String> {
     let mut stored: BTreeMap<LinkDay, Counts> = BTreeMap::new();
-    for ((domain, code), rest, item) in of_kind(rows, "day#") {
+    for ((domain, code), rest, item) in rows_of(rows, "day#") {
         let link_day = LinkDay { domain, code, day: rest[..10].to_owned() };
         absorb(stored.entry(link_day).or_default(), item);
     }
@@ -161,7 +143,7 @@ fn check_totals(rows: &[Item], expected: &BTreeMap<LinkDay, Counts>) -> Result<(
         }
     }
     let mut stored: BTreeMap<(String, String), [u64; 3]> = BTreeMap::new();
-    for (link, _, item) in of_kind(rows, "total#") {
+    for (link, _, item) in rows_of(rows, "total#") {
         let sums = stored.entry(link).or_default();
         for (sum, name) in sums.iter_mut().zip(["n", "bots", "previews"]) {
             *sum += number(item, name).unwrap_or(0);
@@ -176,7 +158,7 @@ fn check_totals(rows: &[Item], expected: &BTreeMap<LinkDay, Counts>) -> Result<(
 /// A sketch is a function of its visitors, so there is no need to be lenient.
 fn check_visitors(rows: &[Item], expected: &BTreeMap<LinkDay, Counts>) -> Result<(), String> {
     let mut stored = BTreeMap::new();
-    for ((domain, code), day, item) in of_kind(rows, "visitors#") {
+    for ((domain, code), day, item) in rows_of(rows, "visitors#") {
         let bytes = item["sketch"].as_b().unwrap().as_ref();
         let sketch = Sketch::from_bytes(bytes).ok_or("a sketch can't be read")?;
         stored.insert(LinkDay { domain, code, day: day.to_owned() }, sketch);
@@ -232,7 +214,7 @@ fn archived(lab: &Lab) -> Vec<(String, String)> {
 }
 
 /// That none of these texts (addresses, say) is in a row, a log line, a message or the archive.
-pub(crate) fn absent(lab: &Lab, rows: &[Item], secrets: &[String]) -> Result<(), String> {
+pub(crate) fn check_absent(lab: &Lab, rows: &[Item], secrets: &[String]) -> Result<(), String> {
     let mut texts: Vec<(&str, String)> = Vec::new();
     texts.extend(lab.lines().into_iter().map(|line| ("log", line)));
     texts.extend(archived(lab).into_iter().map(|(_, lines)| ("archive", lines)));

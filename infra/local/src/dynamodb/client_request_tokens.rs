@@ -16,34 +16,34 @@ use serde_json::{Value, json};
 use super::{handle, response};
 
 /// DynamoDB remembers a token for so long.
-const REMEMBERED_MS: i64 = 600_000;
+const TOKEN_LIFETIME_MS: i64 = 600_000;
 
 /// Requests that were carried out lately, by their tokens.
 #[derive(Debug, Default)]
-pub(crate) struct Tokens {
+pub(crate) struct ClientRequestTokens {
     done: HashMap<String, (u64, Bytes)>,
     /// The oldest first.
     order: VecDeque<(i64, String)>,
 }
 
-impl Tokens {
+impl ClientRequestTokens {
     /// Carries out a transaction unless it was carried out lately.
     pub(crate) fn transact(&mut self, db: &Database, body: &[u8], now_ms: i64) -> Response<Bytes> {
         const OPERATION: &str = "TransactWriteItems";
         let mut request: Value = serde_json::from_slice(body).unwrap_or_default();
         let token = request["ClientRequestToken"].as_str().unwrap_or_default().to_owned();
-        // What is no token is refused by whoever knows the words for it.
+        // The emulator refuses an invalid token in DynamoDB's own words.
         if !(1..=36).contains(&token.len()) {
             return handle(db, OPERATION, body);
         }
-        self.forget(now_ms);
+        self.remove_expired(now_ms);
         request["ClientRequestToken"] = Value::Null;
-        let unnamed = request.to_string();
+        let without_token = request.to_string();
         let mut hasher = DefaultHasher::new();
         request["TransactItems"].to_string().hash(&mut hasher);
-        let print = hasher.finish();
+        let fingerprint = hasher.finish();
         match self.done.get(&token) {
-            Some((done, answer)) if *done == print => {
+            Some((done, answer)) if *done == fingerprint => {
                 return response(StatusCode::OK, answer.clone());
             }
             Some(_) => {
@@ -55,16 +55,16 @@ impl Tokens {
             }
             None => {}
         }
-        let answer = handle(db, OPERATION, unnamed.as_bytes());
+        let answer = handle(db, OPERATION, without_token.as_bytes());
         if answer.status().is_success() {
             self.order.push_back((now_ms, token.clone()));
-            self.done.insert(token, (print, answer.body().clone()));
+            self.done.insert(token, (fingerprint, answer.body().clone()));
         }
         answer
     }
 
-    fn forget(&mut self, now_ms: i64) {
-        while self.order.front().is_some_and(|(at, _)| now_ms - at > REMEMBERED_MS) {
+    fn remove_expired(&mut self, now_ms: i64) {
+        while self.order.front().is_some_and(|(at, _)| now_ms - at > TOKEN_LIFETIME_MS) {
             if let Some((_, token)) = self.order.pop_front() {
                 self.done.remove(&token);
             }
@@ -99,14 +99,14 @@ mod tests {
 
     #[test]
     fn a_token_is_remembered_for_ten_minutes_and_stands_for_one_request() {
-        let (db, mut tokens) = (database(), Tokens::default());
+        let (db, mut tokens) = (database(), ClientRequestTokens::default());
         let mut send = |body: String, at| tokens.transact(&db, body.as_bytes(), at).status();
         assert_eq!(send(count("one", "1"), 0), 200);
-        assert_eq!(send(count("one", "1"), REMEMBERED_MS), 200, "it is the same request");
-        assert_eq!(send(count("one", "2"), REMEMBERED_MS), 400, "it is another one");
-        assert_eq!(send(count("two", "1"), REMEMBERED_MS), 400, "the condition does not hold");
-        assert_eq!(send(count("two", "1"), REMEMBERED_MS), 400, "what failed is tried again");
-        assert_eq!(send(count("one", "1"), REMEMBERED_MS + 1), 400, "it was forgotten");
+        assert_eq!(send(count("one", "1"), TOKEN_LIFETIME_MS), 200, "it is the same request");
+        assert_eq!(send(count("one", "2"), TOKEN_LIFETIME_MS), 400, "it is another one");
+        assert_eq!(send(count("two", "1"), TOKEN_LIFETIME_MS), 400, "the condition does not hold");
+        assert_eq!(send(count("two", "1"), TOKEN_LIFETIME_MS), 400, "what failed is tried again");
+        assert_eq!(send(count("one", "1"), TOKEN_LIFETIME_MS + 1), 400, "it was forgotten");
         assert_eq!(send(count(&"x".repeat(37), "1"), 0), 400);
         assert_eq!(send(count("", "1"), 0), 400);
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use outside::{Network, NetworkError};
 
-/// No way out: nothing resolves and nothing connects. What clouds of tests have unless told.
-pub fn closed() -> Network {
+/// No way out: nothing resolves and nothing connects. The default in tests.
+pub fn offline() -> Network {
     Network::system()
         .with_resolver(|_| {
             Box::pin(async { Err(NetworkError::new("resolve a name", "no network")) })
@@ -18,7 +18,7 @@ pub fn closed() -> Network {
 
 /// The machine's own network. TXT records in `file`, one `name value` a line, come before those of
 /// DNS, so that a custom domain can be tried without owning one.
-pub fn with_records(file: &Path) -> Network {
+pub fn with_txt_records(file: &Path) -> Network {
     let system = Network::system();
     let file: Arc<Path> = file.into();
     system.clone().with_txt_records(move |name| {
@@ -47,6 +47,6 @@ mod tests {
         let text =
             "_switchyard.go.example  one\n# x y\n_SWITCHYARD.go.example. \"two\"\nother three";
         assert_eq!(records(text, "_switchyard.go.example"), ["one", "two"]);
-        assert!(records(text, "nobody").is_empty());
+        assert!(records(text, "other").is_empty());
     }
 }

@@ -7,14 +7,14 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::process::Bed;
+use super::process::Harness;
 use super::sample::{self, Sample};
 use super::store::Store;
-use super::{Trust, process, zipped};
+use super::{TrustStores, process, zipped};
 use crate::table::{Table, Verdict, grouped};
 
 /// So much more than the other build may a function weigh or do.
-const AT_MOST_PERCENT: u64 = 105;
+const MAX_PERCENT: u64 = 105;
 
 /// Each function with the sample event, under `events`, that it is started with.
 const EVENTS: [(&str, &str); 21] = [
@@ -42,8 +42,8 @@ const EVENTS: [(&str, &str); 21] = [
 ];
 
 /// Weighs and starts each function whose `bootstrap` is under `built`, beside those under `beside`.
-pub(crate) fn run(built: &Path, beside: Option<&Path>) -> bool {
-    match measure(built, beside) {
+pub(crate) fn run(built: &Path, baseline: Option<&Path>) -> bool {
+    match measure(built, baseline) {
         Ok(table) => table.print(),
         Err(error) => {
             println!("Measuring failed: {error}");
@@ -52,33 +52,34 @@ pub(crate) fn run(built: &Path, beside: Option<&Path>) -> bool {
     }
 }
 
-fn measure(built: &Path, beside: Option<&Path>) -> Result<Table, Box<dyn Error>> {
+fn measure(built: &Path, baseline: Option<&Path>) -> Result<Table, Box<dyn Error>> {
     let kept = process::target()?.join("cold");
     fs::create_dir_all(&kept)?;
     let store = Store::new()?;
-    let trust = Trust::write(&kept, &store.root)?;
-    let mut table = Table::new("Every function", if beside.is_some() { "beside" } else { "bar" });
+    let trust = TrustStores::write(&kept, &store.root)?;
+    let mut table =
+        Table::new("Every function", if baseline.is_some() { "baseline" } else { "bar" });
     for (name, event) in EVENTS {
         let event = read(event)?;
         let seen = |folder: &Path| -> Result<(u64, u64), Box<dyn Error>> {
             let binary = folder.join(name).join("bootstrap");
             let zip = zipped(&fs::read(&binary)?)?;
             let sample = Sample::of(&event);
-            let bed = Bed { store: &store, binary: &binary, trust: &trust.few, sample: &sample };
+            let harness =
+                Harness { store: &store, binary: &binary, trust: &trust.pinned, sample: &sample };
             let profile = kept.join(format!("{name}.every.callgrind"));
             // A start whose first calls happen to meet opens a connection for each.
-            let cold = bed.count(1, &profile)?.min(bed.count(1, &profile)?);
+            let cold = harness.count(1, &profile)?.min(harness.count(1, &profile)?);
             Ok((zip, cold))
         };
-        let other = beside.map(&seen).transpose().map_err(|error| format!("{name}: {error}"))?;
+        let other = baseline.map(&seen).transpose().map_err(|error| format!("{name}: {error}"))?;
         let (zip, cold) = seen(built).map_err(|error| format!("{name}: {error}"))?;
         for (what, now, then) in [
             ("zip, bytes", zip, other.map(|(zip, _)| zip)),
             ("instructions, cold", cold, other.map(|(_, cold)| cold)),
         ] {
-            let verdict = then.map_or(Verdict::Note, |then| {
-                Verdict::Counted(now * 100 <= then * AT_MOST_PERCENT)
-            });
+            let verdict = then
+                .map_or(Verdict::Note, |then| Verdict::Counted(now * 100 <= then * MAX_PERCENT));
             let then = then.map(|then| format!("{} ({:+.1} %)", grouped(then), percent(now, then)));
             let what = format!("{name}: {what}");
             table.row(&what, grouped(now), &then.unwrap_or_default(), verdict);

@@ -1,9 +1,9 @@
-//! What a service answers when it will not do what was asked.
+//! The error responses that faults produce.
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
 
-use super::Call;
+use super::ServiceCall;
 use crate::services::Service;
 
 pub(super) struct Refusal {
@@ -13,7 +13,7 @@ pub(super) struct Refusal {
 
 pub(super) const THROTTLED: Refusal =
     Refusal { status: StatusCode::BAD_REQUEST, code: "ThrottlingException" };
-pub(super) const BROKEN: Refusal =
+pub(super) const SERVER_ERROR: Refusal =
     Refusal { status: StatusCode::INTERNAL_SERVER_ERROR, code: "InternalServerError" };
 
 pub(super) fn refusal(service: Service, refusal: &Refusal) -> Response<Bytes> {
@@ -32,8 +32,8 @@ pub(super) fn refusal(service: Service, refusal: &Refusal) -> Response<Bytes> {
     response
 }
 
-/// A transaction that another one kept from running: a reason for each of its items.
-pub(super) fn conflict(call: &Call) -> Response<Bytes> {
+/// A transaction cancelled by another one, with a reason for each of its items.
+pub(super) fn conflict(call: &ServiceCall) -> Response<Bytes> {
     let request: serde_json::Value = serde_json::from_slice(&call.body).unwrap_or_default();
     let items = request["TransactItems"].as_array().map_or(1, Vec::len);
     let mut reasons = vec![serde_json::json!({ "Code": "None" }); items];
