@@ -3,7 +3,7 @@
 mod crash_points;
 mod faults;
 mod flows;
-mod planted;
+mod mutations;
 mod races;
 mod store;
 
@@ -19,7 +19,7 @@ use crate::counted::queue;
 const JOBS: &str = "/api/v1/jobs";
 
 /// A job that there is not.
-const NOBODY: &str = "0000000000000000000000000000";
+const UNKNOWN_JOB: &str = "0000000000000000000000000000";
 
 /// A call with a JSON body, without a key if `key` is empty.
 async fn send(lab: &Lab, method: Method, path: &str, key: &str, body: &Value) -> Response {
@@ -36,9 +36,9 @@ async fn submit(lab: &Lab, body: &Value) -> String {
 }
 
 /// Submits a job of a type, with some more members.
-async fn submit_as(lab: &Lab, kind: &str, more: Value) -> String {
+async fn submit_as(lab: &Lab, job_type: &str, more: Value) -> String {
     let mut body = more;
-    body["jobType"] = json!(kind);
+    body["jobType"] = json!(job_type);
     submit(lab, &body).await
 }
 
@@ -53,8 +53,8 @@ async fn status(lab: &Lab, id: &str) -> String {
 }
 
 /// Decides about a type.
-async fn save(lab: &Lab, kind: &str, body: &Value) -> Response {
-    let path = format!("/api/v1/job-types/{kind}");
+async fn save(lab: &Lab, job_type: &str, body: &Value) -> Response {
+    let path = format!("/api/v1/job-types/{job_type}");
     let saved = send(lab, Method::PUT, &path, &root_key(), body).await;
     assert!(saved.status.is_success(), "{body}: {}", saved.body);
     saved
@@ -76,18 +76,18 @@ async fn running() -> (Lab, String) {
 }
 
 /// A type whose workers ask for their jobs.
-async fn polled(lab: &Lab, kind: &str, max: u32) {
-    save(lab, kind, &json!({ "delivery": "poll", "maxConcurrent": max })).await;
+async fn polled(lab: &Lab, job_type: &str, max: u32) {
+    save(lab, job_type, &json!({ "delivery": "poll", "maxConcurrent": max })).await;
 }
 
-async fn in_use(lab: &Lab, kind: &str) -> u64 {
-    lab.get(&format!("/api/v1/job-types/{kind}")).await.body["inUse"].as_u64().unwrap()
+async fn in_use(lab: &Lab, job_type: &str) -> u64 {
+    lab.get(&format!("/api/v1/job-types/{job_type}")).await.body["inUse"].as_u64().unwrap()
 }
 
 /// Ids and attempts of the jobs that a worker is given.
-async fn claim(lab: &Lab, kind: &str, worker: &str, max: u32) -> Vec<(String, u64)> {
+async fn claim(lab: &Lab, job_type: &str, worker: &str, max: u32) -> Vec<(String, u64)> {
     let body = json!({ "workerId": worker, "max": max });
-    let given = lab.post(&format!("/api/v1/job-types/{kind}/claim"), &body).await;
+    let given = lab.post(&format!("/api/v1/job-types/{job_type}/claim"), &body).await;
     assert_eq!(given.status, 200, "{}", given.body);
     let jobs = given.body["jobs"].as_array().unwrap().iter();
     let read = |task: &Value| {
@@ -97,12 +97,19 @@ async fn claim(lab: &Lab, kind: &str, worker: &str, max: u32) -> Vec<(String, u6
 }
 
 /// The ids alone.
-async fn claimed(lab: &Lab, kind: &str, worker: &str, max: u32) -> Vec<String> {
-    claim(lab, kind, worker, max).await.into_iter().map(|(id, _)| id).collect()
+async fn claimed(lab: &Lab, job_type: &str, worker: &str, max: u32) -> Vec<String> {
+    claim(lab, job_type, worker, max).await.into_iter().map(|(id, _)| id).collect()
 }
 
 /// A word of a worker.
-async fn say(lab: &Lab, id: &str, word: &str, worker: &str, attempt: u64, more: Value) -> Response {
+async fn report(
+    lab: &Lab,
+    id: &str,
+    word: &str,
+    worker: &str,
+    attempt: u64,
+    more: Value,
+) -> Response {
     let mut body = more;
     body["workerId"] = json!(worker);
     body["attempt"] = json!(attempt);
@@ -110,12 +117,12 @@ async fn say(lab: &Lab, id: &str, word: &str, worker: &str, attempt: u64, more: 
 }
 
 async fn start(lab: &Lab, id: &str, worker: &str, attempt: u64) {
-    let begun = say(lab, id, "start", worker, attempt, json!({})).await;
+    let begun = report(lab, id, "start", worker, attempt, json!({})).await;
     assert_eq!(begun.status, 200, "{}", begun.body);
 }
 
 async fn complete(lab: &Lab, id: &str, worker: &str, attempt: u64) {
-    let done = say(lab, id, "complete", worker, attempt, json!({})).await;
+    let done = report(lab, id, "complete", worker, attempt, json!({})).await;
     assert_eq!((done.status.as_u16(), done.text("status")), (200, "COMPLETED"), "{}", done.body);
 }
 
@@ -126,8 +133,8 @@ async fn work(lab: &Lab, id: &str) {
 }
 
 /// A worker claims one job of the type and begins with it.
-async fn begin(lab: &Lab, kind: &str, worker: &str) -> String {
-    let (id, attempt) = claim(lab, kind, worker, 1).await.pop().unwrap();
+async fn begin(lab: &Lab, job_type: &str, worker: &str) -> String {
+    let (id, attempt) = claim(lab, job_type, worker, 1).await.pop().unwrap();
     start(lab, &id, worker, attempt).await;
     id
 }
@@ -141,7 +148,7 @@ async fn retry(lab: &Lab, id: &str) -> Response {
 }
 
 /// What happened to a job, by name.
-async fn happened(lab: &Lab, id: &str) -> Vec<String> {
+async fn event_names(lab: &Lab, id: &str) -> Vec<String> {
     let trail = lab.get(&format!("{JOBS}/{id}/events")).await;
     let items = trail.body["items"].as_array().unwrap().iter();
     items.map(|item| item["what"]["event"].as_str().unwrap().to_owned()).collect()
@@ -157,7 +164,7 @@ async fn stored(lab: &Lab, id: &str) -> Job {
 }
 
 /// Writes a number into the licence row of the type `outside`, past all conditions.
-async fn tamper(lab: &Lab, in_use: u64) {
+async fn set_licence_count(lab: &Lab, in_use: u64) {
     let table = Table::new(lab.aws().dynamodb(), lab.table("JobsTable"));
     let row = Key::new("licence#outside#0", "licence");
     let wrong = ALWAYS.with(":wrong", in_use);
@@ -165,7 +172,7 @@ async fn tamper(lab: &Lab, in_use: u64) {
 }
 
 /// Notes a job as a holder of a licence of that type, past all conditions.
-async fn leave_behind(lab: &Lab, id: &str) {
+async fn leave_holder(lab: &Lab, id: &str) {
     let table = Table::new(lab.aws().dynamodb(), lab.table("JobsTable"));
     let row = Key::new("licence#outside#0", format!("holder#{id}"));
     let due = ALWAYS.with(":due", "2026-03-01T12:00:00Z");
@@ -173,13 +180,13 @@ async fn leave_behind(lab: &Lab, id: &str) {
 }
 
 /// Loses every message of a queue.
-async fn lose(lab: &Lab, logical_id: &str) {
+async fn purge_queue(lab: &Lab, logical_id: &str) {
     lab.cloud.functions.quiesce().await;
     lab.cloud.services.queues().purge(&queue(lab, logical_id)).unwrap();
 }
 
 /// Lets time pass in steps of five seconds, with a sweep each minute since the test began.
-async fn pass(lab: &Lab, clock: &mut u64, seconds: u64) {
+async fn pass_time(lab: &Lab, clock: &mut u64, seconds: u64) {
     for _ in 0..seconds / 5 {
         *clock += 5;
         lab.advance_seconds(5);

@@ -6,8 +6,8 @@
 //! every job is accounted for.
 
 mod actions;
-mod history;
-mod watch;
+mod harness;
+mod write_history;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use tests::{Lab, Setup};
 
 use crate::counted::text;
 use crate::faults::{run, sweep};
-use actions::{Done, Wish};
+use actions::{Action, ActionOutcome};
 
-pub(super) use watch::{POLLED, Watch};
+pub(super) use harness::{Harness, POLLED};
 
 /// Steps of one life.
 const STEPS: u64 = 10;
@@ -34,21 +34,21 @@ fn a_thousand_seeds_hold() {
 
 /// A job that a worker was given.
 #[derive(Debug, Clone)]
-struct Ticket {
+struct ClaimedJob {
     job: String,
     worker: &'static str,
     attempt: u64,
 }
 
 struct World {
-    watch: Watch,
+    harness: Harness,
     dice: Dice,
     jobs: Vec<String>,
     /// Idempotency keys and the bodies and jobs they stand for.
     once: BTreeMap<String, (Value, String)>,
     retried: BTreeSet<String>,
-    tickets: Vec<Ticket>,
-    wish: u64,
+    claimed: Vec<ClaimedJob>,
+    action: u64,
 }
 
 pub(super) async fn scenario(
@@ -58,13 +58,13 @@ pub(super) async fn scenario(
     let mut world = World::new(seed, faults).await;
     for _ in 0..STEPS {
         world.step().await?;
-        let rows = world.watch.rows().await;
-        world.watch.hold_licences(&rows, &world.retried)?;
+        let rows = world.harness.rows().await;
+        world.harness.check_licences(&rows, &world.retried)?;
     }
-    let faults = &world.watch.lab.cloud.faults;
+    let faults = &world.harness.lab.cloud.faults;
     let counts = faults.counts();
     faults.stop();
-    world.hold().await?;
+    world.check_end_state().await?;
     Ok(counts)
 }
 
@@ -72,40 +72,40 @@ impl World {
     async fn new(seed: u64, faults: Arc<Faults>) -> Self {
         faults.pause();
         let lab = Lab::with(Setup { seed, faults, skew_ms: 5_000, ..Setup::default() });
-        let watch = Watch::over(lab);
+        let harness = Harness::over(lab);
         let mut dice = Dice::new(seed ^ 0x10_b5);
-        let kind = json!({
+        let job_type = json!({
             "delivery": "poll", "maxConcurrent": 1 + dice.below(3),
             "licenceShards": 1 + dice.below(2),
             "retryPolicy": { "maxAttempts": 2, "backoffSeconds": 1 },
         });
-        assert_eq!(watch.decide(&kind).await.status, 201);
-        watch.lab.cloud.faults.resume();
+        assert_eq!(harness.save_type(&job_type).await.status, 201);
+        harness.lab.cloud.faults.resume();
         Self {
-            watch,
+            harness,
             dice,
             jobs: Vec::new(),
             once: BTreeMap::new(),
             retried: BTreeSet::new(),
-            tickets: Vec::new(),
-            wish: 0,
+            claimed: Vec::new(),
+            action: 0,
         }
     }
 
     /// Time passes, or several things happen at once.
     async fn step(&mut self) -> Result<(), String> {
-        let wishes: Vec<Wish> = match self.dice.below(8) {
+        let actions: Vec<Action> = match self.dice.below(8) {
             0 => {
                 self.pass_time().await;
                 return Ok(());
             }
             // Everyone wants the last licence, and there may be one less.
-            1 => vec![self.claim(), Wish::Limit(self.dice.below(3)), self.claim(), self.claim()],
-            _ => (0..=self.dice.below(3)).map(|_| self.wish()).collect(),
+            1 => vec![self.claim(), Action::Limit(self.dice.below(3)), self.claim(), self.claim()],
+            _ => (0..=self.dice.below(3)).map(|_| self.action()).collect(),
         };
-        let retried = wishes.iter().filter_map(Wish::retried);
+        let retried = actions.iter().filter_map(Action::retried);
         self.retried.extend(retried.map(str::to_owned));
-        let done = join_all(wishes.iter().map(|wish| wish.fulfil(&self.watch))).await;
+        let done = join_all(actions.iter().map(|action| action.perform(&self.harness))).await;
         for done in done {
             self.note(done?)?;
         }
@@ -117,21 +117,21 @@ impl World {
     }
 
     /// Something that somebody wants.
-    fn wish(&mut self) -> Wish {
-        self.wish += 1;
+    fn action(&mut self) -> Action {
+        self.action += 1;
         match self.dice.below(16) {
             0..5 => self.submit(),
             5 => self.submit_again(),
             6..9 => self.claim(),
             9..13 => self.say(),
             13 => self.decide(),
-            14 => Wish::Limit(self.dice.below(4)),
-            _ => Wish::Deliver,
+            14 => Action::Limit(self.dice.below(4)),
+            _ => Action::Deliver,
         }
     }
 
-    fn submit(&mut self) -> Wish {
-        let kind = [POLLED, POLLED, "echo", "fail-n-times"][self.below(4)];
+    fn submit(&mut self) -> Action {
+        let job_type = [POLLED, POLLED, "echo", "fail-n-times"][self.below(4)];
         let mut dependencies = BTreeSet::new();
         if !self.jobs.is_empty() {
             for _ in 0..self.below(3) {
@@ -139,49 +139,49 @@ impl World {
                 dependencies.insert(self.jobs[parent].clone());
             }
         }
-        let key = format!("key-{}", self.wish);
+        let key = format!("key-{}", self.action);
         let body = json!({
-            "jobType": kind, "priority": format!("P{}", self.dice.below(4)),
+            "jobType": job_type, "priority": format!("P{}", self.dice.below(4)),
             "payload": { "key": key, "times": self.dice.below(4) },
             "dependencies": dependencies,
             "onDependencyFailure": if self.dice.below(2) == 0 { "fail" } else { "run" },
         });
-        Wish::Submit { key, body }
+        Action::Submit { key, body }
     }
 
     /// The same key and body again are the same job.
-    fn submit_again(&mut self) -> Wish {
+    fn submit_again(&mut self) -> Action {
         let index = self.below(self.once.len());
         match self.once.iter().nth(index) {
-            Some((key, (body, _))) => Wish::Submit { key: key.clone(), body: body.clone() },
+            Some((key, (body, _))) => Action::Submit { key: key.clone(), body: body.clone() },
             None => self.submit(),
         }
     }
 
-    fn claim(&mut self) -> Wish {
-        Wish::Claim { worker: WORKERS[self.below(2)], max: 1 + self.dice.below(3) }
+    fn claim(&mut self) -> Action {
+        Action::Claim { worker: WORKERS[self.below(2)], max: 1 + self.dice.below(3) }
     }
 
     /// A worker says something of a job that it was given, maybe long ago.
-    fn say(&mut self) -> Wish {
-        let index = self.below(self.tickets.len());
-        let Some(ticket) = self.tickets.get(index).cloned() else { return self.claim() };
+    fn say(&mut self) -> Action {
+        let index = self.below(self.claimed.len());
+        let Some(claimed) = self.claimed.get(index).cloned() else { return self.claim() };
         let verb = ["start", "start", "heartbeat", "complete", "fail"][self.below(5)];
-        Wish::Say { ticket, verb, retryable: self.dice.below(3) > 0 }
+        Action::Report { claimed, verb, retryable: self.dice.below(3) > 0 }
     }
 
     /// Cancels a job, or wants it again.
-    fn decide(&mut self) -> Wish {
+    fn decide(&mut self) -> Action {
         let index = self.below(self.jobs.len());
         let Some(id) = self.jobs.get(index).cloned() else { return self.submit() };
-        if self.dice.below(2) == 0 { Wish::Cancel(id) } else { Wish::Retry(id) }
+        if self.dice.below(2) == 0 { Action::Cancel(id) } else { Action::Retry(id) }
     }
 
-    fn note(&mut self, done: Done) -> Result<(), String> {
+    fn note(&mut self, done: ActionOutcome) -> Result<(), String> {
         match done {
-            Done::Nothing => {}
-            Done::Given(tickets) => self.tickets.extend(tickets),
-            Done::Made { key, body, id } => match self.once.get(&key) {
+            ActionOutcome::Nothing => {}
+            ActionOutcome::Given(claimed) => self.claimed.extend(claimed),
+            ActionOutcome::Made { key, body, id } => match self.once.get(&key) {
                 Some((_, before)) if *before != id => {
                     return Err(format!("{key} made {before}, and then {id}"));
                 }
@@ -198,17 +198,17 @@ impl World {
     /// Messages arrive; often the sweep comes by, and sometimes workers have fallen silent.
     async fn pass_time(&mut self) {
         let seconds = [1, 20, 66, 130][self.below(4)];
-        self.watch.lab.advance_seconds(seconds);
+        self.harness.lab.advance_seconds(seconds);
         if seconds > 60 {
-            self.watch.sweep().await;
+            self.harness.sweep().await;
         }
-        self.watch.lab.cloud.settle().await;
+        self.harness.lab.cloud.settle().await;
     }
 
-    async fn hold(&self) -> Result<(), String> {
-        self.watch.decide(&json!({ "maxConcurrent": 2 })).await;
-        let jobs = self.watch.rest(&self.retried).await?;
-        let rows = self.watch.rows().await;
+    async fn check_end_state(&self) -> Result<(), String> {
+        self.harness.save_type(&json!({ "maxConcurrent": 2 })).await;
+        let jobs = self.harness.drain(&self.retried).await?;
+        let rows = self.harness.rows().await;
         for (key, (_, id)) in &self.once {
             let mark = format!("\"{key}\"");
             let made = rows.iter().filter(|row| text(row, "payload").contains(&mark));
@@ -220,6 +220,6 @@ impl World {
         if jobs.len() != self.jobs.len() {
             return Err(format!("{} were accepted, there are {}", self.jobs.len(), jobs.len()));
         }
-        self.watch.hold_ends(&jobs).await
+        self.harness.check_ends(&jobs).await
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tests::Lab;
 
 use crate::jobs::{
-    JOBS, begin, cancel, claim, claimed, complete, job, polled, polled_lab, retry, save, say,
+    JOBS, begin, cancel, claim, claimed, complete, job, polled, polled_lab, report, retry, save,
     start, submit_as,
 };
 
@@ -55,7 +55,7 @@ async fn a_time_that_has_not_come_is_named_and_told_apart_from_backoff() {
     let slow = json!({ "retryPolicy": { "maxAttempts": 3, "backoffSeconds": 3600 } });
     submit_as(&lab, "outside", slow).await;
     let id = begin(&lab, "outside", "w").await;
-    say(&lab, &id, "fail", "w", 1, json!({ "retryable": true, "error": "no" })).await;
+    report(&lab, &id, "fail", "w", 1, json!({ "retryable": true, "error": "no" })).await;
     let told = explained(&lab, &id).await;
     assert_eq!(told["reason"], "backoff", "{told}");
     assert!(told["explanation"].as_str().unwrap().starts_with("Attempt 1 failed"), "{told}");
@@ -106,7 +106,7 @@ async fn a_job_on_its_way_says_where_it_is() {
     assert_eq!(reason(&lab, &id).await, "running");
     cancel(&lab, &id).await;
     assert_eq!(reason(&lab, &id).await, "stopping");
-    say(&lab, &id, "fail", "w", 1, json!({ "retryable": false })).await;
+    report(&lab, &id, "fail", "w", 1, json!({ "retryable": false })).await;
     let told = explained(&lab, &id).await;
     assert_eq!(
         (&told["reason"], &told["explanation"]),
