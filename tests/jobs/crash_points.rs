@@ -1,7 +1,7 @@
-//! The same for jobs: each call of each function between a submission and an end that was told.
+//! Crash points of jobs: a fault at each call of each function between a submission and its announced end.
 //!
-//! Whichever call it was that went wrong, in the end every job has ended once, in the way and with the
-//! attempt that it would have without, nobody holds a licence, and the trail says so.
+//! Whichever call failed, every job ends once, with the status and the attempt that it would have without
+//! the fault, no job holds a licence, and the audit trail agrees.
 
 mod event_functions;
 
@@ -41,20 +41,20 @@ fn no_call_of_a_worker_can_fail_in_a_way_that_lasts() {
 fn no_call_of_an_owner_can_fail_in_a_way_that_lasts() {
     sweep("cancel what is queued", 3, |nth, fault| strike_cancel(false, nth, fault));
     sweep("cancel what runs", 2, |nth, fault| strike_cancel(true, nth, fault));
-    sweep("want again", 3, strike_retry);
+    sweep("retry", 3, strike_retry);
     sweep("change a limit", 3, strike_limit);
 }
 
 /// A lab with a polled type of two licences and two attempts.
 async fn harness() -> Harness {
-    let harness = Harness::over(Lab::new());
+    let harness = Harness::new(Lab::new());
     let retry = json!({ "maxAttempts": 2, "backoffSeconds": 1 });
     let job_type = json!({ "delivery": "poll", "maxConcurrent": 2, "retryPolicy": retry });
     assert_eq!(harness.save_type(&job_type).await.status, 201);
     harness
 }
 
-/// Repeats a call until it has an answer.
+/// Repeats a call until it has a definite response.
 async fn call_until_answered(
     harness: &Harness,
     method: Method,
@@ -74,19 +74,19 @@ async fn call_until_answered(
     }
 }
 
-/// Whether a function died of it, so that nobody was answered.
-fn is_death(fault: Fault) -> bool {
+/// Whether the function crashed, so that its caller got no response.
+fn is_crash(fault: Fault) -> bool {
     matches!(fault, Fault::CrashBefore | Fault::CrashAfter)
 }
 
-/// Whether the fault came; nothing goes wrong from now on.
-fn stop(harness: &Harness) -> bool {
+/// Stops all faults; whether the fault came.
+fn stop_faults(harness: &Harness) -> bool {
     let struck = !harness.lab.cloud.faults.is_waiting();
     harness.lab.cloud.faults.stop();
     struck
 }
 
-/// Lets everything end and compares how.
+/// Lets all jobs end and compares their ends.
 async fn check(harness: &Harness, context: &str, ends: &[(&str, End)]) -> Vec<Job> {
     let jobs =
         harness.drain(&BTreeSet::new()).await.map_err(|why| format!("{context}: {why}")).unwrap();
@@ -109,7 +109,7 @@ async fn strike_submission(waits: bool, nth: u64, fault: Fault) -> bool {
     harness.lab.cloud.functions.go_cold();
     harness.lab.cloud.faults.strike(nth, fault);
     let answer = call_until_answered(&harness, Method::POST, "/api/v1/jobs", &body).await;
-    let struck = stop(&harness);
+    let struck = stop_faults(&harness);
     let context = format!("submit, {waits}, call {nth}, {fault:?}: {}", answer.body);
     assert_eq!(answer.status, 201, "{context}");
     let payloads = harness.rows().await;
@@ -119,8 +119,8 @@ async fn strike_submission(waits: bool, nth: u64, fault: Fault) -> bool {
     struck
 }
 
-/// A worker's word about a job that has come as far as is needed for it.
-async fn strike_worker_call(word: &str, nth: u64, fault: Fault) -> bool {
+/// A worker's call about a job that has come as far as is needed for it.
+async fn strike_worker_call(operation: &str, nth: u64, fault: Fault) -> bool {
     let harness = harness().await;
     let id = submit(&harness.lab, &json!({ "jobType": POLLED })).await;
     let say = json!({ "workerId": "w", "attempt": 1 });
@@ -131,7 +131,7 @@ async fn strike_worker_call(word: &str, nth: u64, fault: Fault) -> bool {
         body["retryable"] = json!(retryable);
         (format!("/api/v1/jobs/{id}/fail"), body)
     };
-    let before = match word {
+    let before = match operation {
         "claim" => Vec::new(),
         "start" => vec![claim.clone()],
         _ => vec![claim.clone(), start.clone()],
@@ -139,7 +139,7 @@ async fn strike_worker_call(word: &str, nth: u64, fault: Fault) -> bool {
     for (path, body) in &before {
         assert_eq!(harness.lab.post(path, body).await.status, 200);
     }
-    let ((path, body), end) = match word {
+    let ((path, body), end) = match operation {
         "claim" => (claim, DONE),
         "start" => (start, DONE),
         "fail" => (fail(true), (JobStatus::Completed, 2)),
@@ -148,12 +148,12 @@ async fn strike_worker_call(word: &str, nth: u64, fault: Fault) -> bool {
     };
     harness.lab.cloud.faults.strike(nth, fault);
     let answer = call_until_answered(&harness, Method::POST, &path, &body).await;
-    let struck = stop(&harness);
-    let context = format!("{word}, call {nth}, {fault:?}: {}", answer.body);
-    // Who failed and asks again has been heard: that run is over.
-    let heard = word == "fail" && is_death(fault) && answer.status == 409;
-    assert!(answer.status == 200 || heard, "{context}");
-    if ["start", "heartbeat"].contains(&word) {
+    let struck = stop_faults(&harness);
+    let context = format!("{operation}, call {nth}, {fault:?}: {}", answer.body);
+    // A worker that repeats `fail` after a crash is refused: the first one counted.
+    let counted = operation == "fail" && is_crash(fault) && answer.status == 409;
+    assert!(answer.status == 200 || counted, "{context}");
+    if ["start", "heartbeat"].contains(&operation) {
         let done = harness.lab.post(&format!("/api/v1/jobs/{id}/complete"), &say).await;
         assert_eq!(done.status, 200, "{context}: {}", done.body);
     }
@@ -173,7 +173,7 @@ async fn strike_cancel(running: bool, nth: u64, fault: Fault) -> bool {
     harness.lab.cloud.faults.strike(nth, fault);
     let path = format!("/api/v1/jobs/{id}");
     let answer = call_until_answered(&harness, Method::DELETE, &path, &Value::Null).await;
-    let struck = stop(&harness);
+    let struck = stop_faults(&harness);
     let context = format!("cancel, {running}, call {nth}, {fault:?}: {}", answer.body);
     assert!(answer.status.is_success(), "{context}");
     if running {
@@ -193,11 +193,11 @@ async fn strike_retry(nth: u64, fault: Fault) -> bool {
     harness.lab.cloud.faults.strike(nth, fault);
     let answer =
         call_until_answered(&harness, Method::POST, &format!("{path}/retry"), &Value::Null).await;
-    let struck = stop(&harness);
+    let struck = stop_faults(&harness);
     let context = format!("retry, call {nth}, {fault:?}: {}", answer.body);
-    // Who asks again meets what the first try made of it.
-    let heard = is_death(fault) && answer.status == 409;
-    assert!(answer.status == 200 || heard, "{context}");
+    // A repeat after a crash is refused: the first one counted.
+    let counted = is_crash(fault) && answer.status == 409;
+    assert!(answer.status == 200 || counted, "{context}");
     check(&harness, &context, &[(&id, (JobStatus::Completed, 2))]).await;
     struck
 }
@@ -217,7 +217,7 @@ async fn strike_limit(nth: u64, fault: Fault) -> bool {
     let path = format!("/api/v1/job-types/{POLLED}");
     let answer =
         call_until_answered(&harness, Method::PUT, &path, &json!({ "maxConcurrent": 1 })).await;
-    let struck = stop(&harness);
+    let struck = stop_faults(&harness);
     let context = format!("limit, call {nth}, {fault:?}: {}", answer.body);
     assert!(answer.status.is_success(), "{context}");
     let given = harness.lab.post(&claim.0, &claim.1).await;

@@ -1,9 +1,9 @@
 //! Jobs under faults.
 //!
-//! Jobs are submitted, claimed, worked on, cancelled and wanted again, several things at a time, while
-//! limits change, workers fall silent and clocks jump. Licences are counted after every step, and over
-//! every single write; afterwards nothing goes wrong any more, a healthy worker does what is left, and
-//! every job is accounted for.
+//! Jobs are submitted, claimed, worked on, cancelled and retried, several actions at a time, while limits
+//! change, workers miss heartbeats and clocks jump. Licences are counted after every step, and over
+//! every single write; afterwards the faults stop, a healthy worker completes the other jobs, and every
+//! job is accounted for.
 
 mod actions;
 mod harness;
@@ -32,7 +32,7 @@ fn a_thousand_seeds_hold() {
     sweep("jobs", |seed| run(scenario(seed, Faults::seeded(seed, 60))));
 }
 
-/// A job that a worker was given.
+/// A job that a worker has claimed.
 #[derive(Debug, Clone)]
 struct ClaimedJob {
     job: String,
@@ -44,8 +44,8 @@ struct World {
     harness: Harness,
     dice: Dice,
     jobs: Vec<String>,
-    /// Idempotency keys and the bodies and jobs they stand for.
-    once: BTreeMap<String, (Value, String)>,
+    /// Idempotency keys with the bodies and jobs they stand for.
+    submitted: BTreeMap<String, (Value, String)>,
     retried: BTreeSet<String>,
     claimed: Vec<ClaimedJob>,
     action: u64,
@@ -72,7 +72,7 @@ impl World {
     async fn new(seed: u64, faults: Arc<Faults>) -> Self {
         faults.pause();
         let lab = Lab::with(Setup { seed, faults, skew_ms: 5_000, ..Setup::default() });
-        let harness = Harness::over(lab);
+        let harness = Harness::new(lab);
         let mut dice = Dice::new(seed ^ 0x10_b5);
         let job_type = json!({
             "delivery": "poll", "maxConcurrent": 1 + dice.below(3),
@@ -85,29 +85,29 @@ impl World {
             harness,
             dice,
             jobs: Vec::new(),
-            once: BTreeMap::new(),
+            submitted: BTreeMap::new(),
             retried: BTreeSet::new(),
             claimed: Vec::new(),
             action: 0,
         }
     }
 
-    /// Time passes, or several things happen at once.
+    /// Time passes, or several actions are taken at once.
     async fn step(&mut self) -> Result<(), String> {
         let actions: Vec<Action> = match self.dice.below(8) {
             0 => {
                 self.pass_time().await;
                 return Ok(());
             }
-            // Everyone wants the last licence, and there may be one less.
+            // Concurrent claims of the last licence, while the limit may be lowered.
             1 => vec![self.claim(), Action::Limit(self.dice.below(3)), self.claim(), self.claim()],
             _ => (0..=self.dice.below(3)).map(|_| self.action()).collect(),
         };
         let retried = actions.iter().filter_map(Action::retried);
         self.retried.extend(retried.map(str::to_owned));
-        let done = join_all(actions.iter().map(|action| action.perform(&self.harness))).await;
-        for done in done {
-            self.note(done?)?;
+        let outcomes = join_all(actions.iter().map(|action| action.perform(&self.harness))).await;
+        for outcome in outcomes {
+            self.record(outcome?)?;
         }
         Ok(())
     }
@@ -116,15 +116,15 @@ impl World {
         usize::try_from(self.dice.below(bound as u64)).unwrap_or(0)
     }
 
-    /// Something that somebody wants.
+    /// A random action of a user, a worker or an admin.
     fn action(&mut self) -> Action {
         self.action += 1;
         match self.dice.below(16) {
             0..5 => self.submit(),
             5 => self.submit_again(),
             6..9 => self.claim(),
-            9..13 => self.say(),
-            13 => self.decide(),
+            9..13 => self.report(),
+            13 => self.cancel_or_retry(),
             14 => Action::Limit(self.dice.below(4)),
             _ => Action::Deliver,
         }
@@ -151,8 +151,8 @@ impl World {
 
     /// The same key and body again are the same job.
     fn submit_again(&mut self) -> Action {
-        let index = self.below(self.once.len());
-        match self.once.iter().nth(index) {
+        let index = self.below(self.submitted.len());
+        match self.submitted.iter().nth(index) {
             Some((key, (body, _))) => Action::Submit { key: key.clone(), body: body.clone() },
             None => self.submit(),
         }
@@ -162,40 +162,40 @@ impl World {
         Action::Claim { worker: WORKERS[self.below(2)], max: 1 + self.dice.below(3) }
     }
 
-    /// A worker says something of a job that it was given, maybe long ago.
-    fn say(&mut self) -> Action {
+    /// A worker reports something about a job that it claimed, maybe long ago.
+    fn report(&mut self) -> Action {
         let index = self.below(self.claimed.len());
         let Some(claimed) = self.claimed.get(index).cloned() else { return self.claim() };
         let verb = ["start", "start", "heartbeat", "complete", "fail"][self.below(5)];
         Action::Report { claimed, verb, retryable: self.dice.below(3) > 0 }
     }
 
-    /// Cancels a job, or wants it again.
-    fn decide(&mut self) -> Action {
+    /// Cancels a job, or retries it.
+    fn cancel_or_retry(&mut self) -> Action {
         let index = self.below(self.jobs.len());
         let Some(id) = self.jobs.get(index).cloned() else { return self.submit() };
         if self.dice.below(2) == 0 { Action::Cancel(id) } else { Action::Retry(id) }
     }
 
-    fn note(&mut self, done: ActionOutcome) -> Result<(), String> {
-        match done {
+    fn record(&mut self, outcome: ActionOutcome) -> Result<(), String> {
+        match outcome {
             ActionOutcome::Nothing => {}
-            ActionOutcome::Given(claimed) => self.claimed.extend(claimed),
-            ActionOutcome::Made { key, body, id } => match self.once.get(&key) {
+            ActionOutcome::Claimed(claimed) => self.claimed.extend(claimed),
+            ActionOutcome::Submitted { key, body, id } => match self.submitted.get(&key) {
                 Some((_, before)) if *before != id => {
                     return Err(format!("{key} made {before}, and then {id}"));
                 }
                 Some(_) => {}
                 None => {
                     self.jobs.push(id.clone());
-                    self.once.insert(key, (body, id));
+                    self.submitted.insert(key, (body, id));
                 }
             },
         }
         Ok(())
     }
 
-    /// Messages arrive; often the sweep comes by, and sometimes workers have fallen silent.
+    /// Time passes: messages are delivered, the sweep may run, and workers may miss their heartbeats.
     async fn pass_time(&mut self) {
         let seconds = [1, 20, 66, 130][self.below(4)];
         self.harness.lab.advance_seconds(seconds);
@@ -209,7 +209,7 @@ impl World {
         self.harness.save_type(&json!({ "maxConcurrent": 2 })).await;
         let jobs = self.harness.drain(&self.retried).await?;
         let rows = self.harness.rows().await;
-        for (key, (_, id)) in &self.once {
+        for (key, (_, id)) in &self.submitted {
             let mark = format!("\"{key}\"");
             let made = rows.iter().filter(|row| text(row, "payload").contains(&mark));
             let made: Vec<&str> = made.map(|row| text(row, "pk")).collect();

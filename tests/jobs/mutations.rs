@@ -1,4 +1,4 @@
-//! Bugs planted in what `jobs`, `dispatch`, `work` and `sweep-jobs` ask of the store and the queues.
+//! Mutations of the requests that `jobs`, `dispatch`, `work` and `sweep-jobs` send to the store and the queues.
 
 use local::faults::{Faults, Mutation};
 use serde_json::{Value, json};
@@ -8,32 +8,32 @@ use crate::faults::planted::{hunt, parts, unconditional, without};
 use crate::faults::run;
 
 #[test]
-fn every_bug_planted_in_licences_is_caught() {
+fn every_mutation_of_licences_is_caught() {
     let bugs: [(&str, Mutation); 7] = [
-        ("a licence is taken without asking", taken_without_asking),
+        ("a licence is taken without a condition", taken_without_condition),
         ("a licence is free unless exactly all are taken", taken_unless_equal),
         ("a licence is not given back", kept_for_ever),
         ("a licence is given back twice", given_twice),
-        ("a bare counter, nobody is noted", nobody_noted),
-        ("a new limit is not told to the rows", limit_untold),
-        ("a silent worker keeps its licence", silence_unseen),
+        ("a bare counter without holder rows", no_holder_rows),
+        ("a new limit is not written to the rows", limit_not_split),
+        ("missed heartbeats are not found", missed_heartbeats_unseen),
     ];
     hunt_all(&bugs);
 }
 
 #[test]
-fn every_bug_planted_in_the_lives_of_jobs_is_caught() {
+fn every_mutation_of_the_lives_of_jobs_is_caught() {
     let bugs: [(&str, Mutation); 10] = [
         ("a change ignores the version", version_ignored),
         ("a heartbeat of any run counts", fence_missing),
         ("a job is queued again without its attempt", attempt_forgotten),
         ("a change leaves no record", record_forgotten),
-        ("the answer is not kept", answer_not_kept),
-        ("an end is counted as often as it is told", edge_kept),
-        ("ends count as told when they come", settled_at_once),
-        ("the sweep overlooks untold ends", untold_ends_unseen),
+        ("the answer is not stored", answer_not_stored),
+        ("an end is counted as often as it is announced", edge_kept),
+        ("ends count as announced at once", announced_at_once),
+        ("the sweep overlooks unannounced ends", unannounced_ends_unseen),
         ("the sweep overlooks lost wake-ups", lost_wake_ups_unseen),
-        ("a failure leaves no letter", letter_forgotten),
+        ("a failure leaves no dead letter", dead_letter_forgotten),
     ];
     hunt_all(&bugs);
 }
@@ -56,7 +56,7 @@ fn is_count(part: &Value, update: &str) -> bool {
 const TAKE: &str = "SET #max = if_not_exists(#max, :limit) ADD in_use :one, v :one";
 const GIVE: &str = "ADD in_use :less, v :one";
 
-fn taken_without_asking(_: &str, request: &mut Value) {
+fn taken_without_condition(_: &str, request: &mut Value) {
     for (_, part) in parts(request).filter(|(_, part)| is_count(part, TAKE)) {
         unconditional(part, &[]);
     }
@@ -80,13 +80,13 @@ fn given_twice(_: &str, request: &mut Value) {
     }
 }
 
-fn nobody_noted(_: &str, request: &mut Value) {
+fn no_holder_rows(_: &str, request: &mut Value) {
     without(request, |_, part| {
         begins(&part["Item"]["sk"], "holder#") || begins(&part["Key"]["sk"], "holder#")
     });
 }
 
-fn limit_untold(_: &str, request: &mut Value) {
+fn limit_not_split(_: &str, request: &mut Value) {
     without(request, |job_type, part| {
         job_type == "Update" && part["Key"]["sk"]["S"] == "licence" && {
             part["UpdateExpression"]
@@ -96,10 +96,10 @@ fn limit_untold(_: &str, request: &mut Value) {
     });
 }
 
-fn silence_unseen(operation: &str, request: &mut Value) {
+fn missed_heartbeats_unseen(operation: &str, request: &mut Value) {
     let values = &mut request["ExpressionAttributeValues"];
     if operation == "Query" && values[":holder"].is_object() {
-        values[":holder"] = json!({ "S": "nobody#" });
+        values[":holder"] = json!({ "S": "none#" });
     }
 }
 
@@ -136,7 +136,7 @@ fn record_forgotten(_: &str, request: &mut Value) {
     without(request, |_, part| begins(&part["Item"]["sk"], "event#"));
 }
 
-fn answer_not_kept(_: &str, request: &mut Value) {
+fn answer_not_stored(_: &str, request: &mut Value) {
     without(request, |_, part| begins(&part["Item"]["pk"], "once#"));
 }
 
@@ -144,7 +144,7 @@ fn edge_kept(_: &str, request: &mut Value) {
     without(request, |job_type, part| job_type == "Delete" && begins(&part["Key"]["sk"], "child#"));
 }
 
-fn settled_at_once(_: &str, request: &mut Value) {
+fn announced_at_once(_: &str, request: &mut Value) {
     for (_, part) in parts(request).filter(|(_, part)| is_job(part)) {
         if begins(&part["Item"]["gsi2pk"], "ended#") {
             part["Item"]["settled"] = json!({ "BOOL": true });
@@ -152,7 +152,7 @@ fn settled_at_once(_: &str, request: &mut Value) {
     }
 }
 
-fn untold_ends_unseen(operation: &str, request: &mut Value) {
+fn unannounced_ends_unseen(operation: &str, request: &mut Value) {
     blind(operation, request, "ended#");
 }
 
@@ -162,7 +162,7 @@ fn lost_wake_ups_unseen(operation: &str, request: &mut Value) {
     }
 }
 
-/// A query of that list finds nothing.
+/// A query of that list returns no items.
 fn blind(operation: &str, request: &mut Value, list: &str) {
     let values = &mut request["ExpressionAttributeValues"];
     if operation == "Query" && begins(&values[":list"], list) {
@@ -170,7 +170,7 @@ fn blind(operation: &str, request: &mut Value, list: &str) {
     }
 }
 
-fn letter_forgotten(operation: &str, request: &mut Value) {
+fn dead_letter_forgotten(operation: &str, request: &mut Value) {
     let body = request["MessageBody"].as_str().unwrap_or_default();
     if operation == "SendMessage" && body.contains("JobFailed") {
         request["MessageBody"] = json!("{}");

@@ -57,16 +57,16 @@ fn new_job(n: u8, dependencies: &[JobId]) -> Job {
 }
 
 async fn submit(jobs: &Jobs, job: &Job) -> SubmitOutcome {
-    let wanted = JobInsert {
+    let insert = JobInsert {
         job,
         payload: Some("1"),
         open_dependencies: &job.dependencies,
         idempotency: None,
     };
-    jobs.submit(wanted, at(0), &format!("submit-{}", job.id.as_str())).await.unwrap()
+    jobs.submit(insert, at(0), &format!("submit-{}", job.id.as_str())).await.unwrap()
 }
 
-/// Decides and writes; what came of it and what was decided.
+/// Decides and commits an event; returns the outcome and the decision.
 async fn apply_event(
     jobs: &Jobs,
     before: &Job,
@@ -139,13 +139,13 @@ async fn the_second_with_a_key_gets_the_answer_of_the_first() {
             operation: "submitJob",
             key: "key",
             fingerprint: [fingerprint; 32],
-            claimant: "someone",
+            claimant: "claimant",
             deadline: at(30),
         };
         let (job, kept) = (new_job(n, &[]), answer(&n.to_string()));
         let idempotency = Some((&request, &kept));
-        let wanted = JobInsert { job: &job, payload: None, open_dependencies: &[], idempotency };
-        jobs.submit(wanted, at(0), &format!("once-{n}")).await.unwrap()
+        let insert = JobInsert { job: &job, payload: None, open_dependencies: &[], idempotency };
+        jobs.submit(insert, at(0), &format!("once-{n}")).await.unwrap()
     };
     assert_eq!(attempt(1, 0).await, SubmitOutcome::Created);
     assert_eq!(attempt(2, 0).await, SubmitOutcome::Repeated(Claim::Answered(answer("1"))));
@@ -173,7 +173,7 @@ async fn a_change_of_a_version_that_is_gone_is_not_written() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_was_heard_of_since_is_not_taken_for_silent() {
+async fn a_heartbeat_since_the_read_keeps_the_job_with_its_worker() {
     let (_lab, jobs) = fresh();
     let seen = running(&jobs, 1).await;
     let JobDecision::Change(after) = transition(
@@ -197,7 +197,7 @@ async fn whoever_was_heard_of_since_is_not_taken_for_silent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_who_runs_a_job_is_heard() {
+async fn only_the_worker_that_runs_a_job_may_send_heartbeats() {
     let (_lab, jobs) = fresh();
     let job = running(&jobs, 1).await;
     for (name, attempt) in [("w", 2), ("v", 1)] {
@@ -229,7 +229,7 @@ async fn a_dependency_is_counted_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_is_settled_unless_it_is_no_end_any_more() {
+async fn an_end_is_marked_as_announced_unless_the_job_was_retried() {
     let (_lab, jobs) = fresh();
     let job = new_job(1, &[]);
     submit(&jobs, &job).await;

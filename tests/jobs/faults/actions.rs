@@ -1,4 +1,4 @@
-//! What people and workers want, and what comes of it.
+//! Actions of users, workers and admins, and their outcomes.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -6,7 +6,6 @@ use tests::root_key;
 
 use super::{ClaimedJob, Harness, POLLED};
 
-/// Something that somebody wants.
 #[derive(Debug, Clone)]
 pub(super) enum Action {
     Submit { key: String, body: Value },
@@ -18,15 +17,14 @@ pub(super) enum Action {
     Deliver,
 }
 
-/// What came of it.
 pub(super) enum ActionOutcome {
     Nothing,
-    Given(Vec<ClaimedJob>),
-    Made { key: String, body: Value, id: String },
+    Claimed(Vec<ClaimedJob>),
+    Submitted { key: String, body: Value, id: String },
 }
 
 impl Action {
-    /// The job that is wanted again.
+    /// The job that is retried.
     pub(super) fn retried(&self) -> Option<&str> {
         if let Self::Retry(id) = self { Some(id) } else { None }
     }
@@ -36,7 +34,7 @@ impl Action {
             Self::Submit { key, body } => return submit(harness, key, body).await,
             Self::Claim { worker, max } => return Ok(claim(harness, worker, *max).await),
             Self::Report { claimed, verb, retryable } => {
-                say(harness, claimed, verb, *retryable).await?;
+                report(harness, claimed, verb, *retryable).await?;
             }
             Self::Cancel(id) => {
                 let call = harness.lab.call(Method::DELETE, &format!("/api/v1/jobs/{id}"));
@@ -67,7 +65,7 @@ async fn submit(harness: &Harness, key: &str, body: &Value) -> Result<ActionOutc
         let in_progress = answer.text("type") == "/docs#in-progress";
         if answer.status == 201 {
             let id = answer.text("jobId").to_owned();
-            return Ok(ActionOutcome::Made { key: key.to_owned(), body: body.clone(), id });
+            return Ok(ActionOutcome::Submitted { key: key.to_owned(), body: body.clone(), id });
         }
         if !answer.status.is_server_error() && !in_progress {
             return Err(format!("{body} was answered {} {}", answer.status, answer.body));
@@ -86,10 +84,10 @@ async fn claim(harness: &Harness, worker: &'static str, max: u64) -> ActionOutco
         worker,
         attempt: job["attempt"].as_u64().unwrap_or(0),
     };
-    ActionOutcome::Given(given.map(claimed).collect())
+    ActionOutcome::Claimed(given.map(claimed).collect())
 }
 
-async fn say(
+async fn report(
     harness: &Harness,
     claimed: &ClaimedJob,
     verb: &str,

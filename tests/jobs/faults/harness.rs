@@ -1,4 +1,4 @@
-//! Watches jobs: what holds of their licences at every instant, and of their ends.
+//! The invariants of licences at every write, and of jobs that have ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,19 +16,19 @@ use super::ClaimedJob;
 use super::write_history::{State, WriteHistory};
 use crate::counted::{self, Item, number, text};
 
-/// A type whose workers ask for their jobs.
+/// A polled type.
 pub(in crate::jobs) const POLLED: &str = "polled";
 
-/// Looks at a lab without disturbing it.
+/// Reads a lab's rows and queues without changing them.
 pub(in crate::jobs) struct Harness {
     pub(in crate::jobs) lab: Lab,
-    /// Meets no faults, so that looking changes nothing.
+    /// Meets no faults, so that reading changes nothing.
     aws: Aws,
 }
 
 impl Harness {
-    /// From now on, every transaction and every notice is kept.
-    pub(in crate::jobs) fn over(lab: Lab) -> Self {
+    /// Records every transaction and every notice from now on.
+    pub(in crate::jobs) fn new(lab: Lab) -> Self {
         lab.cloud
             .faults
             .record(|call| matches!(call.operation.as_str(), "Publish" | "TransactWriteItems"));
@@ -37,7 +37,7 @@ impl Harness {
         Self { lab, aws }
     }
 
-    /// Every row, at one moment.
+    /// All rows at once.
     pub(in crate::jobs) async fn rows(&self) -> Vec<Item> {
         let scan = self.aws.dynamodb().scan().table_name(self.lab.table("JobsTable"));
         scan.consistent_read(true).send().await.unwrap().items.unwrap_or_default()
@@ -47,7 +47,7 @@ impl Harness {
         Jobs::new(Table::new(self.aws.dynamodb(), self.lab.table("JobsTable")))
     }
 
-    /// Decides about the polled type.
+    /// Saves the polled type.
     pub(in crate::jobs) async fn save_type(&self, body: &Value) -> Response {
         let call = self.lab.call(Method::PUT, &format!("/api/v1/job-types/{POLLED}"));
         call.by(&root_key()).json(body).send().await
@@ -61,7 +61,7 @@ impl Harness {
         }
     }
 
-    /// Nothing goes wrong any more and a healthy worker does what is left; says what there is then.
+    /// Runs the system without faults and with a healthy worker until all jobs have ended; returns them.
     pub(in crate::jobs) async fn drain(
         &self,
         retried: &BTreeSet<String>,
@@ -80,18 +80,18 @@ impl Harness {
                 return Ok(jobs);
             }
         }
-        Err("some jobs never end, or their ends are never told".to_owned())
+        Err("some jobs never end, or their ends are never announced".to_owned())
     }
 
-    /// A healthy worker takes what there is and completes it.
+    /// A healthy worker claims all ready jobs and completes them.
     async fn work(&self) {
         let body = json!({ "workerId": "healthy", "max": 20 });
         let given = self.lab.post(&format!("/api/v1/job-types/{POLLED}/claim"), &body).await;
         for job in given.body["jobs"].as_array().into_iter().flatten() {
-            let word = json!({ "workerId": "healthy", "attempt": job["attempt"] });
+            let body = json!({ "workerId": "healthy", "attempt": job["attempt"] });
             let path = format!("/api/v1/jobs/{}", job["jobId"].as_str().unwrap_or_default());
-            self.lab.post(&format!("{path}/start"), &word).await;
-            self.lab.post(&format!("{path}/complete"), &word).await;
+            self.lab.post(&format!("{path}/start"), &body).await;
+            self.lab.post(&format!("{path}/complete"), &body).await;
         }
     }
 
@@ -100,9 +100,9 @@ impl Harness {
         self.lab.cloud.faults.recorded().len()
     }
 
-    /// A heartbeat that was accepted since write `began` was one of the run that was going on.
+    /// A heartbeat that was accepted since write `began` belonged to the current run.
     pub(super) fn check_fence(&self, claimed: &ClaimedJob, began: usize) -> Result<(), String> {
-        let history = WriteHistory::of(&self.lab.cloud.faults.recorded());
+        let history = WriteHistory::replay(&self.lab.cloud.faults.recorded());
         let states = history.states.get(&claimed.job).map(Vec::as_slice).unwrap_or_default();
         let before = states.iter().rev().find(|state| state.write < began);
         let since = states.iter().filter(|state| state.write >= began);
@@ -114,11 +114,11 @@ impl Harness {
         if before.into_iter().chain(since).any(is_it) {
             return Ok(());
         }
-        Err(format!("{claimed:?} was heard, of {states:?}"))
+        Err(format!("{claimed:?} was accepted, in {states:?}"))
     }
 
-    /// Holders are the jobs that hold, licences count them, and at no instant was anyone let in over
-    /// the limit or before its time.
+    /// The holder rows are those of the jobs that hold licences, the licence rows count them, and no write
+    /// assigned a job over the limit or started it before its dependencies ended.
     pub(in crate::jobs) fn check_licences(
         &self,
         rows: &[Item],
@@ -142,7 +142,7 @@ impl Harness {
             }
         }
         if held != holders {
-            return Err(format!("{held:?} hold licences, and {holders:?} are noted"));
+            return Err(format!("{held:?} hold licences, and {holders:?} are holder rows"));
         }
         for row in rows.iter().filter(is_licence).filter(|row| text(row, "sk") == "licence") {
             let count = held.get(text(row, "pk")).map_or(0, BTreeSet::len) as u64;
@@ -150,19 +150,19 @@ impl Harness {
                 return Err(format!("{count} hold what {row:?} counts"));
             }
         }
-        let history = WriteHistory::of(&self.lab.cloud.faults.recorded());
-        if let Some(over) = history.over.into_iter().next() {
-            return Err(over);
+        let history = WriteHistory::replay(&self.lab.cloud.faults.recorded());
+        if let Some(error) = history.over_limit.into_iter().next() {
+            return Err(error);
         }
-        // What was wanted again may be open again.
-        match history.early.iter().find(|(_, parent)| !retried.contains(parent)) {
+        // A retried dependency may be open again.
+        match history.started_early.iter().find(|(_, parent)| !retried.contains(parent)) {
             Some((child, parent)) => Err(format!("{child} began before {parent} ended")),
             None => Ok(()),
         }
     }
 
-    /// Nobody waits in vain, nothing ran too often, what failed left a letter, everyone was told, and
-    /// every trail leads to its job.
+    /// No edge is left, no job ran too often, failed jobs have dead letters, all ends were published, and
+    /// every audit trail replays to its job.
     pub(in crate::jobs) async fn check_ends(&self, jobs: &[Job]) -> Result<(), String> {
         let rows = self.rows().await;
         if let Some(edge) = rows.iter().find(|row| text(row, "sk").starts_with("child#")) {
@@ -170,23 +170,24 @@ impl Harness {
         }
         let queue = counted::queue(&self.lab, "WorkDeadLetters");
         let dead_letters = self.lab.cloud.services.queues().receive(&queue, 10_000, None).unwrap();
-        let told = self.lab.cloud.faults.recorded();
-        let told: Vec<&Recorded> = told.iter().filter(|call| call.operation == "Publish").collect();
+        let published = self.lab.cloud.faults.recorded();
+        let published: Vec<&Recorded> =
+            published.iter().filter(|call| call.operation == "Publish").collect();
         for job in jobs {
             let id = job.id.as_str();
             if job.attempt > job.last_attempt {
                 return Err(format!("{id} ran too often: {job:?}"));
             }
             let is_of = |body: &str| {
-                let letter: Value = serde_json::from_str(body).unwrap_or_default();
-                letter["type"] == "JobFailed" && letter["jobId"] == id
+                let body: Value = serde_json::from_str(body).unwrap_or_default();
+                body["type"] == "JobFailed" && body["jobId"] == id
             };
             let gave_up = job.status == JobStatus::Failed && job.started_at.is_some();
-            if gave_up && !dead_letters.iter().any(|letter| is_of(&letter.body)) {
+            if gave_up && !dead_letters.iter().any(|message| is_of(&message.body)) {
                 return Err(format!("{id} failed and left no dead letter"));
             }
             let names = |body: &[u8]| String::from_utf8_lossy(body).contains(id);
-            if !told.iter().any(|call| call.done && names(&call.body)) {
+            if !published.iter().any(|call| call.done && names(&call.body)) {
                 return Err(format!("the end of {id} was not published"));
             }
             self.check_audit_trail(job).await?;
@@ -194,14 +195,14 @@ impl Harness {
         Ok(())
     }
 
-    /// The trail leads to the job, and no run of it was begun twice.
+    /// The audit trail replays to the job.
     async fn check_audit_trail(&self, job: &Job) -> Result<(), String> {
         let trail = self.store().audit_trail(&job.id, 1_000, None).await.unwrap().items;
         let plain = |job: Job| Job { heartbeat_at: None, progress: 0, end_announced: false, ..job };
-        let walked = replay(&trail).map(plain);
-        if walked == Some(plain(job.clone())) {
+        let replayed = replay(&trail).map(plain);
+        if replayed == Some(plain(job.clone())) {
             return Ok(());
         }
-        Err(format!("the trail leads to {walked:?} instead of {job:?}"))
+        Err(format!("the audit trail replays to {replayed:?} instead of {job:?}"))
     }
 }

@@ -1,4 +1,4 @@
-//! Jobs that wait for each other.
+//! Jobs that depend on each other.
 
 use std::collections::{HashMap, HashSet};
 
@@ -109,11 +109,11 @@ async fn a_failed_parent_fails_its_children_and_theirs_unless_they_run_all_the_s
     assert_eq!(status(&lab, &hardy).await, "QUEUED");
     let queue = queue(&lab, "WorkDeadLetters");
     let dead_letters = lab.cloud.services.queues().depth(&queue).unwrap().visible;
-    assert_eq!(dead_letters, 1, "only what was tried leaves a letter");
+    assert_eq!(dead_letters, 1, "only a job that ran leaves a dead letter");
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_cancelled_while_it_waited_is_counted_on_and_may_be_wanted_again() {
+async fn a_job_cancelled_while_it_waited_goes_on_counting_and_may_be_retried() {
     let lab = polled_lab(5).await;
     let parent = submit_as(&lab, "outside", json!({})).await;
     let early = submit_as(&lab, "outside", json!({ "dependencies": [parent] })).await;
@@ -144,14 +144,14 @@ async fn a_dependency_that_has_ended_is_not_waited_for() {
     let hardy = submit_as(&lab, "outside", more).await;
     assert_eq!(status(&lab, &hardy).await, "QUEUED");
     lab.cloud.settle().await;
-    assert!(stored(&lab, &after_bad).await.end_announced, "its end is told like any other");
+    assert!(stored(&lab, &after_bad).await.end_announced, "its end is announced like any other");
 }
 
 /// Layers of the large graph, of a hundred nodes each: ten thousand in all.
 const LAYERS: usize = 100;
 
 #[tokio::test(start_paused = true)]
-async fn in_a_large_graph_nobody_runs_early_twice_or_never() {
+async fn in_a_large_graph_no_job_runs_early_twice_or_never() {
     let lab = polled_lab(1_000).await;
     let mut parents: HashMap<String, Vec<String>> = HashMap::new();
     let mut above: Vec<String> = Vec::new();

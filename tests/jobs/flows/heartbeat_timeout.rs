@@ -1,4 +1,4 @@
-//! Workers that are not heard of any more, and runs that take too long.
+//! Missed heartbeats, and runs that take too long.
 
 use serde_json::json;
 use tests::Lab;
@@ -9,14 +9,14 @@ use crate::jobs::{
 };
 
 /// Seconds until the job is in that state, from now on.
-async fn until(lab: &Lab, clock: &mut u64, id: &str, wanted: &str) -> u64 {
+async fn until(lab: &Lab, clock: &mut u64, id: &str, expected: &str) -> u64 {
     for waited in (5..=300).step_by(5) {
         pass_time(lab, clock, 5).await;
-        if status(lab, id).await == wanted {
+        if status(lab, id).await == expected {
             return waited;
         }
     }
-    panic!("it never was {wanted}: {}", job(lab, id).await.body);
+    panic!("it never was {expected}: {}", job(lab, id).await.body);
 }
 
 #[tokio::test(start_paused = true)]
@@ -44,7 +44,7 @@ async fn a_killed_workers_job_is_queued_again_60_to_75_seconds_after_its_last_he
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_job_that_kills_its_workers_ends_after_its_last_attempt_with_a_letter() {
+async fn a_job_that_kills_its_workers_ends_after_its_last_attempt_with_a_dead_letter() {
     let lab = Lab::new();
     let mut clock = 0;
     polled(&lab, "outside", 1).await;
@@ -67,7 +67,7 @@ async fn a_job_that_kills_its_workers_ends_after_its_last_attempt_with_a_letter(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_job_that_nobody_begins_is_queued_again_and_has_used_nothing_up() {
+async fn a_job_that_no_worker_starts_is_queued_again_and_uses_up_no_attempt() {
     let lab = Lab::new();
     let mut clock = 0;
     polled(&lab, "outside", 1).await;
@@ -94,7 +94,7 @@ async fn an_assignment_that_was_lost_on_its_way_is_made_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_takes_too_long_is_ended_though_its_worker_speaks() {
+async fn a_run_that_takes_too_long_is_ended_though_its_worker_sends_heartbeats() {
     let lab = Lab::new();
     let mut clock = 0;
     polled(&lab, "outside", 1).await;
@@ -115,7 +115,7 @@ async fn a_run_that_takes_too_long_is_ended_though_its_worker_speaks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_silent_worker_that_was_asked_to_stop_has_stopped() {
+async fn a_cancelled_run_that_misses_its_heartbeats_is_cancelled() {
     let lab = Lab::new();
     let mut clock = 0;
     polled(&lab, "outside", 1).await;

@@ -12,18 +12,18 @@ use crate::jobs::{
     queue, report, retry, start, status, stored, submit_as,
 };
 
-/// What a trail leads to leaves out what changes without one.
-fn lasting(job: Job) -> Job {
+/// A job without the fields that change without an audit record.
+fn audited(job: Job) -> Job {
     Job { heartbeat_at: None, progress: 0, end_announced: false, ..job }
 }
 
 async fn assert_replays(lab: &Lab, id: &str) {
     let trail = jobs(lab).audit_trail(&JobId::parse(id).unwrap(), 100, None).await.unwrap();
-    let walked = replay(&trail.items).unwrap();
-    assert_eq!(lasting(walked), lasting(stored(lab, id).await));
+    let replayed = replay(&trail.items).unwrap();
+    assert_eq!(audited(replayed), audited(stored(lab, id).await));
 }
 
-/// Hands over every message twice: the copy of each comes later.
+/// Delivers every message twice: the copy of each comes later.
 async fn settle_twice(lab: &Lab) {
     let queues = lab.cloud.services.queues();
     let mut copied = BTreeSet::new();
@@ -117,14 +117,14 @@ async fn the_demo_types_do_what_they_say() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_job_that_is_wanted_again_keeps_its_id_and_counts_on() {
+async fn a_retried_job_keeps_its_id_and_counts_its_attempts_on() {
     let lab = polled_lab(1).await;
     let id = submit_as(&lab, "outside", json!({ "retryPolicy": { "maxAttempts": 1 } })).await;
     begin(&lab, "outside", "w").await;
     let given_up = json!({ "retryable": true, "error": "no luck" });
     report(&lab, &id, "fail", "w", 1, given_up).await;
     let early = retry(&lab, &id).await;
-    assert_eq!(early.status, 409, "its end is not told yet: {}", early.body);
+    assert_eq!(early.status, 409, "its end is not announced yet: {}", early.body);
     lab.cloud.settle().await;
     let again = retry(&lab, &id).await.body;
     assert_eq!((&again["status"], &again["attempt"]), (&json!("QUEUED"), &json!(2)));
@@ -156,8 +156,8 @@ async fn what_does_not_run_is_cancelled_at_once() {
     assert_replays(&lab, &second).await;
 }
 
-/// Hears what the topic says.
-fn witness(lab: &Lab) {
+/// Subscribes a queue to the topic.
+fn subscribe(lab: &Lab) {
     let queues = lab.cloud.services.queues();
     let address = queues.create_queue("witness", &queues::Attributes::new()).unwrap();
     let raw = [("RawMessageDelivery".to_owned(), "true".to_owned())].into();
@@ -167,9 +167,9 @@ fn witness(lab: &Lab) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_end_is_told_to_the_topic_once_with_attributes_to_filter_by() {
+async fn each_end_is_published_once_with_attributes_to_filter_by() {
     let lab = Lab::new();
-    witness(&lab);
+    subscribe(&lab);
     let done = submit_as(&lab, "echo", json!({ "priority": "P0" })).await;
     let policy = json!({ "maxAttempts": 1 });
     let more = json!({ "payload": { "times": 1 }, "retryPolicy": policy });
@@ -177,35 +177,35 @@ async fn each_end_is_told_to_the_topic_once_with_attributes_to_filter_by() {
     let gone = submit_as(&lab, "echo", json!({ "notBefore": "2026-03-02T00:00:00Z" })).await;
     cancel(&lab, &gone).await;
     settle_twice(&lab).await;
-    let heard = lab.cloud.services.queues().receive("witness", 100, None).unwrap();
-    let mut told: Vec<[String; 4]> = heard
+    let received = lab.cloud.services.queues().receive("witness", 100, None).unwrap();
+    let mut published: Vec<[String; 4]> = received
         .iter()
         .map(|message| {
-            let said: Value = serde_json::from_str(&message.body).unwrap();
-            assert_eq!(said["type"], "JobEnded");
+            let notice: Value = serde_json::from_str(&message.body).unwrap();
+            assert_eq!(notice["type"], "JobEnded");
             let attribute = |name: &str| {
                 assert_eq!(
-                    said[name].as_str(),
+                    notice[name].as_str(),
                     message.message_attributes[name].string_value.as_deref()
                 );
-                said[name].as_str().unwrap().to_owned()
+                notice[name].as_str().unwrap().to_owned()
             };
-            let id = said["jobId"].as_str().unwrap().to_owned();
+            let id = notice["jobId"].as_str().unwrap().to_owned();
             [id, attribute("jobType"), attribute("status"), attribute("priority")]
         })
         .collect();
-    told.sort();
+    published.sort();
     let mut expected = vec![
         [done, "echo".to_owned(), "COMPLETED".to_owned(), "P0".to_owned()],
         [failed, "fail-n-times".to_owned(), "FAILED".to_owned(), "P2".to_owned()],
         [gone, "echo".to_owned(), "CANCELLED".to_owned(), "P2".to_owned()],
     ];
     expected.sort();
-    assert_eq!(told, expected);
+    assert_eq!(published, expected);
     purge_queue(&lab, "WorkQueue").await;
     let dead_letters = lab.cloud.services.queues();
     assert_eq!(dead_letters.depth(&queue(&lab, "WorkDeadLetters")).unwrap().visible, 1);
     let nothing = lab.call(Method::GET, &format!("{JOBS}/x")).by(&root_key()).send().await;
     assert_eq!(nothing.status, 404);
-    assert_eq!(status(&lab, &told[0][0]).await, told[0][2]);
+    assert_eq!(status(&lab, &published[0][0]).await, published[0][2]);
 }

@@ -57,10 +57,10 @@ async fn a_type_that_breaks_a_rule_names_the_field() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_workers_word_that_breaks_a_rule_names_the_field() {
+async fn a_workers_report_that_breaks_a_rule_names_the_field() {
     let (lab, id) = running().await;
     let many: Vec<Value> = (0..21).map(|n| json!({ "name": n.to_string() })).collect();
-    for (word, more, field) in [
+    for (operation, more, field) in [
         ("heartbeat", json!({ "progress": 101 }), "progress"),
         ("complete", json!({ "result": "x".repeat(4_096) }), "result"),
         ("complete", json!({ "artifacts": many }), "artifacts"),
@@ -68,7 +68,7 @@ async fn a_workers_word_that_breaks_a_rule_names_the_field() {
         ("fail", json!({ "retryable": true, "error": "x".repeat(1_001) }), "error"),
         ("artifacts", json!({ "name": "a/b" }), "name"),
     ] {
-        assert_names(&report(&lab, &id, word, "w", 1, more).await, field);
+        assert_names(&report(&lab, &id, operation, "w", 1, more).await, field);
     }
     assert_names(&report(&lab, &id, "start", "a b", 1, json!({})).await, "workerId");
     let longest = json!({ "result": "x".repeat(4_094) });

@@ -64,7 +64,7 @@ async fn a_licence_goes_back_with_the_end_even_if_its_row_is_wrong() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_type_that_someone_else_changed_is_not_saved() {
+async fn a_type_that_has_changed_since_it_was_read_is_not_saved() {
     let (_lab, jobs) = fresh();
     let save = async |job_type: &JobType, token: &str| {
         let rows = jobs.licence_shards(job_type).await.unwrap();
@@ -80,7 +80,7 @@ async fn a_type_that_someone_else_changed_is_not_saved() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn licences_are_not_shared_out_by_a_count_that_has_grown() {
+async fn a_limit_is_not_split_by_a_count_that_has_grown() {
     let (_lab, jobs) = fresh();
     let spread = version(1, 4, 2);
     let rows = jobs.licence_shards(&spread).await.unwrap();
@@ -115,7 +115,7 @@ async fn licences_are_not_shared_out_by_a_count_that_has_grown() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_count_is_corrected_unless_someone_came_or_went_since() {
+async fn a_count_is_corrected_unless_the_row_has_changed_since() {
     let (lab, jobs) = fresh();
     let name = job_type(5).name;
     assert_eq!(jobs.count_holders(&name, 0).await.unwrap(), None, "there is no row yet");
@@ -136,7 +136,7 @@ async fn a_count_is_corrected_unless_someone_came_or_went_since() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_licence_is_taken_back_only_from_whom_it_is_no_use_to() {
+async fn a_licence_is_reclaimed_only_if_its_job_does_not_hold_it() {
     let (lab, jobs) = fresh();
     let name = job_type(5).name;
     let held = running(&jobs, 1).await;
