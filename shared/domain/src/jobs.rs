@@ -4,7 +4,7 @@
 //!  submit ─▶ WAITING ─ last dependency ─▶ QUEUED ─ assign ─▶ ASSIGNED ─ start ─▶ RUNNING ─▶ COMPLETED
 //!               │                          ▲ ▲  ▲               │                  │ │
 //!               │                          │ │  └─ not started ─┘                  │ └─▶ FAILED
-//!               │                          │ └──── failed or silent, attempt + 1 ──┘
+//!               │                          │ └──── failed or missed, attempt + 1 ──┘
 //!               └────── cancel (any state but the ends) ─▶ CANCELLED ── retry ─▶ QUEUED
 //! ```
 //!

@@ -22,7 +22,7 @@ pub(crate) struct Heartbeat {
     api: Arc<dyn JobApi>,
     claimed: ClaimedJob,
     period: Duration,
-    heartbeat_timeout: Duration,
+    timeout: Duration,
     last_success: Instant,
 }
 
@@ -34,12 +34,8 @@ enum CallOutcome<T> {
 
 impl Heartbeat {
     /// The timeout of the first report begins now.
-    pub(crate) fn new(
-        api: Arc<dyn JobApi>,
-        claimed: ClaimedJob,
-        heartbeat_timeout: Duration,
-    ) -> Self {
-        Self { api, claimed, period: MIN_PERIOD, heartbeat_timeout, last_success: Instant::now() }
+    pub(crate) fn new(api: Arc<dyn JobApi>, claimed: ClaimedJob, timeout: Duration) -> Self {
+        Self { api, claimed, period: MIN_PERIOD, timeout, last_success: Instant::now() }
     }
 
     /// Starts the job, after any number of transient errors.
@@ -132,7 +128,7 @@ impl Heartbeat {
         &self,
         call: impl Future<Output = Result<Reply<T>, ApiError>>,
     ) -> CallOutcome<T> {
-        let deadline = self.last_success + self.heartbeat_timeout;
+        let deadline = self.last_success + self.timeout;
         if deadline <= Instant::now() {
             return CallOutcome::Stopped(StopReason::HeartbeatTimeout);
         }
@@ -147,6 +143,6 @@ impl Heartbeat {
     /// Waits before the next try, but not past the heartbeat timeout.
     async fn back_off(&self, backoff: &mut Backoff, error: &ApiError) {
         let next = Instant::now() + backoff.next().max(error.retry_after());
-        sleep_until(next.min(self.last_success + self.heartbeat_timeout)).await;
+        sleep_until(next.min(self.last_success + self.timeout)).await;
     }
 }

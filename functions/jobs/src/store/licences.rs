@@ -61,7 +61,7 @@ impl Jobs {
         max: usize,
     ) -> Result<Vec<LicenceHolder>, Failure> {
         let keys = "pk = :pk AND begins_with(sk, :holder)";
-        let query = self.table.query("read who holds a licence", keys);
+        let query = self.table.query("read the licence holders", keys);
         let query = query.with(":pk", rows::licence(job_type, shard).pk).with(":holder", "holder#");
         let mut query = query.limit(i32::try_from(max.min(1_000)).unwrap_or(1_000));
         let mut holders = Vec::new();

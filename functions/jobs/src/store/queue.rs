@@ -65,7 +65,7 @@ impl Jobs {
     /// Up to a hundred jobs that depend on `parent` and have not counted its end.
     pub async fn children(&self, parent: &JobId) -> Result<Vec<JobId>, Failure> {
         let keys = "pk = :pk AND begins_with(sk, :child)";
-        let edges = self.table.query("read who waits for the job", keys);
+        let edges = self.table.query("read the job's children", keys);
         let edges = edges.with(":pk", rows::job(parent).pk).with(":child", "child#");
         let found = edges.limit(PAGE).next().await?;
         Ok(found.iter().flatten().filter_map(|edge| rows::id_of(edge, "sk", "child#")).collect())
@@ -74,7 +74,7 @@ impl Jobs {
     /// Deletes an edge whose child needs no update.
     pub async fn remove_child(&self, parent: &JobId, child: &JobId) -> Result<(), Failure> {
         let edge = rows::child(parent, child);
-        self.table.delete(edge, ALWAYS, "forget who waited for the job").await
+        self.table.delete(edge, ALWAYS, "delete a child edge").await
     }
 
     fn due_before(&self, action: &'static str, list: String, until: Timestamp) -> Query<'_> {

@@ -16,7 +16,7 @@ pub enum Actor {
     System,
 }
 
-/// One change: what happened, when, and who caused it. It never changes.
+/// One change: the event, its time and its actor. Immutable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditRecord {
     /// The version that it made; 1 is the submission.
