@@ -1,4 +1,4 @@
-//! Counts clicks: from batches on a queue to each link's days, totals and visitors.
+//! ClickCounts clicks: from batches on a queue to each link's days, totals and visitors.
 //!
 //! Trigger: the queue `clicks`. Effect: for each batch one transaction of the batch's name and its
 //! counts; before it, the day's visitors (adding the same ones again changes nothing) and, for all
@@ -17,7 +17,7 @@ use boundary::{Entropy, Host, Misconfigured};
 use domain::Failure;
 use domain::links::Code;
 use domain::links::clicks::{Click, ClickBatch};
-use domain::links::counts::{Counts, LinkDay, tally};
+use domain::links::counts::{ClickCounts, LinkDay, aggregate};
 use futures::{TryStreamExt, stream};
 
 /// Referrers named for one link and day; what comes after them is added up as `other`. A row that
@@ -55,7 +55,7 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
 
 async fn count(state: &State, message: &Message) -> Result<(), Unhandled> {
     let batch = read(&message.body)?;
-    let mut days = tally(&batch);
+    let mut days = aggregate(&batch);
     stream::iter(days.iter_mut().map(Ok))
         .try_for_each_concurrent(AT_ONCE, |(link_day, counts)| {
             prepare(state, &batch, link_day, counts)
@@ -78,10 +78,10 @@ async fn prepare(
     state: &State,
     batch: &ClickBatch,
     link_day: &LinkDay,
-    counts: &mut Counts,
+    counts: &mut ClickCounts,
 ) -> Result<(), Failure> {
     let known = state.links.known_referrers(&batch.id, link_day, counts).await?;
-    counts.fold_referrers(&known, REFERRERS);
+    counts.cap_referrers(&known, REFERRERS);
     if counts.visitors.is_empty() {
         return Ok(());
     }

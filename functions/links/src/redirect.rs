@@ -26,7 +26,7 @@ use boundary::edge::{Edge, EdgeReply, EdgeResponse, HttpEvent};
 use boundary::limits::Limiter;
 use boundary::telemetry::{Log, Stopwatch, measured_now};
 use boundary::{Clock, Entropy, Host, Misconfigured};
-use domain::links::{Hold, Route, route};
+use domain::links::{FlushPolicy, Route, route};
 use domain::{Failure, Timestamp};
 use futures::future::BoxFuture;
 use messaging::Clicks;
@@ -54,7 +54,7 @@ pub struct State {
     places: Places,
     numbers: Arc<Numbers>,
     replies: Replies,
-    hold: Hold,
+    flush_policy: FlushPolicy,
     behind_cloudfront: bool,
     limiter: Limiter,
     clock: Clock,
@@ -66,7 +66,7 @@ pub struct State {
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Edge<State>, Misconfigured> {
     let vars = &host.vars;
-    let hold = vars.parsed("CLICK_HOLD_MS", |ms| ms.parse().ok(), "a number of milliseconds")?;
+    let flush_policy = vars.parsed("CLICK_HOLD_MS", |ms| ms.parse().ok(), "a number of milliseconds")?;
     let table = vars.required(crate::store::TABLE.variable)?;
     let state = State {
         links: Links::new(host.aws.dynamodb(), table),
@@ -78,7 +78,7 @@ pub fn function(host: &Host) -> Result<Edge<State>, Misconfigured> {
         places: Places::of(vars)?,
         numbers: Arc::default(),
         replies: Replies::new(),
-        hold: hold.map_or_else(Hold::default, Hold::up_to_ms),
+        hold: flush_policy.map_or_else(FlushPolicy::default, FlushPolicy::max_delay_ms),
         behind_cloudfront: host.behind_cloudfront()?,
         limiter: Limiter::from_host(host)?,
         clock: host.clock.clone(),

@@ -15,7 +15,7 @@ use crate::store::{Amended, Report, Seen};
 use boundary::schedule::{Run, Summary, Task};
 use boundary::{Clock, Entropy, Host, Misconfigured};
 use domain::Failure;
-use domain::links::scan::{Finding, Sighting, is_crowd, judge};
+use domain::links::scan::{ScanAction, Inspection, is_mass_shortened, decide_action};
 use futures::StreamExt;
 use futures::stream;
 use outside::{Fetcher, Reputation};
@@ -112,27 +112,27 @@ async fn look_at(
 ) {
     let work = stream::iter(seen).map(|seen| async move {
         let listed = look::listed(blocklist, &seen.link);
-        let sighting = Sighting { listed, ..look::sight(state, &seen.link, run.now).await };
-        let finding = judge(&seen.link, sighting, run.now);
+        let inspection = Inspection { blocklist_reason, ..look::sight(state, &seen.link, run.now).await };
+        let finding = decide_action(&seen.link, inspection, run.now);
         let next = match &finding {
-            Finding::Leave => return Ok(finding),
-            Finding::Note(link) => {
+            ScanAction::Keep => return Ok(finding),
+            ScanAction::SavePreview(link) => {
                 state.links.note_preview(link).await?;
                 return Ok(finding);
             }
-            Finding::Block(link) | Finding::Forget(link) => link,
+            ScanAction::Block(link) | ScanAction::Purge(link) => link,
         };
         // Losing means that its owner changed it just now; the next walk looks again.
         let amended = state.links.amend(next, &state.entropy.token()).await?;
-        Ok::<_, Failure>(if amended == Amended::Amended { finding } else { Finding::Leave })
+        Ok::<_, Failure>(if amended == Amended::Amended { finding } else { ScanAction::Keep })
     });
     let mut work = work.buffer_unordered(AT_ONCE);
     while let Some(outcome) = work.next().await {
         match outcome {
-            Ok(Finding::Block(_)) => done.blocked += 1,
-            Ok(Finding::Note(_)) => done.looked_at += 1,
-            Ok(Finding::Forget(_)) => done.forgotten += 1,
-            Ok(Finding::Leave) => {}
+            Ok(ScanAction::Block(_)) => done.blocked += 1,
+            Ok(ScanAction::SavePreview(_)) => done.looked_at += 1,
+            Ok(ScanAction::Purge(_)) => done.forgotten += 1,
+            Ok(ScanAction::Keep) => {}
             Err(failure) => done.failed = Some(failure),
         }
     }
@@ -143,7 +143,7 @@ async fn look_at(
 struct Crowd {
     destination: String,
     owners: BTreeSet<String>,
-    nobodys: usize,
+    anonymous: usize,
 }
 
 impl Crowd {
@@ -152,12 +152,12 @@ impl Crowd {
         if self.destination != seen.destination {
             *self = Self { destination: seen.destination.clone(), ..Self::default() };
         }
-        let was = is_crowd(self.owners.len(), self.nobodys);
+        let was = is_mass_shortened(self.owners.len(), self.anonymous);
         match &seen.link.owner {
             Some(owner) => _ = self.owners.insert(owner.as_str().to_owned()),
-            None => self.nobodys += 1,
+            None => self.anonymous += 1,
         }
-        let grown = !was && is_crowd(self.owners.len(), self.nobodys);
-        grown.then(|| look::crowd_report(seen, self.owners.len(), self.nobodys, now))
+        let grown = !was && is_mass_shortened(self.owners.len(), self.anonymous);
+        grown.then(|| look::crowd_report(seen, self.owners.len(), self.anonymous, now))
     }
 }

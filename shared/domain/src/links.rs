@@ -3,30 +3,30 @@
 //! The rules are here; rows are in `store::links`, the wire in [`clicks`]. Absent: a clock, a random
 //! number, a network. Times, keys and what a resolver said come in as arguments.
 
-pub mod address;
-pub mod agent;
 pub mod alias;
 pub mod clicks;
 pub mod code;
 pub mod counts;
 pub mod domain;
-pub mod hold;
+pub mod flush_policy;
+pub mod hyper_log_log;
 mod labels;
 pub mod link;
+mod profanity;
+pub mod public_ip;
 pub mod route;
 pub mod scan;
-mod screen;
-pub mod sketch;
 pub mod target;
 pub mod transfer;
+pub mod user_agent;
 
 pub use clicks::{Click, ClickBatch};
 pub use code::Code;
-pub use domain::{Claim, DomainName};
-pub use hold::Hold;
+pub use domain::{DomainClaim, DomainName};
+pub use flush_policy::FlushPolicy;
 pub use labels::{Tags, Utm};
-pub use link::{Block, Link, Preview, Redirect, Terms};
-pub use route::{Decision, Route, Way, decide};
+pub use link::{Link, LinkBlock, LinkPreview, LinkTerms, Redirect, Variant};
+pub use route::{Decision, Route, RouteVariant, decide};
 pub use target::Target;
 
 /// What a caller got wrong about links.
@@ -65,7 +65,7 @@ pub enum Rejected {
     Moved,
     /// The link is not deleted, or not for 30 days any more.
     #[error("there is nothing to undo")]
-    NothingToUndo,
+    NotDeleted,
 }
 
 impl Rejected {

@@ -227,7 +227,7 @@ async fn a_code_is_never_given_twice_and_nothing_else_is_kept_of_it() {
     let links = links::store::Links::new(lab.aws().dynamodb(), lab.table("LinksTable"));
     let code = domain::links::Code::parse("secret-sale").unwrap();
     let left = links.find("", &code).await.unwrap().unwrap();
-    assert!(left.is_forgotten() && left.owner.is_none(), "{left:?}");
+    assert!(left.is_purged() && left.owner.is_none(), "{left:?}");
     assert_eq!(make(&eve).await.status, 409, "nobody inherits a link or its clicks");
     let restored = lab.call(Method::POST, "/api/v1/url/secret-sale/restore").by(&ada).send().await;
     assert_eq!(restored.status, 404);

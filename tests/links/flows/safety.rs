@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 
-use domain::links::address::is_public;
+use domain::links::public_ip::is_public;
 use http::Method;
 use local::internet;
 use outside::Network;

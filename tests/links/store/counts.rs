@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::Timestamp;
-use domain::links::counts::{Counts, LinkDay};
+use domain::links::counts::{ClickCounts, LinkDay};
 use domain::links::{Code, Link, Preview, Target, Terms};
 use links::store::Counted;
 use links::store::Links;
@@ -24,12 +24,12 @@ fn code(text: &str) -> Code {
     Code::parse(text).unwrap()
 }
 
-fn clicks(clicks: u64) -> Counts {
+fn clicks(clicks: u64) -> ClickCounts {
     let countries = BTreeMap::from([("DE".to_owned(), clicks)]);
-    Counts { clicks, bots: 1, countries, ..Counts::default() }
+    ClickCounts { clicks, bots: 1, countries, ..ClickCounts::default() }
 }
 
-async fn count(links: &Links, batch: &str, counts: &BTreeMap<LinkDay, Counts>) -> Counted {
+async fn count(links: &Links, batch: &str, counts: &BTreeMap<LinkDay, ClickCounts>) -> Counted {
     let tokens = std::cell::Cell::new(0);
     let token = || {
         tokens.set(tokens.get() + 1);
@@ -150,8 +150,8 @@ async fn the_scan_comes_by_every_link_once_and_by_one_destination_in_one_go() {
             let deleted = made.deleted(at(200));
             links.amend(&deleted, "t").await.unwrap();
             if n % 20 == 0 {
-                let late = at(200 + domain::links::link::UNDO_SECONDS);
-                links.amend(&deleted.forgotten(late).unwrap(), "u").await.unwrap();
+                let late = at(200 + domain::links::link::RESTORE_SECONDS);
+                links.amend(&deleted.purged(late).unwrap(), "u").await.unwrap();
             }
         }
     }

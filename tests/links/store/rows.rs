@@ -170,20 +170,20 @@ async fn codes_are_leased_in_ranges_that_never_overlap_under_one_key() {
     for lease in leases {
         let (key, mut range) = lease.unwrap();
         assert_eq!(key_bytes.get_or_insert(*key.as_bytes()), key.as_bytes(), "one key for all");
-        while let Some(code) = range.take(&key) {
+        while let Some(code) = range.next_code(&key) {
             assert!(seen.insert(code.as_str().to_owned()), "{} twice", code.as_str());
         }
     }
     assert!(seen.len() > 19_000, "{}", seen.len());
     lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
     let (key, mut range) = links.lease_codes(&CodeKey::from_bytes([99; 32])).await.unwrap();
-    assert!(!seen.contains(range.take(&key).unwrap().as_str()), "a repeated lease is a new one");
+    assert!(!seen.contains(range.next_code(&key).unwrap().as_str()), "a repeated lease is a new one");
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_last_code_of_all_is_the_last() {
     use aws_sdk_dynamodb::types::AttributeValue::{B, N, S};
-    use domain::links::code::{CodeKey, LEASE, SPACE};
+    use domain::links::code::{CodeKey, LEASE_SIZE, ALL_CODES};
     let lab = Lab::new();
     let row = |next: u64| {
         [
@@ -193,7 +193,7 @@ async fn the_last_code_of_all_is_the_last() {
             ("next_number", N(next.to_string())),
         ]
     };
-    super::put(&lab, &row(SPACE - LEASE)).await;
+    super::put(&lab, &row(ALL_CODES - LEASE_SIZE)).await;
     let fresh = CodeKey::from_bytes([1; 32]);
     assert!(links(&lab).lease_codes(&fresh).await.is_ok());
     assert!(links(&lab).lease_codes(&fresh).await.is_err(), "no number is past the last");

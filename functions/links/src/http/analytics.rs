@@ -6,7 +6,7 @@ use crate::store::Statistics;
 use boundary::http::{Call, Caller, Json, Operation, Path, Problem, Query, State};
 use domain::Timestamp;
 use domain::accounts::Role;
-use domain::links::counts::{Counts, Dimension, day_of};
+use domain::links::counts::{ClickCounts, Dimension, day_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -110,7 +110,7 @@ pub(super) async fn read(
     }))
 }
 
-fn breakdown(counts: &Counts) -> AnalyticsView {
+fn breakdown(counts: &ClickCounts) -> AnalyticsView {
     AnalyticsView {
         short_code: String::new(),
         from: String::new(),

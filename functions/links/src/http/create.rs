@@ -170,7 +170,7 @@ impl App {
                 Created::Same(had) => {
                     let found = self.links.find(&draft.domain, &had).await?;
                     let serves = |link: &Link| {
-                        link.is_live(request.now) && link.terms.lead_alike(&draft.terms)
+                        link.is_live(request.now) && link.terms.redirects_like(&draft.terms)
                     };
                     if let Some(link) = found.filter(serves) {
                         return Ok(Made::Had(link));

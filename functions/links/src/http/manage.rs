@@ -103,7 +103,7 @@ pub(super) async fn restore(
     app.check_domain(&link).await?;
     let change = |link: &Link| match link.restored(request.now) {
         Some(next) => Ok(Some(next)),
-        None => Err(Rejected::NothingToUndo),
+        None => Err(Rejected::NotDeleted),
     };
     let link = app.change(&caller, &named, change).await?;
     Ok(LinkView::versioned(&link, &app, &request))

@@ -7,7 +7,7 @@ use parking_lot::Mutex as Lock;
 use crate::store::Links;
 use boundary::http::Problem;
 use boundary::{Entropy, Host, Misconfigured};
-use domain::links::code::{CodeKey, Range};
+use domain::links::code::{CodeKey, CodeRange};
 use domain::links::target::Rules;
 use domain::links::{Code, Rejected, Target};
 use domain::{Failure, Timestamp, hex};
@@ -38,7 +38,7 @@ pub struct App {
 #[derive(Debug)]
 struct Codes {
     key: CodeKey,
-    range: Range,
+    range: CodeRange,
 }
 
 impl App {
@@ -87,7 +87,7 @@ impl App {
         let mut held = self.codes.lock().await;
         loop {
             if let Some(codes) = held.as_mut()
-                && let Some(code) = codes.range.take(&codes.key)
+                && let Some(code) = codes.range.next_code(&codes.key)
             {
                 return Ok(code);
             }

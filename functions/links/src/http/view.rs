@@ -64,7 +64,7 @@ impl LinkView {
         let code = link.code.as_str();
         let text = |target: &Target| target.as_str().to_owned();
         let restorable = link.deleted_at.and_then(|at| {
-            let until = at.as_second() + domain::links::link::UNDO_SECONDS;
+            let until = at.as_second() + domain::links::link::RESTORE_SECONDS;
             domain::Timestamp::from_second(until).ok()
         });
         Self {

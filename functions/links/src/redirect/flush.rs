@@ -1,7 +1,7 @@
 //! What happens once the answer is out: clicks go to the queue, numbers into the log.
 //!
 //! Guarantee: when this returns, every click was taken by the queue, is held for company that is
-//! likely to come (see `domain::links::hold`), or waits for a queue that refused it. A batch that may
+//! likely to come (see `domain::links::flush_policy`), or waits for a queue that refused it. A batch that may
 //! have arrived is sent again under the same id.
 
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub(crate) async fn at(state: &State, phase: Phase) {
             hash_visits(state).await;
             let waiting = state.numbers.waiting();
             let age_ms = now.as_millisecond() - waiting.since_ms;
-            if !state.hold.should_send(waiting.requests, age_ms, waiting.gap_ms) {
+            if !state.flush_policy.should_flush(waiting.requests, age_ms, waiting.gap_ms) {
                 return;
             }
             if !state.outbox.is_quiet(now.as_millisecond()) {

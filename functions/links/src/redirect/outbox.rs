@@ -10,7 +10,7 @@ use std::sync::Arc;
 use boundary::Entropy;
 use domain::Timestamp;
 use domain::links::clicks::{self, Click, ClickBatch};
-use domain::links::hold::pause_ms;
+use domain::links::flush_policy::backoff_ms;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::redirect::places::Places;
@@ -98,7 +98,7 @@ impl Outbox {
     pub(crate) fn batch(&self, entropy: &Entropy) -> Option<Arc<ClickBatch>> {
         let mut inner = self.lock();
         if inner.sealed.is_none() && !inner.clicks.is_empty() {
-            let count = inner.clicks.len().min(clicks::MOST);
+            let count = inner.clicks.len().min(clicks::MAX_BATCH_CLICKS);
             let clicks = inner.clicks.drain(..count).collect();
             inner.sealed = Some(Arc::new(ClickBatch { id: entropy.token(), clicks }));
         }
@@ -119,13 +119,13 @@ impl Outbox {
     pub(crate) fn refused(&self, now_ms: i64) {
         let mut inner = self.lock();
         inner.failures += 1;
-        inner.quiet_until_ms = now_ms + pause_ms(inner.failures);
+        inner.quiet_until_ms = now_ms + backoff_ms(inner.failures);
     }
 
     /// Whether the queue is to be left alone. A clock that stepped back does not prolong that.
     pub(crate) fn is_quiet(&self, now_ms: i64) -> bool {
         let inner = self.lock();
-        let pause = pause_ms(inner.failures);
+        let pause = backoff_ms(inner.failures);
         (inner.quiet_until_ms - pause..inner.quiet_until_ms).contains(&now_ms)
     }
 

@@ -8,7 +8,7 @@
 use boundary::edge::{EdgeResponse, HttpEvent};
 use boundary::http::{Problem, prefers_html};
 use domain::Timestamp;
-use domain::links::agent::is_preview;
+use domain::links::user_agent::is_preview_bot;
 use domain::links::target::Target;
 use domain::links::{Decision, Route, decide};
 
@@ -71,7 +71,7 @@ impl Replies {
             }
             Decision::Go { location, status, variant } => {
                 let agent = event.headers.user_agent.as_deref().unwrap_or_default();
-                if is_preview(agent) {
+                if is_preview_bot(agent) {
                     let card = shown(pages::card, route, event, asked, &location);
                     let answer = self.page(200, card);
                     return Reply { answer, outcome: Outcome::Page, click: followed(variant) };

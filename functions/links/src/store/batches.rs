@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use aws_sdk_dynamodb::operation::update_item::{UpdateItemError, UpdateItemOutput};
 use aws_sdk_dynamodb::types::{Put, ReturnConsumedCapacity, TransactWriteItem, Update};
 use domain::links::Code;
-use domain::links::counts::{Counts, LinkDay, attributes};
-use domain::links::sketch::Sketch;
+use domain::links::counts::{ClickCounts, LinkDay, attributes};
+use domain::links::hyper_log_log::HyperLogLog;
 use domain::{Failure, Timestamp};
 
 use super::{Links, rows};
@@ -45,11 +45,11 @@ pub enum Counted {
 }
 
 impl Links {
-    /// Counts the batch of that name, in parts that fit a transaction, each of them once.
+    /// ClickCounts the batch of that name, in parts that fit a transaction, each of them once.
     pub async fn count(
         &self,
         batch: &str,
-        counts: &BTreeMap<LinkDay, Counts>,
+        counts: &BTreeMap<LinkDay, ClickCounts>,
         now: Timestamp,
         token: impl Fn() -> String,
     ) -> Result<Counted, Failure> {
@@ -59,7 +59,7 @@ impl Links {
         for (part, counts) in counts.chunks(LINK_DAYS).enumerate() {
             let mut items = vec![self.name_put(batch, part, now)?];
             // A batch over midnight has two days of one link, and a transaction takes a row once.
-            let mut totals: BTreeMap<(String, u64), Counts> = BTreeMap::new();
+            let mut totals: BTreeMap<(String, u64), ClickCounts> = BTreeMap::new();
             for (link_day, counts) in counts {
                 let shard = shard_of(batch, counts);
                 items.push(self.day_update(link_day, counts, shard)?);
@@ -86,7 +86,7 @@ impl Links {
         &self,
         batch: &str,
         link_day: &LinkDay,
-        counts: &Counts,
+        counts: &ClickCounts,
     ) -> Result<BTreeSet<String>, Failure> {
         let shard = shard_of(batch, counts);
         let found = self
@@ -163,10 +163,10 @@ impl Links {
     fn day_update(
         &self,
         link_day: &LinkDay,
-        counts: &Counts,
+        counts: &ClickCounts,
         shard: u64,
     ) -> Result<TransactWriteItem, Failure> {
-        let expires = link_day.second() + KEPT_SECONDS;
+        let expires = link_day.start_second() + KEPT_SECONDS;
         let sk = day_sk(&link_day.day, shard);
         self.adding(&pk(link_day), &sk, &attributes(counts), Some(expires))
     }
@@ -201,7 +201,7 @@ impl Links {
         Ok(update(change))
     }
 
-    async fn day_sketch(&self, link_day: &LinkDay) -> Result<(Sketch, Option<u64>), Failure> {
+    async fn day_sketch(&self, link_day: &LinkDay) -> Result<(HyperLogLog, Option<u64>), Failure> {
         let found = self
             .client
             .get_item()
@@ -214,7 +214,7 @@ impl Links {
             .map_err(|cause| Failure::new("read the day's visitors", cause))?;
         capacity::record(found.consumed_capacity());
         match found.item() {
-            None => Ok((Sketch::new(), None)),
+            None => Ok((HyperLogLog::new(), None)),
             Some(item) => Ok((super::statistics::read_sketch(item)?, Some(Row(item).number("v")?))),
         }
     }
@@ -223,7 +223,7 @@ impl Links {
     async fn put_sketch(
         &self,
         link_day: &LinkDay,
-        sketch: &Sketch,
+        sketch: &HyperLogLog,
         version: Option<u64>,
     ) -> Result<bool, Failure> {
         let condition = match version {
@@ -240,7 +240,7 @@ impl Links {
             .expression_attribute_names("#expires", EXPIRES)
             .expression_attribute_values(":sketch", bytes(&sketch.to_bytes()))
             .expression_attribute_values(":next", number(version.unwrap_or(0) + 1))
-            .expression_attribute_values(":expires", number(link_day.second() + KEPT_SECONDS))
+            .expression_attribute_values(":expires", number(link_day.start_second() + KEPT_SECONDS))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         if let Some(version) = version {
             request = request.expression_attribute_values(":before", number(version));
@@ -275,7 +275,7 @@ pub(super) fn visitors_sk(day: &str) -> String {
 
 /// Few clicks go to one row; many mean that other nodes are sending the same link too, so each
 /// batch goes to a row that its name picks.
-fn shard_of(batch: &str, counts: &Counts) -> u64 {
+fn shard_of(batch: &str, counts: &ClickCounts) -> u64 {
     let seen = counts.clicks + counts.bots + counts.previews;
     if seen < HOT {
         return 0;

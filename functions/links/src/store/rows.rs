@@ -46,7 +46,7 @@ pub(super) fn link(link: &Link, token: &str) -> Item {
     let deleted = link.deleted_at;
     let scanned = match deleted {
         None => Some(text(url_pk(&terms.long_url))),
-        Some(_) => (!link.is_forgotten()).then(|| text(DELETED)),
+        Some(_) => (!link.is_purged()).then(|| text(DELETED)),
     };
     let utm = terms.utm.parameters();
     let led = |target: &Target| text(with_utm(target, &utm));

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::Failure;
 use domain::links::Code;
-use domain::links::counts::Counts;
-use domain::links::sketch::Sketch;
+use domain::links::counts::ClickCounts;
+use domain::links::hyper_log_log::HyperLogLog;
 
 use super::batches::{day_sk, visitors_sk};
 use super::{Links, rows};
@@ -17,8 +17,8 @@ use store::row::{Item, Row, broken, text};
 #[derive(Debug, Clone, Default)]
 pub struct Day {
     /// What was counted.
-    pub counts: Counts,
-    pub visitors: Sketch,
+    pub counts: ClickCounts,
+    pub visitors: HyperLogLog,
 }
 
 /// The days of a period that saw anything.
@@ -29,8 +29,8 @@ pub struct Statistics {
 
 impl Statistics {
     /// Everything that was counted in the period.
-    pub fn counts(&self) -> Counts {
-        let mut all = Counts::default();
+    pub fn counts(&self) -> ClickCounts {
+        let mut all = ClickCounts::default();
         for day in self.days.values() {
             all.merge(&day.counts);
         }
@@ -40,7 +40,7 @@ impl Statistics {
     /// How many visitors came. One who came on two days counts twice, because nothing that could
     /// tell is kept overnight.
     pub fn visitors(&self) -> u64 {
-        let mut all = Sketch::new();
+        let mut all = HyperLogLog::new();
         for day in self.days.values() {
             all.merge(&day.visitors);
         }
@@ -72,8 +72,8 @@ impl Links {
     }
 
     /// Everything ever counted for a link, without the breakdowns.
-    pub async fn totals(&self, domain: &str, code: &Code) -> Result<Counts, Failure> {
-        let mut totals = Counts::default();
+    pub async fn totals(&self, domain: &str, code: &Code) -> Result<ClickCounts, Failure> {
+        let mut totals = ClickCounts::default();
         for item in self.between(domain, code, "total#".to_owned(), "total#~".to_owned()).await? {
             absorb(&mut totals, &item);
         }
@@ -115,8 +115,8 @@ impl Links {
     }
 }
 
-pub(super) fn read_sketch(item: &Item) -> Result<Sketch, Failure> {
-    Sketch::from_bytes(Row(item).bytes("sketch")?).ok_or_else(|| broken("sketch"))
+pub(super) fn read_sketch(item: &Item) -> Result<HyperLogLog, Failure> {
+    HyperLogLog::from_bytes(Row(item).bytes("sketch")?).ok_or_else(|| broken("sketch"))
 }
 
 /// The ten characters of the date in a sort key.
@@ -125,10 +125,10 @@ fn date_of(item: &Item, prefix: &str) -> Result<String, Failure> {
     date.map(str::to_owned).ok_or_else(|| broken("sk"))
 }
 
-fn absorb(counts: &mut Counts, item: &Item) {
+fn absorb(counts: &mut ClickCounts, item: &Item) {
     for (name, value) in item {
         if let Some(count) = value.as_n().ok().and_then(|text| text.parse().ok()) {
-            counts.absorb(name, count);
+            counts.add_counter(name, count);
         }
     }
 }

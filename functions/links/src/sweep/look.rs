@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::store::{Report, Seen};
 use domain::Timestamp;
-use domain::links::scan::{Sighting, is_due};
+use domain::links::scan::{Inspection, preview_is_due};
 use domain::links::{Link, Preview};
 use outside::{Limits, Verdict, page};
 use sha2::{Digest, Sha256};
@@ -21,34 +21,34 @@ pub(crate) fn listed(blocklist: &HashMap<String, String>, link: &Link) -> Option
 
 /// Asks the reputation service and, when it is due, the destination itself. Who does not answer has
 /// said nothing: a link is never blocked for that.
-pub(crate) async fn sight(state: &State, link: &Link, now: Timestamp) -> Sighting {
-    let mut sighting = Sighting::default();
+pub(crate) async fn sight(state: &State, link: &Link, now: Timestamp) -> Inspection {
+    let mut inspection = Inspection::default();
     if link.blocked.is_some() || link.deleted_at.is_some() {
-        return sighting;
+        return inspection;
     }
     for target in link.terms.destinations() {
         if let Ok(Verdict::Listed(threat)) =
             state.reputation.check(&state.fetcher, target.as_str()).await
         {
-            sighting.threat = Some(threat);
-            return sighting;
+            inspection.threat = Some(threat);
+            return inspection;
         }
     }
-    if state.fetches_previews && is_due(link, now) {
+    if state.fetches_previews && preview_is_due(link, now) {
         let fetched = state.fetcher.get(link.terms.long_url.as_str(), Limits::default()).await;
         match fetched {
             Ok(fetched) => {
                 let page::Preview { title, description, image, .. } = page::preview(&fetched);
-                sighting.preview = Some(Preview { title, description, image });
+                inspection.preview = Some(Preview { title, description, image });
             }
-            Err(_) => sighting.silent = true,
+            Err(_) => inspection.unreachable = true,
         }
     }
-    sighting
+    inspection
 }
 
 /// One report a destination and day: its id follows from both.
-pub(crate) fn crowd_report(seen: &Seen, owners: usize, nobodys: usize, now: Timestamp) -> Report {
+pub(crate) fn crowd_report(seen: &Seen, owners: usize, anonymous: usize, now: Timestamp) -> Report {
     let hash = Sha256::digest(seen.destination.as_bytes());
     let mut eight = [0; 8];
     eight.copy_from_slice(&hash[..8]);
@@ -60,7 +60,7 @@ pub(crate) fn crowd_report(seen: &Seen, owners: usize, nobodys: usize, now: Time
         code: seen.link.code.clone(),
         reason: "spam".to_owned(),
         details: Some(format!(
-            "{owners} accounts and {nobodys} links of nobody's lead to one place"
+            "{owners} accounts and {anonymous} links of nobody's lead to one place"
         )),
         at: now,
     }

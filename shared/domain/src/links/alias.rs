@@ -8,7 +8,7 @@ mod reserved;
 mod tests;
 
 use super::code::Code;
-use super::screen::is_rude;
+use super::profanity::is_profane;
 pub(super) use reserved::is_reserved;
 
 /// Why a text is no alias. The messages follow "`customAlias` must be ".
@@ -28,7 +28,7 @@ pub enum BadAlias {
     Reserved,
     /// A word that offends.
     #[error("another word: this one may offend")]
-    Rude,
+    Profane,
 }
 
 impl Code {
@@ -38,8 +38,8 @@ impl Code {
         if is_reserved(text) {
             return Err(BadAlias::Reserved);
         }
-        if is_rude(text) {
-            return Err(BadAlias::Rude);
+        if is_profane(text) {
+            return Err(BadAlias::Profane);
         }
         Ok(Self(text.to_owned()))
     }

@@ -69,7 +69,7 @@ pub fn namespace(host: &str, own: &[impl AsRef<str>]) -> String {
 
 /// Someone's claim to a domain.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
+pub struct DomainClaim {
     pub name: DomainName,
     /// Who claims it.
     pub owner: UserId,
@@ -80,7 +80,7 @@ pub struct Claim {
     pub verified_at: Option<Timestamp>,
 }
 
-impl Claim {
+impl DomainClaim {
     /// The text that proves it.
     pub fn proof(&self) -> String {
         format!("switchyard-verification={}", self.token)
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn only_the_very_text_proves_a_claim() {
-        let claim = Claim {
+        let claim = DomainClaim {
             name: DomainName::parse("links.example.com").unwrap(),
             owner: UserId::parse("ada").unwrap(),
             token: "abc".to_owned(),

@@ -57,12 +57,12 @@ fn a_click_tells_what_the_headers_said_and_no_address() {
 #[test]
 fn a_batch_holds_no_more_than_a_message_may() {
     let (outbox, entropy) = (Outbox::default(), entropy());
-    for _ in 0..=clicks::MOST {
+    for _ in 0..=clicks::MAX_BATCH_CLICKS {
         outbox.note(visit("a"));
     }
     outbox.hash_with(&[7; 32], &Places::default(), |_| true);
     let first = outbox.batch(&entropy).unwrap();
-    assert_eq!(first.clicks.len(), clicks::MOST);
+    assert_eq!(first.clicks.len(), clicks::MAX_BATCH_CLICKS);
     outbox.sent(&first);
     assert_eq!(outbox.batch(&entropy).unwrap().clicks.len(), 1);
 }

@@ -37,7 +37,7 @@ fn aliases_follow_the_rules() {
         ("apis-of-2031", Ok(())),
         ("healthy", Ok(())),
         ("fuvg", Ok(())),
-        ("5h1T-happens", Err(BadAlias::Rude)),
+        ("5h1T-happens", Err(BadAlias::Profane)),
     ];
     for (text, expected) in table {
         assert_eq!(Code::alias(text).map(|_| ()), expected, "{text}");

@@ -6,17 +6,19 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use super::Unfit;
-use crate::links::address::is_public;
+use super::InvalidTarget;
+use crate::links::public_ip::is_public;
 
 /// Checks a host without brackets, port and final dot.
-pub(super) fn check(host: &str) -> Result<(), Unfit> {
+pub(super) fn check(host: &str) -> Result<(), InvalidTarget> {
     match host.parse::<IpAddr>() {
         Ok(address) if is_public(address) => Ok(()),
-        Ok(_) => Err(Unfit::Internal),
-        Err(_) if host.is_empty() => Err(Unfit::NoHost),
-        Err(_) if !is_well_formed(host) => Err(Unfit::Host),
-        Err(_) if is_internal(host) || embeds_internal_address(host) => Err(Unfit::Internal),
+        Ok(_) => Err(InvalidTarget::Internal),
+        Err(_) if host.is_empty() => Err(InvalidTarget::NoHost),
+        Err(_) if !is_well_formed(host) => Err(InvalidTarget::Host),
+        Err(_) if is_internal(host) || embeds_internal_address(host) => {
+            Err(InvalidTarget::Internal)
+        }
         Err(_) => Ok(()),
     }
 }

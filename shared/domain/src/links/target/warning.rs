@@ -34,7 +34,7 @@ impl Warning {
 }
 
 /// All that applies, each at most once.
-pub(super) fn about(host: &str, port: Option<&str>) -> Vec<Warning> {
+pub(super) fn warnings_of(host: &str, port: Option<&str>) -> Vec<Warning> {
     let labels: Vec<String> = host.split('.').map(readable).collect();
     let top = labels.last().map(|label| scripts(label)).unwrap_or_default();
     let mixed = labels.iter().any(|label| is_mixed(&scripts(label)));

@@ -4,49 +4,49 @@
 //! Absent: clocks and queues. The caller says how much waits, since when, and how busy it is.
 
 /// Requests closer together than this are a load.
-const BUSY_MS: i64 = 100;
+const BUSY_GAP_MS: i64 = 100;
 
 /// So many clicks are worth a message, however young they are.
-const ENOUGH: usize = 50;
+const FLUSH_AT: usize = 50;
 
 /// The longest pause after sends that failed.
-const MAX_PAUSE_MS: i64 = 30_000;
+const MAX_BACKOFF_MS: i64 = 30_000;
 
 /// How long a click may wait for company.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hold {
-    longest_ms: i64,
+pub struct FlushPolicy {
+    max_delay_ms: i64,
 }
 
-impl Default for Hold {
+impl Default for FlushPolicy {
     fn default() -> Self {
-        Self::up_to_ms(1_000)
+        Self::max_delay_ms(1_000)
     }
 }
 
-impl Hold {
+impl FlushPolicy {
     /// Clicks wait for up to `ms`; 0 is strict, and sends after every request.
-    pub fn up_to_ms(ms: u32) -> Self {
-        Self { longest_ms: i64::from(ms) }
+    pub fn max_delay_ms(ms: u32) -> Self {
+        Self { max_delay_ms: i64::from(ms) }
     }
 
     /// Whether what waits is to be sent now: `pending` clicks, the oldest of them for
     /// `oldest_age_ms`, after a request that came `gap_ms` after the one before it (`None` for the
     /// first). A clock that stepped back makes both times negative; then nobody knows how long the
     /// clicks have waited, and they go.
-    pub fn should_send(self, pending: usize, oldest_age_ms: i64, gap_ms: Option<i64>) -> bool {
-        let busy = gap_ms.is_some_and(|gap| (0..BUSY_MS).contains(&gap));
-        let young = (0..self.longest_ms).contains(&oldest_age_ms);
-        pending > 0 && !(busy && young && pending < ENOUGH)
+    pub fn should_flush(self, pending: usize, oldest_age_ms: i64, gap_ms: Option<i64>) -> bool {
+        let busy = gap_ms.is_some_and(|gap| (0..BUSY_GAP_MS).contains(&gap));
+        let young = (0..self.max_delay_ms).contains(&oldest_age_ms);
+        pending > 0 && !(busy && young && pending < FLUSH_AT)
     }
 }
 
 /// How long to leave a queue alone that has refused `failures` sends in a row: each request would
 /// otherwise wait for the same refusal.
-pub fn pause_ms(failures: u32) -> i64 {
+pub fn backoff_ms(failures: u32) -> i64 {
     match failures {
         0 => 0,
-        _ => (500_i64 << failures.min(6)).min(MAX_PAUSE_MS),
+        _ => (500_i64 << failures.min(6)).min(MAX_BACKOFF_MS),
     }
 }
 
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn an_idle_click_goes_at_once_and_a_busy_one_waits_for_company_or_a_second() {
-        let hold = Hold::default();
+        let policy = FlushPolicy::default();
         for (pending, age, gap, sends, why) in [
             (0, 0, None, false, "there is nothing to send"),
             (1, 0, None, true, "the first request has no load behind it"),
@@ -70,13 +70,13 @@ mod tests {
             (1, -1, Some(0), true, "the clock stepped back since the click"),
             (1, 0, Some(-1), true, "the clock stepped back since the last request"),
         ] {
-            assert_eq!(hold.should_send(pending, age, gap), sends, "{why}");
+            assert_eq!(policy.should_flush(pending, age, gap), sends, "{why}");
         }
     }
 
     #[test]
     fn a_queue_that_refuses_is_left_alone_for_longer_and_longer() {
-        assert_eq!([0, 1, 2, 3, 6, 40].map(pause_ms), [0, 1_000, 2_000, 4_000, 30_000, 30_000]);
+        assert_eq!([0, 1, 2, 3, 6, 40].map(backoff_ms), [0, 1_000, 2_000, 4_000, 30_000, 30_000]);
     }
 
     proptest! {
@@ -86,7 +86,7 @@ mod tests {
             age in -5_000_i64..5_000,
             gap in proptest::option::of(-500_i64..500),
         ) {
-            prop_assert!(Hold::up_to_ms(0).should_send(pending, age, gap));
+            prop_assert!(FlushPolicy::max_delay_ms(0).should_flush(pending, age, gap));
         }
 
         #[test]
@@ -95,7 +95,7 @@ mod tests {
             beyond in 0_i64..10_000,
             gap in proptest::option::of(0_i64..500),
         ) {
-            prop_assert!(Hold::up_to_ms(ms).should_send(1, i64::from(ms) + beyond, gap));
+            prop_assert!(FlushPolicy::max_delay_ms(ms).should_flush(1, i64::from(ms) + beyond, gap));
         }
     }
 }

@@ -8,16 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::links::clicks::Click;
 
 /// A visitor with so many `HEAD`s in a batch checks links rather than follows them.
-pub const STORM_HEADS: usize = 5;
+pub const BOT_HEADS: usize = 5;
 
-/// A visitor with so many clicks on one link within [`BURST_MS`] is no hand.
-pub const BURST_CLICKS: usize = 20;
+/// A visitor with so many clicks on one link within [`BOT_BURST_MS`] is no hand.
+pub const BOT_BURST_CLICKS: usize = 20;
 
-/// From the first to the last of [`BURST_CLICKS`] at most, in milliseconds.
-pub const BURST_MS: i64 = 1_000;
+/// From the first to the last of [`BOT_BURST_CLICKS`] at most, in milliseconds.
+pub const BOT_BURST_MS: i64 = 1_000;
 
 /// The visitors that are robots; all that they did in the batch was a robot's doing.
-pub(super) fn robots(clicks: &[Click]) -> BTreeSet<u64> {
+pub(super) fn detect(clicks: &[Click]) -> BTreeSet<u64> {
     let mut heads: BTreeMap<u64, usize> = BTreeMap::new();
     let mut moments: BTreeMap<(u64, &str, &str), Vec<i64>> = BTreeMap::new();
     for click in clicks {
@@ -28,7 +28,7 @@ pub(super) fn robots(clicks: &[Click]) -> BTreeSet<u64> {
             moments.entry(link).or_default().push(click.at.as_millisecond());
         }
     }
-    let storms = heads.into_iter().filter(|(_, heads)| *heads >= STORM_HEADS);
+    let storms = heads.into_iter().filter(|(_, heads)| *heads >= BOT_HEADS);
     let bursts =
         moments.into_iter().filter_map(|((visitor, ..), at)| is_burst(at).then_some(visitor));
     storms.map(|(visitor, _)| visitor).chain(bursts).collect()
@@ -36,8 +36,8 @@ pub(super) fn robots(clicks: &[Click]) -> BTreeSet<u64> {
 
 fn is_burst(mut at: Vec<i64>) -> bool {
     at.sort_unstable();
-    at.windows(BURST_CLICKS).any(|window| match window {
-        [first, .., last] => last - first <= BURST_MS,
+    at.windows(BOT_BURST_CLICKS).any(|window| match window {
+        [first, .., last] => last - first <= BOT_BURST_MS,
         _ => false,
     })
 }

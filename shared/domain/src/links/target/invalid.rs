@@ -6,7 +6,7 @@ use url::ParseError;
 
 /// Why a text cannot be a target; says what the text must be instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub enum InvalidTarget {
     /// Nothing but spaces.
     #[error("a URL, not an empty text")]
     Empty,
@@ -39,10 +39,10 @@ pub enum Unfit {
     Internal,
     /// One of the shortener's own hosts.
     #[error("a URL outside this service, not another short link")]
-    Itself,
+    OwnHost,
 }
 
-impl Unfit {
+impl InvalidTarget {
     /// A stable name for logs, metrics and tables of test vectors.
     pub const fn name(self) -> &'static str {
         match self {
@@ -56,12 +56,12 @@ impl Unfit {
             Self::NoHost => "no-host",
             Self::Host => "host",
             Self::Internal => "internal",
-            Self::Itself => "itself",
+            Self::OwnHost => "itself",
         }
     }
 }
 
-impl From<ParseError> for Unfit {
+impl From<ParseError> for InvalidTarget {
     fn from(error: ParseError) -> Self {
         let bad_host = [
             ParseError::IdnaError,

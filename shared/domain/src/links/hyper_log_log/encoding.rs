@@ -12,10 +12,10 @@
 //! register for many visitors, hardly more than there is to say, and half of the usual six. Bits that are
 //! spread badly can't make it more than seven.
 
-mod bits;
+mod rice;
 
-use super::{Entry, Form, MAX_RANK, REGISTERS, SPARSE_LIMIT, SPARSE_PRECISION};
-use bits::{Bits, BitsMut};
+use super::{MAX_RANK, REGISTERS, Representation, SPARSE_LIMIT, SPARSE_PRECISION, SparseEntry};
+use rice::{RiceReader, RiceWriter};
 
 const SPARSE: u8 = 1;
 const DENSE: u8 = 2;
@@ -23,30 +23,30 @@ const DENSE: u8 = 2;
 /// With five low bits no place in the list of ranks takes more than seven bits.
 const MAX_LOW_BITS: u8 = 5;
 
-pub(super) fn write(form: &Form) -> Vec<u8> {
+pub(super) fn write(form: &Representation) -> Vec<u8> {
     match form {
-        Form::Sparse(entries) => write_sparse(entries),
-        Form::Dense(registers) => write_dense(registers),
+        Representation::Sparse(entries) => write_sparse(entries),
+        Representation::Dense(registers) => write_dense(registers),
     }
 }
 
 /// Writing again what was read proves that it was written that way, whatever the reader overlooked.
-pub(super) fn read(bytes: &[u8]) -> Option<Form> {
+pub(super) fn read(bytes: &[u8]) -> Option<Representation> {
     let (&tag, body) = bytes.split_first()?;
     let form = match tag {
-        SPARSE => Form::Sparse(read_sparse(body)?),
-        DENSE => Form::Dense(read_dense(body)?),
+        SPARSE => Representation::Sparse(read_sparse(body)?),
+        DENSE => Representation::Dense(read_dense(body)?),
         _ => return None,
     };
     (write(&form) == bytes).then_some(form)
 }
 
-fn write_sparse(entries: &[Entry]) -> Vec<u8> {
+fn write_sparse(entries: &[SparseEntry]) -> Vec<u8> {
     let mut bytes = vec![SPARSE];
     let mut least = 0;
     for entry in entries {
         write_leb128(&mut bytes, entry.index - least);
-        if Entry::rank_of(entry.index).is_none() {
+        if SparseEntry::rank_of(entry.index).is_none() {
             bytes.push(entry.rank);
         }
         least = entry.index + 1;
@@ -54,12 +54,12 @@ fn write_sparse(entries: &[Entry]) -> Vec<u8> {
     bytes
 }
 
-fn read_sparse(mut bytes: &[u8]) -> Option<Vec<Entry>> {
+fn read_sparse(mut bytes: &[u8]) -> Option<Vec<SparseEntry>> {
     let mut entries = Vec::new();
     let mut least = 0_u32;
     while !bytes.is_empty() {
         let index = least.checked_add(read_leb128(&mut bytes)?)?;
-        let rank = Entry::rank_of(index).or_else(|| {
+        let rank = SparseEntry::rank_of(index).or_else(|| {
             let (&rank, rest) = bytes.split_first()?;
             bytes = rest;
             Some(rank).filter(|rank| (13..=MAX_RANK).contains(rank))
@@ -67,7 +67,7 @@ fn read_sparse(mut bytes: &[u8]) -> Option<Vec<Entry>> {
         if index >> SPARSE_PRECISION != 0 || entries.len() == SPARSE_LIMIT {
             return None;
         }
-        entries.push(Entry { index, rank });
+        entries.push(SparseEntry { index, rank });
         least = index + 1;
     }
     Some(entries)
@@ -108,7 +108,7 @@ fn write_dense(registers: &[u8]) -> Vec<u8> {
     let count = u8::try_from(ranks.len()).unwrap_or(u8::MAX);
     let mut bytes = vec![DENSE, low_bits, count];
     bytes.extend(ranks.iter().map(|(rank, _)| rank));
-    let mut bits = BitsMut::after(bytes);
+    let mut bits = RiceWriter::append_to(bytes);
     for &rank in registers {
         bits.push_rice(places[usize::from(rank)], low_bits);
     }
@@ -121,7 +121,7 @@ fn read_dense(bytes: &[u8]) -> Option<Vec<u8>> {
     if low_bits > MAX_LOW_BITS || ranks.iter().any(|&rank| rank > MAX_RANK) {
         return None;
     }
-    let mut bits = Bits::of(bytes);
+    let mut bits = RiceReader::new(bytes);
     (0..REGISTERS).map(|_| ranks.get(bits.next_rice(low_bits)?).copied()).collect()
 }
 

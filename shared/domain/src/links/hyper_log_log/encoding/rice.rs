@@ -1,15 +1,15 @@
 //! Rice codes in a row of bits, the highest bit of each byte first.
 
 /// Bits to be written.
-pub(super) struct BitsMut {
+pub(super) struct RiceWriter {
     bytes: Vec<u8>,
     /// How many bits of the last byte are still free.
     free: u32,
 }
 
-impl BitsMut {
+impl RiceWriter {
     /// Begins with a new byte after those that are there.
-    pub(super) const fn after(bytes: Vec<u8>) -> Self {
+    pub(super) const fn append_to(bytes: Vec<u8>) -> Self {
         Self { bytes, free: 0 }
     }
 
@@ -37,13 +37,13 @@ impl BitsMut {
 }
 
 /// Bits to be read.
-pub(super) struct Bits<'a> {
+pub(super) struct RiceReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Bits<'a> {
-    pub(super) const fn of(bytes: &'a [u8]) -> Self {
+impl<'a> RiceReader<'a> {
+    pub(super) const fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 

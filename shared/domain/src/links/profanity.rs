@@ -10,7 +10,7 @@
 mod tests;
 
 /// Words that are rude wherever they stand.
-const RUDE: &[&str] = &[
+const PROFANE: &[&str] = &[
     "avttn",
     "avttre",
     "bebfch",
@@ -103,16 +103,16 @@ const AMBIGUOUS: &[&str] = &[
 ///
 /// Someone chose the alias and has a use for it, so ordinary words that happen to contain an ambiguous
 /// one pass.
-pub(super) fn is_rude(text: &str) -> bool {
+pub(super) fn is_profane(text: &str) -> bool {
     let is = |word: &&str| word.len() == text.len() && contains(text, word);
-    RUDE.iter().any(|word| contains(text, word)) || AMBIGUOUS.iter().any(is)
+    PROFANE.iter().any(|word| contains(text, word)) || AMBIGUOUS.iter().any(is)
 }
 
 /// True if a code has anything in it that could be taken for a rude word.
 ///
 /// There is always another code, so this one is never given the benefit of the doubt.
-pub(super) fn looks_rude(text: &str) -> bool {
-    RUDE.iter().chain(AMBIGUOUS).any(|word| contains(text, word))
+pub(super) fn looks_profane(text: &str) -> bool {
+    PROFANE.iter().chain(AMBIGUOUS).any(|word| contains(text, word))
 }
 
 fn contains(text: &str, word: &str) -> bool {

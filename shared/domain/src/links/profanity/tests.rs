@@ -26,24 +26,24 @@ fn disguised(word: &str) -> String {
 
 #[test]
 fn the_lists_are_lower_case_sorted_and_have_no_word_twice() {
-    for list in [RUDE, AMBIGUOUS] {
+    for list in [PROFANE, AMBIGUOUS] {
         assert!(list.is_sorted_by(|a, b| a < b));
         assert!(list.iter().all(|word| word.len() >= 3));
         assert!(list.iter().all(|word| word.bytes().all(|byte| byte.is_ascii_lowercase())));
     }
-    assert!(!AMBIGUOUS.iter().any(|word| RUDE.contains(word)));
+    assert!(!AMBIGUOUS.iter().any(|word| PROFANE.contains(word)));
 }
 
 #[test]
 fn every_word_is_found_in_any_case_and_through_digits() {
-    for word in RUDE.iter().chain(AMBIGUOUS) {
+    for word in PROFANE.iter().chain(AMBIGUOUS) {
         for text in [plain(word), plain(word).to_uppercase(), disguised(word)] {
-            assert!(is_rude(&text), "{word}");
-            assert!(looks_rude(&format!("Xx{text}y")), "{word}");
+            assert!(is_profane(&text), "{word}");
+            assert!(looks_profane(&format!("Xx{text}y")), "{word}");
         }
     }
-    for word in RUDE {
-        assert!(is_rude(&format!("my-{}2", disguised(word))), "{word}");
+    for word in PROFANE {
+        assert!(is_profane(&format!("my-{}2", disguised(word))), "{word}");
     }
 }
 
@@ -83,14 +83,14 @@ fn ordinary_words_make_aliases() {
         "4551st",
     ];
     for word in words {
-        assert!(!is_rude(word), "{word}");
+        assert!(!is_profane(word), "{word}");
     }
-    assert!(looks_rude("class") && looks_rude("4551st"), "codes are judged more strictly");
+    assert!(looks_profane("class") && looks_profane("4551st"), "codes are judged more strictly");
 }
 
 proptest! {
     #[test]
     fn what_passes_for_a_code_passes_for_an_alias(text in "[A-Za-z0-9]{3,9}") {
-        prop_assert!(looks_rude(&text) || !is_rude(&text));
+        prop_assert!(looks_profane(&text) || !is_profane(&text));
     }
 }

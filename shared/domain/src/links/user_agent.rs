@@ -1,6 +1,6 @@
 //! What a `User-Agent` header says: a person, a robot or a link preview; the device; the browser.
 //!
-//! Guarantee: [`is_preview`] and [`read`] never disagree, also when one sees the whole header and the
+//! Guarantee: [`is_preview_bot`] and [`parse`] never disagree, also when one sees the whole header and the
 //! other what a message keeps of it. Absent: versions and systems, which nobody asked to count.
 //!
 //! Written by hand, because no crate is both kept up and small. Those that carry the list of the
@@ -18,8 +18,8 @@ use names::{
 
 /// What a header says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Agent {
-    pub kind: Kind,
+pub struct UserAgent {
+    pub kind: AgentKind,
     /// With what; always `Other` unless it is a person.
     pub device: Device,
     /// The browser's or the app's name; [`OTHER`] unless it is a person with one that is known.
@@ -30,7 +30,7 @@ pub struct Agent {
 pub const OTHER: &str = "Other";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum AgentKind {
     /// Someone who follows the link.
     Person,
     /// A program that nobody is waiting for: a crawler, a script, a monitor.
@@ -70,22 +70,22 @@ impl Device {
 }
 
 /// What a `User-Agent` header says; without one it is a robot's.
-pub fn read(user_agent: Option<&str>) -> Agent {
+pub fn parse(user_agent: Option<&str>) -> UserAgent {
     let user_agent = user_agent.unwrap_or_default();
-    let unknown = |kind| Agent { kind, device: Device::Other, browser: OTHER };
-    if is_preview(user_agent) {
-        return unknown(Kind::Preview);
+    let unknown = |kind| UserAgent { kind, device: Device::Other, browser: OTHER };
+    if is_preview_bot(user_agent) {
+        return unknown(AgentKind::Preview);
     }
     let text = user_agent.trim_ascii().to_ascii_lowercase();
     if is_robot(&text) {
-        return unknown(Kind::Bot);
+        return unknown(AgentKind::Bot);
     }
-    Agent { kind: Kind::Person, device: device(&text), browser: browser(&text) }
+    UserAgent { kind: AgentKind::Person, device: device(&text), browser: browser(&text) }
 }
 
 /// Whether a link preview asks. This is asked before each redirect, hence one pass without an
 /// allocation: only where a word starts, and only for the names that start with its two letters.
-pub fn is_preview(user_agent: &str) -> bool {
+pub fn is_preview_bot(user_agent: &str) -> bool {
     let bytes = user_agent.trim_ascii().as_bytes();
     let mut seen = &bytes[..bytes.len().min(MAX_USER_AGENT_LENGTH)];
     let mut word_starts = true;
@@ -111,16 +111,19 @@ fn starts_with(text: &[u8], name: &str) -> bool {
 /// robot's word in it. Whatever is not so is a robot, so that tomorrow's scripts need no line here.
 fn is_robot(text: &str) -> bool {
     let is_browser = has(text, FAMILIES) && has(text, ENGINES);
-    !is_browser || has(text, ROBOTS) || is_merely_compatible(text) || is_called_bot(text)
+    !is_browser
+        || has(text, ROBOTS)
+        || has_bot_compatible_token(text)
+        || has_word_ending_in_bot(text)
 }
 
 /// Robots say `(compatible; Name` where Internet Explorer once said that it was like Netscape.
-fn is_merely_compatible(text: &str) -> bool {
+fn has_bot_compatible_token(text: &str) -> bool {
     text.contains("compatible;") && !has(text, &["msie", "trident/", "konqueror"])
 }
 
 /// Whether a word ends in "bot"; that of the phones called Cubot does too.
-fn is_called_bot(text: &str) -> bool {
+fn has_word_ending_in_bot(text: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
     words.any(|word| (word.ends_with("bot") || word.ends_with("bots")) && word != "cubot")
 }

@@ -14,7 +14,7 @@
 //! `cardinality-estimator` writes a pointer and a rounded sum along with its registers,
 //! `hyperloglockless` and `hyperloglogplus` write their hasher and a buffer of unsorted additions.
 
-mod bytes;
+mod encoding;
 mod estimate;
 #[cfg(test)]
 mod tests;
@@ -36,23 +36,23 @@ const SPARSE_LIMIT: usize = 1_024;
 
 /// The different visitors seen, as far as they can be counted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Sketch(Form);
+pub struct HyperLogLog(Representation);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Form {
+enum Representation {
     /// Sorted by index; no index twice.
-    Sparse(Vec<Entry>),
+    Sparse(Vec<SparseEntry>),
     /// The highest rank seen by each register; 0 for none.
     Dense(Vec<u8>),
 }
 
-impl Default for Form {
+impl Default for Representation {
     fn default() -> Self {
         Self::Sparse(Vec::new())
     }
 }
 
-impl Sketch {
+impl HyperLogLog {
     /// A sketch of nobody.
     pub fn new() -> Self {
         Self::default()
@@ -62,20 +62,20 @@ impl Sketch {
     ///
     /// All 64 bits count, and have to be spread evenly: a hash, not an id.
     pub fn add(&mut self, hash: u64) -> bool {
-        self.include(Entry::of(hash))
+        self.insert_entry(SparseEntry::from_hash(hash))
     }
 
     /// Counts everyone that `other` has counted. Tells whether that changed anything.
     pub fn merge(&mut self, other: &Self) -> bool {
         match (&mut self.0, &other.0) {
-            (_, Form::Sparse(entries)) => {
-                entries.iter().fold(false, |changed, &entry| self.include(entry) | changed)
+            (_, Representation::Sparse(entries)) => {
+                entries.iter().fold(false, |changed, &entry| self.insert_entry(entry) | changed)
             }
-            (Form::Sparse(entries), Form::Dense(registers)) => {
-                self.0 = Form::Dense(raised(registers.clone(), entries));
+            (Representation::Sparse(entries), Representation::Dense(registers)) => {
+                self.0 = Representation::Dense(with_entries(registers.clone(), entries));
                 true
             }
-            (Form::Dense(ours), Form::Dense(theirs)) => {
+            (Representation::Dense(ours), Representation::Dense(theirs)) => {
                 ours.iter_mut().zip(theirs).fold(false, |changed, (our, &their)| {
                     let higher = their > *our;
                     *our = their.max(*our);
@@ -88,26 +88,26 @@ impl Sketch {
     /// How many different visitors there were, more or less.
     pub fn estimate(&self) -> u64 {
         match &self.0 {
-            Form::Sparse(entries) => entries.len() as u64,
-            Form::Dense(registers) => estimate::estimate(registers),
+            Representation::Sparse(entries) => entries.len() as u64,
+            Representation::Dense(registers) => estimate::estimate(registers),
         }
     }
 
     /// The sketch as stored: at most 4 bytes a visitor up to 1,024 visitors (and a rare fifth), about
     /// 6 KB for many.
     pub fn to_bytes(&self) -> Vec<u8> {
-        bytes::write(&self.0)
+        encoding::write(&self.0)
     }
 
     /// Reads what [`Self::to_bytes`] wrote; `None` for anything else.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        bytes::read(bytes).map(Self)
+        encoding::read(bytes).map(Self)
     }
 
-    fn include(&mut self, entry: Entry) -> bool {
+    fn insert_entry(&mut self, entry: SparseEntry) -> bool {
         let entries = match &mut self.0 {
-            Form::Dense(registers) => return raise(registers, entry),
-            Form::Sparse(entries) => entries,
+            Representation::Dense(registers) => return raise_register(registers, entry),
+            Representation::Sparse(entries) => entries,
         };
         match entries.binary_search_by_key(&entry.index, |known| known.index) {
             Ok(at) if entries[at].rank >= entry.rank => return false,
@@ -115,21 +115,21 @@ impl Sketch {
             Err(at) => entries.insert(at, entry),
         }
         if entries.len() > SPARSE_LIMIT {
-            self.0 = Form::Dense(raised(vec![0; REGISTERS], entries));
+            self.0 = Representation::Dense(with_entries(vec![0; REGISTERS], entries));
         }
         true
     }
 }
 
-fn raised(mut registers: Vec<u8>, entries: &[Entry]) -> Vec<u8> {
+fn with_entries(mut registers: Vec<u8>, entries: &[SparseEntry]) -> Vec<u8> {
     for &entry in entries {
-        raise(&mut registers, entry);
+        raise_register(&mut registers, entry);
     }
     registers
 }
 
 /// Tells whether the register was lower before.
-fn raise(registers: &mut [u8], entry: Entry) -> bool {
+fn raise_register(registers: &mut [u8], entry: SparseEntry) -> bool {
     let register = &mut registers[entry.register()];
     let lower = *register < entry.rank;
     *register = entry.rank.max(*register);
@@ -139,19 +139,19 @@ fn raise(registers: &mut [u8], entry: Entry) -> bool {
 /// What a sparse sketch keeps of a hash: enough to raise the same register to the same rank as the
 /// hash itself would have, and to tell it from others until then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Entry {
+struct SparseEntry {
     /// The first 26 bits of the hash.
     index: u32,
     /// The position of the first one among the bits that do not choose the register, counted from 1.
     rank: u8,
 }
 
-impl Entry {
+impl SparseEntry {
     #[expect(
         clippy::cast_possible_truncation,
         reason = "26 bits of index, and a rank of 51 at most"
     )]
-    const fn of(hash: u64) -> Self {
+    const fn from_hash(hash: u64) -> Self {
         // A one behind the last bit ends the count where there is none before.
         let rest = hash << PRECISION | 1 << (PRECISION - 1);
         let index = (hash >> (u64::BITS - SPARSE_PRECISION)) as u32;

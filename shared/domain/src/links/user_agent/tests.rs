@@ -7,14 +7,18 @@ use super::*;
 const AGENTS: &str = include_str!("agents.tsv");
 
 /// The rows of the table: what is expected, and the header.
-fn rows() -> impl Iterator<Item = (Agent, &'static str)> {
+fn rows() -> impl Iterator<Item = (UserAgent, &'static str)> {
     AGENTS.lines().filter(|line| !line.starts_with('#')).map(|line| {
         let columns: Vec<_> = line.split('\t').collect();
         let [kind, device, browser, header] = columns[..] else { panic!("four columns: {line}") };
-        let kind = [("person", Kind::Person), ("bot", Kind::Bot), ("preview", Kind::Preview)]
-            .into_iter()
-            .find_map(|(name, value)| (name == kind).then_some(value))
-            .unwrap();
+        let kind = [
+            ("person", AgentKind::Person),
+            ("bot", AgentKind::Bot),
+            ("preview", AgentKind::Preview),
+        ]
+        .into_iter()
+        .find_map(|(name, value)| (name == kind).then_some(value))
+        .unwrap();
         let all = [
             Device::Desktop,
             Device::Mobile,
@@ -24,14 +28,14 @@ fn rows() -> impl Iterator<Item = (Agent, &'static str)> {
             Device::Other,
         ];
         let device = all.into_iter().find(|known| known.name() == device).unwrap();
-        (Agent { kind, device, browser }, header)
+        (UserAgent { kind, device, browser }, header)
     })
 }
 
 #[test]
 fn headers_are_read_as_what_they_are() {
     let wrong: Vec<_> = rows()
-        .map(|(expected, header)| (expected, read(Some(header)), header))
+        .map(|(expected, header)| (expected, parse(Some(header)), header))
         .filter(|(expected, actual, _)| expected != actual)
         .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -41,14 +45,14 @@ fn headers_are_read_as_what_they_are() {
 #[test]
 fn the_cheap_test_for_previews_agrees_with_the_table() {
     for (expected, header) in rows() {
-        assert_eq!(is_preview(header), expected.kind == Kind::Preview, "{header}");
+        assert_eq!(is_preview_bot(header), expected.kind == AgentKind::Preview, "{header}");
     }
 }
 
 #[test]
 fn nobody_is_a_robot() {
     for header in [None, Some(""), Some("   "), Some("-"), Some("Mozilla/5.0")] {
-        assert_eq!(read(header).kind, Kind::Bot, "{header:?}");
+        assert_eq!(parse(header).kind, AgentKind::Bot, "{header:?}");
     }
 }
 
@@ -56,9 +60,9 @@ fn nobody_is_a_robot() {
 fn every_name_of_a_preview_is_found_under_its_letters_in_any_case() {
     for name in all_previews() {
         for header in [name.to_uppercase(), format!("Mozilla/5.0 (compatible; {name}1.0)")] {
-            assert!(is_preview(&header), "{header}");
+            assert!(is_preview_bot(&header), "{header}");
         }
-        assert!(!is_preview(&format!("x{name}")), "only where a word starts: {name}");
+        assert!(!is_preview_bot(&format!("x{name}")), "only where a word starts: {name}");
     }
     assert!(all_previews().count() > 20);
 }
@@ -71,8 +75,8 @@ fn all_previews() -> impl Iterator<Item = &'static &'static str> {
 #[test]
 fn what_a_message_does_not_keep_decides_nothing() {
     let before = "(".repeat(MAX_USER_AGENT_LENGTH - "whatsapp".len());
-    assert!(is_preview(&format!("{before}WhatsApp/2")));
-    assert!(!is_preview(&format!("{before}(WhatsApp/2")));
+    assert!(is_preview_bot(&format!("{before}WhatsApp/2")));
+    assert!(!is_preview_bot(&format!("{before}(WhatsApp/2")));
 }
 
 proptest! {
@@ -82,10 +86,10 @@ proptest! {
         between in "[ ;/(é]",
     ) {
         let header = words.join(&between);
-        prop_assert_eq!(is_preview(&header), read(Some(&header)).kind == Kind::Preview);
+        prop_assert_eq!(is_preview_bot(&header), parse(Some(&header)).kind == AgentKind::Preview);
         let lower = header.to_ascii_lowercase();
         let tokens = all_previews().any(|name| lower.contains(name));
-        prop_assert!(tokens || !is_preview(&header), "found what is not there");
+        prop_assert!(tokens || !is_preview_bot(&header), "found what is not there");
     }
 
     #[test]
@@ -95,8 +99,8 @@ proptest! {
     ) {
         let header = format!("{before} {}", words.join(" "));
         let kept = crate::links::clicks::user_agent(&header);
-        let said = read(kept.as_deref()).kind == Kind::Preview;
-        prop_assert_eq!(is_preview(header.trim_ascii()), said);
+        let said = parse(kept.as_deref()).kind == AgentKind::Preview;
+        prop_assert_eq!(is_preview_bot(header.trim_ascii()), said);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The file we write, which is the one we read best.
 
-use super::Record;
-use super::cell::{guard, join};
+use super::LinkRecord;
+use super::cell::{escape_formula, join};
 
 /// The columns of our own CSV, in order.
 pub const HEADER: [&str; 14] = [
@@ -22,8 +22,8 @@ pub const HEADER: [&str; 14] = [
 ];
 
 /// The first line of our own CSV, its end included. A file is this and then any number of
-/// [`write`]s.
-pub fn header() -> String {
+/// [`write_csv`]s.
+pub fn csv_header() -> String {
     line(&HEADER.map(str::to_owned))
 }
 
@@ -33,11 +33,11 @@ pub fn header() -> String {
 /// Lists are parted by `|`, a variant is its weight, a space and its URL, a campaign parameter its
 /// name, `=` and its value, and a text that a spreadsheet would run as a formula stands behind an
 /// apostrophe.
-pub fn write<'a>(records: impl Iterator<Item = &'a Record>) -> String {
+pub fn write_csv<'a>(records: impl Iterator<Item = &'a LinkRecord>) -> String {
     records.map(|record| line(&cells(record))).collect()
 }
 
-fn cells(record: &Record) -> [String; 14] {
+fn cells(record: &LinkRecord) -> [String; 14] {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let variants = record.variants.iter().map(|(url, weight)| format!("{weight} {url}"));
     let utm = record.utm.iter().map(|(name, value)| format!("{name}={value}"));
@@ -57,7 +57,7 @@ fn cells(record: &Record) -> [String; 14] {
         record.forward_query.to_string(),
         join(utm),
     ]
-    .map(guard)
+    .map(escape_formula)
 }
 
 /// Cells as RFC 4180 has them. A cell is quoted where it must be and nowhere else.

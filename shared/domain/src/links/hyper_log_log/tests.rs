@@ -13,8 +13,8 @@ fn hash(seed: u64, n: u64) -> u64 {
     mixed(mixed(seed).wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
 }
 
-fn sketch_of(hashes: impl IntoIterator<Item = u64>) -> Sketch {
-    let mut sketch = Sketch::new();
+fn hyper_log_log_of(hashes: impl IntoIterator<Item = u64>) -> HyperLogLog {
+    let mut sketch = HyperLogLog::new();
     for hash in hashes {
         sketch.add(hash);
     }
@@ -37,7 +37,8 @@ fn estimates_stay_within_their_error() {
     for n in [10, 100, 1_000, 5_000, 10_000, 50_000, 100_000, 500_000] {
         let errors: Vec<f64> = (0..20)
             .map(|seed| {
-                let estimate = sketch_of((0..n).map(|visitor| hash(seed, visitor))).estimate();
+                let estimate =
+                    hyper_log_log_of((0..n).map(|visitor| hash(seed, visitor))).estimate();
                 let off = u32::try_from(estimate.abs_diff(n)).unwrap();
                 f64::from(off) / f64::from(u32::try_from(n).unwrap())
             })
@@ -49,7 +50,7 @@ fn estimates_stay_within_their_error() {
 
 #[test]
 fn up_to_1024_visitors_are_counted_exactly() {
-    let mut sketch = Sketch::new();
+    let mut sketch = HyperLogLog::new();
     assert_eq!(sketch.estimate(), 0);
     for n in 0..1_024 {
         assert!(sketch.add(hash(1, n)));
@@ -62,7 +63,7 @@ fn bytes_are_few() {
     let table = [(0, 1), (1, 5), (10, 41), (100, 330), (1_024, 3_100), (1_025, 2_400)];
     let large = [(16_384, 5_300), (100_000, 6_000), (1_000_000, 6_000)];
     for (n, most) in table.into_iter().chain(large) {
-        let length = sketch_of((0..n).map(|visitor| hash(2, visitor))).to_bytes().len();
+        let length = hyper_log_log_of((0..n).map(|visitor| hash(2, visitor))).to_bytes().len();
         assert!(length <= most, "{n}: {length}");
     }
 }
@@ -72,27 +73,27 @@ fn registers_that_no_hash_would_give_still_fit() {
     let uniform = (0..REGISTERS).map(|at| u8::try_from(at % 52).unwrap()).collect();
     let full = vec![MAX_RANK; REGISTERS];
     for (registers, most) in [(uniform, 14_400), (full, 2_100)] {
-        let sketch = Sketch(Form::Dense(registers));
+        let sketch = HyperLogLog(Representation::Dense(registers));
         assert!(sketch.to_bytes().len() < most);
-        assert_eq!(Sketch::from_bytes(&sketch.to_bytes()), Some(sketch));
+        assert_eq!(HyperLogLog::from_bytes(&sketch.to_bytes()), Some(sketch));
     }
 }
 
 #[test]
 fn stored_sketches_stay_readable() {
-    let few = sketch_of([0, 1 << 63 | 1 << 11, u64::MAX]);
+    let few = hyper_log_log_of([0, 1 << 63 | 1 << 11, u64::MAX]);
     let bytes = [1, 0, 51, 0xff, 0xff, 0xff, 0x0f, 39, 0xfe, 0xff, 0xff, 0x0f];
     assert_eq!(few.to_bytes(), bytes);
-    assert_eq!(Sketch::from_bytes(&bytes), Some(few));
+    assert_eq!(HyperLogLog::from_bytes(&bytes), Some(few));
 
     let mut registers = vec![0; REGISTERS];
     registers[REGISTERS - 2..].copy_from_slice(&[7, 9]);
-    let dense = Sketch(Form::Dense(registers));
+    let dense = HyperLogLog(Representation::Dense(registers));
     let mut bytes = vec![2, 0, 3, 0, 7, 9];
     bytes.extend([0xff; 2_047]);
     bytes.extend([0b1111_1101, 0b0010_0000]);
     assert_eq!(dense.to_bytes(), bytes);
-    assert_eq!(Sketch::from_bytes(&bytes), Some(dense));
+    assert_eq!(HyperLogLog::from_bytes(&bytes), Some(dense));
 }
 
 #[test]
@@ -110,15 +111,15 @@ fn other_ways_to_write_a_sketch_are_not_read() {
         &[1, 0x00, 12],
     ];
     for bytes in table {
-        assert_eq!(Sketch::from_bytes(bytes), None, "{bytes:?}");
+        assert_eq!(HyperLogLog::from_bytes(bytes), None, "{bytes:?}");
     }
-    let dense = sketch_of((0..3_000).map(|visitor| hash(3, visitor))).to_bytes();
-    assert!(Sketch::from_bytes(&dense).is_some());
-    assert_eq!(Sketch::from_bytes(&dense[..dense.len() - 1]), None);
-    assert_eq!(Sketch::from_bytes(&[&dense[..], &[0]].concat()), None);
+    let dense = hyper_log_log_of((0..3_000).map(|visitor| hash(3, visitor))).to_bytes();
+    assert!(HyperLogLog::from_bytes(&dense).is_some());
+    assert_eq!(HyperLogLog::from_bytes(&dense[..dense.len() - 1]), None);
+    assert_eq!(HyperLogLog::from_bytes(&[&dense[..], &[0]].concat()), None);
     let too_many = [&[1][..], &[1; 1_025]].concat();
-    assert!(Sketch::from_bytes(&too_many[..1_025]).is_some());
-    assert_eq!(Sketch::from_bytes(&too_many), None);
+    assert!(HyperLogLog::from_bytes(&too_many[..1_025]).is_some());
+    assert_eq!(HyperLogLog::from_bytes(&too_many), None);
 }
 
 proptest! {
@@ -131,8 +132,8 @@ proptest! {
             other.rotate_left(turn.index(hashes.len()));
             other.reverse();
         }
-        let mut sketch = sketch_of(hashes.iter().copied());
-        prop_assert_eq!(sketch_of(other).to_bytes(), sketch.to_bytes());
+        let mut sketch = hyper_log_log_of(hashes.iter().copied());
+        prop_assert_eq!(hyper_log_log_of(other).to_bytes(), sketch.to_bytes());
         for hash in hashes {
             prop_assert!(!sketch.add(hash));
         }
@@ -141,7 +142,7 @@ proptest! {
 
     #[test]
     fn what_add_says_is_whether_the_bytes_changed(hashes in hashes(), more: [u64; 3]) {
-        let mut sketch = sketch_of(hashes.iter().copied());
+        let mut sketch = hyper_log_log_of(hashes.iter().copied());
         for hash in more.into_iter().chain(hashes.into_iter().take(3)) {
             let before = sketch.to_bytes();
             prop_assert_eq!(sketch.add(hash), sketch.to_bytes() != before);
@@ -150,9 +151,9 @@ proptest! {
 
     #[test]
     fn any_tree_of_merges_is_the_union(a in hashes(), b in hashes(), c in hashes()) {
-        let union = sketch_of(a.iter().chain(&b).chain(&c).copied());
-        let [a, b, c] = [a, b, c].map(sketch_of);
-        let merged = |left: &Sketch, right: &Sketch| {
+        let union = hyper_log_log_of(a.iter().chain(&b).chain(&c).copied());
+        let [a, b, c] = [a, b, c].map(hyper_log_log_of);
+        let merged = |left: &HyperLogLog, right: &HyperLogLog| {
             let mut sum = left.clone();
             let changed = sum.merge(right);
             assert_eq!(changed, sum != *left);
@@ -170,8 +171,8 @@ proptest! {
 
     #[test]
     fn bytes_round_trip(hashes in hashes()) {
-        let sketch = sketch_of(hashes);
-        prop_assert_eq!(Sketch::from_bytes(&sketch.to_bytes()), Some(sketch));
+        let sketch = hyper_log_log_of(hashes);
+        prop_assert_eq!(HyperLogLog::from_bytes(&sketch.to_bytes()), Some(sketch));
     }
 
     #[test]
@@ -182,10 +183,10 @@ proptest! {
         if let Some(first) = bytes.first_mut() {
             *first = tag;
         }
-        if let Some(mut sketch) = Sketch::from_bytes(&bytes) {
+        if let Some(mut sketch) = HyperLogLog::from_bytes(&bytes) {
             prop_assert_eq!(sketch.to_bytes(), bytes);
             sketch.estimate();
-            sketch.merge(&sketch_of([1, 2, 3]));
+            sketch.merge(&hyper_log_log_of([1, 2, 3]));
         }
     }
 
@@ -195,10 +196,10 @@ proptest! {
         at in any::<prop::sample::Index>(),
         flipped in 1_u8..,
     ) {
-        let mut bytes = sketch_of(hashes).to_bytes();
+        let mut bytes = hyper_log_log_of(hashes).to_bytes();
         let at = at.index(bytes.len());
         bytes[at] ^= flipped;
-        if let Some(sketch) = Sketch::from_bytes(&bytes) {
+        if let Some(sketch) = HyperLogLog::from_bytes(&bytes) {
             prop_assert_eq!(sketch.to_bytes(), bytes);
             sketch.estimate();
         }
