@@ -13,7 +13,7 @@ mod sending;
 mod topic;
 
 pub use accounts::{AccountEvents, KeyUses};
-pub use clicks::Clicks;
+pub use clicks::ClickQueue;
 pub use dead_letters::DeadLetters;
 pub use feed::{FanOutQueue, FeedTopic};
 pub use notifications::{DeliveryLetters, DeliveryQueues, DueTopic};

@@ -32,7 +32,7 @@ pub enum BadAlias {
 }
 
 impl Code {
-    /// Accepts a name that someone would like for a link. Case counts: `Sale` is not `sale`.
+    /// Accepts a name that a user chose for a link. Case counts: `Sale` is not `sale`.
     pub fn alias(text: &str) -> Result<Self, BadAlias> {
         check_form(text)?;
         if is_reserved(text) {
@@ -44,19 +44,17 @@ impl Code {
         Ok(Self(text.to_owned()))
     }
 
-    /// Accepts the code of a link that moves in: whatever can be read back, unless the service
-    /// itself answers there.
+    /// Accepts the code of an imported link: any that [`Code::parse`] reads, unless it is reserved.
     pub fn imported(text: &str) -> Result<Self, BadAlias> {
         check_form(text)?;
         if is_reserved(text) { Err(BadAlias::Reserved) } else { Ok(Self(text.to_owned())) }
     }
 
-    /// Accepts whatever may be the code or the alias of a link, made today or years ago.
+    /// Reads the code or alias of an existing link, by the rules of form alone.
     pub fn parse(text: &str) -> Option<Self> {
         check_form(text).ok().map(|()| Self(text.to_owned()))
     }
 
-    /// The code as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

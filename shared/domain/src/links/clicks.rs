@@ -1,4 +1,4 @@
-//! What a redirect says to whoever counts: a batch of clicks under one name.
+//! The message from `redirect` to `count-clicks`: a batch of clicks under one id.
 //!
 //! Guarantee: a batch that [`ClickBatch::to_json`] writes fits a message and is read back equal, up to
 //! the millisecond. The names on the wire have a letter each and what is usual is left out, because
@@ -12,8 +12,8 @@ use jiff::Timestamp;
 pub use header::{country, referrer_host, user_agent};
 use wire::Wire;
 
-/// The most clicks in a batch. [`MAX_CLICK_BYTES`] times as many stay under half of
-/// [`MAX_MESSAGE_BYTES`], whatever the visitors send.
+/// The most clicks in a batch: times [`MAX_CLICK_BYTES`] they stay under half of
+/// [`MAX_MESSAGE_BYTES`].
 pub const MAX_BATCH_CLICKS: usize = 100;
 
 /// The most bytes in a message: 256 KiB, which every SQS queue takes.
@@ -44,7 +44,7 @@ pub struct ClickBatch {
     pub clicks: Vec<Click>,
 }
 
-/// A link was followed, or looked at.
+/// A visit to a link, be it by a person, a robot or a preview crawler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Click {
     /// The link's namespace; empty for the default one.
@@ -65,7 +65,7 @@ pub struct Click {
     pub country: Option<String>,
     /// Which of the link's destinations was chosen, if it has several.
     pub variant: Option<u8>,
-    /// Whether the link ends after a number of clicks, so that its total has to be looked at.
+    /// Whether the link has a maximum of clicks, so that its total must be compared with it.
     pub limited: bool,
 }
 
@@ -93,7 +93,7 @@ impl ClickBatch {
         Ok(serde_json::to_string(&Wire::from(self))?)
     }
 
-    /// The batch that a message's body says. Fields that are not known here are passed over.
+    /// Reads a message's body. Unknown fields are ignored.
     pub fn parse(json: &str) -> Result<Self, Malformed> {
         let batch = serde_json::from_str::<Wire>(json)?.read()?;
         batch.check()?;

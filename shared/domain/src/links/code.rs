@@ -1,9 +1,9 @@
-//! Short codes: a counter's numbers, permuted under a key so that nobody can walk through them.
+//! Short codes: a counter's numbers, permuted under a key so that they can't be enumerated.
 //!
 //! The first 57^7 numbers become codes of seven characters, the next 57^8 codes of eight. Within one
 //! length the mapping is a permutation of exactly that many numbers, so two numbers never meet in one
-//! code and none has to be looked up before it is used. There is no state here besides the key: who
-//! may use which numbers is settled by whoever leases the [`CodeRange`]s.
+//! code and none has to be looked up before it is used. There is no state here besides the key: the
+//! store leases each [`CodeRange`] to one instance.
 //!
 //! The key must never change while links exist. Another key is another permutation of the same
 //! codes, and would hand out again what the first one did.
@@ -18,10 +18,10 @@ use std::fmt;
 use super::alias::is_reserved;
 use super::profanity::looks_profane;
 
-/// How many numbers have codes of seven characters.
+/// How many codes have seven characters.
 pub const SEVEN_CHARACTER_CODES: u64 = 57_u64.pow(7);
 
-/// How many numbers have a code at all, of seven or of eight characters.
+/// How many codes there are, of seven and of eight characters.
 pub const ALL_CODES: u64 = SEVEN_CHARACTER_CODES + 57_u64.pow(8);
 
 /// How many numbers to lease at once: enough that the counter is seldom written, few enough that a
@@ -37,7 +37,7 @@ const CODE_SPACES: [CodeSpace; 2] = [
     CodeSpace { length: 8, first: SEVEN_CHARACTER_CODES, size: ALL_CODES - SEVEN_CHARACTER_CODES },
 ];
 
-/// What a short link goes by: a code that was made here or an alias that someone chose.
+/// A link's name in its short URL: a generated code or an alias that a user chose.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(pub(super) String);
 
@@ -46,12 +46,10 @@ pub struct Code(pub(super) String);
 pub struct CodeKey([u8; 32]);
 
 impl CodeKey {
-    /// A key from 32 random bytes.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes, for whoever keeps them.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -64,12 +62,11 @@ impl fmt::Debug for CodeKey {
     }
 }
 
-/// The code of a number; `None` where it would be a reserved or a rude word, and past [`ALL_CODES`].
+/// The code of a number; `None` where it would be a reserved word or profane, and past [`ALL_CODES`].
 pub fn code_for(key: &CodeKey, number: u64) -> Option<Code> {
     let (space, place) = permuted(key, number)?;
     let text = space.to_base57(place);
-    let presentable = !looks_profane(&text) && !is_reserved(&text);
-    presentable.then_some(Code(text))
+    (!looks_profane(&text) && !is_reserved(&text)).then_some(Code(text))
 }
 
 /// Numbers that one holder may turn into codes, each of them once.
@@ -88,7 +85,7 @@ impl CodeRange {
         Self { next, end: end.min(ALL_CODES) }
     }
 
-    /// The next presentable code; `None` once the numbers are spent.
+    /// The next code that is neither reserved nor profane; `None` once the numbers are used up.
     pub fn next_code(&mut self, key: &CodeKey) -> Option<Code> {
         while self.next < self.end {
             let number = self.next;
@@ -101,7 +98,7 @@ impl CodeRange {
     }
 }
 
-/// Codes of one length.
+/// The codes of one length, and the numbers that have them.
 struct CodeSpace {
     length: u8,
     first: u64,
@@ -113,7 +110,7 @@ impl CodeSpace {
         Permutation::new(key, self.length, self.size)
     }
 
-    /// A place on the space as a base-57 number of fixed width, most significant digit first.
+    /// A base-57 number of fixed width, most significant digit first.
     fn to_base57(&self, mut place: u64) -> String {
         let mut text = vec![0; usize::from(self.length)];
         for digit in text.iter_mut().rev() {
@@ -124,7 +121,7 @@ impl CodeSpace {
     }
 }
 
-/// Which code of which length a number gets, before anyone looks at what it spells.
+/// The space of a number's code and the code's place in it, profane or not.
 fn permuted(key: &CodeKey, number: u64) -> Option<(&'static CodeSpace, u64)> {
     let space = CODE_SPACES.iter().find(|space| number < space.first + space.size)?;
     Some((space, space.permutation(key).permute(number - space.first)))

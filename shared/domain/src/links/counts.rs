@@ -20,7 +20,7 @@ pub use bots::{BOT_BURST_CLICKS, BOT_BURST_MS, BOT_HEADS};
 /// The most characters in the key of a dimension.
 pub const MAX_KEY_LENGTH: usize = 100;
 
-/// The key of a click whose country nobody knows.
+/// The key of a click from an unknown country.
 pub const UNKNOWN: &str = "unknown";
 
 /// The key of a click that no page led to.
@@ -41,7 +41,7 @@ pub struct LinkDay {
 }
 
 impl LinkDay {
-    /// When the day begins, in seconds since 1970; 0 for what is no date.
+    /// When the day begins, in seconds since 1970; 0 if it is no date.
     pub fn start_second(&self) -> i64 {
         let date = self.day.parse::<jiff::civil::Date>();
         let start = date.and_then(|date| date.to_zoned(TimeZone::UTC));
@@ -54,18 +54,17 @@ pub fn day_of(at: jiff::Timestamp) -> String {
     TimeZone::UTC.to_datetime(at).date().to_string()
 }
 
-/// How many there were of each key.
+/// Clicks by key.
 pub type Dimension = BTreeMap<String, u64>;
 
-/// What happened to a link. The dimensions count people only, and each but the variants sums up to
-/// `clicks`.
+/// A link's visits. The dimensions count people only, and each but the variants sums up to `clicks`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClickCounts {
-    /// How often people followed it.
+    /// By people.
     pub clicks: u64,
-    /// How often robots did.
+    /// By robots.
     pub bots: u64,
-    /// How often previews of it were drawn.
+    /// By preview crawlers.
     pub previews: u64,
     /// By country, or [`UNKNOWN`].
     pub countries: Dimension,
@@ -84,7 +83,7 @@ pub struct ClickCounts {
     pub visitors: Vec<u64>,
 }
 
-/// What a batch adds to which days.
+/// What a batch adds to each link's days.
 pub fn aggregate(batch: &ClickBatch) -> BTreeMap<LinkDay, ClickCounts> {
     let robots = bots::detect(&batch.clicks);
     let mut days: BTreeMap<LinkDay, ClickCounts> = BTreeMap::new();
@@ -125,8 +124,7 @@ impl ClickCounts {
         attributes(&sums)
     }
 
-    /// Adds up, as [`OTHER`], the referrers that would make more than `most` together with those
-    /// that are `known` already.
+    /// Adds up as [`OTHER`] the referrers beyond `most`, those that the row has already (`known`) included.
     pub fn cap_referrers(&mut self, known: &BTreeSet<String>, most: usize) {
         let mut room = most.saturating_sub(known.len());
         let mut other = 0;

@@ -1,18 +1,18 @@
-//! When clicks that wait in memory go out.
+//! When a redirect's pending clicks are sent to the queue.
 //!
 //! Guarantee: an idle link's click is sent right after its answer; under load a message carries many.
-//! Absent: clocks and queues. The caller says how much waits, since when, and how busy it is.
+//! Absent: clocks and queues. The caller passes how many are pending, since when, and how busy it is.
 
 /// Requests closer together than this are a load.
 const BUSY_GAP_MS: i64 = 100;
 
-/// So many clicks are worth a message, however young they are.
+/// So many pending clicks are sent, however young they are.
 const FLUSH_AT: usize = 50;
 
-/// The longest pause after sends that failed.
+/// The longest wait after failed sends.
 const MAX_BACKOFF_MS: i64 = 30_000;
 
-/// How long a click may wait for company.
+/// How long a click may stay pending under load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlushPolicy {
     max_delay_ms: i64,
@@ -25,15 +25,14 @@ impl Default for FlushPolicy {
 }
 
 impl FlushPolicy {
-    /// Clicks wait for up to `ms`; 0 is strict, and sends after every request.
+    /// Clicks stay pending for up to `ms`; with 0, each request sends its own.
     pub fn max_delay_ms(ms: u32) -> Self {
         Self { max_delay_ms: i64::from(ms) }
     }
 
-    /// Whether what waits is to be sent now: `pending` clicks, the oldest of them for
-    /// `oldest_age_ms`, after a request that came `gap_ms` after the one before it (`None` for the
-    /// first). A clock that stepped back makes both times negative; then nobody knows how long the
-    /// clicks have waited, and they go.
+    /// Whether to send now: `pending` clicks, the oldest of them for `oldest_age_ms`, after a request
+    /// that came `gap_ms` after the one before it (`None` for the first). A clock that stepped back
+    /// makes both times negative; the clicks' age is unknown then, and they are sent.
     pub fn should_flush(self, pending: usize, oldest_age_ms: i64, gap_ms: Option<i64>) -> bool {
         let busy = gap_ms.is_some_and(|gap| (0..BUSY_GAP_MS).contains(&gap));
         let young = (0..self.max_delay_ms).contains(&oldest_age_ms);
@@ -41,8 +40,8 @@ impl FlushPolicy {
     }
 }
 
-/// How long to leave a queue alone that has refused `failures` sends in a row: each request would
-/// otherwise wait for the same refusal.
+/// How long to send nothing after `failures` failed sends in a row: each request would otherwise wait
+/// for the same failure.
 pub fn backoff_ms(failures: u32) -> i64 {
     match failures {
         0 => 0,

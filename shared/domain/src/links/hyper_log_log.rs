@@ -2,8 +2,8 @@
 //!
 //! A sketch is exact, but for collisions, up to 1,024 visitors, and has a standard error of 0.81 %
 //! from there on. Its bytes are a function of the set of visitors alone: no order of adding, no
-//! repetition and no tree of merges shows in them. It does not hide who came: while visitors are few,
-//! 26 bits of each hash are kept, enough to test for someone. Where that matters, key the hash.
+//! repetition and no tree of merges shows in them. It is not anonymous: while visitors are few, 26
+//! bits of each hash are kept, enough to test for a given visitor. Where that matters, key the hash.
 //!
 //! ```text
 //!            more than 1,024 entries
@@ -53,19 +53,18 @@ impl Default for Representation {
 }
 
 impl HyperLogLog {
-    /// A sketch of nobody.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts the visitor with this hash. Tells whether that changed anything.
+    /// Counts the visitor with this hash; returns whether that changed anything.
     ///
     /// All 64 bits count, and have to be spread evenly: a hash, not an id.
     pub fn add(&mut self, hash: u64) -> bool {
         self.insert_entry(SparseEntry::from_hash(hash))
     }
 
-    /// Counts everyone that `other` has counted. Tells whether that changed anything.
+    /// Becomes the union of both; returns whether that changed anything.
     pub fn merge(&mut self, other: &Self) -> bool {
         match (&mut self.0, &other.0) {
             (_, Representation::Sparse(entries)) => {
@@ -85,7 +84,7 @@ impl HyperLogLog {
         }
     }
 
-    /// How many different visitors there were, more or less.
+    /// The estimated number of different visitors.
     pub fn estimate(&self) -> u64 {
         match &self.0 {
             Representation::Sparse(entries) => entries.len() as u64,
@@ -128,7 +127,7 @@ fn with_entries(mut registers: Vec<u8>, entries: &[SparseEntry]) -> Vec<u8> {
     registers
 }
 
-/// Tells whether the register was lower before.
+/// Returns whether the register was lower before.
 fn raise_register(registers: &mut [u8], entry: SparseEntry) -> bool {
     let register = &mut registers[entry.register()];
     let lower = *register < entry.rank;
@@ -162,7 +161,7 @@ impl SparseEntry {
         (self.index >> EXTRA) as usize
     }
 
-    /// The rank, if the index alone tells it.
+    /// The rank, if it follows from the index alone.
     #[expect(clippy::cast_possible_truncation, reason = "a rank of 12 at most")]
     const fn rank_of(index: u32) -> Option<u8> {
         let rest = index << (u32::BITS - EXTRA);

@@ -1,22 +1,22 @@
 //! A short link: where it leads, for whom, until when.
 //!
-//! Life: live → deleted (for 30 days it can be undone) → forgotten: the code stays taken for ever, so
-//! that nobody inherits a printed link or its clicks, and nothing else is kept. Beside that a link may be
-//! blocked (an admin or the scan; 451), past its time (410) or spent (its clicks are used up; its
-//! fallback, or 410). Every change names the version it follows and makes the next one; only what a
-//! destination says of itself is noted without. Absent: a change that undoes another unseen, a live link whose destination was never checked, an expired link
-//! that looks like one that never was.
+//! Life: live → deleted (for 30 days it can be restored) → purged: only the code is kept, for ever, so
+//! that no other user inherits a printed link or its clicks. Beside that a link may be blocked (by an
+//! admin or the scan; 451), expired (410) or spent (its clicks are used up; its fallback, or 410).
+//! Every change names the version it follows and makes the next one; only the destination's preview is
+//! saved without. Absent: a change that undoes another unseen, a live link whose destination was never
+//! checked, an expired link that looks like one that never was.
 
 use super::code::Code;
 use super::target::Target;
-use super::{Rejected, Tags, Utm};
-use crate::Timestamp;
+use super::{Tags, Utm};
 use crate::accounts::UserId;
+use crate::{Rejected, Timestamp};
 
-/// How long a deletion can be undone.
+/// How long a deleted link can be restored.
 pub const RESTORE_SECONDS: i64 = 30 * 24 * 3600;
 
-/// Where a forgotten link led.
+/// Stands for the destination of a purged link.
 const PURGED_URL: &str = "https://forgotten.invalid/";
 
 /// Destinations of one link at most.
@@ -29,31 +29,26 @@ pub struct Link {
     pub domain: String,
     /// Its code or alias, unique on its domain.
     pub code: Code,
-    /// Whose it is; nobody's if it was made without a key.
+    /// None if it was made without a key.
     pub owner: Option<UserId>,
-    /// What it does and says.
     pub terms: LinkTerms,
-    /// What is odd about its destination's name.
+    /// Names of what makes its destination suspicious.
     pub warnings: Vec<String>,
-    /// What the destination says of itself, once it was looked at.
+    /// The destination's title and picture, once the scan has fetched them.
     pub preview: LinkPreview,
-    /// When the destination was last looked at.
+    /// When the scan last fetched the destination.
     pub scanned_at: Option<Timestamp>,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
-    /// When it was deleted, if it is.
     pub deleted_at: Option<Timestamp>,
-    /// Why it is blocked, if it is.
     pub blocked: Option<LinkBlock>,
-    /// When its clicks were used up, if they are.
+    /// When its clicks were used up.
     pub spent_at: Option<Timestamp>,
     /// Grows with each change.
     pub version: u64,
 }
 
-/// What its owner decides about a link.
+/// The part of a link that its owner sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkTerms {
     /// Where it leads, as given.
@@ -62,9 +57,8 @@ pub struct LinkTerms {
     pub variants: Vec<Variant>,
     /// The status it answers with.
     pub redirect: Redirect,
-    /// When it stops.
     pub expires_at: Option<Timestamp>,
-    /// After how many clicks it stops.
+    /// After how many clicks it is spent.
     pub max_clicks: Option<u64>,
     /// Where it leads once its clicks are used up.
     pub fallback: Option<Target>,
@@ -72,9 +66,7 @@ pub struct LinkTerms {
     pub forward_query: bool,
     /// Campaign parameters that every destination gets.
     pub utm: Utm,
-    /// Labels to find it by.
     pub tags: Tags,
-    /// A word to oneself.
     pub note: Option<String>,
 }
 
@@ -99,13 +91,12 @@ pub enum Redirect {
     Temporary,
 }
 
-/// What a destination says of itself.
+/// A destination's own words for a preview card.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LinkPreview {
     pub title: Option<String>,
-    /// A sentence about it.
     pub description: Option<String>,
-    /// A picture of it.
+    /// The picture's URL.
     pub image: Option<String>,
 }
 
@@ -113,12 +104,11 @@ pub struct LinkPreview {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkBlock {
     pub at: Timestamp,
-    /// Why, in words for its visitors.
+    /// Shown to visitors.
     pub reason: String,
 }
 
 impl Redirect {
-    /// The redirect with that status.
     pub const fn from_status(status: u16) -> Option<Self> {
         match status {
             301 => Some(Self::Moved),
@@ -157,22 +147,22 @@ impl LinkTerms {
     /// Checks what the types can't: what belongs together, and the time.
     pub fn check(&self, now: Timestamp) -> Result<(), Rejected> {
         if self.expires_at.is_some_and(|at| at <= now) {
-            return Err(Rejected::field("expiresAt", "a time in the future"));
+            return Err(Rejected::invalid("expiresAt", "a time in the future"));
         }
         if self.variants.len() == 1 || self.variants.len() > MAX_VARIANTS {
-            return Err(Rejected::field("variants", "2 to 10 destinations, or none"));
+            return Err(Rejected::invalid("variants", "2 to 10 destinations, or none"));
         }
         if self.variants.iter().any(|variant| !(1..=1000).contains(&variant.weight)) {
-            return Err(Rejected::field("variants.weight", "a whole number from 1 to 1,000"));
+            return Err(Rejected::invalid("variants.weight", "a whole number from 1 to 1,000"));
         }
         if self.max_clicks == Some(0) {
-            return Err(Rejected::field("maxClicks", "at least 1"));
+            return Err(Rejected::invalid("maxClicks", "at least 1"));
         }
         if self.fallback.is_some() && self.max_clicks.is_none() {
-            return Err(Rejected::field("fallbackUrl", "given together with `maxClicks`"));
+            return Err(Rejected::invalid("fallbackUrl", "given together with `maxClicks`"));
         }
         if self.note.as_ref().is_some_and(|note| note.chars().count() > 500) {
-            return Err(Rejected::field("note", "at most 500 characters"));
+            return Err(Rejected::invalid("note", "at most 500 characters"));
         }
         Ok(())
     }
@@ -183,10 +173,10 @@ impl LinkTerms {
         std::iter::once(&self.long_url).chain(variants).chain(self.fallback.as_ref())
     }
 
-    /// Whether a visitor could tell the two apart. Labels and notes are the owner's alone.
+    /// Whether a visitor can't tell the two apart: all but tags and note are equal.
     pub fn redirects_like(&self, other: &Self) -> bool {
-        let led = |terms: &Self| Self { tags: Tags::default(), note: None, ..terms.clone() };
-        led(self) == led(other)
+        let (tags, note) = (self.tags.clone(), self.note.clone());
+        *self == Self { tags, note, ..other.clone() }
     }
 }
 
@@ -216,8 +206,8 @@ impl Link {
         }
     }
 
-    /// The next version with other terms. What was found out about another destination is dropped,
-    /// and a link that was spent may have clicks again.
+    /// The next version with other terms. Another destination drops the preview, another maximum of
+    /// clicks makes a spent link live again.
     #[must_use]
     pub fn with_terms(&self, terms: LinkTerms, now: Timestamp) -> Self {
         let moved = terms.long_url != self.terms.long_url;
@@ -238,7 +228,7 @@ impl Link {
         Self { deleted_at: Some(now), ..self.next(now) }
     }
 
-    /// The next version, live again; `None` if there is nothing to undo, or no longer.
+    /// The next version, live again; `None` if it is not deleted, or too long ago.
     pub fn restored(&self, now: Timestamp) -> Option<Self> {
         let deleted_at = self.deleted_at?;
         let in_time = now.as_second() - deleted_at.as_second() < RESTORE_SECONDS;
@@ -258,13 +248,13 @@ impl Link {
         Self { blocked: None, ..self.next(now) }
     }
 
-    /// The same version, looked at.
+    /// The same version, with what the scan fetched.
     #[must_use]
     pub fn scanned(&self, preview: LinkPreview, now: Timestamp) -> Self {
         Self { preview, scanned_at: Some(now), ..self.clone() }
     }
 
-    /// What is left once a deletion can't be undone any more: the code, and that it is deleted.
+    /// The next version once it can't be restored any more: only its code, and that it is deleted.
     pub fn purged(&self, now: Timestamp) -> Option<Self> {
         let deleted_at = self.deleted_at?;
         let late = now.as_second() - deleted_at.as_second() >= RESTORE_SECONDS;
@@ -382,7 +372,7 @@ mod tests {
             (LinkTerms { fallback: Some(target()), ..plain() }, "fallbackUrl"),
             (LinkTerms { note: Some("x".repeat(501)), ..plain() }, "note"),
         ] {
-            let Err(Rejected::Field { field: named, .. }) = terms.check(at(10)) else {
+            let Err(Rejected::Invalid { field: named, .. }) = terms.check(at(10)) else {
                 panic!("{field} passed")
             };
             assert_eq!(named, field);

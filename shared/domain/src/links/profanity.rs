@@ -1,15 +1,15 @@
-//! Keeps codes and aliases from spelling what nobody wants on a poster.
+//! Keeps codes and aliases from spelling profanities.
 //!
 //! It is a courtesy and no moderation: a short list of words in the languages people are likely to
 //! read, seen through upper case and digits that pose as letters. It does not look across `-` and
-//! `_`, which would find a rude word in "push-it", and it does not know what a link leads to.
+//! `_`, which would find a profanity in "push-it", and it does not know what a link leads to.
 //!
 //! The words are stored in ROT13, so that reading the source is no ordeal.
 
 #[cfg(test)]
 mod tests;
 
-/// Words that are rude wherever they stand.
+/// Words that are profane wherever they stand.
 const PROFANE: &[&str] = &[
     "avttn",
     "avttre",
@@ -89,7 +89,7 @@ const PROFANE: &[&str] = &[
     "zvreqn",
 ];
 
-/// Words that are rude by themselves and part of many that are not, such as "class" or "title".
+/// Words that are profane by themselves and part of many that are not, such as "class" or "title".
 const AMBIGUOUS: &[&str] = &[
     "ahggr", "anmv", "arhx", "artre", "avdhr", "cbb", "cbbc", "cbeen", "cbyyn", "chffl", "chgb",
     "chgn", "chgr", "cnfxn", "cravf", "crqb", "cvff", "encr", "encvfg", "ergneq", "fhxn", "frk",
@@ -99,18 +99,14 @@ const AMBIGUOUS: &[&str] = &[
     "xnpxr", "xvxr", "xxx", "yhy", "znaxb", "zvys",
 ];
 
-/// True if an alias has a rude word in it, or is one of the ambiguous.
-///
-/// Someone chose the alias and has a use for it, so ordinary words that happen to contain an ambiguous
-/// one pass.
+/// Whether an alias has a profanity in it, or is one of the ambiguous words. A user chose the alias, so
+/// ordinary words that happen to contain an ambiguous one pass.
 pub(super) fn is_profane(text: &str) -> bool {
     let is = |word: &&str| word.len() == text.len() && contains(text, word);
     PROFANE.iter().any(|word| contains(text, word)) || AMBIGUOUS.iter().any(is)
 }
 
-/// True if a code has anything in it that could be taken for a rude word.
-///
-/// There is always another code, so this one is never given the benefit of the doubt.
+/// Whether a code has anything in it that could be taken for a profanity: there is always another code.
 pub(super) fn looks_profane(text: &str) -> bool {
     PROFANE.iter().chain(AMBIGUOUS).any(|word| contains(text, word))
 }

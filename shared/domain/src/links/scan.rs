@@ -1,45 +1,44 @@
-//! What a second look at a link leads to.
+//! What the sweep does about a link after inspecting its destinations.
 //!
 //! A link is blocked for what is known of it, never for what is not: a destination or a reputation
-//! service that does not answer changes nothing. Blocked links stay blocked until an admin says
-//! otherwise, and the list has priority over the admin's word: whoever unblocks takes it off first.
+//! service that does not answer changes nothing. Blocked links stay blocked until an admin unblocks
+//! them; the scan blocks them again unless the admin takes the destination off the blocklist first.
 
 use super::{Link, LinkPreview};
 use crate::Timestamp;
 
-/// A destination is asked what it says of itself once a month.
+/// A destination's preview is fetched once a month.
 const DUE_SECONDS: i64 = 30 * 24 * 3600;
 
-/// So many accounts, or so many links of nobody's, that lead to one place are a crowd.
+/// So many accounts, or so many anonymous links, that lead to one destination are reported.
 const MASS_OWNERS: usize = 20;
 const MASS_ANONYMOUS: usize = 100;
 
-/// What was found out about a link's destinations.
+/// The result of inspecting a link's destinations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Inspection {
     /// Why the blocklist has one of them.
     pub blocklist_reason: Option<String>,
     /// What the reputation service calls one of them.
     pub threat: Option<String>,
-    /// What the destination says of itself, if it was asked and answered.
+    /// The main destination's preview, if it was fetched.
     pub preview: Option<LinkPreview>,
-    /// Whether it was asked and did not answer.
+    /// Whether it could not be fetched.
     pub unreachable: bool,
 }
 
-/// What to do about it.
+/// The change that an inspection leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScanAction {
     Keep,
     /// Write this version, which is blocked.
     Block(Link),
-    /// Note what is known of the destination now.
+    /// Save this version's preview.
     SavePreview(Link),
     /// Write this version, of which only the code is left.
     Purge(Link),
 }
 
-/// Decides about one link.
 pub fn decide_action(link: &Link, inspection: Inspection, now: Timestamp) -> ScanAction {
     if link.deleted_at.is_some() {
         let forgotten = link.purged(now).filter(|_| !link.is_purged());
@@ -64,18 +63,18 @@ pub fn decide_action(link: &Link, inspection: Inspection, now: Timestamp) -> Sca
     }
 }
 
-/// When a look would have to have been for the next one to be due in a day.
+/// The `scanned_at` that makes the next fetch due in a day.
 fn due_tomorrow(now: Timestamp) -> Timestamp {
     Timestamp::from_second(now.as_second() - DUE_SECONDS + 24 * 3600).unwrap_or(now)
 }
 
-/// Whether the destination is to be asked what it says of itself.
+/// Whether the destination's preview is to be fetched.
 pub fn preview_is_due(link: &Link, now: Timestamp) -> bool {
     let age = |at: Timestamp| now.as_second() - at.as_second();
     link.is_live(now) && link.scanned_at.is_none_or(|at| age(at) >= DUE_SECONDS)
 }
 
-/// Whether what leads to one place is worth an admin's look.
+/// Whether so many links to one destination are to be reported to the admins.
 pub const fn is_mass_shortened(owners: usize, anonymous: usize) -> bool {
     owners >= MASS_OWNERS || anonymous >= MASS_ANONYMOUS
 }
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_blocks_nobody() {
+    fn a_destination_that_does_not_answer_is_not_blocked() {
         assert_eq!(decide_action(&link(), Inspection::default(), at(9)), ScanAction::Keep);
     }
 
@@ -157,11 +156,11 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_is_many_accounts_or_very_many_of_nobody() {
-        for (owners, anonymous, crowd) in
+    fn many_accounts_or_very_many_anonymous_links_are_reported() {
+        for (owners, anonymous, reported) in
             [(19, 99, false), (20, 0, true), (0, 100, true), (1, 0, false)]
         {
-            assert_eq!(is_mass_shortened(owners, anonymous), crowd, "{owners} {anonymous}");
+            assert_eq!(is_mass_shortened(owners, anonymous), reported, "{owners} {anonymous}");
         }
     }
 }

@@ -3,12 +3,14 @@
 //! Guarantee: a parsed target is an absolute `http` or `https` URL of printable ASCII without
 //! spaces, so it fits a `Location` header as it is, and its host is neither a non-public address in
 //! any notation, nor an internal name, nor the shortener itself. Absent: DNS. A public name can
-//! still point inwards, so whoever fetches a target asks [`super::public_ip`] again before connecting.
+//! still point inwards, so a client that fetches a target asks [`super::public_ip`] before connecting.
 
 use std::net::IpAddr;
 
 use sha2::{Digest, Sha256};
 use url::Url;
+
+use crate::hex;
 
 mod host;
 mod invalid;
@@ -84,7 +86,7 @@ impl Target {
         Sha256::digest(sent.as_bytes()).into()
     }
 
-    /// What a person might want to look at twice before following the link.
+    /// What makes the destination suspicious.
     pub fn warnings(&self) -> Vec<Warning> {
         let (host, port) = self.host_and_port();
         warning::warnings_of(host, port)
@@ -100,10 +102,7 @@ impl Target {
             let domains = parents.filter(|parent| parent.contains('.'));
             keys.extend(domains.map(|parent| format!("host:{parent}")));
         }
-        let nibbles = self.fingerprint().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
-        let hex: String =
-            nibbles.filter_map(|nibble| char::from_digit(nibble.into(), 16)).collect();
-        keys.push(format!("url:{hex}"));
+        keys.push(format!("url:{}", hex(&self.fingerprint())));
         keys
     }
 

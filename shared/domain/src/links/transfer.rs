@@ -1,4 +1,4 @@
-//! Links on their way in from other shorteners, and out to a file that comes back in unchanged.
+//! Import of links from other shorteners' files, and export to a CSV that imports unchanged.
 //!
 //! The invariants, as absences:
 //!
@@ -21,7 +21,7 @@ pub use csv_export::{HEADER, csv_header, write_csv};
 
 use crate::Timestamp;
 
-/// Whose export a body is.
+/// The format of an import: which shortener wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportSource {
     /// Bitly's CSV, or the JSON of its API.
@@ -51,13 +51,12 @@ impl ImportSource {
         }
     }
 
-    /// The source of that name, if there is one.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|source| source.name() == name)
     }
 }
 
-/// A link as a file tells of it. Nothing but its form has been checked.
+/// A link in an import or export file. Nothing but its form has been checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinkRecord {
     /// The line it begins on, or its place in a JSON list; both count from 1.
@@ -92,7 +91,7 @@ pub struct LinkRecord {
     pub utm: Vec<(String, String)>,
 }
 
-/// Why nothing of a body can be read.
+/// Why a whole body can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// Nothing in it.
@@ -110,7 +109,7 @@ pub enum ImportError {
         /// The names it may have; case, spaces and punctuation don't matter.
         wanted: Vec<&'static str>,
     },
-    /// In our own format, a column that would be lost without a word.
+    /// In our own format, a column that would be lost in silence.
     #[error("the header names `{name}`, which is not one of `{}`, each once", HEADER.join("`, `"))]
     StrayColumn {
         /// The column, as the header spells it.

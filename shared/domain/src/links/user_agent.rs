@@ -1,7 +1,7 @@
-//! What a `User-Agent` header says: a person, a robot or a link preview; the device; the browser.
+//! Parses a `User-Agent` header: a person, a robot or a preview crawler; the device; the browser.
 //!
 //! Guarantee: [`is_preview_bot`] and [`parse`] never disagree, also when one sees the whole header and the
-//! other what a message keeps of it. Absent: versions and systems, which nobody asked to count.
+//! other what a message keeps of it. Absent: versions and operating systems, which are not counted.
 //!
 //! Written by hand, because no crate is both kept up and small. Those that carry the list of the
 //! ua-parser project compile about a thousand regular expressions on each cold start; those with a
@@ -16,7 +16,6 @@ use names::{
     BROWSERS, CONSOLES, DESKTOPS, ENGINES, FAMILIES, MOBILES, ROBOTS, TABLETS, TVS, previews,
 };
 
-/// What a header says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UserAgent {
     pub kind: AgentKind,
@@ -31,15 +30,13 @@ pub const OTHER: &str = "Other";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentKind {
-    /// Someone who follows the link.
     Person,
-    /// A program that nobody is waiting for: a crawler, a script, a monitor.
+    /// A program: a crawler, a script, a monitor.
     Bot,
     /// A program that draws the card of a link in a chat or a feed.
     Preview,
 }
 
-/// What someone holds, or sits before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Device {
     /// A computer, with or without a lid.
@@ -51,7 +48,6 @@ pub enum Device {
     Tv,
     /// A games console.
     Console,
-    /// None of these, or it does not say.
     Other,
 }
 
@@ -69,7 +65,7 @@ impl Device {
     }
 }
 
-/// What a `User-Agent` header says; without one it is a robot's.
+/// Parses a `User-Agent` header; a request without one is a robot's.
 pub fn parse(user_agent: Option<&str>) -> UserAgent {
     let user_agent = user_agent.unwrap_or_default();
     let unknown = |kind| UserAgent { kind, device: Device::Other, browser: OTHER };
@@ -83,7 +79,7 @@ pub fn parse(user_agent: Option<&str>) -> UserAgent {
     UserAgent { kind: AgentKind::Person, device: device(&text), browser: browser(&text) }
 }
 
-/// Whether a link preview asks. This is asked before each redirect, hence one pass without an
+/// Whether this is a preview crawler. It runs before each redirect, hence one pass without an
 /// allocation: only where a word starts, and only for the names that start with its two letters.
 pub fn is_preview_bot(user_agent: &str) -> bool {
     let bytes = user_agent.trim_ascii().as_bytes();
@@ -108,7 +104,7 @@ fn starts_with(text: &[u8], name: &str) -> bool {
 }
 
 /// A person's browser claims the descent that browsers have, says which engine it has, and has no
-/// robot's word in it. Whatever is not so is a robot, so that tomorrow's scripts need no line here.
+/// robot's word in it. Everything else is a robot, so that tomorrow's scripts need no line here.
 fn is_robot(text: &str) -> bool {
     let is_browser = has(text, FAMILIES) && has(text, ENGINES);
     !is_browser

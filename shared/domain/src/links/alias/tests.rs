@@ -77,7 +77,7 @@ fn messages_complete_the_sentence_must_be() {
 
 proptest! {
     #[test]
-    fn whatever_can_be_chosen_can_be_read(text in "[A-Za-z0-9_.-]{0,52}") {
+    fn every_alias_that_can_be_chosen_can_be_read(text in "[A-Za-z0-9_.-]{0,52}") {
         if let Ok(code) = Code::alias(&text) {
             prop_assert_eq!(code.as_str(), &text);
             prop_assert_eq!(Code::parse(&text), Some(code));

@@ -202,7 +202,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_sent_fits_its_field(header in any::<String>(), host in "\\PC{0,300}") {
+    fn any_header_fits_its_field(header in any::<String>(), host in "\\PC{0,300}") {
         let referrer = referrer_host(&header).or_else(|| referrer_host(&format!("https://{host}")));
         let kept = Click {
             user_agent: user_agent(&header),

@@ -54,7 +54,6 @@ impl<'a> From<&'a ClickBatch> for Wire<'a> {
 }
 
 impl Wire<'_> {
-    /// The batch that was meant.
     pub(super) fn read(self) -> Result<ClickBatch, Malformed> {
         let Self::ClickBatch { v, id, clicks } = self;
         if v != VERSION {

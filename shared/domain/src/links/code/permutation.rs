@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::CodeKey;
 
 /// As many as format-preserving encryption uses (NIST SP 800-38G, FF1). Fewer can be told from
-/// chance by someone who sees enough codes.
+/// chance by an observer of enough codes.
 const ROUNDS: u8 = 10;
 
 pub(super) struct Permutation<'a> {

@@ -16,7 +16,7 @@ fn number_of(key: &CodeKey, code: &Code) -> Option<u64> {
     Some(space.first + space.permutation(key).invert(place))
 }
 
-/// What a number's code would be if nobody minded what it spells.
+/// A number's code, profane or not.
 fn spelled(key: &CodeKey, number: u64) -> String {
     let (space, place) = permuted(key, number).unwrap();
     space.to_base57(place)
@@ -53,7 +53,7 @@ fn numbers_below_57_to_the_7th_have_seven_characters_and_the_rest_eight() {
 }
 
 #[test]
-fn a_small_space_is_permuted_without_gaps_whatever_its_size() {
+fn a_small_space_of_any_size_is_permuted_without_gaps() {
     for size in (1..=130).chain([57 * 57, 4_096, 4_097]) {
         let permutation = Permutation::new(&KEY, 7, size);
         let mut places: Vec<u64> = (0..size).map(|number| permutation.permute(number)).collect();

@@ -1,7 +1,7 @@
 //! The flat names under which counters are stored: `n`, `bots`, `previews`, and a letter with `#` before
 //! the key of a dimension.
 //!
-//! Guarantee: absorbing the attributes of counts gives the counts, but for the visitors. Absent: zeros.
+//! Guarantee: adding the attributes of counts one by one gives the counts, but for the visitors. Absent: zeros.
 
 use super::{ClickCounts, Dimension};
 
@@ -24,7 +24,7 @@ pub fn attributes(counts: &ClickCounts) -> Vec<(String, u64)> {
 }
 
 impl ClickCounts {
-    /// Adds a counter that was stored under its flat name. Names that are not known are passed over.
+    /// Adds a counter that was stored under its flat name. Unknown names are ignored.
     pub fn add_counter(&mut self, name: &str, value: u64) {
         let total = match name {
             "n" => &mut self.clicks,

@@ -1,4 +1,4 @@
-//! Tallies conserve clicks, whatever the batch and its order; counters survive their flat names.
+//! Aggregation conserves clicks, in any batch and order; counters survive their flat names.
 
 use jiff::Timestamp;
 use proptest::prelude::*;

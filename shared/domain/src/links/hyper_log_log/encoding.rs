@@ -30,7 +30,7 @@ pub(super) fn write(form: &Representation) -> Vec<u8> {
     }
 }
 
-/// Writing again what was read proves that it was written that way, whatever the reader overlooked.
+/// Writing again what was read proves that the bytes are the one way to write it.
 pub(super) fn read(bytes: &[u8]) -> Option<Representation> {
     let (&tag, body) = bytes.split_first()?;
     let form = match tag {

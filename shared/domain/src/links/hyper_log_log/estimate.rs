@@ -22,7 +22,7 @@ pub(super) fn estimate(registers: &[u8]) -> u64 {
     rounded(size * size / (2.0 * std::f64::consts::LN_2 * sum))
 }
 
-/// x + Σ x^(2^k) · 2^(k−1), which is infinite for 1: nobody came.
+/// x + Σ x^(2^k) · 2^(k−1), which is infinite for 1: every register is empty.
 fn sigma(mut x: f64) -> f64 {
     if x >= 1.0 {
         return f64::INFINITY;

@@ -7,7 +7,7 @@ fn plain(word: &str) -> String {
     word.bytes().map(|letter| char::from(rot13(letter))).collect()
 }
 
-/// The word as people write it who think that nobody notices.
+/// The word with digits in place of letters.
 fn disguised(word: &str) -> String {
     let digit = |letter| match letter {
         'o' => '0',

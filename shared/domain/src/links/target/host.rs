@@ -50,7 +50,7 @@ const INTERNAL: [&str; 21] = [
     "metadata.tencentyun.com",
 ];
 
-/// Public domains whose names resolve to whatever address is written in them, or to this machine.
+/// Public domains whose names resolve to the address that is written in them, or to this machine.
 /// All of their names are refused: telling the harmless ones apart means knowing each one's notation.
 const WILDCARD_DNS: [&str; 26] = [
     "1u.ms",
@@ -101,7 +101,7 @@ fn is_under(host: &str, suffix: &str) -> bool {
 }
 
 /// True for `127.0.0.1.example.org` and `10-0-0-1.example.org`: services that answer such names with
-/// the address come and go, and nobody else needs a non-public address in a public name.
+/// the address come and go, and no other name needs a non-public address in it.
 fn embeds_internal_address(host: &str) -> bool {
     let labels: Vec<&str> = host.split('.').collect();
     let dotted = labels.windows(4).map(|four| four.join("."));

@@ -1,4 +1,4 @@
-//! A body as rows of named cells, before anyone asks what they mean.
+//! A body as rows of named cells, not yet interpreted.
 
 pub(super) mod json;
 
@@ -124,7 +124,7 @@ fn row(
     Some(Ok(Row { line, cells }))
 }
 
-/// What a cell of someone else's says, if anything: databases write nothing as `NULL` or `\N`.
+/// The text of a cell, if any: databases export null as `NULL` or `\N`.
 fn non_null(cell: &str) -> Option<&str> {
     Some(cell.trim()).filter(|cell| !matches!(*cell, "" | "NULL" | "null" | r"\N"))
 }

@@ -50,7 +50,7 @@ fn the_cheap_test_for_previews_agrees_with_the_table() {
 }
 
 #[test]
-fn nobody_is_a_robot() {
+fn a_missing_or_bare_header_is_a_robots() {
     for header in [None, Some(""), Some("   "), Some("-"), Some("Mozilla/5.0")] {
         assert_eq!(parse(header).kind, AgentKind::Bot, "{header:?}");
     }

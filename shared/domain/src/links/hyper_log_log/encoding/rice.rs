@@ -1,6 +1,5 @@
 //! Rice codes in a row of bits, the highest bit of each byte first.
 
-/// Bits to be written.
 pub(super) struct RiceWriter {
     bytes: Vec<u8>,
     /// How many bits of the last byte are still free.
@@ -36,7 +35,6 @@ impl RiceWriter {
     }
 }
 
-/// Bits to be read.
 pub(super) struct RiceReader<'a> {
     bytes: &'a [u8],
     at: usize,

@@ -1,4 +1,4 @@
-//! What is written is read again to the letter, and what nobody wrote is survived.
+//! What is written is read again to the letter, and random bytes are survived.
 
 use proptest::collection::vec;
 use proptest::option;
