@@ -128,29 +128,51 @@ struct Line<'a> {
     fields: &'a Fields,
     #[serde(flatten)]
     measures: Fields,
-    _aws: Metrics,
+    _aws: EmfMetadata<'a>,
 }
 
+/// The `_aws` field of a line in CloudWatch's embedded metric format.
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct Metrics {
+pub struct EmfMetadata<'a> {
     timestamp: i64,
-    cloud_watch_metrics: [MetricSet; 1],
+    cloud_watch_metrics: [MetricDirective<'a>; 1],
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct MetricSet {
+struct MetricDirective<'a> {
     namespace: &'static str,
-    dimensions: [[&'static str; 2]; 1],
-    metrics: Vec<Metric>,
+    dimensions: [&'a [&'static str]; 1],
+    metrics: Vec<MetricDefinition>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct Metric {
+struct MetricDefinition {
     name: &'static str,
     unit: &'static str,
+}
+
+impl<'a> EmfMetadata<'a> {
+    /// The dimensions of most metrics.
+    pub const DIMENSIONS: &'static [&'static str] = &["Stage", "Operation"];
+
+    /// Declares the line's `metrics`, each a field of the line, and so each of its `dimensions`.
+    pub fn new(
+        at: Timestamp,
+        dimensions: &'a [&'static str],
+        metrics: impl IntoIterator<Item = (&'static str, Unit)>,
+    ) -> Self {
+        let metrics = metrics.into_iter();
+        let metrics = metrics.map(|(name, unit)| MetricDefinition { name, unit: unit.name() });
+        let directive = MetricDirective {
+            namespace: "Switchyard",
+            dimensions: [dimensions],
+            metrics: metrics.collect(),
+        };
+        Self { timestamp: at.as_millisecond(), cloud_watch_metrics: [directive] }
+    }
 }
 
 impl Report<'_> {
@@ -160,14 +182,7 @@ impl Report<'_> {
         names.extend(measure.dimensions.iter().map(|(name, _)| *name));
         let mut line = json!({
             "timestamp": self.at, "level": "INFO", "message": measure.name, "Stage": self.stage,
-            "_aws": {
-                "Timestamp": self.at.as_millisecond(),
-                "CloudWatchMetrics": [{
-                    "Namespace": "Switchyard",
-                    "Dimensions": [names],
-                    "Metrics": [{ "Name": measure.name, "Unit": measure.unit.name() }],
-                }],
-            },
+            "_aws": EmfMetadata::new(self.at, &names, [(measure.name, measure.unit)]),
         });
         for (name, value) in &measure.dimensions {
             line[*name] = json!(value);
@@ -177,14 +192,11 @@ impl Report<'_> {
     }
 
     fn line(&self, cold: bool) -> Line<'_> {
-        let mut metrics = vec![
-            Metric { name: "Latency", unit: "Milliseconds" },
-            Metric { name: "Faults", unit: "Count" },
-        ];
+        let mut metrics = vec![("Latency", Unit::Milliseconds), ("Faults", Unit::Count)];
         let mut measures = Fields::new();
         let plain = self.measures.iter().filter(|measure| measure.dimensions.is_empty());
         for Measure { name, unit, value, .. } in plain {
-            metrics.push(Metric { name, unit: unit.name() });
+            metrics.push((*name, *unit));
             measures.insert((*name).to_owned(), json!(value));
         }
         Line {
@@ -202,14 +214,7 @@ impl Report<'_> {
             fault: self.fault,
             fields: &self.fields,
             measures,
-            _aws: Metrics {
-                timestamp: self.at.as_millisecond(),
-                cloud_watch_metrics: [MetricSet {
-                    namespace: "Switchyard",
-                    dimensions: [["Stage", "Operation"]],
-                    metrics,
-                }],
-            },
+            _aws: EmfMetadata::new(self.at, EmfMetadata::DIMENSIONS, metrics),
         }
     }
 }

@@ -88,7 +88,7 @@ async fn another_node_hears_of_an_entry_within_a_minute() {
     shorten(&lab, &ada, &plain("https://evil.example/1")).await;
     // The entry is written behind this node's back.
     let links = links::store::Links::new(lab.aws().dynamodb(), lab.table("LinksTable"));
-    let entry = links::store::Entry {
+    let entry = links::store::BlocklistEntry {
         key: "host:evil.example".to_owned(),
         reason: "x".to_owned(),
         by: "root".to_owned(),

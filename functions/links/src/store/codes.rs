@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, ReturnValue};
 use domain::Failure;
-use domain::links::code::{CodeKey, LEASE_SIZE, CodeRange, ALL_CODES};
+use domain::links::code::{ALL_CODES, CodeKey, CodeRange, LEASE_SIZE};
 
 use super::Links;
 use store::capacity;
@@ -11,11 +11,11 @@ use store::row::{Row, broken, bytes, key, number};
 const ACTION: &str = "lease numbers for codes";
 
 impl Links {
-    /// The next thousand numbers, for this caller alone, and the key they are shuffled with.
+    /// The next thousand numbers, for this instance alone, and the key they are permuted with.
     ///
-    /// The first lease of all decides the key: `fresh` if nobody was here before. A lease that was
-    /// committed and then repeated skips a thousand numbers, of which there are enough; no number
-    /// is ever given twice, and none past the last.
+    /// The first lease of all decides the key: it stores `fresh`. A lease that was committed and then
+    /// repeated skips a thousand numbers, of which there are enough; no number is ever leased twice,
+    /// and none past the last.
     pub async fn lease_codes(&self, fresh: &CodeKey) -> Result<(CodeKey, CodeRange), Failure> {
         let done = self
             .client

@@ -1,4 +1,4 @@
-//! What was counted, read back and added up.
+//! A link's counters, read and added up.
 
 use std::collections::BTreeMap;
 
@@ -15,20 +15,19 @@ use store::row::{Item, Row, broken, text};
 
 /// One day of a link.
 #[derive(Debug, Clone, Default)]
-pub struct Day {
-    /// What was counted.
+pub struct DayStatistics {
     pub counts: ClickCounts,
     pub visitors: HyperLogLog,
 }
 
-/// The days of a period that saw anything.
+/// The days of a period that had visits.
 #[derive(Debug, Clone, Default)]
-pub struct Statistics {
-    pub days: BTreeMap<String, Day>,
+pub struct LinkStatistics {
+    pub days: BTreeMap<String, DayStatistics>,
 }
 
-impl Statistics {
-    /// Everything that was counted in the period.
+impl LinkStatistics {
+    /// The sum of all days.
     pub fn counts(&self) -> ClickCounts {
         let mut all = ClickCounts::default();
         for day in self.days.values() {
@@ -37,8 +36,8 @@ impl Statistics {
         all
     }
 
-    /// How many visitors came. One who came on two days counts twice, because nothing that could
-    /// tell is kept overnight.
+    /// The estimated number of visitors. One who came on two days counts twice, because each day has its
+    /// own salt.
     pub fn visitors(&self) -> u64 {
         let mut all = HyperLogLog::new();
         for day in self.days.values() {
@@ -56,15 +55,15 @@ impl Links {
         code: &Code,
         first: &str,
         last: &str,
-    ) -> Result<Statistics, Failure> {
-        let mut statistics = Statistics::default();
+    ) -> Result<LinkStatistics, Failure> {
+        let mut statistics = LinkStatistics::default();
         let counts = (day_sk(first, 0), day_sk(last, 99));
-        for item in self.between(domain, code, counts.0, counts.1).await? {
+        for item in self.counter_rows(domain, code, counts.0, counts.1).await? {
             let day = date_of(&item, "day#")?;
             let entry = statistics.days.entry(day).or_default();
-            absorb(&mut entry.counts, &item);
+            add_counters(&mut entry.counts, &item);
         }
-        for item in self.between(domain, code, visitors_sk(first), visitors_sk(last)).await? {
+        for item in self.counter_rows(domain, code, visitors_sk(first), visitors_sk(last)).await? {
             let day = date_of(&item, "visitors#")?;
             statistics.days.entry(day).or_default().visitors = read_sketch(&item)?;
         }
@@ -74,14 +73,16 @@ impl Links {
     /// Everything ever counted for a link, without the breakdowns.
     pub async fn totals(&self, domain: &str, code: &Code) -> Result<ClickCounts, Failure> {
         let mut totals = ClickCounts::default();
-        for item in self.between(domain, code, "total#".to_owned(), "total#~".to_owned()).await? {
-            absorb(&mut totals, &item);
+        for item in
+            self.counter_rows(domain, code, "total#".to_owned(), "total#~".to_owned()).await?
+        {
+            add_counters(&mut totals, &item);
         }
         Ok(totals)
     }
 
-    /// Read up to date: whether a link is spent is decided by this.
-    async fn between(
+    /// Strongly consistent: it decides whether a link is spent.
+    async fn counter_rows(
         &self,
         domain: &str,
         code: &Code,
@@ -125,7 +126,7 @@ fn date_of(item: &Item, prefix: &str) -> Result<String, Failure> {
     date.map(str::to_owned).ok_or_else(|| broken("sk"))
 }
 
-fn absorb(counts: &mut ClickCounts, item: &Item) {
+fn add_counters(counts: &mut ClickCounts, item: &Item) {
     for (name, value) in item {
         if let Some(count) = value.as_n().ok().and_then(|text| text.parse().ok()) {
             counts.add_counter(name, count);

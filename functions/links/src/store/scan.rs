@@ -1,8 +1,8 @@
-//! The scan's way through all links, by destination, and where it stopped.
+//! The scan through all links, by destination, and where it stopped.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemOutput;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
-use domain::links::{Link, Preview};
+use domain::links::{Link, LinkPreview};
 use domain::{Failure, Timestamp};
 
 use super::{Links, rows};
@@ -11,26 +11,24 @@ use store::row::{Item, Row, key, number, text};
 use store::schema::{GSI2, GSI2_PK, GSI2_SK, PK, SK};
 use store::settle::settle;
 
-/// A link the scan came by, and the destination it is filed under.
+/// A link with its key in the index by destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct ScannedLink {
     pub link: Link,
     /// Links with an equal one lead to the same place and come one after the other.
     pub destination: String,
 }
 
-/// A stretch of the way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Stretch {
-    /// What was there.
-    pub seen: Vec<Seen>,
-    /// Where the next one begins; `None` when this was the end.
+pub struct ScanPage {
+    pub links: Vec<ScannedLink>,
+    /// Where the next page begins; `None` after the last.
     pub next: Option<String>,
 }
 
 impl Links {
-    /// Where the scan goes on, and the version of that note.
-    pub async fn sweep_position(&self) -> Result<(Option<String>, u64), Failure> {
+    /// Where the scan goes on, and the version of that row.
+    pub async fn scan_position(&self) -> Result<(Option<String>, u64), Failure> {
         let found = self
             .client
             .get_item()
@@ -48,8 +46,12 @@ impl Links {
         Ok((position.map(str::to_owned), row.number("v")?))
     }
 
-    /// Notes where the scan stopped; if another run noted something meanwhile, that stays.
-    pub async fn note_sweep(&self, position: Option<&str>, version: u64) -> Result<(), Failure> {
+    /// Saves where the scan stopped, unless another run has saved its position since.
+    pub async fn save_scan_position(
+        &self,
+        position: Option<&str>,
+        version: u64,
+    ) -> Result<(), Failure> {
         let sent = self
             .client
             .update_item()
@@ -66,9 +68,9 @@ impl Links {
         settle("note where the scan stopped", sent, UpdateItemOutput::consumed_capacity)
     }
 
-    /// Notes what a destination says of itself, if the link is still the version that was looked at.
-    pub async fn note_preview(&self, link: &Link) -> Result<(), Failure> {
-        let Preview { title, description, image } = &link.preview;
+    /// Saves a destination's preview, if the link is still the version that was inspected.
+    pub async fn save_preview(&self, link: &Link) -> Result<(), Failure> {
+        let LinkPreview { title, description, image } = &link.preview;
         let scanned_ms = link.scanned_at.map_or(0, Timestamp::as_millisecond);
         let parts = [("title", title), ("description", description), ("image", image)];
         let mut request = self.client.update_item().table_name(&self.table);
@@ -99,7 +101,7 @@ impl Links {
     }
 
     /// The next links by destination, from that position.
-    pub async fn stretch(&self, from: Option<&str>, limit: i32) -> Result<Stretch, Failure> {
+    pub async fn scan_page(&self, from: Option<&str>, limit: i32) -> Result<ScanPage, Failure> {
         let found = self
             .client
             .scan()
@@ -112,13 +114,16 @@ impl Links {
             .await
             .map_err(|cause| Failure::new("scan the links", cause))?;
         capacity::record(found.consumed_capacity());
-        let seen = found.items().iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        Ok(Stretch { seen, next: found.last_evaluated_key().and_then(position_of) })
+        let links = found.items().iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        Ok(ScanPage { links, next: found.last_evaluated_key().and_then(position_of) })
     }
 }
 
-fn read(item: &Item) -> Result<Seen, Failure> {
-    Ok(Seen { link: rows::read_link(item)?, destination: Row(item).text(GSI2_PK)?.to_owned() })
+fn read(item: &Item) -> Result<ScannedLink, Failure> {
+    Ok(ScannedLink {
+        link: rows::read_link(item)?,
+        destination: Row(item).text(GSI2_PK)?.to_owned(),
+    })
 }
 
 /// A position is the four parts of the key; none of them holds a line break.

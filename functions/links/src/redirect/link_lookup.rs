@@ -1,7 +1,7 @@
-//! What a request asks for: a code in a namespace, or its preview.
+//! The link that a request names: by its code, in the namespace of its host.
 //!
-//! Guarantee: a code and a namespace that come out of here fit a key and a message. What no link can
-//! have is turned away without asking the store.
+//! Guarantee: code and namespace fit a key and a message. A path or host that no link can have costs no
+//! read.
 
 use boundary::Vars;
 use boundary::edge::HttpEvent;
@@ -9,11 +9,11 @@ use domain::links::clicks::{MAX_CODE_LENGTH, MAX_HOST_LENGTH};
 
 /// The hosts whose links are in the default namespace.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Hosts(Vec<String>);
+pub(crate) struct PublicHosts(Vec<String>);
 
-impl Hosts {
+impl PublicHosts {
     /// Those that `PUBLIC_HOSTS` lists; the API's own host and this machine's names always count.
-    pub(crate) fn of(vars: &Vars) -> Self {
+    pub(crate) fn from_vars(vars: &Vars) -> Self {
         let listed = vars.optional("PUBLIC_HOSTS").unwrap_or_default().split(',');
         let hosts = listed.map(|host| host.trim().to_ascii_lowercase());
         Self(hosts.filter(|host| !host.is_empty()).collect())
@@ -30,19 +30,19 @@ impl Hosts {
     }
 }
 
-/// A code in a namespace, and how it is asked about.
+/// A code in a namespace, and whether its preview is requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asked {
-    /// The namespace, a `#`, and the code: what the cache goes by.
+pub(crate) struct LinkLookup {
+    /// The namespace, a `#`, and the code: the cache's key.
     pub(crate) key: String,
     code_at: usize,
-    /// Whether it is asked where the link leads instead of being led there.
+    /// Whether to show where the link leads instead of redirecting (`/{code}+`).
     pub(crate) preview: bool,
 }
 
-impl Asked {
-    /// What `event` asks for; `None` if there can be no such link.
-    pub(crate) fn of(event: &HttpEvent, hosts: &Hosts) -> Option<Self> {
+impl LinkLookup {
+    /// `None` if there can be no such link.
+    pub(crate) fn from_event(event: &HttpEvent, hosts: &PublicHosts) -> Option<Self> {
         let path = event.raw_path.strip_prefix('/')?;
         let (code, preview) = match path.strip_suffix('+') {
             Some(code) => (code, true),
@@ -80,8 +80,8 @@ fn without_port(header: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn hosts() -> Hosts {
-        Hosts::of(&Vars::from_iter([(
+    fn hosts() -> PublicHosts {
+        PublicHosts::from_vars(&Vars::from_iter([(
             "PUBLIC_HOSTS".to_owned(),
             " s.example.org,GO.example.org ,".to_owned(),
         )]))
@@ -114,21 +114,21 @@ mod tests {
 
     #[test]
     fn a_path_is_a_code_or_nothing() {
-        let asked = |path: &str| {
+        let lookup = |path: &str| {
             let mut event = HttpEvent::default();
             event.raw_path = path.to_owned();
-            Asked::of(&event, &hosts())
+            LinkLookup::from_event(&event, &hosts())
         };
         for (path, code, preview) in
             [("/abc", "abc", false), ("/abc+", "abc", true), ("/a-b_C9", "a-b_C9", false)]
         {
-            let asked = asked(path).unwrap();
-            assert_eq!((asked.domain(), asked.code(), asked.preview), ("", code, preview));
+            let lookup = lookup(path).unwrap();
+            assert_eq!((lookup.domain(), lookup.code(), lookup.preview), ("", code, preview));
         }
         let long = format!("/{}", "a".repeat(65));
         for path in ["", "/", "/+", "abc", "/a/b", "/a#b", "/a b", "/ä", "/abc++", "/a\r\nb", &long]
         {
-            assert_eq!(asked(path), None, "{path}");
+            assert_eq!(lookup(path), None, "{path}");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! What can be known of a link's destination today.
+//! Inspects a link's destinations: blocklist, reputation service, preview.
 
 use std::collections::HashMap;
 
-use crate::store::{Report, Seen};
+use crate::store::{AbuseReport, ScannedLink};
 use domain::Timestamp;
 use domain::links::scan::{Inspection, preview_is_due};
-use domain::links::{Link, Preview};
+use domain::links::{Link, LinkPreview};
 use outside::{Limits, Verdict, page};
 use sha2::{Digest, Sha256};
 
@@ -13,16 +13,17 @@ use crate::sweep::State;
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 
-/// Why the blocklist has one of the link's destinations, if it does.
-pub(crate) fn listed(blocklist: &HashMap<String, String>, link: &Link) -> Option<String> {
+/// Asks the reputation service and, when it is due, the destination itself. A link is never blocked
+/// because one of them does not answer.
+pub(crate) async fn inspect(
+    state: &State,
+    blocklist: &HashMap<String, String>,
+    link: &Link,
+    now: Timestamp,
+) -> Inspection {
     let mut keys = link.terms.destinations().flat_map(domain::links::Target::block_keys);
-    keys.find_map(|key| blocklist.get(&key).cloned())
-}
-
-/// Asks the reputation service and, when it is due, the destination itself. Who does not answer has
-/// said nothing: a link is never blocked for that.
-pub(crate) async fn sight(state: &State, link: &Link, now: Timestamp) -> Inspection {
-    let mut inspection = Inspection::default();
+    let blocklist_reason = keys.find_map(|key| blocklist.get(&key).cloned());
+    let mut inspection = Inspection { blocklist_reason, ..Inspection::default() };
     if link.blocked.is_some() || link.deleted_at.is_some() {
         return inspection;
     }
@@ -39,7 +40,7 @@ pub(crate) async fn sight(state: &State, link: &Link, now: Timestamp) -> Inspect
         match fetched {
             Ok(fetched) => {
                 let page::Preview { title, description, image, .. } = page::preview(&fetched);
-                inspection.preview = Some(Preview { title, description, image });
+                inspection.preview = Some(LinkPreview { title, description, image });
             }
             Err(_) => inspection.unreachable = true,
         }
@@ -48,19 +49,24 @@ pub(crate) async fn sight(state: &State, link: &Link, now: Timestamp) -> Inspect
 }
 
 /// One report a destination and day: its id follows from both.
-pub(crate) fn crowd_report(seen: &Seen, owners: usize, anonymous: usize, now: Timestamp) -> Report {
-    let hash = Sha256::digest(seen.destination.as_bytes());
+pub(crate) fn mass_shortening_report(
+    scanned: &ScannedLink,
+    owners: usize,
+    anonymous: usize,
+    now: Timestamp,
+) -> AbuseReport {
+    let hash = Sha256::digest(scanned.destination.as_bytes());
     let mut eight = [0; 8];
     eight.copy_from_slice(&hash[..8]);
     let day = now.as_millisecond().div_euclid(DAY_MS) * DAY_MS;
     let day = Timestamp::from_millisecond(day).unwrap_or(now);
-    Report {
-        id: Report::id_at(day, u64::from_be_bytes(eight)),
-        domain: seen.link.domain.clone(),
-        code: seen.link.code.clone(),
+    AbuseReport {
+        id: AbuseReport::id_at(day, u64::from_be_bytes(eight)),
+        domain: scanned.link.domain.clone(),
+        code: scanned.link.code.clone(),
         reason: "spam".to_owned(),
         details: Some(format!(
-            "{owners} accounts and {anonymous} links of nobody's lead to one place"
+            "{owners} accounts and {anonymous} anonymous links lead to one destination"
         )),
         at: now,
     }

@@ -1,7 +1,7 @@
-//! Before a link is looked up: the firewall, and the quotas that somebody set for links.
+//! Before a link is looked up: the firewall, and the quotas that an admin set for links.
 //!
-//! By default there are none for links, because a counter for each visitor would cost more than the
-//! rest of a redirect. Then passing the gate makes no call, but for one small read every five seconds
+//! By default there are no quotas for links, because a counter for each visitor would cost more than
+//! the rest of a redirect. Admission makes no call then, but for one small read every five seconds
 //! that keeps firewall and rules fresh. Of the headers, the firewall sees those that an
 //! [`HttpEvent`] has.
 
@@ -14,24 +14,29 @@ use domain::limits::firewall::Asked;
 use domain::limits::headers::Fields;
 use store::capacity;
 
-use crate::redirect::reply::Replies;
+use crate::redirect::reply::Responder;
 use crate::redirect::{State, follow};
 
 impl State {
-    /// Whether the gate has to be waited for.
-    pub(crate) fn must_wait(&self, event: &HttpEvent, caller: &Caller, now: Timestamp) -> bool {
+    /// Whether admission makes a call: the rules are stale, or one of them applies.
+    pub(crate) fn needs_admission(
+        &self,
+        event: &HttpEvent,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> bool {
         !self.limiter.is_fresh(now) || self.limiter.applies(caller, &event.raw_path, event.method())
     }
 
-    /// The firewall's refusal, if it turns the visitor away.
-    pub(crate) fn turned_away(
+    /// The problem to answer with, if the firewall refuses the request.
+    pub(crate) fn firewall_refusal(
         &self,
         event: &HttpEvent,
         caller: &Caller,
         now: Timestamp,
     ) -> Option<Problem> {
         let headers = &event.headers;
-        let asked = Asked {
+        let request = Asked {
             ip: caller.ip,
             path: &event.raw_path,
             method: event.method(),
@@ -45,53 +50,55 @@ impl State {
                 _ => Some(""),
             },
         };
-        let reason = self.limiter.refusal(&asked, now)?;
+        let reason = self.limiter.refusal(&request, now)?;
         Some(Problem::firewalled(&reason))
     }
 
-    /// Answers a request that has to wait at the gate.
-    pub(crate) async fn held_up(
+    /// Refreshes the rules, takes from the quotas that apply, and answers.
+    pub(crate) async fn answer_after_admission(
         &self,
         event: HttpEvent,
         caller: Caller,
         now: Timestamp,
         stopwatch: Stopwatch,
     ) -> EdgeResponse {
-        let passing = capacity::metered(self.pass(&event, &caller, now));
-        let ((passed, capacity), measures) = Box::pin(measured(passing)).await;
-        self.numbers.spent(capacity);
-        self.numbers.measured(&measures);
-        match passed {
+        let admitting = capacity::metered(self.admit(&event, &caller, now));
+        let ((admitted, capacity), measures) = Box::pin(measured(admitting)).await;
+        self.metrics.record_capacity(capacity);
+        self.metrics.record_measures(&measures);
+        match admitted {
             Ok(fields) => {
                 let answer = match follow(self, event, now, stopwatch) {
                     EdgeReply::Ready(answer) => answer,
                     EdgeReply::Pending(work) => work.await,
                 };
-                announced(answer, fields)
+                with_rate_limit_headers(answer, fields)
             }
-            Err((problem, fields)) => announced(self.turn_away(problem, &event, stopwatch), fields),
+            Err((problem, fields)) => {
+                with_rate_limit_headers(self.refuse(problem, &event, stopwatch), fields)
+            }
         }
     }
 
-    pub(crate) fn turn_away(
+    pub(crate) fn refuse(
         &self,
         problem: Problem,
         event: &HttpEvent,
         stopwatch: Stopwatch,
     ) -> EdgeResponse {
-        let reply = Replies::refused(problem, event);
-        self.send_off(reply, event.method() == "HEAD", stopwatch)
+        let reply = Responder::rejected(problem, event);
+        self.finish(reply, event.method() == "HEAD", stopwatch)
     }
 
-    /// Passes the gate, however long it takes: what the answer's headers say, or a problem.
-    async fn pass(
+    /// The rate-limit headers for the answer, with a problem if the request is refused.
+    async fn admit(
         &self,
         event: &HttpEvent,
         caller: &Caller,
         now: Timestamp,
     ) -> Result<Option<Fields>, (Problem, Option<Fields>)> {
         self.limiter.refresh(now).await;
-        if let Some(problem) = self.turned_away(event, caller, now) {
+        if let Some(problem) = self.firewall_refusal(event, caller, now) {
             return Err((problem, None));
         }
         let (path, method) = (&event.raw_path, event.method());
@@ -105,15 +112,14 @@ impl State {
         }
     }
 
-    /// Who is at the gate: all that is known of a visitor is an address.
+    /// The caller as quotas know it: by address alone.
     pub(crate) fn caller(&self, event: &HttpEvent) -> Caller {
         let address = self.address(event).trim_matches(['[', ']']);
         Caller { ip: address.parse().ok(), ..Caller::default() }
     }
 }
 
-/// Tells the visitor how they stand.
-fn announced(answer: EdgeResponse, fields: Option<Fields>) -> EdgeResponse {
+fn with_rate_limit_headers(answer: EdgeResponse, fields: Option<Fields>) -> EdgeResponse {
     let Some(fields) = fields else { return answer };
     answer
         .with("ratelimit-policy", fields.policy)

@@ -1,23 +1,22 @@
-//! What many requests came to, as one line: a summary in the log and the metrics at once.
+//! Metrics of many requests as one line: a summary in the log and CloudWatch's metrics at once.
 //!
-//! CloudWatch reads the line in its embedded metric format; an array is as many values of a metric.
-//! Absent: a line for each request, and anything about whoever made it.
+//! The line has the embedded metric format, in which an array is as many values of a metric. Absent: a
+//! line for each request, and anything about the visitors.
 
 use std::collections::BTreeMap;
 
-use boundary::telemetry::Measure;
+use boundary::telemetry::{EmfMetadata, Measure, Unit};
 use domain::Timestamp;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use serde::Serialize;
 use store::capacity::CapacityUsed;
 
 /// The most values that the format takes of one metric in one line.
 const MAX_VALUES: usize = 100;
 
-/// What a request came to.
+/// How a request was answered; each has a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// On to somewhere.
     Redirect,
     /// A page about the link, for a person or for a crawler.
     Page,
@@ -26,19 +25,19 @@ pub(crate) enum Outcome {
     /// Expired or used up.
     Gone,
     Blocked,
-    /// The firewall or a quota said no.
+    /// By the firewall or a quota.
     Refused,
-    /// The store could not be asked.
+    /// The store failed.
     Fault,
 }
 
 /// Requests since the last line.
 #[derive(Debug, Default)]
-pub(crate) struct Numbers(Mutex<Counts>);
+pub(crate) struct RedirectMetrics(Mutex<Counts>);
 
 /// How many requests there were, since when, and how far the last two were apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Waiting {
+pub(crate) struct Pending {
     pub(crate) requests: usize,
     pub(crate) since_ms: i64,
     pub(crate) gap_ms: Option<i64>,
@@ -68,9 +67,9 @@ struct Values {
     cache_misses: u32,
     clicks_sent: u64,
     clicks_dropped: u64,
-    /// What the gate measured, under the names that it has everywhere.
+    /// Measured by the limiter, under the names that it uses everywhere.
     #[serde(flatten)]
-    gate: BTreeMap<&'static str, f64>,
+    admission: BTreeMap<&'static str, f64>,
     #[serde(rename = "store_calls")]
     store_calls: u32,
     #[serde(rename = "store_units")]
@@ -79,10 +78,9 @@ struct Values {
     fault: Option<String>,
 }
 
-impl Numbers {
-    /// A request came at `now_ms`.
-    pub(crate) fn arrived(&self, now_ms: i64) {
-        let mut counts = self.lock();
+impl RedirectMetrics {
+    pub(crate) fn record_request(&self, now_ms: i64) {
+        let mut counts = self.0.lock();
         counts.gap_ms = counts.last_ms.map(|last_ms| now_ms - last_ms);
         counts.last_ms = Some(now_ms);
         if counts.requests == 0 {
@@ -91,9 +89,8 @@ impl Numbers {
         counts.requests += 1;
     }
 
-    /// A route was in the cache, or was not.
-    pub(crate) fn looked_up(&self, hit: bool) {
-        let values = &mut self.lock().values;
+    pub(crate) fn record_lookup(&self, hit: bool) {
+        let values = &mut self.0.lock().values;
         if hit {
             values.cache_hits += 1;
         } else {
@@ -101,9 +98,8 @@ impl Numbers {
         }
     }
 
-    /// A request was answered.
-    pub(crate) fn answered(&self, outcome: Outcome, milliseconds: f64) {
-        let values = &mut self.lock().values;
+    pub(crate) fn record_answer(&self, outcome: Outcome, milliseconds: f64) {
+        let values = &mut self.0.lock().values;
         let count = match outcome {
             Outcome::Redirect => &mut values.redirects,
             Outcome::Page => &mut values.pages,
@@ -119,53 +115,48 @@ impl Numbers {
         }
     }
 
-    /// The store was asked.
-    pub(crate) fn spent(&self, capacity: CapacityUsed) {
-        let values = &mut self.lock().values;
+    pub(crate) fn record_capacity(&self, capacity: CapacityUsed) {
+        let values = &mut self.0.lock().values;
         values.store_calls += capacity.calls;
         values.store_units += capacity.units;
     }
 
     /// The gate measured something.
-    pub(crate) fn measured(&self, measures: &[Measure]) {
+    pub(crate) fn record_measures(&self, measures: &[Measure]) {
         if measures.is_empty() {
             return;
         }
-        let gate = &mut self.lock().values.gate;
+        let admission = &mut self.0.lock().values.admission;
         for measure in measures {
-            *gate.entry(measure.name).or_default() += measure.value;
+            *admission.entry(measure.name).or_default() += measure.value;
         }
     }
 
     /// Clicks went out, and some were dropped.
-    pub(crate) fn clicks(&self, sent: u64, dropped: u64) {
-        let values = &mut self.lock().values;
+    pub(crate) fn record_clicks(&self, sent: u64, dropped: u64) {
+        let values = &mut self.0.lock().values;
         values.clicks_sent += sent;
         values.clicks_dropped += dropped;
     }
 
-    /// Machinery broke; the line carries the last such text.
-    pub(crate) fn broke(&self, fault: String) {
-        self.lock().values.fault = Some(fault);
+    /// The line carries the last fault.
+    pub(crate) fn record_fault(&self, fault: String) {
+        self.0.lock().values.fault = Some(fault);
     }
 
     /// What the next line would be about.
-    pub(crate) fn waiting(&self) -> Waiting {
-        let counts = self.lock();
-        Waiting { requests: counts.requests, since_ms: counts.since_ms, gap_ms: counts.gap_ms }
+    pub(crate) fn pending(&self) -> Pending {
+        let counts = self.0.lock();
+        Pending { requests: counts.requests, since_ms: counts.since_ms, gap_ms: counts.gap_ms }
     }
 
     /// The line about everything since the last one, if there is anything.
-    pub(crate) fn line(&self, stage: &str, now: Timestamp) -> Option<impl Serialize + use<>> {
-        let mut counts = self.lock();
+    pub(crate) fn take_line(&self, stage: &str, now: Timestamp) -> Option<impl Serialize + use<>> {
+        let mut counts = self.0.lock();
         let values = std::mem::take(&mut counts.values);
         let requests = std::mem::take(&mut counts.requests);
         let busy = requests > 0 || values.clicks_sent > 0 || values.fault.is_some();
         busy.then(|| Line::new(stage, now, requests, values))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.0.lock()
     }
 }
 
@@ -180,29 +171,7 @@ struct Line {
     operation: &'static str,
     #[serde(flatten)]
     values: Values,
-    _aws: Metrics,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Metrics {
-    timestamp: i64,
-    cloud_watch_metrics: [MetricSet; 1],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct MetricSet {
-    namespace: &'static str,
-    dimensions: [[&'static str; 2]; 1],
-    metrics: Vec<Metric>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Metric {
-    name: &'static str,
-    unit: &'static str,
+    _aws: EmfMetadata<'static>,
 }
 
 impl Line {
@@ -220,9 +189,10 @@ impl Line {
             "ClicksSent",
             "ClicksDropped",
         ];
-        let counts = COUNTS.into_iter().chain(values.gate.keys().copied());
-        let mut metrics = vec![Metric { name: "Latency", unit: "Milliseconds" }];
-        metrics.extend(counts.map(|name| Metric { name, unit: "Count" }));
+        let counts = COUNTS.into_iter().chain(values.admission.keys().copied());
+        let counts = counts.map(|name| (name, Unit::Count));
+        let metrics = std::iter::once(("Latency", Unit::Milliseconds)).chain(counts);
+        let emf = EmfMetadata::new(now, EmfMetadata::DIMENSIONS, metrics);
         Self {
             timestamp: now,
             level: if values.fault.is_some() { "ERROR" } else { "INFO" },
@@ -230,14 +200,7 @@ impl Line {
             stage: stage.to_owned(),
             operation: "redirect",
             values,
-            _aws: Metrics {
-                timestamp: now.as_millisecond(),
-                cloud_watch_metrics: [MetricSet {
-                    namespace: "Switchyard",
-                    dimensions: [["Stage", "Operation"]],
-                    metrics,
-                }],
-            },
+            _aws: emf,
         }
     }
 }

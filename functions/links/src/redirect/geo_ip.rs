@@ -1,7 +1,7 @@
-//! Where an address is, by a country file in the format of `MaxMind`, if there is one.
+//! The country of an IP address, from a country database in the format of `MaxMind`, if there is one.
 //!
 //! `GEOIP_FILE` names it (in a layer: `/opt/…`). It is read whole when the environment starts, so it
-//! costs as much memory as it has bytes. Absent: a file of our own, because its licence is its maker's.
+//! costs as much memory as it has bytes. Absent: a file of our own, which its licence does not allow.
 
 use std::net::IpAddr;
 
@@ -10,11 +10,11 @@ use maxminddb::{PathElement, Reader};
 
 /// Countries by address.
 #[derive(Debug, Default)]
-pub(crate) struct Places(Option<Reader<Vec<u8>>>);
+pub(crate) struct GeoIp(Option<Reader<Vec<u8>>>);
 
-impl Places {
-    /// What the configured file knows; nothing if there is none.
-    pub(crate) fn of(vars: &Vars) -> Result<Self, Misconfigured> {
+impl GeoIp {
+    /// Opens the configured file; without one, no country is known.
+    pub(crate) fn open(vars: &Vars) -> Result<Self, Misconfigured> {
         const NAME: &str = "GEOIP_FILE";
         let Some(path) = vars.optional(NAME) else { return Ok(Self(None)) };
         let reader = Reader::open_readfile(path).map_err(|error| Misconfigured {
@@ -24,7 +24,7 @@ impl Places {
         Ok(Self(Some(reader)))
     }
 
-    /// The country, as two capitals. Whatever a file can't tell is not known.
+    /// The country, as two capitals, if the file has one.
     pub(crate) fn country(&self, address: &str) -> Option<&str> {
         let path = [PathElement::Key("country"), PathElement::Key("iso_code")];
         let address: IpAddr = address.parse().ok()?;
@@ -68,22 +68,22 @@ mod tests {
 
     #[test]
     fn a_file_tells_the_countries_it_knows() {
-        let places = Places(Some(Reader::from_source(half_in_france()).unwrap()));
+        let geo_ip = GeoIp(Some(Reader::from_source(half_in_france()).unwrap()));
         for (address, country) in [
             ("1.2.3.4", Some("FR")),
             ("127.255.255.255", Some("FR")),
             ("192.0.2.1", None),
             ("2001:db8::1", None),
-            ("nobody", None),
+            ("not an address", None),
         ] {
-            assert_eq!(places.country(address), country, "{address}");
+            assert_eq!(geo_ip.country(address), country, "{address}");
         }
-        assert_eq!(Places::default().country("1.2.3.4"), None);
+        assert_eq!(GeoIp::default().country("1.2.3.4"), None);
     }
 
     #[test]
     fn a_file_that_is_not_there_is_said_before_the_first_visitor_comes() {
         let vars = Vars::from_iter([("GEOIP_FILE".to_owned(), "/nowhere.mmdb".to_owned())]);
-        assert!(Places::of(&vars).unwrap_err().to_string().contains("GEOIP_FILE"));
+        assert!(GeoIp::open(&vars).unwrap_err().to_string().contains("GEOIP_FILE"));
     }
 }

@@ -4,22 +4,22 @@ use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
 use boundary::http::{Operation, Path, Problem, Query, State, Text};
-use domain::links::{Code, Rejected};
+use domain::links::Code;
 use http::{HeaderName, HeaderValue, header};
 
 use crate::http::FilePath;
-use crate::http::qr::{self, BadStyle, Options, Style, Undrawn};
+use crate::http::qr::{self, DrawError, InvalidStyle, QrOptions, QrStyle};
 use crate::http::request::Request;
 use crate::http::state::App;
 
-/// A code's picture depends on nothing that can change but its link being there.
+/// A picture depends on the link's code and domain alone.
 const CACHEABLE: HeaderValue = HeaderValue::from_static("public, max-age=86400");
 
-/// An SVG is a document of its own when it is opened alone; it needs nothing from anywhere.
+/// An SVG that is opened by itself is a document; it may load nothing.
 const NOTHING_ELSE: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
 
-/// Pictures are shown on other people's pages.
+/// Pictures are embedded in other sites' pages.
 const HOTLINKED: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 pub(super) const DRAW: Operation = Operation::get("/qr/{file}", "drawQr", "Draw a QR code")
@@ -30,17 +30,18 @@ pub(super) const DRAW: Operation = Operation::get("/qr/{file}", "drawQr", "Draw 
 pub(super) async fn draw(
     State(app): State<Arc<App>>,
     request: Request,
-    Query(options): Query<Options>,
+    Query(options): Query<QrOptions>,
     Path(file): Path<FilePath>,
 ) -> Result<Response, Problem> {
-    let style = Style::parse(&options).map_err(unfit)?;
-    let (name, kind) = file.rsplit_once('.').ok_or(Rejected::UnknownLink)?;
-    let code = Code::parse(name).ok_or(Rejected::UnknownLink)?;
+    let style = QrStyle::parse(&options).map_err(invalid_style)?;
+    let (name, format) = file.rsplit_once('.').ok_or_else(|| Problem::unknown("link"))?;
+    let code = Code::parse(name).ok_or_else(|| Problem::unknown("link"))?;
     let domain = app.namespace(options.domain.as_deref(), &request)?;
     let link = app.links.find(&domain, &code).await?;
-    let link = link.filter(|link| link.deleted_at.is_none()).ok_or(Rejected::UnknownLink)?;
+    let link =
+        link.filter(|link| link.deleted_at.is_none()).ok_or_else(|| Problem::unknown("link"))?;
     let address = app.short_url(&link.domain, &link.code, &request);
-    let picture = match kind {
+    let picture = match format {
         "png" => png(&address, &style)?,
         "svg" => svg(&address, &style)?,
         _ => return Err(Problem::unknown("picture; ask for .png or .svg")),
@@ -49,19 +50,19 @@ pub(super) async fn draw(
     Ok(([(header::CACHE_CONTROL, CACHEABLE), (HOTLINKED, shown)], picture).into_response())
 }
 
-fn png(address: &str, style: &Style) -> Result<Response, Problem> {
-    let picture = qr::png(address, style).map_err(|undrawn| match undrawn {
-        Undrawn::Unfit(bad) => unfit(bad),
-        Undrawn::Failed(failure) => failure.into(),
+fn png(address: &str, style: &QrStyle) -> Result<Response, Problem> {
+    let picture = qr::png(address, style).map_err(|error| match error {
+        DrawError::Style(style) => invalid_style(style),
+        DrawError::Failed(failure) => failure.into(),
     })?;
     Ok(([(header::CONTENT_TYPE, "image/png")], picture).into_response())
 }
 
-fn svg(address: &str, style: &Style) -> Result<Response, Problem> {
-    let picture = Text("image/svg+xml", qr::svg(address, style).map_err(unfit)?);
+fn svg(address: &str, style: &QrStyle) -> Result<Response, Problem> {
+    let picture = Text("image/svg+xml", qr::svg(address, style).map_err(invalid_style)?);
     Ok(([(header::CONTENT_SECURITY_POLICY, NOTHING_ELSE)], picture).into_response())
 }
 
-fn unfit(bad: BadStyle) -> Problem {
-    Problem::field(bad.field(), bad)
+fn invalid_style(style: InvalidStyle) -> Problem {
+    Problem::field(style.field(), style)
 }

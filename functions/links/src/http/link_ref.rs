@@ -1,46 +1,45 @@
-//! Which link a request is about: the path has its code, the query its domain.
+//! The link that a request names: the path has its code, the query its domain.
 
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use boundary::http::{Caller, Path, Problem, Query, parse_query};
 use boundary::openapi::{DescribeArgument, Entry};
-use domain::links::{Code, DomainName, Link, Rejected};
+use domain::links::{Code, DomainName, Link};
 use http::request::Parts;
 use schemars::{JsonSchema, SchemaGenerator};
 
 use crate::http::CodePath;
 use crate::http::state::App;
 
-/// Which of a user's namespaces is meant.
 #[derive(Debug, JsonSchema)]
 pub(crate) struct DomainQuery {
     /// The link's domain; the service's own if left out.
     #[expect(
         dead_code,
-        reason = "only its shape is used; `Named` takes no offence at what else is in the query"
+        reason = "only its shape is used; `LinkRef` ignores the rest of the query"
     )]
     domain: Option<String>,
 }
 
-/// The link that path and query name, whether it is there or not.
+/// The link that path and query name, existing or not.
 #[derive(Debug)]
-pub(crate) struct Named {
+pub(crate) struct LinkRef {
     /// Empty for the service's own.
     pub(crate) domain: String,
     pub(crate) code: Code,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Named {
+impl<S: Send + Sync> FromRequestParts<S> for LinkRef {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let Path(code) = Path::<CodePath>::from_request_parts(parts, state).await?;
-        Ok(Self { domain: domain_in(parts.uri.query().unwrap_or_default())?, code })
+        Ok(Self { domain: domain_from_query(parts.uri.query().unwrap_or_default())?, code })
     }
 }
 
-impl DescribeArgument for Named {
+impl DescribeArgument for LinkRef {
     fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
         Path::<CodePath>::describe(entry, schemas);
         Query::<DomainQuery>::describe(entry, schemas);
@@ -50,42 +49,46 @@ impl DescribeArgument for Named {
 
 /// The link that path and query name, if it is the caller's or the caller is an admin: 404 otherwise.
 #[derive(Debug)]
-pub(crate) struct Own(pub(crate) Link);
+pub(crate) struct OwnedLink(pub(crate) Link);
 
-impl FromRequestParts<Arc<App>> for Own {
+impl FromRequestParts<Arc<App>> for OwnedLink {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
         let caller = <Caller as FromRequestParts<Arc<App>>>::from_request_parts(parts, app).await?;
-        let named = Named::from_request_parts(parts, app).await?;
-        app.own(&caller, &named).await.map(Self)
+        let link_ref = LinkRef::from_request_parts(parts, app).await?;
+        app.owned_link(&caller, &link_ref).await.map(Self)
     }
 }
 
-impl DescribeArgument for Own {
+impl DescribeArgument for OwnedLink {
     fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        Named::describe(entry, schemas);
+        LinkRef::describe(entry, schemas);
     }
 }
 
 impl App {
     /// The link of that name, if it is the caller's (or the caller is an admin).
-    pub(crate) async fn own(&self, caller: &Caller, named: &Named) -> Result<Link, Problem> {
-        let found = self.links.find(&named.domain, &named.code).await?;
+    pub(crate) async fn owned_link(
+        &self,
+        caller: &Caller,
+        link_ref: &LinkRef,
+    ) -> Result<Link, Problem> {
+        let found = self.links.find(&link_ref.domain, &link_ref.code).await?;
         let own = found.filter(|link| link.belongs_to(&caller.user_id) || caller.is_admin());
-        own.ok_or_else(|| Rejected::UnknownLink.into())
+        own.ok_or_else(|| Problem::unknown("link"))
     }
 }
 
-/// The domain that comes first in a query; what else is in it counts for nothing.
-fn domain_in(query: &str) -> Result<String, Problem> {
+/// The first domain of a query; the rest is ignored.
+fn domain_from_query(query: &str) -> Result<String, Problem> {
     let pairs: Vec<(String, String)> = parse_query(query)?;
     let domain = pairs.iter().find(|(name, _)| name == "domain");
-    domain_named(domain.map(|(_, text)| text.as_str()))
+    parse_domain(domain.map(|(_, text)| text.as_str()))
 }
 
-/// The domain of that name; ours if none is named.
-pub(crate) fn domain_named(text: Option<&str>) -> Result<String, Problem> {
+/// A domain's name; empty for the service's own.
+pub(crate) fn parse_domain(text: Option<&str>) -> Result<String, Problem> {
     match text {
         None | Some("") => Ok(String::new()),
         Some(text) => Ok(DomainName::parse(text)?.as_str().to_owned()),
@@ -105,8 +108,8 @@ mod tests {
             ("domain=go%2Eexample%2Ecom&domain=%20", "go.example.com"),
             ("%ff=%ff&domains=x", ""),
         ] {
-            assert_eq!(domain_in(query).ok().as_deref(), Some(domain), "{query}");
+            assert_eq!(domain_from_query(query).ok().as_deref(), Some(domain), "{query}");
         }
-        assert!(domain_in("domain=not%20one").is_err());
+        assert!(domain_from_query("domain=not%20one").is_err());
     }
 }
