@@ -251,7 +251,7 @@ impl State {
         }
     }
 
-    /// The visitor's IP address. CloudFront's headers count only where the stack is behind CloudFront:
+    /// The visitor's IP address. `cloudfront-` headers count only where the stack says so:
     /// any client can send them.
     fn address<'a>(&self, event: &'a HttpEvent) -> &'a str {
         let viewer = event.headers.cloudfront_viewer_address.as_deref();

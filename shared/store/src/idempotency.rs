@@ -7,17 +7,16 @@
 //! locked when its function died (the next request wins once the deadline has passed).
 
 use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::operation::delete_item::DeleteItemOutput;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::types::{
-    Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
+    Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
 use domain::{Failure, Timestamp};
 
+use crate::ignore_lost_condition;
 use crate::row::{Builder, Item, Row, broken, bytes, instant, key, number, text};
 use crate::schema::EXPIRES;
-use crate::settle::settle;
-use crate::{capacity, transaction};
+use crate::transaction;
 
 const KEPT_SECONDS: i64 = 24 * 3600;
 
@@ -107,18 +106,13 @@ impl Idempotency {
             .expression_attribute_values(":now", instant(now))
             .expression_attribute_values(":running", text("running"))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
         let ticket = Ticket { pk, claimant: request.claimant.to_owned(), kept_until };
         match sent {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(Claim::Won(ticket))
-            }
+            Ok(_) => Ok(Claim::Won(ticket)),
             Err(error) => match error.as_service_error() {
                 Some(PutItemError::ConditionalCheckFailedException(lost)) => {
-                    capacity::record([]);
                     let item = lost.item().ok_or_else(|| broken("pk"))?;
                     read_claim(item, request, ticket)
                 }
@@ -216,10 +210,9 @@ impl Idempotency {
             .condition_expression("claimant = :claimant AND progress = :running")
             .expression_attribute_values(":claimant", text(&ticket.claimant))
             .expression_attribute_values(":running", text("running"))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("release an idempotency key", sent, DeleteItemOutput::consumed_capacity)
+        ignore_lost_condition("release an idempotency key", sent)
     }
 }
 

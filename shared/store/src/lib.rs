@@ -12,10 +12,10 @@ pub mod capacity;
 pub mod idempotency;
 pub mod leases;
 pub mod limits;
+mod lost_condition;
 pub mod reading;
 pub mod row;
 pub mod schema;
-pub mod settle;
 mod table;
 pub mod transaction;
 
@@ -24,6 +24,7 @@ pub use bucket::Bucket;
 pub use idempotency::Idempotency;
 pub use leases::Leases;
 pub use limits::Limits;
+pub use lost_condition::ignore_lost_condition;
 pub use row::Item;
 pub use table::{
     ABSENT, ALWAYS, Condition, Ended, IndexKeys, IntoAttribute, Key, Lost, Once, PRESENT, Query,

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnConsumedCapacity};
+use aws_sdk_dynamodb::types::KeysAndAttributes;
 use domain::Failure;
 
-use crate::capacity;
 use crate::row::Item;
 use crate::schema::PK;
 
@@ -25,11 +24,9 @@ pub async fn get(
         .table_name(table)
         .set_key(Some(key))
         .consistent_read(true)
-        .return_consumed_capacity(ReturnConsumedCapacity::Total)
         .send()
         .await
         .map_err(|cause| Failure::new(action, cause))?;
-    capacity::record(found.consumed_capacity());
     Ok(found.item)
 }
 
@@ -55,11 +52,9 @@ pub async fn get_all(
         let found = client
             .batch_get_item()
             .request_items(table, asked)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new(action, cause))?;
-        capacity::record(found.consumed_capacity());
         let mut answered = found.responses.unwrap_or_default();
         items.extend(answered.remove(table).unwrap_or_default());
         let mut unanswered = found.unprocessed_keys.unwrap_or_default();

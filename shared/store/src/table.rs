@@ -10,17 +10,16 @@ mod tx;
 mod walk;
 
 use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::operation::delete_item::DeleteItemOutput;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
-use aws_sdk_dynamodb::operation::update_item::{UpdateItemError, UpdateItemOutput};
-use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, ReturnValue};
+use aws_sdk_dynamodb::types::ReturnValue;
 use domain::Failure;
 use serde::de::DeserializeOwned;
 
+use crate::Idempotency;
+use crate::ignore_lost_condition;
 use crate::reading;
 use crate::row::Item;
-use crate::settle::settle;
-use crate::{Idempotency, capacity};
 
 use condition::Expressed;
 pub use condition::{ABSENT, ALWAYS, Condition, IntoAttribute, PRESENT, given};
@@ -99,7 +98,7 @@ impl Table {
         action: &'static str,
     ) -> Result<(), Failure> {
         let sent = self.updating(key, change, condition).send().await;
-        settle(action, sent, UpdateItemOutput::consumed_capacity)
+        ignore_lost_condition(action, sent)
     }
 
     /// Changes one row and says what it says now; whoever loses is told what stands there.
@@ -112,13 +111,9 @@ impl Table {
     ) -> Result<Updated, Failure> {
         let request = self.updating(key, change, condition.telling());
         match request.return_values(ReturnValue::AllNew).send().await {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(Updated::Done(done.attributes.unwrap_or_default()))
-            }
+            Ok(done) => Ok(Updated::Done(done.attributes.unwrap_or_default())),
             Err(error) => match error.as_service_error() {
                 Some(UpdateItemError::ConditionalCheckFailedException(lost)) => {
-                    capacity::record([]);
                     Ok(Updated::Lost(lost.item().cloned()))
                 }
                 _ => Err(Failure::new(action, error)),
@@ -140,10 +135,9 @@ impl Table {
             .set_expression_attribute_names(names)
             .set_expression_attribute_values(values)
             .set_return_values_on_condition_check_failure(told)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle(action, sent, DeleteItemOutput::consumed_capacity)
+        ignore_lost_condition(action, sent)
     }
 
     fn updating(&self, key: Key, change: &str, condition: Condition) -> UpdateItemFluentBuilder {
@@ -155,6 +149,5 @@ impl Table {
             .set_expression_attribute_names(names)
             .set_expression_attribute_values(values)
             .set_return_values_on_condition_check_failure(told)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
     }
 }

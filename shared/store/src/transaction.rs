@@ -5,12 +5,11 @@ use std::time::Duration;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
-    CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity,
-    ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
+    CancellationReason, ConditionCheck, Delete, Put, ReturnValuesOnConditionCheckFailure,
+    TransactWriteItem, Update,
 };
 use domain::Failure;
 
-use crate::capacity;
 use crate::row::{Item, number};
 
 /// How a transaction ended.
@@ -74,8 +73,11 @@ pub async fn transact_once(
     match attempt(client, action, items, None).await? {
         Attempt::Ended(ended) => Ok(Some(ended)),
         Attempt::Passing { is_conflict, failure, .. } => {
-            capacity::record([]);
-            if is_conflict { Ok(None) } else { Err(failure) }
+            if is_conflict {
+                Ok(None)
+            } else {
+                Err(failure)
+            }
         }
     }
 }
@@ -88,10 +90,7 @@ pub async fn try_transact(
 ) -> Result<Tried, Failure> {
     match attempt(client, action, items, None).await? {
         Attempt::Ended(ended) => Ok(Tried::Ended(ended)),
-        Attempt::Passing { crowded, .. } => {
-            capacity::record([]);
-            Ok(Tried::Crowded(crowded))
-        }
+        Attempt::Passing { crowded, .. } => Ok(Tried::Crowded(crowded)),
     }
 }
 
@@ -116,12 +115,10 @@ async fn attempt(
         .transact_write_items()
         .set_transact_items(Some(items))
         .set_client_request_token(token.map(str::to_owned))
-        .return_consumed_capacity(ReturnConsumedCapacity::Total)
         .send()
         .await;
     let error = match sent {
-        Ok(done) => {
-            capacity::record(done.consumed_capacity());
+        Ok(_) => {
             return Ok(Attempt::Ended(Transacted::Committed));
         }
         Err(error) => error,
@@ -134,7 +131,6 @@ async fn attempt(
         _ => return Err(Failure::new(action, error)),
     };
     if reasons.iter().any(is_lost_condition) {
-        capacity::record([]);
         let refused = reasons.iter().map(lost_condition).collect();
         return Ok(Attempt::Ended(Transacted::Refused(refused)));
     }

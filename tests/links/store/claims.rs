@@ -2,8 +2,8 @@
 
 use domain::Timestamp;
 use domain::accounts::UserId;
-use domain::links::{DomainClaim, Code, DomainName};
-use links::store::{BlocklistEntry, ProofOutcome, AbuseReport};
+use domain::links::{Code, DomainClaim, DomainName};
+use links::store::{AbuseReport, BlocklistEntry, ProofOutcome};
 use local::faults::Fault;
 use tests::Lab;
 
@@ -42,7 +42,11 @@ async fn the_first_to_prove_a_claim_owns_the_domain() {
     let lab = Lab::new();
     let links = links(&lab);
     let (ada, eve) = (claim("ada", "a"), claim("eve", "e"));
-    assert_eq!(links.prove_claim(&ada, at(200), "t0").await.unwrap(), ProofOutcome::Taken, "no claim");
+    assert_eq!(
+        links.prove_claim(&ada, at(200), "t0").await.unwrap(),
+        ProofOutcome::Taken,
+        "no claim"
+    );
     assert_eq!(links.domain_owner(&ada.name).await.unwrap(), None);
     for claim in [&ada, &eve] {
         links.claim_domain(claim).await.unwrap();
@@ -50,7 +54,11 @@ async fn the_first_to_prove_a_claim_owns_the_domain() {
     lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
     assert_eq!(links.prove_claim(&ada, at(200), "t1").await.unwrap(), ProofOutcome::Proven);
     assert_eq!(links.prove_claim(&eve, at(201), "t2").await.unwrap(), ProofOutcome::Taken);
-    assert_eq!(links.prove_claim(&ada, at(202), "t3").await.unwrap(), ProofOutcome::Proven, "again");
+    assert_eq!(
+        links.prove_claim(&ada, at(202), "t3").await.unwrap(),
+        ProofOutcome::Proven,
+        "again"
+    );
     assert_eq!(links.domain_owner(&ada.name).await.unwrap(), Some(ada.owner.clone()));
     let found = links.find_claim(&eve.name, &eve.owner).await.unwrap().unwrap();
     assert_eq!(found.verified_at, None);

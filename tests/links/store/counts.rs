@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::Timestamp;
 use domain::links::counts::{ClickCounts, LinkDay};
-use domain::links::{Code, Link, LinkPreview, Target, LinkTerms};
+use domain::links::{Code, Link, LinkPreview, LinkTerms, Target};
 use links::store::CountOutcome;
 use links::store::Links;
 use local::faults::Fault;
@@ -29,7 +29,11 @@ fn clicks(clicks: u64) -> ClickCounts {
     ClickCounts { clicks, bots: 1, countries, ..ClickCounts::default() }
 }
 
-async fn count(links: &Links, batch: &str, counts: &BTreeMap<LinkDay, ClickCounts>) -> CountOutcome {
+async fn count(
+    links: &Links,
+    batch: &str,
+    counts: &BTreeMap<LinkDay, ClickCounts>,
+) -> CountOutcome {
     let tokens = std::cell::Cell::new(0);
     let token = || {
         tokens.set(tokens.get() + 1);
@@ -113,7 +117,8 @@ async fn visitors_who_are_added_at_the_same_time_are_all_there_and_once() {
 async fn a_link_is_spent_once_and_only_for_the_number_that_was_counted_to() {
     let lab = Lab::new();
     let links = links(&lab);
-    let terms = LinkTerms { max_clicks: Some(5), ..LinkTerms::plain(Target::stored("https://a.example/")) };
+    let terms =
+        LinkTerms { max_clicks: Some(5), ..LinkTerms::plain(Target::stored("https://a.example/")) };
     let made = Link::new("", code("abc"), None, terms, at(100));
     links.mark_spent("", &made.code, 5, at(101)).await.unwrap();
     assert_eq!(links.find("", &made.code).await.unwrap(), None, "no row comes from nothing");
@@ -177,7 +182,8 @@ async fn a_preview_is_noted_for_the_version_that_was_looked_at() {
     let links = links(&lab);
     let made = Link::new("", code("abc"), None, plain(), at(100));
     links.create(&made, None, None, "t").await.unwrap();
-    let titled = |title: &str| LinkPreview { title: Some(title.to_owned()), ..LinkPreview::default() };
+    let titled =
+        |title: &str| LinkPreview { title: Some(title.to_owned()), ..LinkPreview::default() };
     let seen = made.scanned(titled("One"), at(200));
     links.save_preview(&seen).await.unwrap();
     assert_eq!(links.find("", &made.code).await.unwrap(), Some(seen.clone()));

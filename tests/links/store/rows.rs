@@ -3,7 +3,7 @@
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::links::link::Variant;
-use domain::links::{LinkBlock, Code, Link, LinkPreview, Redirect, Tags, Target, LinkTerms, Utm};
+use domain::links::{Code, Link, LinkBlock, LinkPreview, LinkTerms, Redirect, Tags, Target, Utm};
 use links::store::{AmendOutcome, CreateOutcome, DedupKey, LinkFilter, OwnerList};
 use local::faults::Fault;
 use tests::Lab;
@@ -128,11 +128,18 @@ async fn an_amendment_follows_the_version_it_names() {
     let lab = Lab::new();
     let links = links(&lab);
     let first = link("abc");
-    assert_eq!(links.amend(&first.deleted(at(1)), "t").await.unwrap(), AmendOutcome::VersionChanged, "no link");
+    assert_eq!(
+        links.amend(&first.deleted(at(1)), "t").await.unwrap(),
+        AmendOutcome::VersionChanged,
+        "no link"
+    );
     links.create(&first, None, None, "t").await.unwrap();
     let second = first.blocked("x", at(200));
     assert_eq!(links.amend(&second, "t2").await.unwrap(), AmendOutcome::Amended);
-    assert_eq!(links.amend(&first.deleted(at(201)), "t3").await.unwrap(), AmendOutcome::VersionChanged);
+    assert_eq!(
+        links.amend(&first.deleted(at(201)), "t3").await.unwrap(),
+        AmendOutcome::VersionChanged
+    );
     assert_eq!(links.find("", &first.code).await.unwrap(), Some(second.clone()));
     let third = second.unblocked(at(202));
     assert_eq!(links.amend(&third, "t4").await.unwrap(), AmendOutcome::Amended);
@@ -177,13 +184,16 @@ async fn codes_are_leased_in_ranges_that_never_overlap_under_one_key() {
     assert!(seen.len() > 19_000, "{}", seen.len());
     lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
     let (key, mut range) = links.lease_codes(&CodeKey::from_bytes([99; 32])).await.unwrap();
-    assert!(!seen.contains(range.next_code(&key).unwrap().as_str()), "a repeated lease is a new one");
+    assert!(
+        !seen.contains(range.next_code(&key).unwrap().as_str()),
+        "a repeated lease is a new one"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_last_code_of_all_is_the_last() {
     use aws_sdk_dynamodb::types::AttributeValue::{B, N, S};
-    use domain::links::code::{CodeKey, LEASE_SIZE, ALL_CODES};
+    use domain::links::code::{ALL_CODES, CodeKey, LEASE_SIZE};
     let lab = Lab::new();
     let row = |next: u64| {
         [

@@ -161,7 +161,7 @@ async fn import_one(
 /// Other shorteners' codes may look like generated ones, so the rules for aliases don't apply.
 fn imported_code(text: &str) -> Result<domain::links::Code, Problem> {
     let code = domain::links::Code::imported(text);
-    code.map_err(|bad| Problem::field("code", bad).into())
+    code.map_err(|bad| Problem::field("code", bad))
 }
 
 /// The caller's own link under that code, if it leads to the same place.

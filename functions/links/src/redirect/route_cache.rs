@@ -6,7 +6,7 @@
 //! one read. Absent: a stale answer when the store fails.
 //!
 //! Not moka, whose time to live follows its own clock and not the one that is passed in; nor
-//! quick_cache, which has none and would join a request to a load that is too old for it.
+//! `quick_cache`, which has none and would join a request to a load that is too old for it.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

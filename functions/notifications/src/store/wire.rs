@@ -1,10 +1,9 @@
 //! The few requests that everything here is made of.
 
-use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, TransactWriteItem};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use domain::Failure;
 
 use super::Notifications;
-use store::capacity;
 use store::reading;
 use store::row::{Item, text};
 use store::transaction::next_row;
@@ -43,13 +42,11 @@ impl Notifications {
                 .table_name(&self.table)
                 .key_condition_expression(condition)
                 .set_exclusive_start_key(start)
-                .consistent_read(true)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total);
+                .consistent_read(true);
             for (name, value) in &values {
                 request = request.expression_attribute_values(*name, text(value));
             }
             let found = request.send().await.map_err(|cause| Failure::new(action, cause))?;
-            capacity::record(found.consumed_capacity());
             items.extend(found.items.unwrap_or_default());
             start = found.last_evaluated_key;
             if start.is_none() {

@@ -1,13 +1,12 @@
 //! Queries: rows of one partition, a page at a time.
 
 use aws_sdk_dynamodb::operation::query::QueryOutput;
-use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity, Select};
+use aws_sdk_dynamodb::types::{AttributeValue, Select};
 use domain::Failure;
 use serde::de::DeserializeOwned;
 
 use super::condition::{named, names};
 use super::{IntoAttribute, Table, read};
-use crate::capacity;
 use crate::row::Item;
 
 /// A query, and how far it has come. Placeholders keep their names on the wire. Rows of the table are read up to
@@ -129,11 +128,9 @@ impl<'t> Query<'t> {
             .set_consistent_read(self.index.is_none().then_some(true))
             .set_exclusive_start_key(self.stopped_at.clone())
             .set_select(select)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new(self.action, cause))?;
-        capacity::record(found.consumed_capacity());
         Ok(found)
     }
 }

@@ -74,7 +74,7 @@ async fn requests_that_miss_together_wait_for_one_read() {
         })
     };
     let pending = futures::future::join_all((0..100).map(read));
-    let (found, ()) = tokio::join!(waiting, async {
+    let (found, ()) = tokio::join!(pending, async {
         tokio::task::yield_now().await;
         done.notify_waiters();
     });
