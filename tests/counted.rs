@@ -8,7 +8,7 @@ use std::io::Read;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::links::ClickBatch;
-use domain::links::counts::{ClickCounts, LinkDay, day_of};
+use domain::links::counts::{ClickCounts, LinkDay, aggregate, day_of};
 use domain::links::hyper_log_log::HyperLogLog;
 use queues::NewMessage;
 use serde_json::Value;

@@ -5,17 +5,17 @@ mod client;
 pub(crate) mod dollars;
 mod handler;
 mod load;
+mod local_cloud;
 mod log;
 mod operations;
-mod switchyard;
 
 use std::error::Error;
 
 use crate::table::Table;
 pub(crate) use client::Client;
-pub(crate) use handler::{each, spent};
+pub(crate) use handler::{cpu_each, instructions_each};
+pub(crate) use local_cloud::LocalCloud;
 pub(crate) use log::{Cost, Log};
-pub(crate) use switchyard::Switchyard;
 
 /// What to measure; the whole takes a quarter of an hour the first time, most of it compiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use domain::links::counts::{ClickCounts, LinkDay, aggregate};
 use futures::{TryStreamExt, stream};
 
 /// Referrers named for one link and day; what comes after them is added up as `other`. A row that
-/// anyone can make grow by sending made-up headers must have an end.
+/// any visitor can make grow by sending made-up headers must have an end.
 const MAX_REFERRERS: usize = 200;
 
 /// Links of a batch that are updated at the same time.

@@ -1,5 +1,5 @@
 //! Where a link may not lead: every vector of the domain's table, sent by a caller, with a canary on
-//! the loopback that nobody may wake.
+//! the loopback that must not be connected to.
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};

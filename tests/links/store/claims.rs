@@ -76,7 +76,7 @@ async fn giving_a_claim_up_takes_only_what_is_the_claimants() {
     links.release_domain(&eve, "t2").await.unwrap();
     assert_eq!(links.find_claim(&eve.name, &eve.owner).await.unwrap(), None);
     assert_eq!(links.domain_owner(&ada.name).await.unwrap(), Some(ada.owner.clone()));
-    // Someone who believes to own it takes nothing from who does.
+    // A claimant who wrongly counts as verified takes nothing from the owner.
     links.claim_domain(&eve).await.unwrap();
     let believer = DomainClaim { verified_at: Some(at(300)), ..eve.clone() };
     links.release_domain(&believer, "t3").await.unwrap();

@@ -33,7 +33,7 @@ async fn what_is_written_reads_back_the_same() {
         domain: "go.example".to_owned(),
         terms: LinkTerms {
             long_url: target("https://example.org/?a=1"),
-            ways: vec![
+            variants: vec![
                 Variant { url: target("https://a.example/"), weight: 1 },
                 Variant { url: target("https://b.example/"), weight: 1000 },
             ],
@@ -59,7 +59,7 @@ async fn what_is_written_reads_back_the_same() {
         spent_at: Some(at(105)),
         ..link("abc")
     };
-    for written in [full, link("abc"), Link { owner: None, ..link("nobodys") }] {
+    for written in [full, link("abc"), Link { owner: None, ..link("anonymous") }] {
         let made = links(&lab).create(&written, None, None, "t").await.unwrap();
         assert_eq!(made, CreateOutcome::Created);
         let found = links(&lab).find(&written.domain, &written.code).await.unwrap();
@@ -94,7 +94,7 @@ async fn a_put_whose_answer_was_lost_knows_its_own_token() {
             lab.cloud.faults.strike(0, fault);
             assert_eq!(
                 links(&lab).amend(&next, "t2").await.unwrap(),
-                AmendOutcome::AmendOutcome,
+                AmendOutcome::Amended,
                 "{fault:?}"
             );
         }

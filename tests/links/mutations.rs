@@ -1,4 +1,4 @@
-//! Bugs planted in what `shorten`, `count-clicks` and `redirect` ask of the store.
+//! Mutations of the requests that `shorten`, `count-clicks` and `redirect` send to the store.
 
 use local::faults::{Faults, Mutation};
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ fn block_forgotten(operation: &str, request: &mut Value) {
     rename(operation, request, "blocked_at");
 }
 
-/// Writes an attribute of a link under a name that nobody reads.
+/// Writes an attribute of a link under a name that is never read.
 fn rename(operation: &str, request: &mut Value, attribute: &str) {
     if operation == "PutItem"
         && is_link(request)

@@ -74,9 +74,24 @@ async fn a_request_for_a_link_that_was_there_can_be_repeated_too() {
         assert_eq!((had.status.as_u16(), had.text("shortCode")), (200, first.as_str()));
         assert_eq!(had.header("idempotent-replayed"), replayed);
     }
-    // The answer stays what it was, whatever becomes of the link.
+    // The answer stays what it was, also after the link is deleted.
     super::delete(&lab, &format!("/api/v1/url/{first}"), &ada).await;
     let kept = keyed(&lab, &ada, "k", &body).await;
     assert_eq!((kept.status.as_u16(), kept.text("shortCode")), (200, first.as_str()));
     assert_eq!(rows(&lab, "link#").await, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_that_found_a_link_finds_it_again_at_once() {
+    let lab = Lab::new();
+    let key = lab.user("ada", &["member"]).await;
+    let body = json!({ "longUrl": "https://example.org/page" });
+    let ask = || lab.call(Method::POST, "/api/v1/shorten").by(&key).json(&body);
+    let made = ask().send().await;
+    assert_eq!(made.status, 201);
+    for _ in 0..2 {
+        let again = ask().header("idempotency-key", "once").send().await;
+        assert_eq!(again.status, 200, "{}", again.body);
+        assert_eq!(again.text("shortCode"), made.text("shortCode"));
+    }
 }

@@ -16,7 +16,7 @@ pub(crate) const KEY: &str = "root.bench";
 const TICKS_A_SECOND: f64 = 100.0;
 
 /// A running local cloud.
-pub(crate) struct Switchyard {
+pub(crate) struct LocalCloud {
     child: Child,
     /// Held, because a closed pipe would end the process.
     _stdout: BufReader<ChildStdout>,
@@ -26,7 +26,7 @@ pub(crate) struct Switchyard {
     pub(crate) aws: String,
 }
 
-impl Switchyard {
+impl LocalCloud {
     /// Starts it on free ports; in `folder`, or in memory, and pinned to a core if one is named.
     pub(crate) fn start(folder: Option<&Path>, core: Option<&str>) -> Result<Self, Box<dyn Error>> {
         let binary = build()?;
@@ -65,9 +65,9 @@ impl Switchyard {
     }
 }
 
-impl Drop for Switchyard {
+impl Drop for LocalCloud {
     fn drop(&mut self) {
-        // It keeps nothing that anyone wants, and may be gone already.
+        // It has no data to save, and may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
