@@ -74,7 +74,7 @@ async fn visit(lab: &Lab, code: &str) -> Response {
 }
 
 /// Status and destination of a visit.
-async fn followed(lab: &Lab, code: &str) -> (u16, String) {
+async fn redirect_of(lab: &Lab, code: &str) -> (u16, String) {
     let answer = visit(lab, code).await;
     (answer.status.as_u16(), answer.header("location").to_owned())
 }
@@ -155,20 +155,20 @@ async fn a_link_lives_from_creation_to_restoration() {
     let one = format!("/api/v1/url/{code}");
     assert_eq!(code.len(), 7);
     assert_eq!((made.header("location"), made.header("etag")), (one.as_str(), "\"1\""));
-    assert_eq!(followed(&lab, &code).await, to("https://example.org/page"));
+    assert_eq!(redirect_of(&lab, &code).await, to("https://example.org/page"));
 
     let changed = patch(&lab, &one, &ada, 1, &plain("https://example.org/new")).await;
     assert_eq!((changed.status.as_u16(), changed.header("etag")), (200, "\"2\""));
     wait_out_cache(&lab);
-    assert_eq!(followed(&lab, &code).await, to("https://example.org/new"));
+    assert_eq!(redirect_of(&lab, &code).await, to("https://example.org/new"));
 
     assert_eq!(delete(&lab, &one, &ada).await.status, 204);
     wait_out_cache(&lab);
-    assert_eq!(followed(&lab, &code).await.0, 404);
+    assert_eq!(redirect_of(&lab, &code).await.0, 404);
     let restored = post(&lab, &format!("{one}/restore"), &ada, &Value::Null).await;
     assert_eq!((restored.status.as_u16(), restored.text("state")), (200, "live"));
     wait_out_cache(&lab);
-    assert_eq!(followed(&lab, &code).await, to("https://example.org/new"));
+    assert_eq!(redirect_of(&lab, &code).await, to("https://example.org/new"));
 
     let block = json!({ "reason": "Phishing." });
     let blocked = post(&lab, &format!("{one}/block"), &root_key(), &block).await;
@@ -180,5 +180,5 @@ async fn a_link_lives_from_creation_to_restoration() {
     let unblocked = post(&lab, &format!("{one}/unblock"), &root_key(), &Value::Null).await;
     assert_eq!(unblocked.text("state"), "live");
     wait_out_cache(&lab);
-    assert_eq!(followed(&lab, &code).await, to("https://example.org/new"));
+    assert_eq!(redirect_of(&lab, &code).await, to("https://example.org/new"));
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tests::{Lab, root_key};
 
 use super::{
-    SHORTEN, assert_names, assert_problem, code, delete, followed, get, patch, plain, post,
+    SHORTEN, assert_names, assert_problem, code, delete, get, patch, plain, post, redirect_of,
     shorten, wait_out_cache,
 };
 
@@ -115,7 +115,7 @@ async fn the_sweep_blocks_what_leads_to_a_listed_destination() {
     lab.sweep().await;
     wait_out_cache(&lab);
     for (link, status) in [(&bad, 451), (&split, 451), (&fine, 302)] {
-        assert_eq!(followed(&lab, link).await.0, status);
+        assert_eq!(redirect_of(&lab, link).await.0, status);
     }
     let one = format!("/api/v1/url/{bad}");
     let seen = get(&lab, &one, &ada).await;
@@ -132,5 +132,5 @@ async fn the_sweep_blocks_what_leads_to_a_listed_destination() {
     post(&lab, &format!("{one}/unblock"), &root_key(), &Value::Null).await;
     lab.sweep().await;
     wait_out_cache(&lab);
-    assert_eq!(followed(&lab, &bad).await.0, 302);
+    assert_eq!(redirect_of(&lab, &bad).await.0, 302);
 }

@@ -4,8 +4,8 @@ use serde_json::json;
 use tests::Lab;
 
 use super::{
-    SHORTEN, assert_names, assert_problem, counters, followed, get, plain, post, rows, shorten, to,
-    visit,
+    SHORTEN, assert_names, assert_problem, counters, get, plain, post, redirect_of, rows, shorten,
+    to, visit,
 };
 
 #[tokio::test(start_paused = true)]
@@ -181,6 +181,6 @@ async fn a_taken_alias_and_an_unverified_domain_are_refused() {
     for key in [&ada, ""] {
         assert_problem(&post(&lab, SHORTEN, key, &elsewhere).await, 404, "not-found");
     }
-    assert_eq!(followed(&lab, "mine").await, to("https://example.org/"));
+    assert_eq!(redirect_of(&lab, "mine").await, to("https://example.org/"));
     assert_eq!(rows(&lab, "link#").await, 1);
 }

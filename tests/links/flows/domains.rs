@@ -51,7 +51,7 @@ async fn verify(lab: &Lab, key: &str, domain: &str) -> Response {
     post(lab, &format!("{DOMAINS}/{domain}/verify"), key, &Value::Null).await
 }
 
-async fn followed_at(lab: &Lab, host: &str, code: &str) -> (u16, String) {
+async fn redirect_at(lab: &Lab, host: &str, code: &str) -> (u16, String) {
     let answer = lab.call(Method::GET, &format!("/{code}")).header("host", host).send().await;
     lab.cloud.functions.quiesce().await;
     (answer.status.as_u16(), answer.header("location").to_owned())
@@ -156,9 +156,9 @@ async fn a_link_on_a_domain_is_reached_through_it_alone() {
     for (host, page) in [("go.example", "go"), ("TO.example:443", "to"), ("localhost:3000", "ours")]
     {
         let url = format!("https://example.org/{page}");
-        assert_eq!(followed_at(&lab, host, "same").await, (302, url), "{host}");
+        assert_eq!(redirect_at(&lab, host, "same").await, (302, url), "{host}");
     }
-    assert_eq!(followed_at(&lab, "other.example", "same").await.0, 404);
+    assert_eq!(redirect_at(&lab, "other.example", "same").await.0, 404);
     let picture = lab.call(Method::GET, "/qr/same.svg").header("host", "go.example").send().await;
     assert!(String::from_utf8_lossy(&picture.bytes).contains("https://go.example/same"));
     let list = get(&lab, "/api/v1/urls?domain=go.example", &ada).await;
@@ -169,9 +169,9 @@ async fn a_link_on_a_domain_is_reached_through_it_alone() {
     // What is one domain's is not touched through another.
     assert_eq!(delete(&lab, "/api/v1/url/same?domain=go.example", &ada).await.status, 204);
     wait_out_cache(&lab);
-    assert_eq!(followed_at(&lab, "go.example", "same").await.0, 404);
-    assert_eq!(followed_at(&lab, "to.example", "same").await.0, 302);
-    assert_eq!(followed_at(&lab, "localhost", "same").await.0, 302);
+    assert_eq!(redirect_at(&lab, "go.example", "same").await.0, 404);
+    assert_eq!(redirect_at(&lab, "to.example", "same").await.0, 302);
+    assert_eq!(redirect_at(&lab, "localhost", "same").await.0, 302);
 }
 
 #[tokio::test(start_paused = true)]
@@ -207,7 +207,7 @@ async fn a_domain_is_given_up_once_no_link_lives_on_it() {
     assert_problem(&undone, 404, "not-found");
     wait_out_cache(&lab);
     assert_eq!(
-        followed_at(&lab, "go.example", "one").await.0,
+        redirect_at(&lab, "go.example", "one").await.0,
         404,
         "nothing of Ada's on Eve's domain"
     );

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tests::Lab;
 
-use super::{SHORTEN, assert_names, code, delete, followed, patch, plain, post, wait_out_cache};
+use super::{SHORTEN, assert_names, code, delete, patch, plain, post, redirect_of, wait_out_cache};
 
 #[tokio::test(start_paused = true)]
 async fn the_same_again_is_the_same_link_for_its_owner_alone() {
@@ -68,7 +68,7 @@ async fn after_an_edit_a_deletion_a_block_or_its_end_the_same_again_is_a_new_lin
     assert_eq!(post(&lab, SHORTEN, &ada, &with_end).await.text("shortCode"), first);
     lab.advance_seconds(3600);
     wait_out_cache(&lab);
-    assert_eq!(followed(&lab, &seen[3]).await.0, 410);
+    assert_eq!(redirect_of(&lab, &seen[3]).await.0, 410);
     let late = post(&lab, SHORTEN, &ada, &body).await;
     assert_names(&late, "expiresAt", &Value::Null);
 }

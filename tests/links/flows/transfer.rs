@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tests::{Lab, Response, root};
 
 use super::domains::Zone;
-use super::{assert_names, assert_problem, counters, followed, get, post, rows, shorten, to};
+use super::{assert_names, assert_problem, counters, get, post, redirect_of, rows, shorten, to};
 
 async fn import(lab: &Lab, key: &str, query: &str, body: &str) -> Response {
     let call = lab.call(Method::POST, &format!("/api/v1/import?{query}")).by(key);
@@ -71,7 +71,7 @@ async fn every_sample_comes_in_and_a_second_time_changes_nothing() {
         let first = import(&lab, &ada, &query, &body).await;
         assert_eq!(sums(&first), expected, "{file}: {}", first.body);
         for (code, url) in links {
-            assert_eq!(followed(&lab, code).await, to(url), "{file}");
+            assert_eq!(redirect_of(&lab, code).await, to(url), "{file}");
         }
         let before = export(&lab, &ada, "").await.1;
         lab.advance_seconds(60);
@@ -106,8 +106,8 @@ async fn each_row_is_answered_on_its_own_with_its_line() {
         .collect();
     assert_eq!(problems, [(3, 409), (4, 409), (6, 422), (7, 422), (8, 422), (9, 422)]);
     // A link that was over moves as one that is over.
-    assert_eq!(followed(&lab, "good").await.0, 410);
-    assert_eq!(followed(&lab, "mine").await, to("https://example.org/"));
+    assert_eq!(redirect_of(&lab, "good").await.0, 410);
+    assert_eq!(redirect_of(&lab, "mine").await, to("https://example.org/"));
 }
 
 #[tokio::test(start_paused = true)]
