@@ -37,20 +37,22 @@
 mod breaker;
 mod callback;
 mod contacts;
+mod contents;
+mod dead_letter;
 mod decide;
 mod delivery;
 pub mod due;
 pub mod engagement;
 mod id;
-mod letter;
 mod locale;
 mod message;
 #[cfg(test)]
 mod model;
 mod notification;
-mod parcel;
 mod preferences;
+mod provider_message;
 pub mod rate;
+mod reason;
 mod retry;
 #[cfg(test)]
 mod samples;
@@ -59,30 +61,33 @@ mod template;
 pub mod token;
 pub mod tracking;
 mod transition;
-mod why;
-mod words;
 
-pub use breaker::{Breaker, Count, Gate, Seen};
-pub use callback::{Callback, Fate};
-pub use contacts::{Contacts, Standing, Suppression};
-pub use decide::{Decision, Facts, ProviderState, Slot, Verdict, decide, stopped};
-pub use delivery::{Attempt, Delivery, Outcome, ProviderName, Status};
-pub use id::{DeliveryId, DeviceId, NotificationId, Way};
-pub use letter::{DeadLetter, LetterFilter, Remedy};
-pub use locale::Locale;
-pub use message::{Message, bell};
-pub use notification::{Body, Category, Notification, Priority};
-pub use parcel::{Address, Channel, Class, Content, ProviderMessage, SendOutcome};
-pub use preferences::{By, Clock, Day, Preferences, Quiet, Switched, Zone, quiet_until};
-pub use retry::{MAX_ATTEMPTS, repeat_is_harmless, retry_ms};
-pub use submission::{Asked, MAX_USERS, Request, Submission, TemplateRequest};
-pub use template::{
-    Draft, Rendered, Rendering, SYSTEM_VARIABLES, Template, TemplateId, TemplateVersion, Test,
-    Unfit, Variant,
+pub use breaker::{Breaker, BreakerState, CallCounts, SpanCounts};
+pub use callback::{Callback, CallbackKind};
+pub use contacts::{AddressState, Contacts, Suppression};
+pub use contents::{ChannelContents, EmailContent, PushContent, SmsContent};
+pub use dead_letter::{DeadLetter, DeadLetterFilter, Remedy};
+pub use decide::{
+    Availability, DeliveryDecision, Facts, LimitVerdict, ProviderState, decide, stop_reason,
 };
-pub use transition::{CLAIM_SECONDS, Event, Refusal, Step, transition};
-pub use why::{Because, OptOut, UserLimit, Why};
-pub use words::{EmailWords, PushWords, SmsWords, Words};
+pub use delivery::{Attempt, AttemptOutcome, Delivery, DeliveryStatus, ProviderName};
+pub use id::{DeliveryId, DeviceId, Endpoint, NotificationId};
+pub use locale::Locale;
+pub use message::DeliveryMessage;
+pub use notification::{Body, Category, Notification, Priority};
+pub use preferences::{
+    ChangeSource, Day, DoNotDisturb, PreferenceChange, Preferences, TimeOfDay, TimeZoneName,
+    do_not_disturb_until,
+};
+pub use provider_message::{Address, Channel, Class, Content, ProviderMessage, SendOutcome};
+pub use reason::{OptOut, StatusReason, SuppressionReason, UserLimit};
+pub use retry::{MAX_ATTEMPTS, repeat_is_harmless, retry_ms};
+pub use submission::{ContentSource, MAX_USERS, NotificationRequest, Submission, TemplateRequest};
+pub use template::{
+    AbTest, RenderError, Rendered, Rendering, SYSTEM_VARIABLES, Template, TemplateDraft,
+    TemplateId, TemplateVariant, TemplateVersion,
+};
+pub use transition::{CLAIM_SECONDS, DeliveryEvent, IllegalTransition, Transition, transition};
 
 use crate::jobs::{after, after_ms};
 
@@ -115,7 +120,7 @@ pub enum Rejected {
     Moved,
     /// The delivery is not in a state in which that can be done.
     #[error("{0}")]
-    Refused(Refusal),
+    Refused(IllegalTransition),
 }
 
 impl Rejected {

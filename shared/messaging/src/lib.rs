@@ -16,7 +16,7 @@ pub use accounts::{AccountEvents, KeyUses};
 pub use clicks::Clicks;
 pub use dead_letters::DeadLetters;
 pub use feed::{FanOutQueue, FeedTopic};
-pub use notifications::{DeliveryLetters, DeliveryQueues, DueTopic};
+pub use notifications::{DeliveryDeadLetters, DeliveryQueues, DueTopic};
 pub use queue::Queue;
 pub use topic::Topic;
 

@@ -1,45 +1,45 @@
 //! Who sends: accepts, takes back, writes templates, replays; and what providers say of it later.
 
-use domain::notifications::{Channel, Class, Status};
+use domain::notifications::{Channel, Class, DeliveryStatus};
 use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
 use tests::callbacks::{SECRET, signed};
 use tests::post::Act;
 
-use super::{ALL, Scene, sweep, words};
+use super::{ALL, Scene, contents, strike_each_call};
 
 #[test]
 fn no_call_of_an_acceptance_can_fail_in_a_way_that_loses_or_doubles_a_notification() {
-    sweep("accept for one", 4, |nth, fault| strike_acceptance(&["ada"], nth, fault));
-    sweep("accept for three", 7, |nth, fault| {
+    strike_each_call("accept for one", 4, |nth, fault| strike_acceptance(&["ada"], nth, fault));
+    strike_each_call("accept for three", 7, |nth, fault| {
         strike_acceptance(&["ada", "bob", "cyd"], nth, fault)
     });
 }
 
 #[test]
 fn no_call_of_a_cancellation_or_a_replay_can_fail_in_a_way_that_lasts() {
-    sweep("cancel", 5, strike_cancel);
-    sweep("replay", 4, strike_replay);
+    strike_each_call("cancel", 5, strike_cancel);
+    strike_each_call("replay", 4, strike_replay);
 }
 
 #[test]
 fn no_call_of_a_provider_can_fail_in_a_way_that_lasts() {
-    sweep("a bounce", 4, |nth, fault| strike_callback("bounced", nth, fault));
-    sweep("a complaint", 6, |nth, fault| strike_callback("complained", nth, fault));
-    sweep("an arrival", 3, |nth, fault| strike_callback("delivered", nth, fault));
+    strike_each_call("a bounce", 4, |nth, fault| strike_callback("bounced", nth, fault));
+    strike_each_call("a complaint", 6, |nth, fault| strike_callback("complained", nth, fault));
+    strike_each_call("an arrival", 3, |nth, fault| strike_callback("delivered", nth, fault));
 }
 
 #[test]
 fn no_call_about_a_template_can_fail_in_a_way_that_lasts() {
-    sweep("publish a template", 3, |nth, fault| strike_template(1, nth, fault));
-    sweep("publish another version", 3, |nth, fault| strike_template(2, nth, fault));
-    sweep("activate a version", 3, |nth, fault| strike_template(3, nth, fault));
+    strike_each_call("publish a template", 3, |nth, fault| strike_template(1, nth, fault));
+    strike_each_call("publish another version", 3, |nth, fault| strike_template(2, nth, fault));
+    strike_each_call("activate a version", 3, |nth, fault| strike_template(3, nth, fault));
 }
 
 async fn strike_acceptance(people: &[&str], nth: u64, fault: Fault) -> bool {
-    let scene = Scene::of(people).await;
-    let mut body = words("ada");
+    let scene = Scene::new(people).await;
+    let mut body = contents("ada");
     if people.len() > 1 {
         body["userId"] = Value::Null;
         body["userIds"] = json!(people);
@@ -53,7 +53,7 @@ async fn strike_acceptance(people: &[&str], nth: u64, fault: Fault) -> bool {
     assert_eq!((again.status, &again.body), (answer.status, &answer.body), "{context}");
     let deliveries = scene.check(&context).await;
     assert_eq!(deliveries.len(), 3 * people.len(), "{context}");
-    assert!(deliveries.iter().all(|it| it.status == Status::Delivered), "{context}");
+    assert!(deliveries.iter().all(|it| it.status == DeliveryStatus::Delivered), "{context}");
     assert_eq!(scene.post.handed().len(), deliveries.len(), "{context}");
     for told in answer.body["notifications"].as_array().unwrap() {
         let id = told["notificationId"].as_str().unwrap();
@@ -64,27 +64,27 @@ async fn strike_acceptance(people: &[&str], nth: u64, fault: Fault) -> bool {
 }
 
 async fn strike_cancel(nth: u64, fault: Fault) -> bool {
-    let scene = Scene::of(&["ada"]).await;
-    let id = scene.accept(&words("ada")).await;
+    let scene = Scene::new(&["ada"]).await;
+    let id = scene.accept(&contents("ada")).await;
     scene.strike(nth, fault);
     let answer = scene.persist(Method::DELETE, &format!("{ALL}/{id}"), &Value::Null).await;
     let struck = scene.stop();
     let context = format!("cancel, call {nth}, {fault:?}: {}", answer.body);
     assert_eq!(answer.text("status"), "cancelled", "{context}");
     let deliveries = scene.check(&context).await;
-    assert!(deliveries.iter().all(|it| it.status == Status::Cancelled), "{context}");
+    assert!(deliveries.iter().all(|it| it.status == DeliveryStatus::Cancelled), "{context}");
     assert!(scene.post.handed().is_empty(), "{context}");
     struck
 }
 
 async fn strike_replay(nth: u64, fault: Fault) -> bool {
-    let scene = Scene::of(&["ada"]).await;
+    let scene = Scene::new(&["ada"]).await;
     scene.post.always("text", Act::refuse(Class::Content));
-    let mut body = words("ada");
+    let mut body = contents("ada");
     body["channels"] = json!(["sms"]);
     scene.accept(&body).await;
     scene.settle().await;
-    assert_eq!(scene.delivery(Channel::Sms).await.status, Status::Failed);
+    assert_eq!(scene.delivery(Channel::Sms).await.status, DeliveryStatus::Failed);
     scene.post.behave();
     scene.strike(nth, fault);
     let replay = json!({ "name": "r", "channel": "sms" });
@@ -94,13 +94,13 @@ async fn strike_replay(nth: u64, fault: Fault) -> bool {
     assert_eq!(answer.status, 200, "{context}");
     let deliveries = scene.check(&context).await;
     let [delivery] = deliveries.as_slice() else { panic!("{context}: {deliveries:?}") };
-    assert_eq!((delivery.status, delivery.attempt), (Status::Delivered, 2), "{context}");
+    assert_eq!((delivery.status, delivery.attempt), (DeliveryStatus::Delivered, 2), "{context}");
     struck
 }
 
 /// What a provider says of a mail that it had accepted; it repeats what it got no answer to.
 async fn strike_callback(kind: &str, nth: u64, fault: Fault) -> bool {
-    let scene = Scene::of(&["ada"]).await;
+    let scene = Scene::new(&["ada"]).await;
     let draft = json!({
         "defaultLocale": "en", "required": [],
         "texts": { "en": { "email": { "subject": "Hello", "text": "Hello" } } },
@@ -109,7 +109,7 @@ async fn strike_callback(kind: &str, nth: u64, fault: Fault) -> bool {
     let body = json!({ "userId": "ada", "category": "orders", "template": { "id": "order" } });
     scene.accept(&body).await;
     scene.settle().await;
-    let mut later = words("ada");
+    let mut later = contents("ada");
     later["channels"] = json!(["email"]);
     later["sendAt"] = json!("2026-03-01T12:10:00Z");
     scene.accept(&later).await;
@@ -139,9 +139,9 @@ async fn strike_callback(kind: &str, nth: u64, fault: Fault) -> bool {
     let of = |key: &str| deliveries.iter().find(|it| it.id.key() == key).unwrap();
     let other = deliveries.iter().find(|it| it.id.key() != key).unwrap();
     let ends = match kind {
-        "bounced" => (Status::Failed, Status::Suppressed),
-        "complained" => (Status::Delivered, Status::Cancelled),
-        _ => (Status::Delivered, Status::Delivered),
+        "bounced" => (DeliveryStatus::Failed, DeliveryStatus::Suppressed),
+        "complained" => (DeliveryStatus::Delivered, DeliveryStatus::Cancelled),
+        _ => (DeliveryStatus::Delivered, DeliveryStatus::Delivered),
     };
     assert_eq!((of(&key).status, other.status), ends, "{context}");
     let shown = scene.lab.get("/api/v1/templates/order").await;
@@ -160,7 +160,7 @@ async fn strike_template(step: u32, nth: u64, fault: Fault) -> bool {
             "texts": { "en": { "email": { "subject": "Hello", "text": text } } },
         })
     };
-    let scene = Scene::of(&["ada"]).await;
+    let scene = Scene::new(&["ada"]).await;
     for version in 1..step {
         let body = draft(&format!("version {version}"));
         scene.persist(Method::PUT, ORDER, &body).await;

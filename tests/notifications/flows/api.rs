@@ -3,13 +3,13 @@
 mod accept;
 mod access;
 mod callbacks;
-mod dead;
+mod dead_letters;
 mod input;
 mod lost;
-mod people;
 mod templates;
 mod tracking;
 mod unsubscribe;
+mod users;
 
 use http::Method;
 use notifications::store::Notifications;
@@ -20,10 +20,10 @@ use tests::{Lab, Response, Setup, root_key};
 const ALL: &str = "/api/v1/notifications";
 
 /// A notification that there is not.
-const NOBODY: &str = "0000000000000000000000000000";
+const UNKNOWN_ID: &str = "0000000000000000000000000000";
 
 /// A cloud, and those who carry its notifications.
-fn carried() -> (Lab, Post) {
+fn with_providers() -> (Lab, Post) {
     let post = Post::new();
     (Lab::with(Setup { post: Some(post.clone()), ..Setup::default() }), post)
 }
@@ -75,7 +75,7 @@ async fn read(lab: &Lab, id: &str) -> Value {
 }
 
 /// How many notifications a person has.
-async fn logged(lab: &Lab, user: &str) -> usize {
+async fn log_length(lab: &Lab, user: &str) -> usize {
     let log = lab.get(&format!("/api/v1/users/{user}/notifications?limit=50")).await;
     assert_eq!(log.status, 200, "{}", log.body);
     log.body["items"].as_array().unwrap().len()

@@ -1,6 +1,6 @@
 //! The function dies at each of its calls in turn: everything ends, and nothing arrives twice unseen.
 
-use domain::notifications::Status;
+use domain::notifications::DeliveryStatus;
 use local::faults::Fault;
 
 use super::World;
@@ -11,8 +11,8 @@ async fn wherever_a_sender_dies_its_delivery_ends_and_what_is_doubled_is_known()
     for fault in [Fault::CrashBefore, Fault::CrashAfter, Fault::CommitThenTimeout] {
         for nth in 0..40 {
             let world = World::new();
-            let ada = world.person("ada").await;
-            let ids = world.tell(&world.draft(&ada), &["email", "sms"]).await;
+            let ada = world.recipient("ada").await;
+            let ids = world.send(&world.draft(&ada), &["email", "sms"]).await;
             world.lab.cloud.faults.strike(nth, fault);
             world.lab.cloud.settle().await;
             let waiting = world.lab.cloud.faults.is_waiting();
@@ -32,7 +32,7 @@ async fn wherever_a_sender_dies_its_delivery_ends_and_what_is_doubled_is_known()
                 if delivery.channel() == domain::notifications::Channel::Sms {
                     assert!(arrived <= 1, "{context}");
                 }
-                if delivery.status == Status::Delivered {
+                if delivery.status == DeliveryStatus::Delivered {
                     assert!(arrived >= 1, "{context}");
                 }
             }

@@ -1,17 +1,17 @@
 //! Providers that fail or want less: what goes by them waits, uses up no attempt, or takes another way.
 
-use domain::notifications::{Class, DeliveryId, Status, Why};
+use domain::notifications::{Class, DeliveryId, DeliveryStatus, StatusReason};
 use tests::Setup;
 use tests::post::{Act, Post};
 
 use super::World;
 
 /// One text message for each of so many people.
-async fn crowd(world: &World, way: &str, count: usize) -> Vec<DeliveryId> {
+async fn crowd(world: &World, endpoint: &str, count: usize) -> Vec<DeliveryId> {
     let mut ids = Vec::new();
     for n in 0..count {
-        let user = world.person(&format!("user-{way}-{n}")).await;
-        ids.push(world.tell_one(&user, way).await);
+        let user = world.recipient(&format!("user-{endpoint}-{n}")).await;
+        ids.push(world.send_one(&user, endpoint).await);
     }
     ids
 }
@@ -23,13 +23,17 @@ async fn an_open_breaker_costs_no_attempt_and_nothing_is_given_up() {
     crowd(&world, "sms", 12).await;
     world.settle().await;
     let handed = world.post.handed().len();
-    let ada = world.person("ada").await;
-    let id = world.tell_one(&ada, "sms").await;
+    let ada = world.recipient("ada").await;
+    let id = world.send_one(&ada, "sms").await;
     world.settle().await;
     assert_eq!(world.post.handed().len(), handed, "nobody speaks to it");
     let delivery = world.delivery(&id).await;
-    assert_eq!((delivery.status, delivery.attempt), (Status::Pending, 0));
-    assert!(matches!(delivery.why, Some(Why::ProviderDown { .. })), "{:?}", delivery.why);
+    assert_eq!((delivery.status, delivery.attempt), (DeliveryStatus::Pending, 0));
+    assert!(
+        matches!(delivery.reason, Some(StatusReason::ProviderDown { .. })),
+        "{:?}",
+        delivery.reason
+    );
     // It fails on; only trials are made.
     for _ in 0..20 {
         world.pass(30).await;
@@ -40,7 +44,7 @@ async fn an_open_breaker_costs_no_attempt_and_nothing_is_given_up() {
         world.pass(30).await;
     }
     let delivery = world.delivery(&id).await;
-    assert_eq!(delivery.status, Status::Delivered, "{delivery:?}");
+    assert_eq!(delivery.status, DeliveryStatus::Delivered, "{delivery:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -54,8 +58,8 @@ async fn a_second_provider_of_the_channel_takes_over() {
     }
     for id in &ids {
         let delivery = world.delivery(id).await;
-        assert_eq!(delivery.status, Status::Delivered);
-        assert_eq!(delivery.trail.last().unwrap().provider.as_str(), "mail-2");
+        assert_eq!(delivery.status, DeliveryStatus::Delivered);
+        assert_eq!(delivery.attempts.last().unwrap().provider.as_str(), "mail-2");
     }
 }
 
@@ -70,7 +74,7 @@ async fn no_second_has_more_than_the_provider_takes() {
         world.pass(1).await;
     }
     for id in &ids {
-        assert_eq!(world.status(id).await, Status::Delivered);
+        assert_eq!(world.status(id).await, DeliveryStatus::Delivered);
     }
     let times: Vec<i64> = world.post.handed().iter().map(|it| it.at.as_millisecond()).collect();
     for start in &times {

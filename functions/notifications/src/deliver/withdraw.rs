@@ -3,11 +3,13 @@
 //! If the message could not be sent, whoever took the opt-out has done this before they answered. Nothing
 //! is sent in either case: every claim checks what they want.
 
-use crate::store::{Applied, Look};
+use crate::store::{ApplyOutcome, DeliverySnapshot};
 use boundary::telemetry::{Trace, Unit, measure};
 use domain::Failure;
 use domain::accounts::UserId;
-use domain::notifications::{DeliveryId, Event, Facts, Standing, Verdict, Why, stopped};
+use domain::notifications::{
+    AddressState, DeliveryEvent, DeliveryId, Facts, LimitVerdict, StatusReason, stop_reason,
+};
 
 use crate::deliver::State;
 
@@ -20,7 +22,7 @@ pub(crate) async fn withdraw(state: &State, user: &UserId, trace: &Trace) -> Res
     loop {
         let page = state.notifications.waiting_for(user, PAGE, after.as_deref()).await?;
         for id in &page.items {
-            take_back(state, id, user, trace).await?;
+            withdraw_one(state, id, user, trace).await?;
         }
         match page.next {
             Some(next) => after = Some(next),
@@ -29,32 +31,33 @@ pub(crate) async fn withdraw(state: &State, user: &UserId, trace: &Trace) -> Res
     }
 }
 
-async fn take_back(
+async fn withdraw_one(
     state: &State,
     id: &DeliveryId,
     user: &UserId,
     trace: &Trace,
 ) -> Result<(), Failure> {
-    let Some(look) = state.notifications.look(id, Some(user)).await? else { return Ok(()) };
-    let Some(why) = unwanted(state, &look) else { return Ok(()) };
-    let (event, token) = (Event::Withdrawn { why }, || state.token());
+    let Some(snapshot) = state.notifications.load(id, Some(user)).await? else { return Ok(()) };
+    let Some(reason) = opt_out_reason(state, &snapshot) else { return Ok(()) };
+    let (event, token) = (DeliveryEvent::Withdrawn { reason }, || state.token());
     let now = state.now();
-    let applied = state.notifications.apply_from(&look.delivery, &event, now, token).await?;
-    if matches!(applied, Applied::Changed { .. }) {
+    let applied = state.notifications.apply_from(&snapshot.delivery, &event, now, token).await?;
+    if matches!(applied, ApplyOutcome::Changed { .. }) {
         measure("NotificationsWithdrawn", Unit::Count, 1.0);
     }
-    crate::deliver::after::follow(state, &look.notification, applied, trace).await
+    crate::deliver::follow_up::follow_up(state, &snapshot.notification, applied, trace).await
 }
 
 /// The opt-out that stands against it, if one does. What has expired ends by itself.
-fn unwanted(state: &State, look: &Look) -> Option<Why> {
+fn opt_out_reason(state: &State, snapshot: &DeliverySnapshot) -> Option<StatusReason> {
     let facts = Facts {
-        notification: &look.notification,
-        delivery: &look.delivery,
-        preferences: &look.person.preferences,
-        standing: Standing::Good,
-        verdict: Verdict::Within,
+        notification: &snapshot.notification,
+        delivery: &snapshot.delivery,
+        preferences: &snapshot.recipient.preferences,
+        address_state: AddressState::Usable,
+        verdict: LimitVerdict::Within,
         providers: &[],
     };
-    stopped(&facts, state.now()).filter(|why| matches!(why, Why::OptedOut { .. }))
+    stop_reason(&facts, state.now())
+        .filter(|reason| matches!(reason, StatusReason::OptedOut { .. }))
 }

@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Named;
-use super::plan::wrong_data;
+use super::FoundTemplate;
+use super::plan::invalid_data;
 use crate::http::state::App;
 
 /// For whom, and with what.
@@ -62,13 +62,13 @@ pub(super) const PREVIEW: Operation = Operation::post(
 pub(super) async fn preview(
     State(app): State<Arc<App>>,
     body: Option<Json<PreviewBody>>,
-    Named(template): Named,
+    FoundTemplate(template): FoundTemplate,
 ) -> Result<Json<PreviewView>, Problem> {
     let body = body.map(|Json(body)| body).unwrap_or_default();
     let version = app.version(&template.id, body.version.unwrap_or(template.active)).await?;
     let channels = match &body.channel {
         None => version.draft.channels(),
-        Some(name) => vec![channel(name)?],
+        Some(name) => vec![parse_channel(name)?],
     };
     let user = match &body.user_id {
         None => UserId::outside("preview"),
@@ -83,7 +83,7 @@ pub(super) async fn preview(
     for channel in channels {
         let rendered = version
             .render(channel, body.locale.as_ref(), &user, &data, &system)
-            .map_err(|unfit| wrong_data(&unfit))?;
+            .map_err(|error| invalid_data(&error))?;
         previews.push(ChannelPreview {
             channel: channel.name(),
             locale: rendered.rendering.locale.as_str().to_owned(),
@@ -95,7 +95,7 @@ pub(super) async fn preview(
 }
 
 /// The channel of that name.
-pub(crate) fn channel(name: &str) -> Result<Channel, Problem> {
+pub(crate) fn parse_channel(name: &str) -> Result<Channel, Problem> {
     let found = Channel::ALL.into_iter().find(|channel| channel.name() == name);
     found.ok_or_else(|| Problem::field("channel", "`email`, `sms` or `push`"))
 }

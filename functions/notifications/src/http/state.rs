@@ -9,32 +9,34 @@ use boundary::http::{Call, Problem};
 use boundary::telemetry::Log;
 use boundary::{Entropy, Host, Misconfigured};
 use domain::accounts::{Principal, Role, UserId};
-use domain::notifications::due::{Place, place};
-use domain::notifications::token::Ring;
-use domain::notifications::{Delivery, Rejected, Status, Template, TemplateId, TemplateVersion};
+use domain::notifications::due::{Schedule, schedule};
+use domain::notifications::token::KeyRing;
+use domain::notifications::{
+    Delivery, DeliveryStatus, Rejected, Template, TemplateId, TemplateVersion,
+};
 use domain::{Failure, Timestamp};
 use futures::{StreamExt, stream};
 use messaging::{DeliveryQueues, DueTopic};
 
-use crate::http::callbacks::Secrets;
+use crate::http::callbacks::CallbackSecrets;
 
 /// How long a node remembers which version of a template is active.
-const REMEMBERED_MS: i64 = 5_000;
+const CACHE_TTL_MS: i64 = 5_000;
 
 /// Versions that a node remembers; they never change, but there is no end of them.
 const MAX_VERSIONS: usize = 200;
 
 /// Messages in one call, and calls at the same time.
 const BATCH: usize = 10;
-const AT_ONCE: usize = 8;
+const CONCURRENCY: usize = 8;
 
 /// What the handlers share.
 #[derive(Debug)]
 pub struct App {
     pub(crate) notifications: Notifications,
     pub(crate) entropy: Entropy,
-    pub(crate) ring: Option<Ring>,
-    pub(crate) secrets: Secrets,
+    pub(crate) key_ring: Option<KeyRing>,
+    pub(crate) secrets: CallbackSecrets,
     pub(crate) public_url: String,
     topic: DueTopic,
     queues: DeliveryQueues,
@@ -54,8 +56,8 @@ impl App {
         Ok(Self {
             notifications: Notifications::from_host(host)?,
             entropy: host.entropy.clone(),
-            ring: host.token_ring()?,
-            secrets: Secrets::from_host(host)?,
+            key_ring: host.token_ring()?,
+            secrets: CallbackSecrets::from_host(host)?,
             public_url: host.vars.optional("PUBLIC_URL").unwrap_or_default().to_owned(),
             topic: DueTopic::new(host.aws.sns(), host.vars.required("NOTIFICATIONS_TOPIC")?),
             queues,
@@ -67,28 +69,34 @@ impl App {
 
     /// Says which deliveries are due. What can't be said here, and what lies further ahead than a
     /// queue keeps it back, the sweep says.
-    pub(crate) async fn announce(&self, deliveries: &[Delivery], call: &Call) {
+    pub(crate) async fn enqueue(&self, deliveries: &[Delivery], call: &Call) {
         let (mut due, mut later) = (Vec::new(), Vec::new());
-        for delivery in deliveries.iter().filter(|it| it.status == Status::Pending) {
-            match place(delivery.ready_at, call.now) {
-                Place::Queue { delay_seconds: 0 } => due.push(delivery),
-                Place::Queue { delay_seconds } => later.push((delivery, delay_seconds)),
-                Place::Bucket => {}
+        for delivery in deliveries.iter().filter(|it| it.status == DeliveryStatus::Pending) {
+            match schedule(delivery.ready_at, call.now) {
+                Schedule::Queue { delay_seconds: 0 } => due.push(delivery),
+                Schedule::Queue { delay_seconds } => later.push((delivery, delay_seconds)),
+                Schedule::Bucket => {}
             }
         }
         let traceparent = call.trace.traceparent();
-        let said = due.chunks(BATCH).map(|some| self.topic.due(some.iter().copied(), &traceparent));
+        let said = due
+            .chunks(BATCH)
+            .map(|some| self.topic.publish_due(some.iter().copied(), &traceparent));
         let said: Vec<_> = said.collect();
-        let said: Vec<_> = stream::iter(said).buffer_unordered(AT_ONCE).collect().await;
-        let later = self.queues.due(later, &traceparent).await;
+        let said: Vec<_> = stream::iter(said).buffer_unordered(CONCURRENCY).collect().await;
+        let later = self.queues.send_due(later, &traceparent).await;
         for failure in said.into_iter().chain([later]).filter_map(Result::err) {
             self.warn(&failure, call);
         }
     }
 
     /// Says that a person wants less than before.
-    pub(crate) async fn tell_narrowed(&self, user: &UserId, call: &Call) -> Result<(), Failure> {
-        self.topic.narrowed(user, &call.trace.traceparent()).await
+    pub(crate) async fn publish_preferences_narrowed(
+        &self,
+        user: &UserId,
+        call: &Call,
+    ) -> Result<(), Failure> {
+        self.topic.publish_preferences_narrowed(user, &call.trace.traceparent()).await
     }
 
     /// Notes what went wrong without anybody having to be told.
@@ -97,7 +105,7 @@ impl App {
     }
 
     /// The template of that name, as it is now: 404 if there is none.
-    pub(crate) async fn named(&self, name: &str) -> Result<Template, Problem> {
+    pub(crate) async fn existing_template(&self, name: &str) -> Result<Template, Problem> {
         let unknown = || Problem::from(Rejected::UnknownTemplate(name.to_owned()));
         let id = TemplateId::parse(name).map_err(|_| unknown())?;
         self.notifications.template(&id).await?.ok_or_else(unknown)
@@ -115,12 +123,12 @@ impl App {
         }
         let found = self.notifications.template(id).await?;
         let template = found.ok_or_else(|| Rejected::UnknownTemplate(id.as_str().to_owned()))?;
-        self.remember(&template, now);
+        self.cache(&template, now);
         Ok(template)
     }
 
     /// Remembers a template that was just read or changed.
-    pub(crate) fn remember(&self, template: &Template, now: Timestamp) {
+    pub(crate) fn cache(&self, template: &Template, now: Timestamp) {
         let mut templates = self.templates.lock();
         templates.retain(|_, (at, _)| is_fresh(*at, now));
         templates.insert(template.id.clone(), (now, template.clone()));
@@ -149,10 +157,10 @@ impl App {
 }
 
 /// Whether a caller sends notifications, and so may know of everybody's.
-pub(crate) fn sends(caller: &Principal) -> bool {
+pub(crate) fn may_send(caller: &Principal) -> bool {
     caller.is_admin() || caller.roles.contains(Role::Notifier)
 }
 
 fn is_fresh(at: Timestamp, now: Timestamp) -> bool {
-    (0..REMEMBERED_MS).contains(&(now.as_millisecond() - at.as_millisecond()))
+    (0..CACHE_TTL_MS).contains(&(now.as_millisecond() - at.as_millisecond()))
 }

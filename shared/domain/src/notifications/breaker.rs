@@ -17,10 +17,10 @@ use crate::Timestamp;
 
 /// Whether a provider may be spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gate {
+pub enum BreakerState {
     Closed,
     /// It may by whoever wins a trial: see [`Breaker::begin_trial`].
-    Trial,
+    HalfOpen,
     /// It may not.
     Open {
         until: Timestamp,
@@ -31,7 +31,7 @@ pub enum Gate {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Breaker {
     /// Counts of the last minute, oldest first.
-    pub counts: Vec<Count>,
+    pub counts: Vec<SpanCounts>,
     /// Since it is not closed: when trials begin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_until: Option<Timestamp>,
@@ -51,33 +51,34 @@ pub struct Breaker {
 
 /// Calls of one ten-second span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Count {
+pub struct SpanCounts {
     /// Which: seconds since 1970 ÷ 10.
     pub span: i64,
     /// Calls that were answered, with yes or no.
-    pub fine: u32,
+    #[serde(rename = "fine")]
+    pub answered: u32,
     /// Calls that were not.
     pub failed: u32,
 }
 
 /// What a node saw since it last said so.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct CallCounts {
     /// Calls that were answered.
-    pub fine: u32,
+    pub answered: u32,
     /// Calls that were not.
     pub failed: u32,
 }
 
-impl Seen {
+impl CallCounts {
     /// Adds a call. A provider that refuses a recipient or a text works; one that wants fewer of us is
     /// not broken either, and has its own remedy.
     pub fn add(&mut self, handed: &SendOutcome) {
         match handed {
-            SendOutcome::Accepted { .. } => self.fine += 1,
+            SendOutcome::Accepted { .. } => self.answered += 1,
             SendOutcome::Refused { class, .. } => match class {
                 Class::InvalidRecipient | Class::OptedOut | Class::Content | Class::RateLimited => {
-                    self.fine += 1;
+                    self.answered += 1;
                 }
                 Class::Outage | Class::Unrecognised => self.failed += 1,
             },
@@ -97,21 +98,21 @@ const TRIAL_SECONDS: i64 = 60;
 
 impl Breaker {
     /// Whether the provider may be spoken to at `now`.
-    pub fn gate(&self, now: Timestamp) -> Gate {
+    pub fn state(&self, now: Timestamp) -> BreakerState {
         match self.open_until {
-            None => Gate::Closed,
-            Some(until) if until > now => Gate::Open { until },
-            Some(_) if self.trials < TRIALS => Gate::Trial,
+            None => BreakerState::Closed,
+            Some(until) if until > now => BreakerState::Open { until },
+            Some(_) if self.trials < TRIALS => BreakerState::HalfOpen,
             Some(_) => {
                 let until = after(self.trials_since.unwrap_or(now), TRIAL_SECONDS);
-                if until > now { Gate::Open { until } } else { Gate::Trial }
+                if until > now { BreakerState::Open { until } } else { BreakerState::HalfOpen }
             }
         }
     }
 
     /// The row with one more trial begun: whoever writes it may speak to the provider once.
     pub fn begin_trial(&self, now: Timestamp) -> Option<Self> {
-        (self.gate(now) == Gate::Trial).then(|| {
+        (self.state(now) == BreakerState::HalfOpen).then(|| {
             let anew = self.trials >= TRIALS || self.trials == 0;
             Self {
                 trials: if anew { 1 } else { self.trials + 1 },
@@ -125,20 +126,20 @@ impl Breaker {
 
     /// The row with what a node saw.
     #[must_use]
-    pub fn observed(&self, seen: Seen, now: Timestamp) -> Self {
+    pub fn with_calls(&self, calls: CallCounts, now: Timestamp) -> Self {
         let mut next = Self { version: self.version + 1, ..self.clone() };
         match self.open_until {
             None => {
-                next.count(seen, now);
+                next.count(calls, now);
                 if next.fails() {
                     next.open(now);
                 }
             }
             // What was on its way when it opened says nothing new.
             Some(until) if until > now => {}
-            Some(_) if seen.failed > 0 => next.open(now),
+            Some(_) if calls.failed > 0 => next.open(now),
             Some(_) => {
-                next.succeeded += seen.fine;
+                next.succeeded += calls.answered;
                 if next.succeeded >= TRIALS {
                     next = Self { version: next.version, ..Self::default() };
                 }
@@ -147,24 +148,24 @@ impl Breaker {
         next
     }
 
-    fn count(&mut self, seen: Seen, now: Timestamp) {
+    fn count(&mut self, calls: CallCounts, now: Timestamp) {
         // A clock that is behind adds to the latest span.
         let latest = self.counts.last().map_or(i64::MIN, |count| count.span);
         let span = now.as_second().div_euclid(SPAN_SECONDS).max(latest);
         self.counts.retain(|count| count.span > span - SPANS);
         if latest != span {
-            self.counts.push(Count { span, fine: 0, failed: 0 });
+            self.counts.push(SpanCounts { span, answered: 0, failed: 0 });
         }
         if let Some(count) = self.counts.last_mut() {
-            count.fine = count.fine.saturating_add(seen.fine);
-            count.failed = count.failed.saturating_add(seen.failed);
+            count.answered = count.answered.saturating_add(calls.answered);
+            count.failed = count.failed.saturating_add(calls.failed);
         }
     }
 
     fn fails(&self) -> bool {
         let failed: u32 = self.counts.iter().map(|count| count.failed).sum();
-        let fine: u32 = self.counts.iter().map(|count| count.fine).sum();
-        failed + fine >= MIN_CALLS && failed > fine
+        let answered: u32 = self.counts.iter().map(|count| count.answered).sum();
+        failed + answered >= MIN_CALLS && failed > answered
     }
 
     fn open(&mut self, now: Timestamp) {

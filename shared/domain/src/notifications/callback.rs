@@ -11,14 +11,14 @@ pub struct Callback {
     pub reference: String,
     /// What became of it.
     #[serde(flatten)]
-    pub fate: Fate,
+    pub kind: CallbackKind,
     pub at: Timestamp,
 }
 
 /// What became of a parcel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Fate {
+pub enum CallbackKind {
     Delivered,
     /// It came back.
     Bounced {
@@ -29,12 +29,12 @@ pub enum Fate {
     Complained,
 }
 
-impl Fate {
+impl CallbackKind {
     /// Whether nothing more may go to that address.
-    pub const fn suppresses(self) -> Option<super::Because> {
+    pub const fn suppression_reason(self) -> Option<super::SuppressionReason> {
         match self {
-            Self::Bounced { hard: true } => Some(super::Because::Bounced),
-            Self::Complained => Some(super::Because::Complained),
+            Self::Bounced { hard: true } => Some(super::SuppressionReason::Bounced),
+            Self::Complained => Some(super::SuppressionReason::Complained),
             Self::Delivered | Self::Bounced { hard: false } => None,
         }
     }

@@ -17,21 +17,21 @@
 //! What ends a delivery comes before what holds it, so that nothing waits only to be stopped. A deferral
 //! never leads beyond the expiry: a change of preferences may still let it go, and at the expiry it ends.
 
-use super::breaker::Gate;
+use super::breaker::BreakerState;
 use super::retry::MAX_ATTEMPTS;
 use super::{
-    Class, Delivery, Notification, Preferences, Priority, ProviderName, Standing, Status,
-    UserLimit, Why, quiet_until,
+    AddressState, Class, Delivery, DeliveryStatus, Notification, Preferences, Priority,
+    ProviderName, StatusReason, UserLimit, do_not_disturb_until,
 };
 use crate::Timestamp;
 
 /// What the limiter says of one more for this person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum LimitVerdict {
     /// It is within the limits.
     Within,
     /// It is beyond one.
-    Beyond {
+    Exceeded {
         limit: UserLimit,
         /// When there is room again.
         until: Timestamp,
@@ -40,7 +40,7 @@ pub enum Verdict {
 
 /// Whether a provider takes one more at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Slot {
+pub enum Availability {
     /// It does, or nobody has asked yet.
     Free,
     /// Not before then.
@@ -52,9 +52,9 @@ pub enum Slot {
 pub struct ProviderState {
     pub name: ProviderName,
     /// Whether it is failing.
-    pub gate: Gate,
+    pub breaker: BreakerState,
     /// Whether it is busy.
-    pub slot: Slot,
+    pub availability: Availability,
 }
 
 /// Everything that the decision depends on, read for it and not remembered from before.
@@ -67,16 +67,16 @@ pub struct Facts<'a> {
     /// What the person wants.
     pub preferences: &'a Preferences,
     /// What is known of the address.
-    pub standing: Standing,
+    pub address_state: AddressState,
     /// What the limiter says.
-    pub verdict: Verdict,
+    pub verdict: LimitVerdict,
     /// The channel's providers, the preferred one first.
     pub providers: &'a [ProviderState],
 }
 
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
+pub enum DeliveryDecision {
     /// Claim this attempt, then hand it over.
     Send {
         /// The attempt to claim.
@@ -87,103 +87,116 @@ pub enum Decision {
     },
     Defer {
         until: Timestamp,
-        why: Why,
+        reason: StatusReason,
     },
     Suppress {
-        why: Why,
+        reason: StatusReason,
     },
     DeadLetter {
         /// What kind of no it was.
         class: Class,
-        why: Why,
+        reason: StatusReason,
     },
     /// Nothing: somebody else has it, or it has ended.
-    Leave,
+    Ignore,
 }
 
-pub fn decide(facts: &Facts<'_>, now: Timestamp) -> Decision {
-    if facts.delivery.status != Status::Pending {
-        return Decision::Leave;
+pub fn decide(facts: &Facts<'_>, now: Timestamp) -> DeliveryDecision {
+    if facts.delivery.status != DeliveryStatus::Pending {
+        return DeliveryDecision::Ignore;
     }
-    if let Some(why) = stopped(facts, now) {
-        return Decision::Suppress { why };
+    if let Some(reason) = stop_reason(facts, now) {
+        return DeliveryDecision::Suppress { reason };
     }
     if facts.delivery.tries >= MAX_ATTEMPTS {
         let class = facts.delivery.class.unwrap_or(Class::Unrecognised);
         let attempt = facts.delivery.attempt;
-        return Decision::DeadLetter { class, why: Why::GivenUp { attempt, class } };
+        return DeliveryDecision::DeadLetter {
+            class,
+            reason: StatusReason::GivenUp { attempt, class },
+        };
     }
-    match held(facts, now) {
-        Some((until, why)) => defer(facts, until, why),
-        None => choose(facts, now),
+    match deferral(facts, now) {
+        Some((until, reason)) => defer(facts, until, reason),
+        None => choose_provider(facts, now),
     }
 }
 
 /// The rule that ends it, if one does: checks 1 to 3. Acceptance and a change of preferences ask it too.
-pub fn stopped(facts: &Facts<'_>, now: Timestamp) -> Option<Why> {
+pub fn stop_reason(facts: &Facts<'_>, now: Timestamp) -> Option<StatusReason> {
     let Facts { notification, delivery, .. } = facts;
     if let Some(at) = notification.expires_at.filter(|_| notification.is_expired(now)) {
-        return Some(Why::Expired { at });
+        return Some(StatusReason::Expired { at });
     }
-    if let Some(switch) = facts.preferences.against(&notification.category, delivery.channel()) {
-        return Some(Why::OptedOut { switch });
+    if let Some(switch) = facts.preferences.opt_out_for(&notification.category, delivery.channel())
+    {
+        return Some(StatusReason::OptedOut { switch });
     }
-    match facts.standing {
-        Standing::Good => None,
-        Standing::Gone => Some(Why::AddressGone),
-        Standing::Suppressed(because) => Some(Why::AddressSuppressed { because }),
+    match facts.address_state {
+        AddressState::Usable => None,
+        AddressState::Gone => Some(StatusReason::AddressGone),
+        AddressState::Suppressed(reason) => Some(StatusReason::AddressSuppressed { reason }),
     }
 }
 
 /// What holds it, and until when: checks 5 to 7.
-fn held(facts: &Facts<'_>, now: Timestamp) -> Option<(Timestamp, Why)> {
+fn deferral(facts: &Facts<'_>, now: Timestamp) -> Option<(Timestamp, StatusReason)> {
     let delivery = facts.delivery;
     if delivery.ready_at > now {
-        return Some((delivery.ready_at, delivery.why.clone().unwrap_or(Why::Scheduled)));
+        return Some((
+            delivery.ready_at,
+            delivery.reason.clone().unwrap_or(StatusReason::Scheduled),
+        ));
     }
     if facts.notification.priority == Priority::Critical {
         return None;
     }
-    if let Some(until) = quiet_until(facts.preferences, now) {
-        return Some((until, Why::Quiet));
+    if let Some(until) = do_not_disturb_until(facts.preferences, now) {
+        return Some((until, StatusReason::DoNotDisturb));
     }
     match facts.verdict {
-        Verdict::Beyond { limit, until } => Some((until, Why::Limited { limit })),
-        Verdict::Within => None,
+        LimitVerdict::Exceeded { limit, until } => Some((until, StatusReason::Limited { limit })),
+        LimitVerdict::Within => None,
     }
 }
 
-fn choose(facts: &Facts<'_>, now: Timestamp) -> Decision {
-    let working =
-        facts.providers.iter().find(|provider| !matches!(provider.gate, Gate::Open { .. }));
-    let Some(provider) = working else { return nobody(facts) };
-    match provider.slot {
-        Slot::At(at) if at > now => {
-            defer(facts, at, Why::ProviderBusy { provider: provider.name.clone() })
+fn choose_provider(facts: &Facts<'_>, now: Timestamp) -> DeliveryDecision {
+    let working = facts
+        .providers
+        .iter()
+        .find(|provider| !matches!(provider.breaker, BreakerState::Open { .. }));
+    let Some(provider) = working else { return no_working_provider(facts) };
+    match provider.availability {
+        Availability::At(at) if at > now => {
+            defer(facts, at, StatusReason::ProviderBusy { provider: provider.name.clone() })
         }
-        Slot::Free | Slot::At(_) => Decision::Send {
+        Availability::Free | Availability::At(_) => DeliveryDecision::Send {
             attempt: facts.delivery.attempt + 1,
             provider: provider.name.clone(),
-            trial: provider.gate == Gate::Trial,
+            trial: provider.breaker == BreakerState::HalfOpen,
         },
     }
 }
 
 /// All are failing, or there is none.
-fn nobody(facts: &Facts<'_>) -> Decision {
-    let reopening = facts.providers.iter().filter_map(|provider| match provider.gate {
-        Gate::Open { until } => Some((until, &provider.name)),
-        Gate::Closed | Gate::Trial => None,
+fn no_working_provider(facts: &Facts<'_>) -> DeliveryDecision {
+    let reopening = facts.providers.iter().filter_map(|provider| match provider.breaker {
+        BreakerState::Open { until } => Some((until, &provider.name)),
+        BreakerState::Closed | BreakerState::HalfOpen => None,
     });
     match reopening.min_by_key(|(until, _)| *until) {
-        Some((until, name)) => defer(facts, until, Why::ProviderDown { provider: name.clone() }),
-        None => Decision::DeadLetter { class: Class::Outage, why: Why::NoProvider },
+        Some((until, name)) => {
+            defer(facts, until, StatusReason::ProviderDown { provider: name.clone() })
+        }
+        None => {
+            DeliveryDecision::DeadLetter { class: Class::Outage, reason: StatusReason::NoProvider }
+        }
     }
 }
 
-fn defer(facts: &Facts<'_>, until: Timestamp, why: Why) -> Decision {
+fn defer(facts: &Facts<'_>, until: Timestamp, reason: StatusReason) -> DeliveryDecision {
     let until = facts.notification.expires_at.map_or(until, |at| at.min(until));
-    Decision::Defer { until, why }
+    DeliveryDecision::Defer { until, reason }
 }
 
 #[cfg(test)]

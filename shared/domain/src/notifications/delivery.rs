@@ -3,14 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::id::{NAME_RULE, is_name};
-use super::{Channel, Class, DeliveryId, Notification, Priority, Rejected, Rendering, Way, Why};
+use super::{
+    Channel, Class, DeliveryId, Endpoint, Notification, Priority, Rejected, Rendering, StatusReason,
+};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
 /// Where a delivery is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum DeliveryStatus {
     /// It waits for its time.
     Pending,
     /// An attempt was claimed, and nobody has said how it ended.
@@ -27,7 +29,7 @@ pub enum Status {
     Unknown,
 }
 
-impl Status {
+impl DeliveryStatus {
     /// Each of them, in the order of a life.
     pub const ALL: [Self; 7] = [
         Self::Pending,
@@ -53,7 +55,7 @@ impl Status {
     }
 
     /// The status of that name, if there is one.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.name() == name)
     }
 
@@ -86,7 +88,7 @@ impl ProviderName {
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum AttemptOutcome {
     /// It has not.
     Open,
     /// The provider has it.
@@ -112,13 +114,13 @@ pub struct Attempt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: AttemptOutcome,
     /// What kind of no it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
     /// The provider's words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub said: Option<String>,
+    #[serde(alias = "said", default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -129,12 +131,12 @@ pub struct Delivery {
     /// How urgent it is.
     pub priority: Priority,
     /// Where it is in its life.
-    pub status: Status,
+    pub status: DeliveryStatus,
     /// From when on it may be sent.
     pub ready_at: Timestamp,
     /// What it waits for, or why it ended as it did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<Why>,
+    #[serde(rename = "why", default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<StatusReason>,
     /// The attempt that was claimed last, 0 at first: the fencing token. It only grows.
     pub attempt: u32,
     /// Real attempts since it was accepted, or since it was replayed.
@@ -148,7 +150,7 @@ pub struct Delivery {
     pub claimed_at: Option<Timestamp>,
     /// Why there must be no other attempt, if it was taken back while one was going on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub withdrawn: Option<Why>,
+    pub withdrawn: Option<StatusReason>,
     /// What kind of no the last refusal was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
@@ -171,7 +173,8 @@ pub struct Delivery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
     /// The latest attempts, oldest first.
-    pub trail: Vec<Attempt>,
+    #[serde(rename = "trail")]
+    pub attempts: Vec<Attempt>,
     /// When it was accepted.
     pub created_at: Timestamp,
     /// When it ended.
@@ -187,16 +190,16 @@ impl Delivery {
     pub const MAX_HISTORY_LENGTH: usize = 20;
 
     /// The delivery of a notification that was just accepted.
-    pub fn accepted(notification: &Notification, way: Way) -> Self {
+    pub fn new(notification: &Notification, endpoint: Endpoint) -> Self {
         let created_at = notification.created_at;
         let ready_at = notification.send_at.map_or(created_at, |at| at.max(created_at));
         Self {
-            id: DeliveryId { notification_id: notification.id.clone(), way },
+            id: DeliveryId { notification_id: notification.id.clone(), endpoint },
             user: notification.user.clone(),
             priority: notification.priority,
-            status: Status::Pending,
+            status: DeliveryStatus::Pending,
             ready_at,
-            why: (ready_at > created_at).then_some(Why::Scheduled),
+            reason: (ready_at > created_at).then_some(StatusReason::Scheduled),
             attempt: 0,
             tries: 0,
             uncertain: 0,
@@ -210,7 +213,7 @@ impl Delivery {
             bounced_at: None,
             complained_at: None,
             replay: None,
-            trail: Vec::new(),
+            attempts: Vec::new(),
             created_at,
             ended_at: None,
             version: 1,
@@ -219,18 +222,19 @@ impl Delivery {
 
     /// The channel it goes by.
     pub const fn channel(&self) -> Channel {
-        self.id.way.channel()
+        self.id.endpoint.channel()
     }
 
     /// How often the person got it again, as far as that is known: each of these went through a doubt.
     pub fn duplicates(&self) -> usize {
-        let accepted = self.trail.iter().filter(|entry| entry.outcome == Outcome::Accepted).count();
+        let accepted =
+            self.attempts.iter().filter(|entry| entry.outcome == AttemptOutcome::Accepted).count();
         accepted.saturating_sub(1)
     }
 
     /// When it is first worth looking whether whoever claimed it is still there.
-    pub fn overdue_at(&self) -> Option<Timestamp> {
-        let claimed_at = (self.status == Status::Sending).then_some(self.claimed_at)?;
+    pub fn claim_expires_at(&self) -> Option<Timestamp> {
+        let claimed_at = (self.status == DeliveryStatus::Sending).then_some(self.claimed_at)?;
         claimed_at.map(|at| super::after(at, super::CLAIM_SECONDS))
     }
 }

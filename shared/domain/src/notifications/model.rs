@@ -9,8 +9,8 @@ use crate::search::{self, search};
 
 use super::samples::{at, notification};
 use super::{
-    CLAIM_SECONDS, Class, Delivery, Event, Fate, Outcome, Priority, ProviderName, SendOutcome,
-    Status, Step, Way, Why, transition,
+    AttemptOutcome, CLAIM_SECONDS, CallbackKind, Class, Delivery, DeliveryEvent, DeliveryStatus,
+    Endpoint, Priority, ProviderName, SendOutcome, StatusReason, Transition, transition,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -79,9 +79,9 @@ fn now(world: &World) -> Timestamp {
     at(i64::from(world.ticks) * CLAIM_SECONDS)
 }
 
-fn start(way: Way) -> World {
+fn start(endpoint: Endpoint) -> World {
     World {
-        delivery: Delivery::accepted(&notification(Priority::Normal), way),
+        delivery: Delivery::new(&notification(Priority::Normal), endpoint),
         nodes: [Node::Idle; 2],
         preferences: 0,
         accepted: 0,
@@ -102,25 +102,25 @@ fn moves(_: &World) -> Vec<Move> {
     each(0).chain(each(1)).chain(shared).collect()
 }
 
-fn handed(attempt: u32, answer: Answer) -> Event {
+fn handed(attempt: u32, answer: Answer) -> DeliveryEvent {
     let said = String::new();
-    let handed = match answer {
+    let outcome = match answer {
         Answer::Yes => SendOutcome::Accepted { reference: None },
         Answer::No => {
             SendOutcome::Refused { class: Class::Outage, retry_after_seconds: None, said }
         }
         Answer::Cut => SendOutcome::Unknown { said },
     };
-    Event::Handed { attempt, handed, jitter: 0 }
+    DeliveryEvent::Sent { attempt, outcome, jitter: 0 }
 }
 
-fn apply(world: &mut World, event: &Event) -> bool {
+fn apply(world: &mut World, event: &DeliveryEvent) -> bool {
     match transition(&world.delivery, event, now(world)) {
-        Step::Become(next) => {
+        Transition::Changed(next) => {
             world.delivery = *next;
             true
         }
-        Step::Stay | Step::Refuse(_) => false,
+        Transition::Unchanged | Transition::Illegal(_) => false,
     }
 }
 
@@ -128,7 +128,7 @@ fn after(store: Store, world: &World, step: Move) -> Result<Option<World>, &'sta
     let mut next = world.clone();
     let happened = match step {
         Move::Read(node) => {
-            let due = next.delivery.status == Status::Pending && next.preferences == 0;
+            let due = next.delivery.status == DeliveryStatus::Pending && next.preferences == 0;
             let version = next.delivery.version;
             next.nodes[node] = Node::Decided { version, preferences: next.preferences };
             due && world.nodes[node] == Node::Idle && next.shown < 2
@@ -164,23 +164,26 @@ fn after(store: Store, world: &World, step: Move) -> Result<Option<World>, &'sta
             next.ticks += 1;
             world.ticks < 2
         }
-        Move::Check => apply(&mut next, &Event::Checked { jitter: 0 }),
+        Move::Check => apply(&mut next, &DeliveryEvent::ClaimChecked { jitter: 0 }),
         Move::OptOut => {
             next.preferences = 1;
             world.preferences == 0
         }
         Move::Withdraw => {
-            world.preferences == 1 && apply(&mut next, &Event::Withdrawn { why: Why::Cancelled })
+            world.preferences == 1
+                && apply(&mut next, &DeliveryEvent::Withdrawn { reason: StatusReason::Cancelled })
         }
-        Move::Arrived => world.accepted > 0 && called(&mut next, Fate::Delivered),
-        Move::Bounced => world.accepted > 0 && called(&mut next, Fate::Bounced { hard: true }),
+        Move::Arrived => world.accepted > 0 && called(&mut next, CallbackKind::Delivered),
+        Move::Bounced => {
+            world.accepted > 0 && called(&mut next, CallbackKind::Bounced { hard: true })
+        }
     };
     Ok(happened.then_some(next))
 }
 
-fn called(next: &mut World, fate: Fate) -> bool {
+fn called(next: &mut World, kind: CallbackKind) -> bool {
     let at = now(next);
-    apply(next, &Event::CalledBack { fate, at })
+    apply(next, &DeliveryEvent::CalledBack { kind, at })
 }
 
 fn claim(
@@ -194,13 +197,18 @@ fn claim(
         && (!store.checks_preferences || next.preferences == preferences);
     let attempt = next.delivery.attempt + 1;
     let provider = ProviderName::parse("ses").map_err(|_| "a name")?;
-    let event =
-        Event::Claimed { by: format!("node-{node}"), attempt, provider, rendering: None, to: None };
+    let event = DeliveryEvent::Claimed {
+        by: format!("node-{node}"),
+        attempt,
+        provider,
+        rendering: None,
+        to: None,
+    };
     // A store that looks at no version writes over whatever is there.
-    let stale = Delivery { status: Status::Pending, ..next.delivery.clone() };
+    let stale = Delivery { status: DeliveryStatus::Pending, ..next.delivery.clone() };
     let before = if store.checks_version { &next.delivery } else { &stale };
     next.nodes[node] = Node::Idle;
-    if let Step::Become(claimed) = transition(before, &event, now(next))
+    if let Transition::Changed(claimed) = transition(before, &event, now(next))
         && holds
     {
         if next.preferences == 1 {
@@ -219,23 +227,24 @@ fn speak(next: &mut World, attempt: u32, doubt: bool, answer: Answer) -> Result<
         return Ok(());
     }
     // Whoever was taken for dead speaks late, after somebody else was let in.
-    let own = next.delivery.trail.iter().find(|entry| entry.number == attempt);
-    let late = own.is_some_and(|entry| entry.outcome != Outcome::Open);
+    let own = next.delivery.attempts.iter().find(|entry| entry.number == attempt);
+    let late = own.is_some_and(|entry| entry.outcome != AttemptOutcome::Open);
     if next.accepted > 0 && !doubt && !late {
-        return Err("handed over twice, and nothing was uncertain");
+        return Err("outcome over twice, and nothing was uncertain");
     }
     next.accepted += 1;
-    let twice = next.delivery.id.way == Way::Sms && next.accepted > 1;
+    let twice = next.delivery.id.endpoint == Endpoint::Sms && next.accepted > 1;
     if twice { Err("two text messages") } else { Ok(()) }
 }
 
 #[test]
 fn whatever_the_order_nothing_is_handed_over_twice_without_doubt_nor_after_an_opt_out() {
-    for way in [Way::Email, Way::Sms] {
-        let outcome = search(start(way.clone()), moves, |world, step| after(SOUND, world, step));
+    for endpoint in [Endpoint::Email, Endpoint::Sms] {
+        let outcome =
+            search(start(endpoint.clone()), moves, |world, step| after(SOUND, world, step));
         match outcome {
-            search::Outcome::Sound { states } => assert!(states > 1_000, "{way:?}: {states}"),
-            search::Outcome::Broken(what, steps) => panic!("{way:?}: {what}: {steps:?}"),
+            search::Outcome::Sound { states } => assert!(states > 1_000, "{endpoint:?}: {states}"),
+            search::Outcome::Broken(what, steps) => panic!("{endpoint:?}: {what}: {steps:?}"),
         }
     }
 }
@@ -244,9 +253,9 @@ fn whatever_the_order_nothing_is_handed_over_twice_without_doubt_nor_after_an_op
 fn the_search_notices_a_store_that_checks_too_little() {
     for (store, expected) in [
         (Store { checks_preferences: false, ..SOUND }, "claimed after an opt-out"),
-        (Store { checks_version: false, ..SOUND }, "handed over twice, and nothing was uncertain"),
+        (Store { checks_version: false, ..SOUND }, "outcome over twice, and nothing was uncertain"),
     ] {
-        let outcome = search(start(Way::Sms), moves, |world, step| after(store, world, step));
+        let outcome = search(start(Endpoint::Sms), moves, |world, step| after(store, world, step));
         let search::Outcome::Broken(what, _) = outcome else { panic!("{outcome:?}") };
         assert_eq!(what, expected);
     }

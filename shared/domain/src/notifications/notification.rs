@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::id::{NAME_RULE, is_name};
-use super::{NotificationId, Rejected, TemplateId, Words};
+use super::{ChannelContents, NotificationId, Rejected, TemplateId};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
@@ -32,7 +32,7 @@ impl Priority {
     }
 
     /// The priority of that name, if there is one.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|priority| priority.name() == name)
     }
 
@@ -79,7 +79,10 @@ pub enum Body {
         data: String,
     },
     /// The caller's own words, ready to send.
-    Inline { words: Words },
+    Inline {
+        #[serde(rename = "words")]
+        contents: ChannelContents,
+    },
 }
 
 /// Says where it comes from: what a person reads is in no log.

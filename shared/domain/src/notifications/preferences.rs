@@ -1,12 +1,12 @@
 //! What a person wants to be told, how and when. Opt-outs win over everything, urgency included.
 
+mod do_not_disturb;
 mod history;
-mod quiet;
-mod zone;
+mod time_zone;
 
-pub use history::{By, Switched};
-pub use quiet::{Clock, Day, Quiet, quiet_until};
-pub use zone::Zone;
+pub use do_not_disturb::{Day, DoNotDisturb, TimeOfDay, do_not_disturb_until};
+pub use history::{ChangeSource, PreferenceChange};
+pub use time_zone::TimeZoneName;
 
 use std::collections::BTreeMap;
 
@@ -21,13 +21,13 @@ pub struct Preferences {
     /// Off: nothing at all.
     pub enabled: bool,
     /// Where they are.
-    pub time_zone: Zone,
+    pub time_zone: TimeZoneName,
     /// What they read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<Locale>,
     /// When they are left alone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub do_not_disturb: Option<Quiet>,
+    pub do_not_disturb: Option<DoNotDisturb>,
     /// Switched by channel; what is not here is on.
     pub channels: BTreeMap<Channel, bool>,
     /// Switched by category and channel; what is not here is on.
@@ -35,7 +35,7 @@ pub struct Preferences {
     /// At most so many a day on a channel, if fewer than anybody gets.
     pub daily_caps: BTreeMap<Channel, u32>,
     /// What was switched, oldest first.
-    pub history: Vec<Switched>,
+    pub history: Vec<PreferenceChange>,
     /// Grows with every change; 0 for whoever has said nothing.
     #[serde(rename = "v")]
     pub version: u64,
@@ -45,7 +45,7 @@ impl Default for Preferences {
     fn default() -> Self {
         Self {
             enabled: true,
-            time_zone: Zone::default(),
+            time_zone: TimeZoneName::default(),
             language: None,
             do_not_disturb: None,
             channels: BTreeMap::new(),
@@ -62,7 +62,7 @@ impl Preferences {
     pub const MAX_CATEGORIES: usize = 200;
 
     /// What stands against `category` on `channel`, if something does.
-    pub fn against(&self, category: &Category, channel: Channel) -> Option<OptOut> {
+    pub fn opt_out_for(&self, category: &Category, channel: Channel) -> Option<OptOut> {
         if !self.enabled {
             return Some(OptOut::Everything);
         }
@@ -97,14 +97,15 @@ impl Preferences {
     }
 
     /// Checks what types alone do not.
-    pub fn checked(self) -> Result<Self, Rejected> {
+    pub fn validated(self) -> Result<Self, Rejected> {
         if self.categories.len() > Self::MAX_CATEGORIES {
             return Err(Rejected::field("categories", "at most 200 categories"));
         }
         for category in self.categories.keys() {
             Category::parse(category.as_str())?;
         }
-        if self.do_not_disturb.as_ref().is_some_and(|quiet| quiet.days.is_empty()) {
+        if self.do_not_disturb.as_ref().is_some_and(|do_not_disturb| do_not_disturb.days.is_empty())
+        {
             return Err(Rejected::field("doNotDisturb.days", "at least one day"));
         }
         Ok(self)

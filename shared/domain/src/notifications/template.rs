@@ -12,8 +12,8 @@ mod language;
 mod publish;
 mod render;
 
-pub use publish::{Draft, TemplateVersion, Test, Variant};
-pub use render::{Rendered, Unfit};
+pub use publish::{AbTest, TemplateDraft, TemplateVariant, TemplateVersion};
+pub use render::{RenderError, Rendered};
 
 use serde::{Deserialize, Serialize};
 

@@ -17,7 +17,7 @@ use crate::accounts::UserId;
 
 /// What a token is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum TokenScope {
     /// To end what a category says on a channel.
     Unsubscribe,
     /// To tell that a mail was opened.
@@ -29,7 +29,7 @@ pub enum Scope {
 /// What a token says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "for", rename_all = "lowercase")]
-pub enum Claim {
+pub enum TokenClaim {
     /// This person may end this.
     Unsubscribe {
         #[serde(rename = "u")]
@@ -54,20 +54,20 @@ pub enum Claim {
     },
 }
 
-impl Claim {
+impl TokenClaim {
     /// What it is for.
-    pub const fn scope(&self) -> Scope {
+    pub const fn scope(&self) -> TokenScope {
         match self {
-            Self::Unsubscribe { .. } => Scope::Unsubscribe,
-            Self::Open { .. } => Scope::Open,
-            Self::Click { .. } => Scope::Click,
+            Self::Unsubscribe { .. } => TokenScope::Unsubscribe,
+            Self::Open { .. } => TokenScope::Open,
+            Self::Click { .. } => TokenScope::Click,
         }
     }
 }
 
 /// Why a token proves nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Untrusted {
+pub enum InvalidToken {
     /// It is none, or not one of ours, or for something else.
     #[error("the link is not valid")]
     Forged,
@@ -114,7 +114,7 @@ impl TokenKey {
 
 /// Keys: the first signs, all verify.
 #[derive(Debug, Clone)]
-pub struct Ring {
+pub struct KeyRing {
     first: TokenKey,
     older: Vec<TokenKey>,
 }
@@ -122,7 +122,7 @@ pub struct Ring {
 #[derive(Serialize, Deserialize)]
 struct Signed {
     #[serde(flatten)]
-    claim: Claim,
+    claim: TokenClaim,
     /// Seconds since 1970.
     #[serde(rename = "x")]
     expires: i64,
@@ -131,14 +131,14 @@ struct Signed {
 /// No token is longer: one that is was not made here.
 const LONGEST: usize = 6_000;
 
-impl Ring {
+impl KeyRing {
     /// A ring of keys.
     pub const fn new(first: TokenKey, older: Vec<TokenKey>) -> Self {
         Self { first, older }
     }
 
     /// A token that says `claim` until `expires_at`.
-    pub fn sign(&self, claim: &Claim, expires_at: Timestamp) -> String {
+    pub fn sign(&self, claim: &TokenClaim, expires_at: Timestamp) -> String {
         let signed = Signed { claim: claim.clone(), expires: expires_at.as_second() };
         let json = serde_json::to_vec(&signed).unwrap_or_default();
         let claim = URL_SAFE_NO_PAD.encode(json);
@@ -147,13 +147,18 @@ impl Ring {
     }
 
     /// What a token says, if it is one of ours, for `scope`, and in time.
-    pub fn verify(&self, scope: Scope, token: &str, now: Timestamp) -> Result<Claim, Untrusted> {
-        let Signed { claim, expires } = self.read(token).ok_or(Untrusted::Forged)?;
+    pub fn verify(
+        &self,
+        scope: TokenScope,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<TokenClaim, InvalidToken> {
+        let Signed { claim, expires } = self.read(token).ok_or(InvalidToken::Forged)?;
         if claim.scope() != scope {
-            return Err(Untrusted::Forged);
+            return Err(InvalidToken::Forged);
         }
         if expires <= now.as_second() {
-            return Err(Untrusted::Expired);
+            return Err(InvalidToken::Expired);
         }
         Ok(claim)
     }

@@ -54,7 +54,7 @@ impl Sent {
     }
 
     /// That a mail had this fate.
-    fn fate(&self, kind: &str, hard: Option<bool>) -> Value {
+    fn event(&self, kind: &str, hard: Option<bool>) -> Value {
         let mut said = json!({ "reference": format!("mail:{}", self.key()), "kind": kind });
         said["at"] = json!("2026-03-01T12:00:30Z");
         if let Some(hard) = hard {
@@ -81,7 +81,7 @@ fn mail() -> Value {
 #[tokio::test(start_paused = true)]
 async fn nobody_but_the_provider_is_listened_to_and_not_for_long() {
     let sent = Sent::one().await;
-    let body = sent.fate("bounced", Some(true)).to_string();
+    let body = sent.event("bounced", Some(true)).to_string();
     let now = sent.lab.clock.now_ms() / 1_000;
     let good = signed(&SECRET, now, body.as_bytes());
     let mut unnamed = good.clone();
@@ -114,21 +114,25 @@ async fn a_bounce_overrides_an_arrival_and_nothing_overrides_a_bounce() {
         ("delivered", None, "failed"),
         ("complained", None, "failed"),
     ] {
-        let heard = sent.say(&sent.fate(kind, hard)).await;
-        assert_eq!(heard.status, 200, "{kind}: {}", heard.body);
-        assert_eq!(heard.body, json!({ "noted": 1, "ignored": 0 }), "{kind}");
+        let received = sent.say(&sent.event(kind, hard)).await;
+        assert_eq!(received.status, 200, "{kind}: {}", received.body);
+        assert_eq!(received.body, json!({ "noted": 1, "ignored": 0 }), "{kind}");
         assert_eq!(sent.status().await, status, "{kind}");
     }
     let found = read(&sent.lab, &sent.id).await;
     assert_eq!(found["deliveries"][0]["why"]["rule"], "bounced");
-    let letters = sent.lab.get("/api/v1/dead-letters?channel=email").await;
-    assert_eq!(letters.body["items"][0]["class"], "invalid-recipient", "{}", letters.body);
+    let dead_letters = sent.lab.get("/api/v1/dead-letters?channel=email").await;
+    assert_eq!(
+        dead_letters.body["items"][0]["class"], "invalid-recipient",
+        "{}",
+        dead_letters.body
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_dead_mailbox_gets_nothing_more_and_that_can_be_read() {
     let sent = Sent::one().await;
-    sent.say(&sent.fate("bounced", Some(true))).await;
+    sent.say(&sent.event("bounced", Some(true))).await;
     let next = sent.next().await;
     assert_eq!((&next["status"], sent.post.handed().len()), (&json!("suppressed"), 1));
     assert_eq!(next["why"]["rule"], "address-suppressed", "{next}");
@@ -138,7 +142,7 @@ async fn a_dead_mailbox_gets_nothing_more_and_that_can_be_read() {
 #[tokio::test(start_paused = true)]
 async fn a_full_mailbox_is_tried_again_by_the_next_mail() {
     let sent = Sent::one().await;
-    sent.say(&sent.fate("bounced", Some(false))).await;
+    sent.say(&sent.event("bounced", Some(false))).await;
     assert_eq!(sent.status().await, "failed");
     assert_eq!(sent.next().await["status"], "delivered");
 }
@@ -149,7 +153,7 @@ async fn a_bounce_says_nothing_about_the_address_that_somebody_has_by_now() {
     let moved = json!({ "email": "ada@elsewhere.example" });
     put(&sent.lab, "/api/v1/users/ada/contacts", &moved).await;
     for _ in 0..2 {
-        sent.say(&sent.fate("bounced", Some(true))).await;
+        sent.say(&sent.event("bounced", Some(true))).await;
         assert_eq!(sent.status().await, "failed");
     }
     let next = sent.next().await;
@@ -162,7 +166,7 @@ async fn who_complains_got_it_and_gets_no_more_of_it_at_any_address() {
     let mut later = mail();
     later["sendAt"] = json!("2026-03-02T12:00:00Z");
     let waiting = accepted(&sent.lab, &later).await;
-    sent.say(&sent.fate("complained", None)).await;
+    sent.say(&sent.event("complained", None)).await;
     assert_eq!(sent.status().await, "delivered");
     let found = read(&sent.lab, &waiting).await;
     assert_eq!(found["deliveries"][0]["why"]["rule"], "opted-out", "{found}");
@@ -191,9 +195,9 @@ async fn what_ses_says_through_sns_is_understood_and_what_is_not_known_is_passed
         (wrapped(&bounce(&reference)), 1),
     ] {
         assert_eq!(sent.status().await, "delivered");
-        let heard = sent.say(&said).await;
-        assert_eq!(heard.status, 200, "{said}: {}", heard.body);
-        assert_eq!(heard.body["noted"], json!(noted), "{said}");
+        let received = sent.say(&said).await;
+        assert_eq!(received.status, 200, "{said}: {}", received.body);
+        assert_eq!(received.body["noted"], json!(noted), "{said}");
     }
     assert_eq!(sent.status().await, "failed");
     for wrong in [json!([]), json!([{ "reference": "x", "kind": "lost" }]), json!("hello")] {

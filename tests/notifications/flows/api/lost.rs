@@ -6,9 +6,9 @@ use local::services::Service;
 use serde_json::{Value, json};
 use tests::root_key;
 
-use super::{accepted, carried, put, reachable, read, send, tomorrow};
+use super::{accepted, put, reachable, read, send, tomorrow, with_providers};
 
-const WANTED: &str = "/api/v1/users/ada/preferences";
+const PREFERENCES: &str = "/api/v1/users/ada/preferences";
 
 fn of_the_topic(call: &Call) -> bool {
     call.service == Service::Sns
@@ -21,7 +21,7 @@ fn of_the_topic_or_the_list(call: &Call) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_accepted_and_not_published_is_found_by_the_sweep() {
-    let (lab, post) = carried();
+    let (lab, post) = with_providers();
     reachable(&lab, "ada").await;
     lab.cloud.faults.silence(Some(of_the_topic));
     let mut body = tomorrow("ada");
@@ -39,7 +39,7 @@ async fn what_was_accepted_and_not_published_is_found_by_the_sweep() {
 
 #[tokio::test(start_paused = true)]
 async fn an_opt_out_takes_back_everything_that_waits_also_if_nobody_can_be_told() {
-    let (lab, post) = carried();
+    let (lab, post) = with_providers();
     reachable(&lab, "ada").await;
     // More than are looked at where somebody else looks at the rest.
     let mut ids = Vec::new();
@@ -48,7 +48,7 @@ async fn an_opt_out_takes_back_everything_that_waits_also_if_nobody_can_be_told(
     }
     lab.cloud.faults.silence(Some(of_the_topic));
     let off = json!({ "channels": { "email": false } });
-    put(&lab, WANTED, &off).await;
+    put(&lab, PREFERENCES, &off).await;
     lab.cloud.faults.silence(None);
     for id in &ids {
         let found = read(&lab, id).await;
@@ -62,13 +62,13 @@ async fn an_opt_out_takes_back_everything_that_waits_also_if_nobody_can_be_told(
 
 #[tokio::test(start_paused = true)]
 async fn with_the_message_more_than_a_few_are_taken_back_within_the_minute() {
-    let (lab, _) = carried();
+    let (lab, _) = with_providers();
     reachable(&lab, "ada").await;
     let mut ids = Vec::new();
     for _ in 0..40 {
         ids.push(accepted(&lab, &tomorrow("ada")).await);
     }
-    put(&lab, WANTED, &json!({ "enabled": false })).await;
+    put(&lab, PREFERENCES, &json!({ "enabled": false })).await;
     lab.advance_seconds(59);
     lab.cloud.settle().await;
     for id in &ids {
@@ -78,17 +78,17 @@ async fn with_the_message_more_than_a_few_are_taken_back_within_the_minute() {
 
 #[tokio::test(start_paused = true)]
 async fn an_opt_out_that_nothing_could_follow_is_not_answered_and_is_said_again() {
-    let (lab, _) = carried();
+    let (lab, _) = with_providers();
     reachable(&lab, "ada").await;
     let id = accepted(&lab, &tomorrow("ada")).await;
     lab.cloud.faults.silence(Some(of_the_topic_or_the_list));
     let off = json!({ "channels": { "email": false } });
-    let failed = send(&lab, Method::PUT, WANTED, &root_key(), &off).await;
+    let failed = send(&lab, Method::PUT, PREFERENCES, &root_key(), &off).await;
     assert!(failed.status.is_server_error(), "{}", failed.body);
     lab.cloud.faults.silence(None);
     let found = read(&lab, &id).await;
     assert_eq!(found["deliveries"][0]["status"], "pending", "nothing could be done about it");
-    put(&lab, WANTED, &off).await;
+    put(&lab, PREFERENCES, &off).await;
     let found = read(&lab, &id).await;
     assert_eq!(found["deliveries"][0]["why"]["rule"], "opted-out", "{found}");
 }

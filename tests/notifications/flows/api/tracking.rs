@@ -2,14 +2,14 @@
 
 use domain::Timestamp;
 use domain::accounts::UserId;
-use domain::notifications::token::{Claim, Ring, TokenKey};
-use domain::notifications::{Category, Channel, Content, DeliveryId, NotificationId, Way};
+use domain::notifications::token::{KeyRing, TokenClaim, TokenKey};
+use domain::notifications::{Category, Channel, Content, DeliveryId, Endpoint, NotificationId};
 use http::Method;
 use serde_json::{Value, json};
 use tests::post::Post;
 use tests::{Lab, Response};
 
-use super::{accepted, carried, put};
+use super::{accepted, put, with_providers};
 
 const ORDER: &str = "/api/v1/templates/order";
 const TARGET: &str = "https://shop.example/orders/7?a=1&b=%20c#d";
@@ -26,7 +26,7 @@ struct Mail {
 
 impl Mail {
     async fn sent() -> Self {
-        let (lab, post) = carried();
+        let (lab, post) = with_providers();
         super::reachable(&lab, "ada").await;
         let link = TARGET.replace('&', "&amp;");
         let html = format!("<p><a href=\"{link}\">Look</a></p>");
@@ -100,14 +100,15 @@ async fn a_prefetch_is_a_machine_s() {
 async fn forged_expired_and_other_tokens_lead_nowhere_and_count_nothing() {
     let mail = Mail::sent().await;
     mail.lab.advance_seconds(60);
-    let ring = |byte: u8| Ring::new(TokenKey::new("test", &[byte; 32]).unwrap(), Vec::new());
+    let key_ring = |byte: u8| KeyRing::new(TokenKey::new("test", &[byte; 32]).unwrap(), Vec::new());
     let delivery = || DeliveryId {
-        notification_id: NotificationId::parse(super::NOBODY).unwrap(),
-        way: Way::Email,
+        notification_id: NotificationId::parse(super::UNKNOWN_ID).unwrap(),
+        endpoint: Endpoint::Email,
     };
-    let click = |target: &str| Claim::Click { delivery: delivery(), target: target.to_owned() };
-    let open = Claim::Open { delivery: delivery() };
-    let unsubscribe = Claim::Unsubscribe {
+    let click =
+        |target: &str| TokenClaim::Click { delivery: delivery(), target: target.to_owned() };
+    let open = TokenClaim::Open { delivery: delivery() };
+    let unsubscribe = TokenClaim::Unsubscribe {
         user: UserId::outside("ada"),
         channel: Channel::Email,
         category: Category::parse("orders").unwrap(),
@@ -119,15 +120,15 @@ async fn forged_expired_and_other_tokens_lead_nowhere_and_count_nothing() {
     for (path, status) in [
         ("/t/c/nonsense".to_owned(), 404),
         (changed, 404),
-        (format!("/t/c/{}", ring(8).sign(&click(TARGET), at(86_400))), 404),
-        (format!("/t/c/{}", ring(7).sign(&click(TARGET), at(59))), 410),
-        (format!("/t/c/{}", ring(7).sign(&open, at(86_400))), 404),
-        (format!("/t/c/{}", ring(7).sign(&unsubscribe, at(86_400))), 404),
-        (format!("/t/c/{}", ring(7).sign(&click("javascript:alert(1)"), at(86_400))), 404),
+        (format!("/t/c/{}", key_ring(8).sign(&click(TARGET), at(86_400))), 404),
+        (format!("/t/c/{}", key_ring(7).sign(&click(TARGET), at(59))), 410),
+        (format!("/t/c/{}", key_ring(7).sign(&open, at(86_400))), 404),
+        (format!("/t/c/{}", key_ring(7).sign(&unsubscribe, at(86_400))), 404),
+        (format!("/t/c/{}", key_ring(7).sign(&click("javascript:alert(1)"), at(86_400))), 404),
         (mail.open.replace("/t/o/", "/t/c/"), 404),
         (mail.click.replace("/t/c/", "/t/o/"), 404),
         // Of a mail that is forgotten, the link still works.
-        (format!("/t/c/{}", ring(7).sign(&click(TARGET), at(86_400))), 302),
+        (format!("/t/c/{}", key_ring(7).sign(&click(TARGET), at(86_400))), 302),
     ] {
         let answer = mail.visit(Method::GET, &path, CHROME).await;
         assert_eq!(answer.status, status, "{path}: {}", answer.body);

@@ -3,14 +3,14 @@
 //! Guarantee: nothing that came in reaches a page unescaped. Absent: scripts, and anything from
 //! another host.
 
-use domain::notifications::token::Untrusted;
+use domain::notifications::token::InvalidToken;
 use domain::notifications::{Category, Channel};
 
 const STYLE: &str = include_str!("style.css");
 
 /// Shows what would end, with a button that ends it.
-pub(super) fn ask(token: &str, category: &Category, channel: Channel) -> String {
-    let (what, how) = (escaped(category.as_str()), by(channel));
+pub(super) fn confirm(token: &str, category: &Category, channel: Channel) -> String {
+    let (what, how) = (escaped(category.as_str()), channel_name(channel));
     let content = format!(
         "<h1>Unsubscribe?</h1>\n<p>You will get no more <b>{what}</b> notifications by {how}. \
          Anything else reaches you as before.</p>\n\
@@ -25,7 +25,7 @@ pub(super) fn ask(token: &str, category: &Category, channel: Channel) -> String 
 
 /// Says that it has ended.
 pub(super) fn done(category: &Category, channel: Channel) -> String {
-    let (what, how) = (escaped(category.as_str()), by(channel));
+    let (what, how) = (escaped(category.as_str()), channel_name(channel));
     let content = format!(
         "<h1>You are unsubscribed</h1>\n<p>You will get no more <b>{what}</b> notifications by \
          {how}. What is on its way this very moment may still arrive.</p>\n\
@@ -35,14 +35,14 @@ pub(super) fn done(category: &Category, channel: Channel) -> String {
 }
 
 /// Says that the link proves nothing.
-pub(super) fn refused(untrusted: Untrusted) -> String {
-    let (title, advice) = match untrusted {
-        Untrusted::Forged => (
+pub(super) fn invalid_link(invalid: InvalidToken) -> String {
+    let (title, advice) = match invalid {
+        InvalidToken::Forged => (
             "This link is not valid",
             "It may have been cut off on its way. Use the link in the mail itself, or your \
              preferences. Nothing was changed.",
         ),
-        Untrusted::Expired => (
+        InvalidToken::Expired => (
             "This link has expired",
             "Use the link in a newer mail, or your preferences. Nothing was changed.",
         ),
@@ -50,7 +50,7 @@ pub(super) fn refused(untrusted: Untrusted) -> String {
     page(title, &format!("<h1>{title}</h1>\n<p>{advice}</p>\n"))
 }
 
-const fn by(channel: Channel) -> &'static str {
+const fn channel_name(channel: Channel) -> &'static str {
     match channel {
         Channel::Email => "email",
         Channel::Sms => "text message",
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn nothing_that_came_in_is_markup() {
         let category: Category = serde_json::from_str(r#""<b>x</b>""#).unwrap();
-        let page = ask("\"><script>1</script>", &category, Channel::Email);
+        let page = confirm("\"><script>1</script>", &category, Channel::Email);
         assert!(!page.contains("<script") && !page.contains("<b>x"), "{page}");
         assert!(page.contains("&lt;b&gt;x"), "{page}");
     }

@@ -1,6 +1,6 @@
 //! Switches, their history, and do-not-disturb in every zone there is.
 
-mod quiet;
+mod do_not_disturb;
 
 use super::*;
 use crate::Timestamp;
@@ -17,7 +17,7 @@ fn category(name: &str) -> Category {
 fn whoever_has_said_nothing_gets_everything_and_each_switch_stops_its_part() {
     let orders = category("orders");
     let nobody = Preferences::default();
-    assert!(Channel::ALL.iter().all(|channel| nobody.against(&orders, *channel).is_none()));
+    assert!(Channel::ALL.iter().all(|channel| nobody.opt_out_for(&orders, *channel).is_none()));
     let (email, push) = (Channel::Email, Channel::Push);
     let one = OptOut::Category { category: orders.clone(), channel: email };
     for (switch, mail, other, pushed) in [
@@ -27,9 +27,9 @@ fn whoever_has_said_nothing_gets_everything_and_each_switch_stops_its_part() {
     ] {
         let mut preferences = Preferences::default();
         preferences.switch_off(&switch);
-        assert_eq!(preferences.against(&orders, email), mail.then(|| switch.clone()));
-        assert_eq!(preferences.against(&category("news"), email).is_some(), other);
-        assert_eq!(preferences.against(&orders, push).is_some(), pushed);
+        assert_eq!(preferences.opt_out_for(&orders, email), mail.then(|| switch.clone()));
+        assert_eq!(preferences.opt_out_for(&category("news"), email).is_some(), other);
+        assert_eq!(preferences.opt_out_for(&orders, push).is_some(), pushed);
     }
 }
 
@@ -47,16 +47,19 @@ fn what_is_switched_is_kept_in_order_and_callers_can_not_rewrite_it() {
     wanted.switch_off(&OptOut::Channel { channel: Channel::Sms });
     wanted.history = vec![];
     wanted.version = 77;
-    let off = Preferences::default().changed(wanted, By::Unsubscribe, at(1));
-    let on = off.changed(Preferences::default(), By::Preferences, at(2));
+    let off = Preferences::default().updated(wanted, ChangeSource::Unsubscribe, at(1));
+    let on = off.updated(Preferences::default(), ChangeSource::Preferences, at(2));
     let told: Vec<_> = on.history.iter().map(|entry| (entry.at, entry.on, entry.by)).collect();
-    assert_eq!(told, [(at(1), false, By::Unsubscribe), (at(2), true, By::Preferences)]);
+    assert_eq!(
+        told,
+        [(at(1), false, ChangeSource::Unsubscribe), (at(2), true, ChangeSource::Preferences)]
+    );
     assert_eq!((off.version, on.version), (1, 2));
     assert!(off.narrows(&Preferences::default()) && !on.narrows(&off));
     let mut long = on;
     for turn in 0..300 {
         let wanted = Preferences { enabled: turn % 2 == 1, ..Preferences::default() };
-        long = long.changed(wanted, By::Preferences, at(turn));
+        long = long.updated(wanted, ChangeSource::Preferences, at(turn));
     }
     assert_eq!(long.history.len(), Preferences::MAX_HISTORY_LENGTH);
 }
@@ -81,7 +84,7 @@ fn preferences_are_read_as_they_are_written() {
         assert!(serde_json::from_str::<Preferences>(wrong).is_err(), "{wrong}");
     }
     let no_day = r#"{"doNotDisturb":{"start":"22:00","end":"07:30","days":[]}}"#;
-    assert!(serde_json::from_str::<Preferences>(no_day).unwrap().checked().is_err());
+    assert!(serde_json::from_str::<Preferences>(no_day).unwrap().validated().is_err());
     let shout = r#"{"categories":{"NEWS!":{"email":false}}}"#;
-    assert!(serde_json::from_str::<Preferences>(shout).unwrap().checked().is_err());
+    assert!(serde_json::from_str::<Preferences>(shout).unwrap().validated().is_err());
 }

@@ -4,12 +4,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::Timestamp;
-use crate::notifications::Words;
+use crate::notifications::ChannelContents;
 
 /// What a caller asks for, as they write it.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Request {
+pub struct NotificationRequest {
     /// Whom to tell; this or `user_ids`.
     pub user_id: Option<String>,
     /// Whom to tell, if several.
@@ -25,7 +25,7 @@ pub struct Request {
     /// What to fill the template in with.
     pub data: Option<Value>,
     /// What to say, ready to send.
-    pub content: Option<Words>,
+    pub content: Option<ChannelContents>,
     /// Not before that.
     pub send_at: Option<Timestamp>,
     /// Of no use after that.

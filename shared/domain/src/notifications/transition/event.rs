@@ -2,12 +2,13 @@
 
 use crate::Timestamp;
 use crate::notifications::{
-    Class, Delivery, Fate, ProviderName, Rendering, SendOutcome, Status, Why,
+    CallbackKind, Class, Delivery, DeliveryStatus, ProviderName, Rendering, SendOutcome,
+    StatusReason,
 };
 
 /// Something that happens to a delivery. What chance decides comes in with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum DeliveryEvent {
     /// Someone is about to speak to a provider. Nobody may without this being written.
     Claimed {
         /// Who: a name that nobody else has, so that whoever does not hear of their own success
@@ -27,40 +28,40 @@ pub enum Event {
         /// When another may be made.
         until: Timestamp,
         /// Why not now.
-        why: Why,
+        reason: StatusReason,
     },
     /// The provider has answered, or not.
-    Handed {
+    Sent {
         /// In which attempt.
         attempt: u32,
         /// What they said.
-        handed: SendOutcome,
+        outcome: SendOutcome,
         /// Decides how long to wait.
         jitter: u64,
     },
     /// Someone looks whether whoever claimed it is still there.
-    Checked {
+    ClaimChecked {
         /// Decides how long to wait.
         jitter: u64,
     },
     /// It has to wait.
-    Deferred { until: Timestamp, why: Why },
+    Deferred { until: Timestamp, reason: StatusReason },
     /// A rule stops it.
-    Suppressed { why: Why },
+    Suppressed { reason: StatusReason },
     /// It can't be sent at all.
     DeadLettered {
         /// What kind of no that is.
         class: Class,
-        why: Why,
+        reason: StatusReason,
     },
     /// The caller took it back, or the person opted out.
     Withdrawn {
         /// Which of them.
-        why: Why,
+        reason: StatusReason,
     },
     /// The provider said what became of it.
     CalledBack {
-        fate: Fate,
+        kind: CallbackKind,
         /// When it happened.
         at: Timestamp,
     },
@@ -73,18 +74,18 @@ pub enum Event {
 
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum Transition {
     /// It becomes this.
-    Become(Box<Delivery>),
+    Changed(Box<Delivery>),
     /// There is nothing to do: it has happened already, or does not matter any more.
-    Stay,
+    Unchanged,
     /// That can't be.
-    Refuse(Refusal),
+    Illegal(IllegalTransition),
 }
 
 /// Why something can't be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum IllegalTransition {
     /// It names an attempt that is not the one at hand.
     #[error("attempt {sent} is not at hand; the delivery is at attempt {current}")]
     StaleAttempt {
@@ -95,14 +96,14 @@ pub enum Refusal {
     },
     /// It is in no state for that.
     #[error("the delivery is {}", .0.name())]
-    Is(Status),
+    WrongStatus(DeliveryStatus),
     /// Its time has not come.
     #[error("the delivery may not be sent yet")]
-    NotYet,
+    TooEarly,
     /// It was taken back, which is for good.
     #[error("the delivery was taken back")]
     Withdrawn,
     /// It has had all its attempts.
     #[error("the delivery has had all its attempts")]
-    Spent,
+    AttemptsExhausted,
 }

@@ -15,7 +15,7 @@ enum Turn {
     Dead,
     Withdraw,
     OptOut,
-    Callback(Fate),
+    Callback(CallbackKind),
     Replay(u8),
     Release,
 }
@@ -40,11 +40,11 @@ fn answer() -> impl Strategy<Value = Answer> {
     ]
 }
 
-fn fate() -> impl Strategy<Value = Fate> {
+fn kind() -> impl Strategy<Value = CallbackKind> {
     prop_oneof![
-        Just(Fate::Delivered),
-        any::<bool>().prop_map(|hard| Fate::Bounced { hard }),
-        Just(Fate::Complained),
+        Just(CallbackKind::Delivered),
+        any::<bool>().prop_map(|hard| CallbackKind::Bounced { hard }),
+        Just(CallbackKind::Complained),
     ]
 }
 
@@ -58,7 +58,7 @@ fn turn() -> impl Strategy<Value = Turn> {
         1 => Just(Turn::Dead),
         1 => Just(Turn::Withdraw),
         1 => Just(Turn::OptOut),
-        2 => fate().prop_map(Turn::Callback),
+        2 => kind().prop_map(Turn::Callback),
         1 => (0_u8..3).prop_map(Turn::Replay),
         1 => Just(Turn::Release),
     ]
@@ -80,9 +80,9 @@ struct Life {
 }
 
 impl Life {
-    fn apply(&mut self, event: &Event) -> Result<bool, TestCaseError> {
+    fn apply(&mut self, event: &DeliveryEvent) -> Result<bool, TestCaseError> {
         let before = self.delivery.clone();
-        let Step::Become(next) = transition(&before, event, at(self.seconds)) else {
+        let Transition::Changed(next) = transition(&before, event, at(self.seconds)) else {
             return Ok(false);
         };
         self.delivery = *next;
@@ -90,14 +90,15 @@ impl Life {
         prop_assert_eq!(next.version, before.version + 1);
         prop_assert!(next.attempt >= before.attempt);
         prop_assert_eq!(next.ended_at.is_some(), next.status.is_final());
-        prop_assert_eq!(next.claimed_at.is_some(), next.status == Status::Sending);
-        let open = next.trail.iter().filter(|entry| entry.outcome == Outcome::Open).count();
-        prop_assert!(next.status != Status::Sending || open >= 1);
+        prop_assert_eq!(next.claimed_at.is_some(), next.status == DeliveryStatus::Sending);
+        let open =
+            next.attempts.iter().filter(|entry| entry.outcome == AttemptOutcome::Open).count();
+        prop_assert!(next.status != DeliveryStatus::Sending || open >= 1);
         prop_assert!(
-            next.status == Status::Delivered
-                || next.status == Status::Sending
-                || next.status == Status::Pending
-                || next.why.is_some(),
+            next.status == DeliveryStatus::Delivered
+                || next.status == DeliveryStatus::Sending
+                || next.status == DeliveryStatus::Pending
+                || next.reason.is_some(),
             "an end has a reason"
         );
         Ok(true)
@@ -143,38 +144,43 @@ impl Life {
     }
 
     fn take(&mut self, turn: Turn) -> Result<(), TestCaseError> {
-        let why = Why::Cancelled;
+        let reason = StatusReason::Cancelled;
         match turn {
             Turn::Send(answer) => return self.send(answer),
             Turn::Late(attempt, answer) => return self.late(attempt, answer),
             Turn::Check => {
                 self.seconds += CLAIM_SECONDS + 1;
-                self.apply(&Event::Checked { jitter: 7 })?;
+                self.apply(&DeliveryEvent::ClaimChecked { jitter: 7 })?;
             }
             Turn::Defer => {
                 let until = at(self.seconds + 30);
-                self.apply(&Event::Deferred { until, why: Why::Quiet })?;
+                self.apply(&DeliveryEvent::Deferred { until, reason: StatusReason::DoNotDisturb })?;
             }
-            Turn::Suppress => drop(self.apply(&Event::Suppressed { why: Why::AddressGone })?),
+            Turn::Suppress => {
+                drop(self.apply(&DeliveryEvent::Suppressed { reason: StatusReason::AddressGone })?)
+            }
             Turn::Dead => {
-                let event = Event::DeadLettered { class: Class::Outage, why: Why::NoProvider };
+                let event = DeliveryEvent::DeadLettered {
+                    class: Class::Outage,
+                    reason: StatusReason::NoProvider,
+                };
                 self.apply(&event)?;
             }
-            Turn::Withdraw => drop(self.apply(&Event::Withdrawn { why })?),
+            Turn::Withdraw => drop(self.apply(&DeliveryEvent::Withdrawn { reason })?),
             Turn::OptOut => {
                 // What waits is withdrawn; a claim fails from then on, as the store's condition does.
-                self.apply(&Event::Withdrawn { why })?;
+                self.apply(&DeliveryEvent::Withdrawn { reason })?;
                 self.opted_out = self.delivery.withdrawn.is_some();
             }
             // A provider tells the truth, of what it was given.
-            Turn::Callback(fate) if self.handed_over > 0 => {
-                self.apply(&Event::CalledBack { fate, at: at(self.seconds) })?;
+            Turn::Callback(kind) if self.handed_over > 0 => {
+                self.apply(&DeliveryEvent::CalledBack { kind, at: at(self.seconds) })?;
             }
             Turn::Callback(_) => {}
             Turn::Replay(name) => {
                 let known = self.delivery.status;
-                if self.apply(&Event::Replayed { replay: name.to_string() })? {
-                    prop_assert_eq!(known, Status::Failed);
+                if self.apply(&DeliveryEvent::Replayed { replay: name.to_string() })? {
+                    prop_assert_eq!(known, DeliveryStatus::Failed);
                     (self.tries, self.handed_over) = (0, 0);
                 }
             }
@@ -184,7 +190,11 @@ impl Life {
                 let attempt = self.delivery.attempt + 1;
                 if !self.opted_out && self.apply(&claim(attempt))? {
                     let until = at(self.seconds);
-                    self.apply(&Event::Released { attempt, until, why: Why::Quiet })?;
+                    self.apply(&DeliveryEvent::Released {
+                        attempt,
+                        until,
+                        reason: StatusReason::DoNotDisturb,
+                    })?;
                 }
             }
         }
@@ -216,10 +226,10 @@ proptest! {
         // At the end nothing is on its way.
         for _ in 0..20 {
             life.seconds += CLAIM_SECONDS + 1;
-            life.apply(&Event::Checked { jitter: 1 })?;
-            if life.delivery.status == Status::Pending {
+            life.apply(&DeliveryEvent::ClaimChecked { jitter: 1 })?;
+            if life.delivery.status == DeliveryStatus::Pending {
                 if life.opted_out {
-                    life.apply(&Event::Suppressed { why: Why::AddressGone })?;
+                    life.apply(&DeliveryEvent::Suppressed { reason: StatusReason::AddressGone })?;
                 } else {
                     life.send(Answer::No(Class::Outage))?;
                 }
@@ -229,12 +239,12 @@ proptest! {
         prop_assert!(status.is_final(), "{status:?}");
         let bounced = life.delivery.bounced_at.is_some();
         if life.handed_over > 0 && !bounced {
-            prop_assert!(matches!(status, Status::Delivered | Status::Unknown), "{status:?}");
+            prop_assert!(matches!(status, DeliveryStatus::Delivered | DeliveryStatus::Unknown), "{status:?}");
         }
-        if status == Status::Delivered {
+        if status == DeliveryStatus::Delivered {
             prop_assert!(life.handed_over > 0);
         }
-        if status == Status::Unknown {
+        if status == DeliveryStatus::Unknown {
             prop_assert!(life.doubts > 0);
         }
         let json = serde_json::to_string(&life.delivery).unwrap();

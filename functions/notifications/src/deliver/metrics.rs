@@ -1,0 +1,95 @@
+//! What is measured of deliveries: plain for alarms, and by what matters for people who look.
+
+use boundary::telemetry::{Unit, measure, measure_of};
+use domain::Timestamp;
+use domain::notifications::{
+    BreakerState, Class, Delivery, DeliveryStatus, Priority, ProviderName, SendOutcome,
+    StatusReason, UserLimit,
+};
+
+/// A change that was written.
+pub(crate) fn status_changed(delivery: &Delivery) {
+    let channel = ("Channel", delivery.channel().name().to_owned());
+    match delivery.status {
+        DeliveryStatus::Delivered => count_by("NotificationsSent", channel),
+        DeliveryStatus::Pending => {
+            let reason = delivery.reason.as_ref().map_or("none", reason);
+            count_by("NotificationsDeferred", ("Reason", reason.to_owned()));
+        }
+        DeliveryStatus::Failed => {
+            let class = delivery.class.map_or("none", Class::name);
+            count_by("NotificationsFailed", ("Class", class.to_owned()));
+        }
+        DeliveryStatus::Unknown => count_by("NotificationsUnknown", channel),
+        DeliveryStatus::Suppressed => {
+            let reason = delivery.reason.as_ref().map_or("none", reason);
+            count_by("NotificationsSuppressed", ("Reason", reason.to_owned()));
+        }
+        DeliveryStatus::Sending | DeliveryStatus::Cancelled => {}
+    }
+}
+
+/// How long a delivery that could have gone out at `ready_at` had to wait.
+pub(crate) fn queue_wait(delivery: &Delivery, ready_at: Timestamp, now: Timestamp) {
+    let ms = milliseconds(ready_at, now);
+    let priority = ("Priority", delivery.priority.name().to_owned());
+    measure_of("QueueWait", Unit::Milliseconds, ms, vec![priority]);
+    if delivery.priority == Priority::Critical {
+        measure("CriticalWait", Unit::Milliseconds, ms);
+    }
+}
+
+/// How long a provider took, and whether it worked.
+pub(crate) fn provider_call(
+    provider: &str,
+    outcome: &SendOutcome,
+    began: Timestamp,
+    now: Timestamp,
+) {
+    let dimension = || vec![("Provider", provider.to_owned())];
+    measure_of("ProviderLatency", Unit::Milliseconds, milliseconds(began, now), dimension());
+    let failed = f64::from(u8::from(!matches!(outcome, SendOutcome::Accepted { .. })));
+    measure_of("ProviderErrors", Unit::Count, failed, dimension());
+}
+
+/// Whether a provider is left alone.
+pub(crate) fn breaker_state(provider: &ProviderName, state: BreakerState) {
+    let open = f64::from(u8::from(matches!(state, BreakerState::Open { .. })));
+    let dimension = vec![("Provider", provider.as_str().to_owned())];
+    measure_of("BreakerOpen", Unit::Count, open, dimension);
+    measure("BreakerOpen", Unit::Count, open);
+}
+
+fn count_by(name: &'static str, dimension: (&'static str, String)) {
+    measure(name, Unit::Count, 1.0);
+    measure_of(name, Unit::Count, 1.0, vec![dimension]);
+}
+
+const fn reason(reason: &StatusReason) -> &'static str {
+    match reason {
+        StatusReason::Scheduled => "scheduled",
+        StatusReason::DoNotDisturb => "quiet",
+        StatusReason::Limited { limit: UserLimit::Hourly } => "hourly-limit",
+        StatusReason::Limited { limit: UserLimit::Daily } => "daily-limit",
+        StatusReason::ProviderDown { .. } => "provider-down",
+        StatusReason::ProviderBusy { .. } => "provider-busy",
+        StatusReason::Backoff { .. } => "backoff",
+        StatusReason::Repeated { .. } => "repeated",
+        StatusReason::Replayed => "replayed",
+        StatusReason::OptedOut { .. } => "opted-out",
+        StatusReason::Expired { .. } => "expired",
+        StatusReason::AddressGone => "address-gone",
+        StatusReason::AddressSuppressed { .. } => "address-suppressed",
+        StatusReason::Cancelled => "cancelled",
+        StatusReason::GivenUp { .. } => "given-up",
+        StatusReason::Uncertain { .. } => "uncertain",
+        StatusReason::Bounced { .. } => "bounced",
+        StatusReason::NoProvider => "no-provider",
+        StatusReason::Unrenderable { .. } => "unrenderable",
+    }
+}
+
+fn milliseconds(since: Timestamp, now: Timestamp) -> f64 {
+    let ms = now.as_millisecond().saturating_sub(since.as_millisecond()).max(0);
+    f64::from(u32::try_from(ms).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,139 @@
+//! What a person reads: a template filled in for them, or the caller's own words; with links that only
+//! they can use.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::store::DeliverySnapshot;
+use domain::notifications::token::TokenClaim;
+use domain::notifications::{
+    Address, Body, Channel, Content, Delivery, Priority, ProviderMessage, Rendering,
+    SYSTEM_VARIABLES, TemplateId, TemplateVersion, tracking,
+};
+use domain::{Failure, Timestamp};
+
+use crate::deliver::State;
+
+/// How long links in a mail work: longer than anybody should need to leave a list.
+const LINK_SECONDS: i64 = 400 * 86_400;
+
+/// Versions that are remembered; then all are forgotten, as they can be read again.
+const MAX_TEMPLATES: usize = 500;
+
+/// A text that is ready to send.
+#[derive(Debug)]
+pub(crate) struct RenderedText {
+    content: Content,
+    /// What it was made from, if it was made.
+    pub(crate) rendering: Option<Rendering>,
+    unsubscribe: Option<String>,
+}
+
+/// Makes the text of a delivery, or says why there is none: sending it again would not help.
+pub(crate) async fn render(
+    state: &State,
+    snapshot: &DeliverySnapshot,
+) -> Result<Result<RenderedText, String>, Failure> {
+    let (delivery, channel) = (&snapshot.delivery, snapshot.delivery.channel());
+    let unsubscribe = unsubscribe(state, snapshot);
+    let made = match &snapshot.notification.body {
+        Body::Inline { contents } => match contents.for_channel(channel) {
+            Some(content) => Ok((content, None)),
+            None => Err(format!("it has no words for {}", channel.name())),
+        },
+        Body::Template { id, version, data } => {
+            match template_version(state, id, *version).await? {
+                None => Err(format!("there is no template {} v{version}", id.as_str())),
+                Some(template) => {
+                    let system: BTreeMap<&str, String> =
+                        unsubscribe.iter().map(|url| (SYSTEM_VARIABLES[0], url.clone())).collect();
+                    let wanted = snapshot.recipient.preferences.language.as_ref();
+                    template
+                        .render(channel, wanted, &delivery.user, data, &system)
+                        .map(|made| (made.content, Some(made.rendering)))
+                        .map_err(|error| error.to_string())
+                }
+            }
+        }
+    };
+    Ok(made.map(|(content, rendering)| RenderedText {
+        content: with_tracking(state, snapshot, content),
+        rendering,
+        unsubscribe: unsubscribe.filter(|_| channel == Channel::Email),
+    }))
+}
+
+impl RenderedText {
+    /// What is handed over: the same for every attempt at a delivery.
+    pub(crate) fn into_message(self, snapshot: &DeliverySnapshot, to: &Address) -> ProviderMessage {
+        ProviderMessage {
+            key: snapshot.delivery.id.key(),
+            to: to.clone(),
+            content: self.content,
+            collapse_key: snapshot.notification.collapse_key.clone(),
+            urgent: snapshot.notification.priority == Priority::Critical,
+            expires_at: snapshot.notification.expires_at,
+            unsubscribe: self.unsubscribe,
+        }
+    }
+}
+
+/// A version of a template. It never changes, so it is read once.
+async fn template_version(
+    state: &State,
+    id: &TemplateId,
+    number: u32,
+) -> Result<Option<Arc<TemplateVersion>>, Failure> {
+    let key = (id.clone(), number);
+    let known = state.templates.lock().get(&key).cloned();
+    if known.is_some() {
+        return Ok(known);
+    }
+    let Some(found) = state.notifications.template_version(id, number).await? else {
+        return Ok(None);
+    };
+    let found = Arc::new(found);
+    let mut templates = state.templates.lock();
+    if templates.len() >= MAX_TEMPLATES {
+        templates.clear();
+    }
+    templates.insert(key, Arc::clone(&found));
+    Ok(Some(found))
+}
+
+/// Where one click ends what this category says on this channel.
+fn unsubscribe(state: &State, snapshot: &DeliverySnapshot) -> Option<String> {
+    let claim = TokenClaim::Unsubscribe {
+        user: snapshot.delivery.user.clone(),
+        channel: snapshot.delivery.channel(),
+        category: snapshot.notification.category.clone(),
+    };
+    let token = state.key_ring.as_ref()?.sign(&claim, links_expire_at(&snapshot.delivery));
+    Some(format!("{}/unsubscribe?token={token}", state.public_url))
+}
+
+/// A mail that tells when it is opened and what is followed, if that was asked for.
+fn with_tracking(state: &State, snapshot: &DeliverySnapshot, content: Content) -> Content {
+    let (Some(key_ring), true) = (&state.key_ring, snapshot.notification.tracked) else {
+        return content;
+    };
+    let Content::Email { subject, text, html: Some(html) } = content else { return content };
+    let (url, until) = (&state.public_url, links_expire_at(&snapshot.delivery));
+    let delivery = || snapshot.delivery.id.clone();
+    let opened = key_ring.sign(&TokenClaim::Open { delivery: delivery() }, until);
+    let html = tracking::add_tracking(&html, &format!("{url}/t/o/{opened}"), |target| {
+        // A link of ours is no link that anybody follows out.
+        if target.starts_with(url.as_str()) {
+            return None;
+        }
+        let claim = TokenClaim::Click { delivery: delivery(), target: target.to_owned() };
+        Some(format!("{url}/t/c/{}", key_ring.sign(&claim, until)))
+    });
+    Content::Email { subject, text, html: Some(html) }
+}
+
+/// The same for every attempt, so that a repeat is the same mail.
+fn links_expire_at(delivery: &Delivery) -> Timestamp {
+    let at = delivery.created_at.as_second().saturating_add(LINK_SECONDS);
+    Timestamp::from_second(at).unwrap_or(Timestamp::MAX)
+}

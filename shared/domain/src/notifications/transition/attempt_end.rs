@@ -1,0 +1,159 @@
+//! How an attempt ended, in the words of whoever made it; also when those words come late.
+
+use super::{IllegalTransition, Transition, become_with, end, perhaps_sent, wait};
+use crate::Timestamp;
+use crate::notifications::retry::retry_ms;
+use crate::notifications::{
+    AttemptOutcome, Class, Delivery, DeliveryStatus, SendOutcome, StatusReason, after_ms,
+};
+
+/// What whoever made an attempt says of it.
+pub(super) enum AttemptEnd<'a> {
+    /// Nobody was spoken to.
+    Released(Timestamp, &'a StatusReason),
+    /// The provider said that; and chance that.
+    Sent(&'a SendOutcome, u64),
+}
+
+pub(super) fn resolve(
+    delivery: &Delivery,
+    attempt: u32,
+    end_of_attempt: &AttemptEnd<'_>,
+    now: Timestamp,
+) -> Transition {
+    let known = delivery.attempts.iter().find(|entry| entry.number == attempt);
+    match known.map(|entry| entry.outcome) {
+        Some(AttemptOutcome::Open)
+            if delivery.status == DeliveryStatus::Sending && delivery.attempt == attempt =>
+        {
+            become_with(delivery, |next| settle(next, attempt, end_of_attempt, now))
+        }
+        // Something else has decided: an older attempt that was taken for lost has succeeded after all.
+        Some(AttemptOutcome::Open) => {
+            become_with(delivery, |next| close(next, attempt, outcome(end_of_attempt), now))
+        }
+        Some(AttemptOutcome::Lost) => late(delivery, attempt, end_of_attempt, now),
+        // A callback was faster than the provider's answer, which alone knows what they call it.
+        Some(AttemptOutcome::Accepted) => become_with(delivery, |next| {
+            if let AttemptEnd::Sent(SendOutcome::Accepted { reference }, _) = end_of_attempt
+                && next.reference.is_none()
+            {
+                next.reference.clone_from(reference);
+            }
+        }),
+        Some(AttemptOutcome::Refused | AttemptOutcome::Unknown | AttemptOutcome::Released) => {
+            Transition::Unchanged
+        }
+        None => Transition::Illegal(IllegalTransition::StaleAttempt {
+            sent: attempt,
+            current: delivery.attempt,
+        }),
+    }
+}
+
+fn settle(next: &mut Delivery, attempt: u32, end_of_attempt: &AttemptEnd<'_>, now: Timestamp) {
+    match end_of_attempt {
+        AttemptEnd::Released(until, reason) => {
+            close(next, attempt, AttemptOutcome::Released, now);
+            released(next, *until, reason, now);
+        }
+        AttemptEnd::Sent(SendOutcome::Accepted { reference }, _) => {
+            close(next, attempt, AttemptOutcome::Accepted, now);
+            next.reference.clone_from(reference);
+            end(next, DeliveryStatus::Delivered, None, now);
+        }
+        AttemptEnd::Sent(SendOutcome::Refused { class, retry_after_seconds, said }, jitter) => {
+            close(next, attempt, AttemptOutcome::Refused, now);
+            record_reason(next, attempt, Some(*class), said);
+            refused(next, *class, *retry_after_seconds, *jitter, now);
+        }
+        AttemptEnd::Sent(SendOutcome::Unknown { said }, jitter) => {
+            close(next, attempt, AttemptOutcome::Unknown, now);
+            record_reason(next, attempt, None, said);
+            perhaps_sent(next, *jitter, now);
+        }
+    }
+}
+
+/// The words of someone who was taken for dead. They settle what was uncertain; if nothing else
+/// happened meanwhile, it goes on from there.
+fn late(
+    delivery: &Delivery,
+    attempt: u32,
+    end_of_attempt: &AttemptEnd<'_>,
+    now: Timestamp,
+) -> Transition {
+    if matches!(end_of_attempt, AttemptEnd::Sent(SendOutcome::Unknown { .. }, _)) {
+        return Transition::Unchanged;
+    }
+    become_with(delivery, |next| {
+        let was = (next.status, next.bounced_at);
+        next.uncertain = next.uncertain.saturating_sub(1);
+        let accepted = matches!(end_of_attempt, AttemptEnd::Sent(SendOutcome::Accepted { .. }, _));
+        if accepted && was.0 != DeliveryStatus::Delivered && was.1.is_none() {
+            // A newer attempt may be going on; its end changes nothing any more.
+            next.uncertain = 0;
+            settle(next, attempt, end_of_attempt, now);
+        } else if was.0 == DeliveryStatus::Unknown && next.uncertain == 0 {
+            settle(next, attempt, end_of_attempt, now);
+        } else {
+            close(next, attempt, outcome(end_of_attempt), now);
+            if matches!(end_of_attempt, AttemptEnd::Released(..)) {
+                next.tries = next.tries.saturating_sub(1);
+            }
+        }
+    })
+}
+
+fn outcome(end_of_attempt: &AttemptEnd<'_>) -> AttemptOutcome {
+    match end_of_attempt {
+        AttemptEnd::Released(..) => AttemptOutcome::Released,
+        AttemptEnd::Sent(SendOutcome::Accepted { .. }, _) => AttemptOutcome::Accepted,
+        AttemptEnd::Sent(SendOutcome::Refused { .. }, _) => AttemptOutcome::Refused,
+        AttemptEnd::Sent(SendOutcome::Unknown { .. }, _) => AttemptOutcome::Unknown,
+    }
+}
+
+fn released(next: &mut Delivery, until: Timestamp, reason: &StatusReason, now: Timestamp) {
+    next.tries = next.tries.saturating_sub(1);
+    match next.withdrawn.clone() {
+        Some(reason) => end(next, DeliveryStatus::Cancelled, Some(reason), now),
+        None => wait(next, until, reason.clone()),
+    }
+}
+
+fn refused(
+    next: &mut Delivery,
+    class: Class,
+    asked_seconds: Option<u32>,
+    jitter: u64,
+    now: Timestamp,
+) {
+    let attempt = next.attempt;
+    next.class = Some(class);
+    if let Some(reason) = next.withdrawn.clone() {
+        end(next, DeliveryStatus::Cancelled, Some(reason), now);
+    } else if let Some(ms) = retry_ms(class, next.tries, asked_seconds, jitter) {
+        wait(next, after_ms(now, ms), StatusReason::Backoff { attempt, class });
+    } else {
+        end(next, DeliveryStatus::Failed, Some(StatusReason::GivenUp { attempt, class }), now);
+    }
+}
+
+/// Writes down how an attempt ended.
+pub(super) fn close(next: &mut Delivery, attempt: u32, outcome: AttemptOutcome, now: Timestamp) {
+    if let Some(entry) = next.attempts.iter_mut().find(|entry| entry.number == attempt) {
+        entry.outcome = outcome;
+        entry.ended_at = Some(now);
+    }
+}
+
+/// The longest of a provider's words that are kept.
+const MAX_REASON_LENGTH: usize = 200;
+
+fn record_reason(next: &mut Delivery, attempt: u32, class: Option<Class>, said: &str) {
+    if let Some(entry) = next.attempts.iter_mut().find(|entry| entry.number == attempt) {
+        entry.class = class;
+        entry.reason = Some(said.chars().take(MAX_REASON_LENGTH).collect());
+    }
+}
