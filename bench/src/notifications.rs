@@ -9,7 +9,6 @@ use std::error::Error;
 
 use crate::table::Table;
 
-/// Something to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Calls,
@@ -19,7 +18,6 @@ pub(crate) enum Part {
 
 pub(crate) const PARTS: [Part; 3] = [Part::Calls, Part::Load, Part::Fairness];
 
-/// The part of that name.
 pub(crate) fn part(name: &str) -> Option<Part> {
     match name {
         "calls" => Some(Part::Calls),

@@ -107,7 +107,6 @@ impl Scene {
         }
     }
 
-    /// One turn of a queue.
     async fn turn(&self, logical_id: &str) {
         let name = queue(&self.lab, logical_id);
         let mut mappings = self.lab.cloud.pump.mappings().iter();

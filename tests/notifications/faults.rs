@@ -33,7 +33,6 @@ use actions::{Action, ActionResult};
 use harness::Harness;
 use history::History;
 
-/// Steps of one life.
 const STEPS: u64 = 10;
 const PEOPLE: [&str; 3] = ["ada", "bob", "eve"];
 const PROVIDERS: [&str; 4] = ["mail", "mail-2", "text", "push"];
@@ -166,7 +165,6 @@ impl World {
         below(&mut self.dice, bound)
     }
 
-    /// Something that somebody wants.
     fn action(&mut self) -> Action {
         match self.dice.below(20) {
             0..6 => self.send(),

@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::notifications::{
-    Address, Body, Category, Contacts, Delivery, DeliveryId, DeliveryStatus, DeviceId, Endpoint,
-    Notification, NotificationId, Preferences, Priority,
+    Address, Body, Category, Contacts, Delivery, DeliveryId, DeviceId, Endpoint, Notification,
+    NotificationId, Preferences, Priority, Status,
 };
 use messaging::DueTopic;
 use notifications::store::Notifications;
@@ -138,7 +138,7 @@ impl World {
         self.store.delivery(id).await.unwrap().unwrap()
     }
 
-    async fn status(&self, id: &DeliveryId) -> DeliveryStatus {
+    async fn status(&self, id: &DeliveryId) -> Status {
         self.delivery(id).await.status
     }
 

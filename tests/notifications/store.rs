@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::notifications::{
-    Address, Body, Category, ChannelContents, Class, Contacts, Delivery, DeliveryEvent, DeliveryId,
-    DeviceId, Endpoint, Locale, Notification, NotificationId, Preferences, Priority, ProviderName,
+    Address, Body, Category, ChannelContents, Class, Contacts, Delivery, DeliveryId, DeviceId,
+    Endpoint, Event, Locale, Notification, NotificationId, Preferences, Priority, ProviderName,
     Rendering, SendOutcome, SmsContent, TemplateId,
 };
 use notifications::store::Notifications;
@@ -180,7 +180,7 @@ fn refused(class: Class) -> SendOutcome {
 async fn apply_event(
     store: &Notifications,
     id: &DeliveryId,
-    event: DeliveryEvent,
+    event: Event,
     now: Timestamp,
 ) -> Delivery {
     let came = store.apply(id, &event, now, token).await.unwrap();
@@ -197,6 +197,6 @@ async fn dead(
     now: Timestamp,
 ) -> Delivery {
     let delivery = accept(store, &notification(n, "ada"), &[endpoint]).await;
-    let reason = domain::notifications::StatusReason::GivenUp { attempt: 0, class };
-    apply_event(store, &delivery.id, DeliveryEvent::DeadLettered { class, reason }, now).await
+    let reason = domain::notifications::Reason::GivenUp { attempt: 0, class };
+    apply_event(store, &delivery.id, Event::DeadLettered { class, reason }, now).await
 }

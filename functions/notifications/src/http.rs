@@ -46,7 +46,6 @@ pub fn function(host: &Host) -> Result<Api, Misconfigured> {
     Api::new(host, App::from_host(host)?, operations)
 }
 
-/// What it answers.
 pub fn operations(to: &mut impl Operations<App>) {
     to.on(accept::SEND, accept::send);
     to.on(notification::READ, notification::read);
@@ -70,7 +69,6 @@ pub fn operations(to: &mut impl Operations<App>) {
     to.on(track::CLICKED, track::clicked);
 }
 
-/// The path names a notification.
 pub(crate) struct NotificationPath;
 
 impl Segment for NotificationPath {
@@ -137,7 +135,6 @@ impl Segment for VersionPath {
     }
 }
 
-/// The path names a provider.
 pub(crate) struct ProviderPath;
 
 impl Segment for ProviderPath {

@@ -7,7 +7,6 @@ pub mod sweep;
 
 use boundary::System;
 
-/// What is registered of it.
 pub fn system() -> System {
     System::new(
         "notifications",

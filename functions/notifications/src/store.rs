@@ -80,7 +80,6 @@ pub const TABLE: Schema = Schema {
     expiring: true,
 };
 
-/// The notifications table.
 #[derive(Debug, Clone)]
 pub struct Notifications {
     client: Client,
@@ -91,7 +90,6 @@ pub struct Notifications {
 /// A notification and everything that becomes of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotificationRecord {
-    /// What was asked for.
     pub notification: Notification,
     /// One for each way, by way.
     pub deliveries: Vec<Delivery>,
@@ -100,9 +98,7 @@ pub struct NotificationRecord {
 /// Everything that is stored and that a decision about a delivery depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliverySnapshot {
-    /// What was asked for.
     pub notification: Notification,
-    /// How far it is.
     pub delivery: Delivery,
     /// What its person wants, and where they are.
     pub recipient: Recipient,

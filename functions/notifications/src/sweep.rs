@@ -14,7 +14,7 @@ use boundary::schedule::{Run, Summary, Task};
 use boundary::telemetry::{Unit, measure};
 use boundary::{Clock, Entropy, Host, Misconfigured};
 use domain::notifications::due::{DueBucket, Schedule, schedule};
-use domain::notifications::{CLAIM_SECONDS, Delivery, DeliveryEvent, DeliveryStatus, Priority};
+use domain::notifications::{CLAIM_SECONDS, Delivery, Event, Priority, Status};
 use domain::{Failure, Timestamp};
 use messaging::DeliveryQueues;
 use serde_json::json;
@@ -67,7 +67,6 @@ async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
     Ok(summary.as_object().cloned().unwrap_or_default())
 }
 
-/// Attempts that nobody has ended.
 async fn expire_claims(state: &State, run: &Run, trace: &str) -> Result<usize, Failure> {
     let before = earlier(run.now, CLAIM_SECONDS * 1_000);
     let mut lost = 0;
@@ -94,11 +93,11 @@ async fn expire_claim(
     now: Timestamp,
     trace: &str,
 ) -> Result<bool, Failure> {
-    let event = DeliveryEvent::ClaimChecked { jitter: u64::from_be_bytes(state.entropy.bytes()) };
+    let event = Event::ClaimChecked { jitter: u64::from_be_bytes(state.entropy.bytes()) };
     let token = || state.entropy.token();
     let applied = state.notifications.apply(&listed.id, &event, now, token).await?;
     let ApplyOutcome::Changed { after, .. } = applied else { return Ok(false) };
-    if after.status == DeliveryStatus::Unknown {
+    if after.status == Status::Unknown {
         measure("NotificationsUnknown", Unit::Count, 1.0);
     }
     // If this fails, the delivery is found among those that are pending.
@@ -177,7 +176,7 @@ async fn enqueue(
     now: Timestamp,
     trace: &str,
 ) -> Result<(), Failure> {
-    let due = deliveries.iter().filter(|delivery| delivery.status == DeliveryStatus::Pending);
+    let due = deliveries.iter().filter(|delivery| delivery.status == Status::Pending);
     let due = due.filter_map(|delivery| match schedule(delivery.ready_at, now) {
         Schedule::Queue { delay_seconds } => Some((delivery, delay_seconds)),
         Schedule::Bucket => None,

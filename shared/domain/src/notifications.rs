@@ -70,7 +70,7 @@ pub use dead_letter::{DeadLetter, DeadLetterFilter, Remedy};
 pub use decide::{
     Availability, DeliveryDecision, Facts, LimitVerdict, ProviderState, decide, stop_reason,
 };
-pub use delivery::{Attempt, AttemptOutcome, Delivery, DeliveryStatus, ProviderName};
+pub use delivery::{Attempt, AttemptOutcome, Delivery, ProviderName, Status};
 pub use id::{DeliveryId, DeviceId, Endpoint, NotificationId};
 pub use locale::Locale;
 pub use message::DeliveryMessage;
@@ -80,26 +80,24 @@ pub use preferences::{
     do_not_disturb_until,
 };
 pub use provider_message::{Address, Channel, Class, Content, ProviderMessage, SendOutcome};
-pub use reason::{OptOut, StatusReason, SuppressionReason, UserLimit};
+pub use reason::{OptOut, Reason, SuppressionReason, UserLimit};
 pub use retry::{MAX_ATTEMPTS, repeat_is_harmless, retry_ms};
 pub use submission::{ContentSource, MAX_USERS, NotificationRequest, Submission, TemplateRequest};
 pub use template::{
     AbTest, RenderError, Rendered, Rendering, SYSTEM_VARIABLES, Template, TemplateDraft,
     TemplateId, TemplateVariant, TemplateVersion,
 };
-pub use transition::{CLAIM_SECONDS, DeliveryEvent, IllegalTransition, Transition, transition};
+pub use transition::{CLAIM_SECONDS, Event, IllegalTransition, Transition, transition};
 
 use crate::jobs::{after, after_ms};
 
 /// The caller's mistake, in the domain's words; the boundary knows what HTTP calls it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
-    /// A field breaks its rule.
     #[error("{field}: {rule}")]
     Field {
         /// The field, as the caller wrote it.
         field: String,
-        /// What the field must be.
         rule: String,
     },
     /// No such notification, or none that the caller may know of.
@@ -110,11 +108,7 @@ pub enum Rejected {
     UnknownTemplate(String),
     /// A template's text is not one.
     #[error("{field}: {problem}")]
-    Template {
-        field: String,
-        /// What is wrong with it.
-        problem: String,
-    },
+    Template { field: String, problem: String },
     /// It changed since it was read.
     #[error("it has changed since it was read")]
     Moved,

@@ -1,6 +1,6 @@
 //! Who sends: accepts, takes back, writes templates, replays; and what providers say of it later.
 
-use domain::notifications::{Channel, Class, DeliveryStatus};
+use domain::notifications::{Channel, Class, Status};
 use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ async fn strike_acceptance(people: &[&str], nth: u64, fault: Fault) -> bool {
     assert_eq!((again.status, &again.body), (answer.status, &answer.body), "{context}");
     let deliveries = scene.check(&context).await;
     assert_eq!(deliveries.len(), 3 * people.len(), "{context}");
-    assert!(deliveries.iter().all(|it| it.status == DeliveryStatus::Delivered), "{context}");
+    assert!(deliveries.iter().all(|it| it.status == Status::Delivered), "{context}");
     assert_eq!(scene.post.handed().len(), deliveries.len(), "{context}");
     for told in answer.body["notifications"].as_array().unwrap() {
         let id = told["notificationId"].as_str().unwrap();
@@ -72,7 +72,7 @@ async fn strike_cancel(nth: u64, fault: Fault) -> bool {
     let context = format!("cancel, call {nth}, {fault:?}: {}", answer.body);
     assert_eq!(answer.text("status"), "cancelled", "{context}");
     let deliveries = scene.check(&context).await;
-    assert!(deliveries.iter().all(|it| it.status == DeliveryStatus::Cancelled), "{context}");
+    assert!(deliveries.iter().all(|it| it.status == Status::Cancelled), "{context}");
     assert!(scene.post.handed().is_empty(), "{context}");
     struck
 }
@@ -84,7 +84,7 @@ async fn strike_replay(nth: u64, fault: Fault) -> bool {
     body["channels"] = json!(["sms"]);
     scene.accept(&body).await;
     scene.settle().await;
-    assert_eq!(scene.delivery(Channel::Sms).await.status, DeliveryStatus::Failed);
+    assert_eq!(scene.delivery(Channel::Sms).await.status, Status::Failed);
     scene.post.behave();
     scene.strike(nth, fault);
     let replay = json!({ "name": "r", "channel": "sms" });
@@ -94,7 +94,7 @@ async fn strike_replay(nth: u64, fault: Fault) -> bool {
     assert_eq!(answer.status, 200, "{context}");
     let deliveries = scene.check(&context).await;
     let [delivery] = deliveries.as_slice() else { panic!("{context}: {deliveries:?}") };
-    assert_eq!((delivery.status, delivery.attempt), (DeliveryStatus::Delivered, 2), "{context}");
+    assert_eq!((delivery.status, delivery.attempt), (Status::Delivered, 2), "{context}");
     struck
 }
 
@@ -139,9 +139,9 @@ async fn strike_callback(kind: &str, nth: u64, fault: Fault) -> bool {
     let of = |key: &str| deliveries.iter().find(|it| it.id.key() == key).unwrap();
     let other = deliveries.iter().find(|it| it.id.key() != key).unwrap();
     let ends = match kind {
-        "bounced" => (DeliveryStatus::Failed, DeliveryStatus::Suppressed),
-        "complained" => (DeliveryStatus::Delivered, DeliveryStatus::Cancelled),
-        _ => (DeliveryStatus::Delivered, DeliveryStatus::Delivered),
+        "bounced" => (Status::Failed, Status::Suppressed),
+        "complained" => (Status::Delivered, Status::Cancelled),
+        _ => (Status::Delivered, Status::Delivered),
     };
     assert_eq!((of(&key).status, other.status), ends, "{context}");
     let shown = scene.lab.get("/api/v1/templates/order").await;

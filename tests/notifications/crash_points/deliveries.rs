@@ -3,8 +3,8 @@
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::notifications::{
-    CallCounts, Channel, Class, Delivery, DeliveryStatus, OptOut, ProviderName, StatusReason,
-    Suppression, SuppressionReason,
+    CallCounts, Channel, Class, Delivery, OptOut, ProviderName, Reason, Status, Suppression,
+    SuppressionReason,
 };
 use local::faults::Fault;
 use messaging::DueTopic;
@@ -19,13 +19,10 @@ const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 /// What is on its way, and what is in its way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Case {
-    /// The provider takes it.
     Accepted,
     /// It takes only so many a second.
     RateLimited,
-    /// It says no once.
     Refused,
-    /// It says no for good.
     GivenUp,
     /// It says that nobody is there.
     InvalidRecipient,
@@ -37,7 +34,6 @@ enum Case {
     DoNotDisturb,
     /// Nothing goes to the address any more.
     Suppressed,
-    /// Nobody wants it any more.
     OptedOut,
 }
 
@@ -136,21 +132,21 @@ fn check_once(scene: &Scene, delivery: &Delivery, fault: Fault, context: &str) {
 
 /// How it may end. Whoever dies between a claim and its record leaves a doubt, and a doubt stays where
 /// nothing was accepted afterwards.
-fn ends(channel: Channel, case: Case, died: bool) -> Vec<DeliveryStatus> {
+fn ends(channel: Channel, case: Case, died: bool) -> Vec<Status> {
     let end = match case {
-        Case::GivenUp | Case::InvalidRecipient => DeliveryStatus::Failed,
-        Case::Suppressed | Case::OptedOut => DeliveryStatus::Suppressed,
-        Case::AcceptedUnknown if channel == Channel::Sms => DeliveryStatus::Unknown,
+        Case::GivenUp | Case::InvalidRecipient => Status::Failed,
+        Case::Suppressed | Case::OptedOut => Status::Suppressed,
+        Case::AcceptedUnknown if channel == Channel::Sms => Status::Unknown,
         Case::Accepted
         | Case::RateLimited
         | Case::Refused
         | Case::AcceptedUnknown
         | Case::Trial
-        | Case::DoNotDisturb => DeliveryStatus::Delivered,
+        | Case::DoNotDisturb => Status::Delivered,
     };
     let doubtful =
         channel == Channel::Sms || matches!(case, Case::GivenUp | Case::InvalidRecipient);
-    if died && doubtful { vec![end, DeliveryStatus::Unknown] } else { vec![end] }
+    if died && doubtful { vec![end, Status::Unknown] } else { vec![end] }
 }
 
 async fn prepare(scene: &Scene, channel: Channel, case: Case) {
@@ -218,10 +214,10 @@ async fn strike_withdrawal(nth: u64, fault: Fault) -> bool {
     let context = format!("withdraw, call {nth}, {fault:?}");
     for delivery in scene.check(&context).await {
         if delivery.channel() == Channel::Email {
-            assert_eq!(delivery.status, DeliveryStatus::Cancelled, "{context}: {delivery:?}");
-            assert!(matches!(delivery.reason, Some(StatusReason::OptedOut { .. })), "{context}");
+            assert_eq!(delivery.status, Status::Cancelled, "{context}: {delivery:?}");
+            assert!(matches!(delivery.reason, Some(Reason::OptedOut { .. })), "{context}");
         } else {
-            assert_eq!(delivery.status, DeliveryStatus::Delivered, "{context}: {delivery:?}");
+            assert_eq!(delivery.status, Status::Delivered, "{context}: {delivery:?}");
         }
     }
     struck
@@ -235,7 +231,6 @@ const fn queue_of(channel: Channel) -> &'static str {
     }
 }
 
-/// When every test begins.
 fn start() -> Timestamp {
     Timestamp::from_second(1_772_366_400).unwrap()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use domain::notifications::{
-    AttemptOutcome, Channel, DeadLetter, DeadLetterFilter, Delivery, DeliveryStatus,
+    AttemptOutcome, Channel, DeadLetter, DeadLetterFilter, Delivery, Status,
 };
 
 use super::Scene;
@@ -25,15 +25,15 @@ impl Scene {
         }
         let count = |status| deliveries.iter().filter(|it| it.status == status).count();
         let ended = [
-            DeliveryStatus::Delivered,
-            DeliveryStatus::Failed,
-            DeliveryStatus::Unknown,
-            DeliveryStatus::Suppressed,
-            DeliveryStatus::Cancelled,
+            Status::Delivered,
+            Status::Failed,
+            Status::Unknown,
+            Status::Suppressed,
+            Status::Cancelled,
         ];
         assert_eq!(ended.map(count).iter().sum::<usize>(), deliveries.len(), "{context}");
         let failed: Vec<&Delivery> =
-            deliveries.iter().filter(|it| it.status == DeliveryStatus::Failed).collect();
+            deliveries.iter().filter(|it| it.status == Status::Failed).collect();
         self.check_dead_letters(&failed, context).await;
         deliveries
     }
@@ -69,11 +69,11 @@ fn check_delivery(delivery: &Delivery, arrived: usize, context: &str) {
     assert!(delivery.uncertain as usize <= doubts, "{context}");
     assert!(arrived <= 1 || delivery.channel() != Channel::Sms, "{context}");
     let fits = match delivery.status {
-        DeliveryStatus::Pending | DeliveryStatus::Sending => false,
-        DeliveryStatus::Delivered => arrived >= 1,
-        DeliveryStatus::Suppressed | DeliveryStatus::Cancelled => arrived == 0,
-        DeliveryStatus::Failed => arrived == 0 || delivery.bounced_at.is_some(),
-        DeliveryStatus::Unknown => delivery.uncertain > 0,
+        Status::Pending | Status::Sending => false,
+        Status::Delivered => arrived >= 1,
+        Status::Suppressed | Status::Cancelled => arrived == 0,
+        Status::Failed => arrived == 0 || delivery.bounced_at.is_some(),
+        Status::Unknown => delivery.uncertain > 0,
     };
     assert!(fits, "{context}");
 }

@@ -1,7 +1,7 @@
 //! What lost messages and lost senders left behind, with the sweep itself struck.
 
 use domain::accounts::UserId;
-use domain::notifications::{AttemptOutcome, Channel, Delivery, DeliveryStatus, ProviderName};
+use domain::notifications::{AttemptOutcome, Channel, Delivery, ProviderName, Status};
 use local::faults::Fault;
 use notifications::store::{AttemptClaim, ClaimOutcome};
 use serde_json::json;
@@ -43,8 +43,8 @@ async fn strike_sweep(nth: u64, fault: Fault) -> bool {
         let lost = delivery.attempts.first().is_some_and(|it| it.outcome == AttemptOutcome::Lost);
         assert_eq!(lost, delivery.id.notification_id.as_str() == claimed, "{context}");
         let end = match delivery.channel() {
-            Channel::Sms => DeliveryStatus::Unknown,
-            Channel::Email | Channel::Push => DeliveryStatus::Delivered,
+            Channel::Sms => Status::Unknown,
+            Channel::Email | Channel::Push => Status::Delivered,
         };
         assert_eq!(delivery.status, end, "{context}");
     }

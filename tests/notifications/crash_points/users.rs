@@ -3,7 +3,7 @@
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::notifications::token::{KeyRing, TokenClaim, TokenKey};
-use domain::notifications::{Category, Channel, DeliveryStatus, StatusReason};
+use domain::notifications::{Category, Channel, Reason, Status};
 use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
@@ -23,7 +23,6 @@ fn no_call_about_contacts_or_what_was_read_can_fail_in_a_way_that_lasts() {
     strike_each_call("mark as read", 3, strike_read);
 }
 
-/// Something waits for five minutes.
 async fn waiting() -> Scene {
     let scene = Scene::new(&["ada"]).await;
     let mut body = contents("ada");
@@ -67,13 +66,13 @@ async fn strike_opt_out(by_link: bool, nth: u64, fault: Fault) -> bool {
     // No sweep and no minute is needed for what was answered.
     scene.settle().await;
     let mail = scene.delivery(Channel::Email).await;
-    assert_eq!(mail.status, DeliveryStatus::Cancelled, "{context}: {mail:?}");
-    assert!(matches!(mail.reason, Some(StatusReason::OptedOut { .. })), "{context}: {mail:?}");
+    assert_eq!(mail.status, Status::Cancelled, "{context}: {mail:?}");
+    assert!(matches!(mail.reason, Some(Reason::OptedOut { .. })), "{context}: {mail:?}");
     let history = scene.lab.get("/api/v1/users/ada/preferences").await.body["history"].clone();
     assert_eq!(history.as_array().unwrap().len(), 1, "{context}: {history}");
     let deliveries = scene.check(&context).await;
     for delivery in deliveries.iter().filter(|it| it.channel() != Channel::Email) {
-        assert_eq!(delivery.status, DeliveryStatus::Delivered, "{context}");
+        assert_eq!(delivery.status, Status::Delivered, "{context}");
     }
     assert!(scene.post.handed().iter().all(|it| it.provider != "mail"), "{context}");
     struck
@@ -89,12 +88,8 @@ async fn strike_contacts(nth: u64, fault: Fault) -> bool {
     assert_eq!(answer.status, 200, "{context}");
     for delivery in scene.check(&context).await {
         let stays = delivery.channel() == Channel::Sms;
-        assert_eq!(delivery.status == DeliveryStatus::Delivered, stays, "{context}: {delivery:?}");
-        assert_eq!(
-            delivery.reason == Some(StatusReason::AddressGone),
-            !stays,
-            "{context}: {delivery:?}"
-        );
+        assert_eq!(delivery.status == Status::Delivered, stays, "{context}: {delivery:?}");
+        assert_eq!(delivery.reason == Some(Reason::AddressGone), !stays, "{context}: {delivery:?}");
     }
     assert_eq!(scene.post.handed().len(), 1, "{context}");
     struck

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::notifications::{Channel, Contacts, DeliveryStatus, Notification, Preferences};
+use domain::notifications::{Channel, Contacts, Notification, Preferences, Status};
 use serde_json::Value;
 
 use super::history::{History, before};
@@ -78,7 +78,7 @@ fn is_unsubscribed(history: &History, delivery: &str, began: usize, at: usize) -
 /// Whether a provider's name for a parcel was written down before write `at`.
 fn is_known(history: &History, reference: &str, at: usize) -> bool {
     history.deliveries.values().flatten().filter(|(write, _)| *write < at).any(|(_, row)| {
-        row.status == DeliveryStatus::Delivered && row.reference.as_deref() == Some(reference)
+        row.status == Status::Delivered && row.reference.as_deref() == Some(reference)
     })
 }
 

@@ -10,12 +10,10 @@ use sha2::Sha256;
 use super::Harness;
 use super::acknowledged::Acknowledged;
 
-/// What every provider signs with.
 pub(super) const SECRET: [u8; 32] = [5; 32];
 
 const ALL: &str = "/api/v1/notifications";
 
-/// Something that somebody wants.
 #[derive(Debug, Clone)]
 pub(super) enum Action {
     Send {
@@ -55,7 +53,6 @@ pub(super) enum Action {
     Sweep,
 }
 
-/// What came of it.
 pub(super) enum ActionResult {
     Nothing,
     NotificationRecord { key: Option<String>, note: String, body: Value, ids: Vec<String> },

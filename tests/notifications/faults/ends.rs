@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::notifications::{AttemptOutcome, Channel, Delivery, DeliveryStatus, StatusReason};
+use domain::notifications::{AttemptOutcome, Channel, Delivery, Reason, Status};
 use tests::post::{Act, HandedOver};
 
 use super::history::{History, Write};
@@ -32,7 +32,7 @@ fn check_delivery(
     let called_back = writes.iter().any(|(_, row)| is_called_back(row));
     for entry in &last.attempts {
         // What was tried anew when an older attempt turned out to have succeeded need not end.
-        if entry.outcome == AttemptOutcome::Open && last.status == DeliveryStatus::Delivered {
+        if entry.outcome == AttemptOutcome::Open && last.status == Status::Delivered {
             continue;
         }
         let act = sends.get(&entry.number).copied().flatten().map(|handed| &handed.act);
@@ -51,8 +51,8 @@ fn is_called_back(row: &Delivery) -> bool {
     // What a callback ends has had its doubts settled, or came back, or was complained about.
     row.bounced_at.is_some()
         || row.complained_at.is_some()
-        || (row.status == DeliveryStatus::Delivered && row.reference.is_none())
-        || (row.status == DeliveryStatus::Delivered && row.uncertain == 0 && doubted(row))
+        || (row.status == Status::Delivered && row.reference.is_none())
+        || (row.status == Status::Delivered && row.uncertain == 0 && doubted(row))
 }
 
 fn doubted(row: &Delivery) -> bool {
@@ -98,20 +98,19 @@ fn check_arrivals(
     let began = replays.last().copied().unwrap_or(0);
     let arrived = came.iter().any(|handed| handed.after > began);
     match last.status {
-        DeliveryStatus::Delivered => ensure(!came.is_empty(), "it is delivered and never arrived"),
-        DeliveryStatus::Failed | DeliveryStatus::Suppressed | DeliveryStatus::Cancelled => {
+        Status::Delivered => ensure(!came.is_empty(), "it is delivered and never arrived"),
+        Status::Failed | Status::Suppressed | Status::Cancelled => {
             ensure(!arrived || last.bounced_at.is_some(), "it ended as not sent and has arrived")
         }
-        DeliveryStatus::Unknown => ensure(last.uncertain > 0, "nothing about it is unknown"),
-        DeliveryStatus::Pending | DeliveryStatus::Sending => ensure(false, "it never ends"),
+        Status::Unknown => ensure(last.uncertain > 0, "nothing about it is unknown"),
+        Status::Pending | Status::Sending => ensure(false, "it never ends"),
     }
 }
 
 /// The writes by which somebody wanted it sent after all.
 fn replays(writes: &[Write<Delivery>]) -> impl Iterator<Item = usize> {
     let replayed = |pair: &&[Write<Delivery>]| {
-        pair[0].1.status == DeliveryStatus::Failed
-            && pair[1].1.reason == Some(StatusReason::Replayed)
+        pair[0].1.status == Status::Failed && pair[1].1.reason == Some(Reason::Replayed)
     };
     writes.windows(2).filter(replayed).map(|pair| pair[1].0)
 }
@@ -119,7 +118,7 @@ fn replays(writes: &[Write<Delivery>]) -> impl Iterator<Item = usize> {
 /// What failed is listed as a dead letter, and nothing else is.
 pub(super) fn check_letters(history: &History, listed: &BTreeSet<String>) -> Result<(), String> {
     let ends = history.deliveries.iter().filter_map(|(key, writes)| Some((key, writes.last()?)));
-    let failed = ends.filter(|(_, (_, last))| last.status == DeliveryStatus::Failed);
+    let failed = ends.filter(|(_, (_, last))| last.status == Status::Failed);
     let failed: BTreeSet<String> = failed.map(|(key, _)| key.clone()).collect();
     if failed == *listed {
         return Ok(());
@@ -129,7 +128,7 @@ pub(super) fn check_letters(history: &History, listed: &BTreeSet<String>) -> Res
 
 /// What its sender gave up has a letter that raises the alarm; what came back later need not.
 pub(super) fn check_alarms(history: &History, alarms: &BTreeSet<String>) -> Result<(), String> {
-    let gave_up = |row: &Delivery| row.status == DeliveryStatus::Failed && row.bounced_at.is_none();
+    let gave_up = |row: &Delivery| row.status == Status::Failed && row.bounced_at.is_none();
     for (key, writes) in &history.deliveries {
         if writes.iter().any(|(_, row)| gave_up(row)) && !alarms.contains(key) {
             return Err(format!("{key} failed and raised no alarm: {:?}", writes.last()));
@@ -147,7 +146,7 @@ pub(super) fn check_accounts(
     if kept != *endpoints {
         return Err(format!("{endpoints:?} were accepted, and there are {kept:?}"));
     }
-    let mut ends: BTreeMap<DeliveryStatus, usize> = BTreeMap::new();
+    let mut ends: BTreeMap<Status, usize> = BTreeMap::new();
     for (_, last) in history.deliveries.values().filter_map(|writes| writes.last()) {
         *ends.entry(last.status).or_default() += 1;
     }

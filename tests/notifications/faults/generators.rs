@@ -10,7 +10,6 @@ use super::{Action, PEOPLE, PROVIDERS, World};
 const CATEGORIES: [&str; 2] = ["orders", "news"];
 const CHANNELS: [&str; 3] = ["email", "sms", "push"];
 
-/// A text for every channel.
 pub(super) fn template() -> Value {
     json!({
         "defaultLocale": "en",
@@ -137,7 +136,6 @@ impl World {
         }
     }
 
-    /// Somebody wants something else.
     pub(super) fn save_preferences(&mut self) -> Action {
         let user = self.person();
         let (category, channel) = (CATEGORIES[self.below(2)], CHANNELS[self.below(3)]);

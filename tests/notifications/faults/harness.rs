@@ -45,7 +45,6 @@ impl Harness {
         store.save_swept_until(now).await.unwrap();
     }
 
-    /// How many writes there were.
     pub(super) fn writes(&self) -> usize {
         self.lab.cloud.faults.recorded_count()
     }
@@ -60,7 +59,6 @@ impl Harness {
         self.marks.lock().unwrap().clone()
     }
 
-    /// Every row, at one moment.
     pub(super) async fn rows(&self) -> Vec<Item> {
         let scan = self.aws.dynamodb().scan().table_name(self.lab.table("NotificationsTable"));
         scan.consistent_read(true).send().await.unwrap().items.unwrap_or_default()

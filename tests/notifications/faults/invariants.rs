@@ -1,8 +1,8 @@
 //! What may become of a delivery from one write to the next.
 
 use domain::notifications::{
-    AttemptOutcome, Channel, Class, Delivery, DeliveryStatus, MAX_ATTEMPTS, Priority, StatusReason,
-    Suppression, do_not_disturb_until,
+    AttemptOutcome, Channel, Class, Delivery, MAX_ATTEMPTS, Priority, Reason, Status, Suppression,
+    do_not_disturb_until,
 };
 
 use super::history::{History, before};
@@ -26,9 +26,8 @@ pub(super) fn check_rows(history: &History) -> Result<(), String> {
 fn check_first(history: &History, first: &Delivery) -> Result<(), String> {
     let notification = history.notification(first)?;
     // What nobody wants is stopped at once.
-    let version = if first.status == DeliveryStatus::Suppressed { 2 } else { 1 };
-    let begins =
-        first.status == DeliveryStatus::Pending || first.status == DeliveryStatus::Suppressed;
+    let version = if first.status == Status::Suppressed { 2 } else { 1 };
+    let begins = first.status == Status::Pending || first.status == Status::Suppressed;
     let fresh = (first.attempt, first.tries, first.uncertain, first.version) == (0, 0, 0, version);
     ensure(begins && fresh && first.attempts.is_empty(), "it does not begin at the beginning")?;
     let early = notification.send_at.is_some_and(|at| first.ready_at < at);
@@ -45,11 +44,11 @@ fn check_step(
     ensure(may_become(from, to), "nothing leads from the one to the other")?;
     check_trail(from, to)?;
     let spent = to.tries.saturating_sub(from.tries);
-    if from.status == DeliveryStatus::Pending && to.status == DeliveryStatus::Sending {
+    if from.status == Status::Pending && to.status == Status::Sending {
         return check_claim(history, write, from, to);
     }
     ensure(to.attempt == from.attempt && spent == 0, "an attempt was used up without a claim")?;
-    if from.status.is_final() && to.reason == Some(StatusReason::Replayed) {
+    if from.status.is_final() && to.reason == Some(Reason::Replayed) {
         return check_replay(from, to);
     }
     ensure(to.replay == from.replay, "a replay was forgotten")?;
@@ -57,26 +56,16 @@ fn check_step(
     check_answer(from, to)
 }
 
-/// Which status follows which.
 fn may_become(from: &Delivery, to: &Delivery) -> bool {
     let called_back = to.bounced_at.is_some() || to.complained_at.is_some();
     match (from.status, to.status) {
-        (DeliveryStatus::Pending, _) => {
-            to.status != DeliveryStatus::Delivered || from.uncertain > 0
-        }
-        (DeliveryStatus::Sending, _) => to.status != DeliveryStatus::Suppressed,
-        (DeliveryStatus::Unknown, DeliveryStatus::Pending | DeliveryStatus::Cancelled) => {
-            settles(from, to)
-        }
-        (
-            DeliveryStatus::Unknown,
-            DeliveryStatus::Delivered | DeliveryStatus::Failed | DeliveryStatus::Unknown,
-        )
-        | (DeliveryStatus::Delivered, DeliveryStatus::Delivered) => true,
-        (DeliveryStatus::Delivered, DeliveryStatus::Failed) => called_back,
-        (DeliveryStatus::Failed, DeliveryStatus::Pending) => {
-            to.reason == Some(StatusReason::Replayed)
-        }
+        (Status::Pending, _) => to.status != Status::Delivered || from.uncertain > 0,
+        (Status::Sending, _) => to.status != Status::Suppressed,
+        (Status::Unknown, Status::Pending | Status::Cancelled) => settles(from, to),
+        (Status::Unknown, Status::Delivered | Status::Failed | Status::Unknown)
+        | (Status::Delivered, Status::Delivered) => true,
+        (Status::Delivered, Status::Failed) => called_back,
+        (Status::Failed, Status::Pending) => to.reason == Some(Reason::Replayed),
         _ => false,
     }
 }
@@ -148,11 +137,11 @@ fn check_replay(from: &Delivery, to: &Delivery) -> Result<(), String> {
 /// What a provider's word makes of it: as often and as late as that word allows.
 fn check_answer(from: &Delivery, to: &Delivery) -> Result<(), String> {
     // Once an older attempt has succeeded after all, the end of a newer one changes nothing.
-    let Some(entry) = to.attempts.last().filter(|_| from.status == DeliveryStatus::Sending) else {
+    let Some(entry) = to.attempts.last().filter(|_| from.status == Status::Sending) else {
         return Ok(());
     };
     let over = from.withdrawn.is_some();
-    let goes_on = to.status == DeliveryStatus::Pending;
+    let goes_on = to.status == Status::Pending;
     match entry.outcome {
         AttemptOutcome::Refused => {
             let class = entry.class.ok_or("a refusal has no class")?;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::notifications::{AttemptOutcome, Breaker, Delivery, DeliveryStatus};
+use domain::notifications::{AttemptOutcome, Breaker, Delivery, Status};
 use tests::post::{Act, HandedOver};
 
 use super::history::{History, Write, before};
@@ -47,7 +47,7 @@ fn claims(
 ) -> impl DoubleEndedIterator<Item = (usize, &Delivery)> + Clone {
     let claimed = |(index, (_, delivery)): &(usize, &Write<Delivery>)| {
         let earlier = index.checked_sub(1).and_then(|index| writes.get(index));
-        delivery.status == DeliveryStatus::Sending
+        delivery.status == Status::Sending
             && earlier.is_none_or(|(_, earlier)| earlier.attempt != delivery.attempt)
     };
     let all = writes.iter().enumerate();
@@ -80,7 +80,7 @@ pub(super) fn check_pauses(
 ) -> Result<(), String> {
     for (key, sends) in all {
         let writes = history.deliveries.get(key).map(Vec::as_slice).unwrap_or_default();
-        for (_, delivery) in writes.iter().filter(|(_, it)| it.status == DeliveryStatus::Pending) {
+        for (_, delivery) in writes.iter().filter(|(_, it)| it.status == Status::Pending) {
             let Some(last) = delivery.attempts.last() else { continue };
             let act = sends.get(&last.number).copied().flatten().map(|handed| &handed.act);
             let Some(Act::Refuse { retry_after_seconds: Some(seconds), .. }) = act else {

@@ -85,7 +85,6 @@ fn table(lab: &Lab) -> Notifications {
     Notifications::new(lab.aws().dynamodb(), lab.table("NotificationsTable"))
 }
 
-/// A problem about that field.
 fn assert_names(answer: &Response, field: &str) {
     assert_eq!(answer.status, 422, "{field}: {}", answer.body);
     assert_eq!(answer.header("content-type"), "application/problem+json");

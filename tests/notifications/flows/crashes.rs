@@ -1,6 +1,6 @@
 //! The function dies at each of its calls in turn: everything ends, and nothing arrives twice unseen.
 
-use domain::notifications::DeliveryStatus;
+use domain::notifications::Status;
 use local::faults::Fault;
 
 use super::World;
@@ -32,7 +32,7 @@ async fn wherever_a_sender_dies_its_delivery_ends_and_what_is_doubled_is_known()
                 if delivery.channel() == domain::notifications::Channel::Sms {
                     assert!(arrived <= 1, "{context}");
                 }
-                if delivery.status == DeliveryStatus::Delivered {
+                if delivery.status == Status::Delivered {
                     assert!(arrived >= 1, "{context}");
                 }
             }

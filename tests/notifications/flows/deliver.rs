@@ -1,6 +1,6 @@
 //! What is due goes out once, in the channel and by the queue that it belongs to.
 
-use domain::notifications::{AttemptOutcome, DeliveryStatus, Priority};
+use domain::notifications::{AttemptOutcome, Priority, Status};
 use tests::Lab;
 use tests::post::Post;
 
@@ -16,7 +16,7 @@ async fn each_way_is_taken_once_however_often_the_message_comes() {
     assert_eq!(handed.len(), 3, "{handed:?}");
     for (id, provider) in ids.iter().zip(["mail", "text", "push"]) {
         let delivery = world.delivery(id).await;
-        assert_eq!(delivery.status, DeliveryStatus::Delivered);
+        assert_eq!(delivery.status, Status::Delivered);
         assert_eq!(delivery.attempts[0].outcome, AttemptOutcome::Accepted);
         assert_eq!(delivery.reference.as_deref(), Some(&*format!("{provider}:{}", id.key())));
         let parcel = &handed.iter().find(|it| it.provider == provider).unwrap().parcel;
@@ -45,7 +45,7 @@ async fn many_at_once_are_each_sent_once_and_none_is_lost() {
     }
     world.settle().await;
     for id in &ids {
-        assert_eq!(world.status(id).await, DeliveryStatus::Delivered);
+        assert_eq!(world.status(id).await, Status::Delivered);
     }
     let arrivals = world.post.arrivals();
     assert_eq!(arrivals.len(), ids.len());
@@ -63,7 +63,7 @@ async fn a_message_before_its_time_waits_for_it() {
     world.pass(110).await;
     assert!(world.post.handed().is_empty());
     world.pass(11).await;
-    assert_eq!(world.status(&id).await, DeliveryStatus::Delivered);
+    assert_eq!(world.status(&id).await, Status::Delivered);
     assert_eq!(world.post.handed().len(), 1);
 }
 
@@ -75,13 +75,13 @@ async fn what_has_expired_or_has_nobody_to_carry_it_ends_with_the_reason() {
     draft.expires_at = Some(world.now() + std::time::Duration::from_secs(5));
     let expired = world.send(&draft, &["email"]).await.remove(0);
     world.pass(6).await;
-    assert_eq!(world.status(&expired).await, DeliveryStatus::Suppressed);
+    assert_eq!(world.status(&expired).await, Status::Suppressed);
     assert!(world.post.handed().is_empty());
 
     let lonely = World::of(Lab::new(), Post::new());
     let bob = lonely.recipient("bob").await;
     let id = lonely.send_one(&bob, "sms").await;
     lonely.settle().await;
-    assert_eq!(lonely.status(&id).await, DeliveryStatus::Failed);
+    assert_eq!(lonely.status(&id).await, Status::Failed);
     assert_eq!(lonely.dead_letters("SmsNormalDeadLetters").len(), 1);
 }

@@ -1,8 +1,6 @@
 //! Each thing that a provider can say, and what becomes of the delivery.
 
-use domain::notifications::{
-    Class, DeadLetter, DeliveryStatus, Remedy, StatusReason, SuppressionReason,
-};
+use domain::notifications::{Class, DeadLetter, Reason, Remedy, Status, SuppressionReason};
 use tests::post::Act;
 
 use super::World;
@@ -32,7 +30,7 @@ async fn each_kind_of_no_has_its_number_of_attempts_and_leaves_a_letter() {
         end(&world).await;
         assert_eq!(world.post.handed().len(), attempts, "{class:?}");
         let delivery = world.delivery(&id).await;
-        assert_eq!((delivery.status, delivery.class), (DeliveryStatus::Failed, Some(class)));
+        assert_eq!((delivery.status, delivery.class), (Status::Failed, Some(class)));
         let dead_letters = world.dead_letters("SmsNormalDeadLetters");
         let dead_letter: DeadLetter = serde_json::from_str(&dead_letters[0].body).unwrap();
         assert_eq!(
@@ -55,12 +53,9 @@ async fn a_provider_that_asks_for_time_gets_it() {
     world.pass(119).await;
     assert_eq!(world.post.handed().len(), 1);
     let delivery = world.delivery(&id).await;
-    assert_eq!(
-        delivery.reason,
-        Some(StatusReason::Backoff { attempt: 1, class: Class::RateLimited })
-    );
+    assert_eq!(delivery.reason, Some(Reason::Backoff { attempt: 1, class: Class::RateLimited }));
     world.pass(4).await;
-    assert_eq!(world.status(&id).await, DeliveryStatus::Delivered);
+    assert_eq!(world.status(&id).await, Status::Delivered);
     let handed = world.post.handed();
     assert!(handed[1].at.as_second() - handed[0].at.as_second() >= 120);
 }
@@ -80,11 +75,8 @@ async fn a_provider_that_always_asks_for_time_is_asked_five_times_and_never_too_
     assert_eq!(times.len(), 5, "{times:?}");
     assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= 45_000), "{times:?}");
     let delivery = world.delivery(&id).await;
-    assert_eq!((delivery.status, delivery.tries), (DeliveryStatus::Failed, 5));
-    assert_eq!(
-        delivery.reason,
-        Some(StatusReason::GivenUp { attempt: 5, class: Class::RateLimited })
-    );
+    assert_eq!((delivery.status, delivery.tries), (Status::Failed, 5));
+    assert_eq!(delivery.reason, Some(Reason::GivenUp { attempt: 5, class: Class::RateLimited }));
     assert_eq!(world.dead_letters("SmsNormalDeadLetters").len(), 1);
 }
 
@@ -109,11 +101,11 @@ async fn a_dead_device_is_dropped_and_a_dead_address_gets_nothing_more() {
     world.settle().await;
     assert_eq!(world.post.handed().len(), 2);
     for (id, reason) in again.iter().zip([
-        StatusReason::AddressGone,
-        StatusReason::AddressSuppressed { reason: SuppressionReason::Refused },
+        Reason::AddressGone,
+        Reason::AddressSuppressed { reason: SuppressionReason::Refused },
     ]) {
         let delivery = world.delivery(id).await;
-        assert_eq!((delivery.status, delivery.reason), (DeliveryStatus::Suppressed, Some(reason)));
+        assert_eq!((delivery.status, delivery.reason), (Status::Suppressed, Some(reason)));
     }
 }
 
@@ -130,14 +122,10 @@ async fn what_may_have_arrived_is_repeated_only_where_that_does_no_harm() {
         end(&world).await;
         for id in &ids[..2] {
             let delivery = world.delivery(id).await;
-            assert_eq!(
-                (delivery.status, delivery.uncertain),
-                (DeliveryStatus::Delivered, 1),
-                "{act:?}"
-            );
+            assert_eq!((delivery.status, delivery.uncertain), (Status::Delivered, 1), "{act:?}");
         }
         let text = world.delivery(&ids[2]).await;
-        assert_eq!((text.status, text.tries), (DeliveryStatus::Unknown, 1), "{act:?}");
+        assert_eq!((text.status, text.tries), (Status::Unknown, 1), "{act:?}");
         assert_eq!(world.post.handed().len(), 5, "{act:?}");
     }
 }

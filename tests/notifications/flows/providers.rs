@@ -1,6 +1,6 @@
 //! Providers that fail or want less: what goes by them waits, uses up no attempt, or takes another way.
 
-use domain::notifications::{Class, DeliveryId, DeliveryStatus, StatusReason};
+use domain::notifications::{Class, DeliveryId, Reason, Status};
 use tests::Setup;
 use tests::post::{Act, Post};
 
@@ -28,12 +28,8 @@ async fn an_open_breaker_costs_no_attempt_and_nothing_is_given_up() {
     world.settle().await;
     assert_eq!(world.post.handed().len(), handed, "nobody speaks to it");
     let delivery = world.delivery(&id).await;
-    assert_eq!((delivery.status, delivery.attempt), (DeliveryStatus::Pending, 0));
-    assert!(
-        matches!(delivery.reason, Some(StatusReason::ProviderDown { .. })),
-        "{:?}",
-        delivery.reason
-    );
+    assert_eq!((delivery.status, delivery.attempt), (Status::Pending, 0));
+    assert!(matches!(delivery.reason, Some(Reason::ProviderDown { .. })), "{:?}", delivery.reason);
     // It fails on; only trials are made.
     for _ in 0..20 {
         world.pass(30).await;
@@ -44,7 +40,7 @@ async fn an_open_breaker_costs_no_attempt_and_nothing_is_given_up() {
         world.pass(30).await;
     }
     let delivery = world.delivery(&id).await;
-    assert_eq!(delivery.status, DeliveryStatus::Delivered, "{delivery:?}");
+    assert_eq!(delivery.status, Status::Delivered, "{delivery:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -58,7 +54,7 @@ async fn a_second_provider_of_the_channel_takes_over() {
     }
     for id in &ids {
         let delivery = world.delivery(id).await;
-        assert_eq!(delivery.status, DeliveryStatus::Delivered);
+        assert_eq!(delivery.status, Status::Delivered);
         assert_eq!(delivery.attempts.last().unwrap().provider.as_str(), "mail-2");
     }
 }
@@ -74,7 +70,7 @@ async fn no_second_has_more_than_the_provider_takes() {
         world.pass(1).await;
     }
     for id in &ids {
-        assert_eq!(world.status(id).await, DeliveryStatus::Delivered);
+        assert_eq!(world.status(id).await, Status::Delivered);
     }
     let times: Vec<i64> = world.post.handed().iter().map(|it| it.at.as_millisecond()).collect();
     for start in &times {

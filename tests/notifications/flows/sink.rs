@@ -1,6 +1,6 @@
 //! The real providers of SES and SNS, whose calls end up in the sink.
 
-use domain::notifications::DeliveryStatus;
+use domain::notifications::Status;
 use sink::{Behaviour, Options, Sink, Via};
 use tests::post::Post;
 use tests::{Lab, Setup};
@@ -20,7 +20,7 @@ async fn mails_and_text_messages_are_kept_with_what_people_would_read() {
     let ids = world.send(&world.draft(&ada), &["email", "sms"]).await;
     world.settle().await;
     for id in &ids {
-        assert_eq!(world.status(id).await, DeliveryStatus::Delivered);
+        assert_eq!(world.status(id).await, Status::Delivered);
     }
     let mail = sink.sent(Via::Ses).remove(0);
     assert_eq!((mail.to.as_str(), mail.title.as_str()), ("ada@example.com", "Hi"));
@@ -38,12 +38,12 @@ async fn a_sink_that_misbehaves_is_met_as_a_provider_would_be() {
         sink.behave_next(Via::Sms, 1, behaviour.clone());
         let id = world.send_one(&ada, "sms").await;
         world.settle().await;
-        assert_eq!(world.status(&id).await, DeliveryStatus::Unknown, "{behaviour:?}");
+        assert_eq!(world.status(&id).await, Status::Unknown, "{behaviour:?}");
     }
     sink.behave_next(Via::Sms, 1, Behaviour::Throttle { retry_after_seconds: 5 });
     let id = world.send_one(&ada, "sms").await;
     world.settle().await;
-    assert_eq!(world.status(&id).await, DeliveryStatus::Pending);
+    assert_eq!(world.status(&id).await, Status::Pending);
     world.pass(10).await;
-    assert_eq!(world.status(&id).await, DeliveryStatus::Delivered);
+    assert_eq!(world.status(&id).await, Status::Delivered);
 }

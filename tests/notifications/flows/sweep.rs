@@ -1,6 +1,6 @@
 //! What a lost message or a lost sender left behind goes on by itself.
 
-use domain::notifications::{AttemptOutcome, DeliveryStatus, Priority, ProviderName};
+use domain::notifications::{AttemptOutcome, Priority, ProviderName, Status};
 use notifications::store::{AttemptClaim, ClaimOutcome};
 
 use super::World;
@@ -37,7 +37,7 @@ async fn what_is_due_in_hours_comes_out_of_its_bucket_in_time_and_not_before() {
         world.lab.sweep().await;
         world.settle().await;
     }
-    assert_eq!(world.status(&id).await, DeliveryStatus::Delivered);
+    assert_eq!(world.status(&id).await, Status::Delivered);
     let late = world.post.handed()[0].at.as_millisecond() - at.as_millisecond();
     assert!((0..=61_000).contains(&late), "{late} ms");
 }
@@ -70,9 +70,9 @@ async fn an_attempt_whose_sender_is_lost_is_repeated_or_not_known() {
         world.settle().await;
     }
     let mail = world.delivery(&deliveries[0].id).await;
-    assert_eq!((mail.status, mail.uncertain, mail.attempt), (DeliveryStatus::Delivered, 1, 2));
+    assert_eq!((mail.status, mail.uncertain, mail.attempt), (Status::Delivered, 1, 2));
     assert_eq!(mail.attempts[0].outcome, AttemptOutcome::Lost);
     let text = world.delivery(&deliveries[1].id).await;
-    assert_eq!((text.status, text.attempt), (DeliveryStatus::Unknown, 1));
+    assert_eq!((text.status, text.attempt), (Status::Unknown, 1));
     assert_eq!(world.post.handed().len(), 1);
 }

@@ -3,8 +3,8 @@
 use domain::accounts::UserId;
 use domain::notifications::token::{KeyRing, TokenClaim, TokenKey, TokenScope};
 use domain::notifications::{
-    Body, Class, Content, DeliveryStatus, Locale, StatusReason, Template, TemplateDraft,
-    TemplateId, TemplateVersion,
+    Body, Class, Content, Locale, Reason, Status, Template, TemplateDraft, TemplateId,
+    TemplateVersion,
 };
 use notifications::store::PublishOutcome;
 use serde_json::json;
@@ -72,9 +72,9 @@ async fn a_text_that_can_t_be_made_is_a_dead_letter_without_an_attempt() {
     assert!(world.post.handed().is_empty());
     for id in &ids {
         let delivery = world.delivery(id).await;
-        assert_eq!((delivery.status, delivery.attempt), (DeliveryStatus::Failed, 0));
+        assert_eq!((delivery.status, delivery.attempt), (Status::Failed, 0));
         assert_eq!(delivery.class, Some(Class::Content));
-        assert!(matches!(delivery.reason, Some(StatusReason::Unrenderable { .. })));
+        assert!(matches!(delivery.reason, Some(Reason::Unrenderable { .. })));
     }
 }
 

@@ -1,8 +1,7 @@
 //! What a person wants is looked at right before anything goes out, and again by the claim.
 
 use domain::notifications::{
-    Channel, Day, DeliveryStatus, DoNotDisturb, OptOut, Priority, StatusReason, TimeOfDay,
-    UserLimit,
+    Channel, Day, DoNotDisturb, OptOut, Priority, Reason, Status, TimeOfDay, UserLimit,
 };
 
 use super::{TRACE, World};
@@ -21,8 +20,8 @@ async fn nothing_follows_an_opt_out_however_urgent_it_is() {
     assert!(world.post.handed().is_empty());
     let delivery = world.delivery(&id).await;
     let switch = OptOut::Channel { channel: Channel::Email };
-    assert_eq!(delivery.status, DeliveryStatus::Suppressed);
-    assert_eq!(delivery.reason, Some(StatusReason::OptedOut { switch }));
+    assert_eq!(delivery.status, Status::Suppressed);
+    assert_eq!(delivery.reason, Some(Reason::OptedOut { switch }));
 }
 
 #[tokio::test(start_paused = true)]
@@ -38,10 +37,10 @@ async fn what_waits_is_taken_back_when_its_person_wants_less() {
         .await;
     world.topic().publish_preferences_narrowed(&ada, TRACE).await.unwrap();
     world.settle().await;
-    assert_eq!(world.status(&ids[0]).await, DeliveryStatus::Pending);
+    assert_eq!(world.status(&ids[0]).await, Status::Pending);
     let delivery = world.delivery(&ids[1]).await;
-    assert_eq!(delivery.status, DeliveryStatus::Cancelled);
-    assert!(matches!(delivery.reason, Some(StatusReason::OptedOut { .. })));
+    assert_eq!(delivery.status, Status::Cancelled);
+    assert!(matches!(delivery.reason, Some(Reason::OptedOut { .. })));
 }
 
 #[tokio::test(start_paused = true)]
@@ -60,14 +59,14 @@ async fn the_quiet_are_left_alone_until_their_window_ends_but_for_what_is_critic
     urgent.priority = Priority::Critical;
     let urgent = world.send(&urgent, &["email"]).await.remove(0);
     world.settle().await;
-    assert_eq!(world.status(&urgent).await, DeliveryStatus::Delivered);
-    assert_eq!(world.delivery(&id).await.reason, Some(StatusReason::DoNotDisturb));
+    assert_eq!(world.status(&urgent).await, Status::Delivered);
+    assert_eq!(world.delivery(&id).await.reason, Some(Reason::DoNotDisturb));
     for _ in 0..62 {
         world.lab.advance_seconds(60);
         world.lab.sweep().await;
         world.settle().await;
     }
-    assert_eq!(world.status(&id).await, DeliveryStatus::Delivered);
+    assert_eq!(world.status(&id).await, Status::Delivered);
     let at = world.post.handed()[1].at;
     let late = at.as_second() - 1_772_366_400 - 3_600;
     assert!((0..=75).contains(&late), "{late} s after the window");
@@ -89,9 +88,9 @@ async fn beyond_a_days_text_messages_the_next_waits_and_is_not_lost() {
     let mut waiting = 0;
     for id in &ids {
         let delivery = world.delivery(id).await;
-        if delivery.status == DeliveryStatus::Pending {
+        if delivery.status == Status::Pending {
             waiting += 1;
-            assert_eq!(delivery.reason, Some(StatusReason::Limited { limit: UserLimit::Daily }));
+            assert_eq!(delivery.reason, Some(Reason::Limited { limit: UserLimit::Daily }));
             assert_eq!(delivery.attempt, 0);
         }
     }
@@ -117,8 +116,8 @@ async fn fifty_an_hour_are_enough_for_anybody() {
     assert_eq!(world.post.handed().len(), 50);
     for id in &ids {
         let delivery = world.delivery(id).await;
-        if delivery.status == DeliveryStatus::Pending {
-            assert_eq!(delivery.reason, Some(StatusReason::Limited { limit: UserLimit::Hourly }));
+        if delivery.status == Status::Pending {
+            assert_eq!(delivery.reason, Some(Reason::Limited { limit: UserLimit::Hourly }));
         }
     }
 }

@@ -2,8 +2,7 @@
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::notifications::{
-    AttemptOutcome, CallbackKind, Class, DeliveryEvent, DeliveryStatus, IllegalTransition,
-    ProviderName, StatusReason,
+    AttemptOutcome, CallbackKind, Class, Event, IllegalTransition, ProviderName, Reason, Status,
 };
 use futures::future::join_all;
 use local::faults::Fault;
@@ -37,7 +36,7 @@ async fn a_result_is_written_with_what_leads_back_to_it() {
     let claimed = sending(&store, 1).await;
     let done = store.record(&claimed, &accepted_as("m-1"), 0, at(2), token).await.unwrap();
     let ApplyOutcome::Changed { before, after } = done else { panic!("{done:?}") };
-    assert_eq!((*before, after.status), (claimed.clone(), DeliveryStatus::Delivered));
+    assert_eq!((*before, after.status), (claimed.clone(), Status::Delivered));
     assert_eq!(store.delivery(&claimed.id).await.unwrap(), Some(*after.clone()));
     let found = store.delivery_by_reference(&provider(), "m-1").await.unwrap();
     assert_eq!(found.as_ref(), Some(&claimed.id));
@@ -45,7 +44,7 @@ async fn a_result_is_written_with_what_leads_back_to_it() {
     let pk = format!("n#{}", id(1).as_str());
     assert_eq!(expires(&lab, &pk, "delivery#email").await, Some(2 + 90 * DAY));
     // Saying it again changes nothing, whatever it is said from.
-    let word = DeliveryEvent::Sent { attempt: 1, outcome: accepted_as("m-1"), jitter: 0 };
+    let word = Event::Sent { attempt: 1, outcome: accepted_as("m-1"), jitter: 0 };
     let again = store.apply(&claimed.id, &word, at(3), token).await.unwrap();
     assert_eq!(again, ApplyOutcome::Unchanged(after.clone()));
     let again = store.record(&claimed, &accepted_as("m-1"), 0, at(3), token).await.unwrap();
@@ -75,7 +74,7 @@ async fn an_attempt_that_is_not_at_hand_is_refused_and_leads_nowhere() {
     let lab = Lab::new();
     let store = notifications(&lab);
     let claimed = sending(&store, 1).await;
-    let event = DeliveryEvent::Sent { attempt: 2, outcome: accepted_as("m-2"), jitter: 0 };
+    let event = Event::Sent { attempt: 2, outcome: accepted_as("m-2"), jitter: 0 };
     let came = store.apply(&claimed.id, &event, at(2), token).await.unwrap();
     let stale = IllegalTransition::StaleAttempt { sent: 2, current: 1 };
     assert_eq!(came, ApplyOutcome::Illegal(stale, Box::new(claimed.clone())));
@@ -90,15 +89,12 @@ async fn a_result_that_comes_after_an_opt_out_is_decided_by_both() {
     let lab = Lab::new();
     let store = notifications(&lab);
     let claimed = sending(&store, 1).await;
-    let withdrawn = DeliveryEvent::Withdrawn { reason: StatusReason::Cancelled };
+    let withdrawn = Event::Withdrawn { reason: Reason::Cancelled };
     apply_event(&store, &claimed.id, withdrawn, at(2)).await;
     // Whoever sends does not know of it.
     let came = store.record(&claimed, &refused(Class::Outage), 0, at(3), token).await.unwrap();
     let ApplyOutcome::Changed { after, .. } = came else { panic!("{came:?}") };
-    assert_eq!(
-        (after.status, after.reason.clone()),
-        (DeliveryStatus::Cancelled, Some(StatusReason::Cancelled))
-    );
+    assert_eq!((after.status, after.reason.clone()), (Status::Cancelled, Some(Reason::Cancelled)));
     assert_eq!(store.delivery(&claimed.id).await.unwrap(), Some(*after));
 }
 
@@ -107,11 +103,8 @@ async fn everything_that_happens_at_once_happens() {
     let lab = Lab::new();
     let store = notifications(&lab);
     let delivery = pending(&store, 1).await;
-    let events: Vec<DeliveryEvent> = (1..=5)
-        .map(|minute| DeliveryEvent::Deferred {
-            until: at(60 * minute),
-            reason: StatusReason::DoNotDisturb,
-        })
+    let events: Vec<Event> = (1..=5)
+        .map(|minute| Event::Deferred { until: at(60 * minute), reason: Reason::DoNotDisturb })
         .collect();
     let applied = events.iter().map(|event| store.apply(&delivery.id, event, at(0), token));
     let changed = |came: &ApplyOutcome| matches!(came, ApplyOutcome::Changed { .. });
@@ -121,12 +114,7 @@ async fn everything_that_happens_at_once_happens() {
     let stored = store.delivery(&delivery.id).await.unwrap().unwrap();
     assert_eq!(stored.version, delivery.version + 5);
     let repeats = (0..5).map(|_| {
-        store.apply(
-            &delivery.id,
-            &DeliveryEvent::Withdrawn { reason: StatusReason::Cancelled },
-            at(1),
-            token,
-        )
+        store.apply(&delivery.id, &Event::Withdrawn { reason: Reason::Cancelled }, at(1), token)
     });
     let repeats = join_all(repeats).await;
     assert_eq!(repeats.iter().filter(|came| changed(came.as_ref().unwrap())).count(), 1);
@@ -151,13 +139,9 @@ async fn a_callback_is_heard_once() {
     let store = notifications(&lab);
     let claimed = sending(&store, 1).await;
     store.record(&claimed, &accepted_as("m"), 0, at(2), token).await.unwrap();
-    let bounced =
-        DeliveryEvent::CalledBack { kind: CallbackKind::Bounced { hard: true }, at: at(5) };
+    let bounced = Event::CalledBack { kind: CallbackKind::Bounced { hard: true }, at: at(5) };
     let after = apply_event(&store, &claimed.id, bounced.clone(), at(6)).await;
-    assert_eq!(
-        (after.status, after.class),
-        (DeliveryStatus::Failed, Some(Class::InvalidRecipient))
-    );
+    assert_eq!((after.status, after.class), (Status::Failed, Some(Class::InvalidRecipient)));
     let again = store.apply(&claimed.id, &bounced, at(7), token).await.unwrap();
     assert_eq!(again, ApplyOutcome::Unchanged(Box::new(after)));
 }
@@ -169,10 +153,10 @@ async fn a_letter_is_replayed_once_and_its_notification_kept_for_it() {
     let letter = dead(&store, 1, "email", Class::Outage, at(5)).await;
     let pk = format!("n#{}", id(1).as_str());
     assert_eq!(expires(&lab, &pk, "notification").await, Some(120 * DAY));
-    let replayed = DeliveryEvent::Replayed { replay: "one".to_owned() };
+    let replayed = Event::Replayed { replay: "one".to_owned() };
     let late = at(80 * DAY);
     let after = apply_event(&store, &letter.id, replayed.clone(), late).await;
-    assert_eq!(after.status, DeliveryStatus::Pending);
+    assert_eq!(after.status, Status::Pending);
     assert_eq!(expires(&lab, &pk, "notification").await, Some(200 * DAY));
     assert_eq!(expires(&lab, &pk, "delivery#email").await, None);
     let again = store.apply(&letter.id, &replayed, late, token).await.unwrap();
@@ -194,7 +178,7 @@ async fn a_letter_whose_notification_is_gone_is_not_replayed() {
     let delete = lab.aws().dynamodb().delete_item().table_name(lab.table("NotificationsTable"));
     let delete = delete.key("pk", AttributeValue::S(format!("n#{}", id(1).as_str())));
     delete.key("sk", AttributeValue::S("notification".to_owned())).send().await.unwrap();
-    let replayed = DeliveryEvent::Replayed { replay: "one".to_owned() };
+    let replayed = Event::Replayed { replay: "one".to_owned() };
     let came = store.apply(&letter.id, &replayed, at(6), token).await.unwrap();
     assert_eq!(came, ApplyOutcome::NotFound);
     assert_eq!(store.delivery(&letter.id).await.unwrap(), Some(letter));

@@ -1,8 +1,8 @@
 //! Claims: one winner, and only as long as everything is as it was decided by.
 
 use domain::notifications::{
-    ChangeSource, DeliveryEvent, DeliveryStatus, IllegalTransition, Preferences, StatusReason,
-    Suppression, SuppressionReason,
+    ChangeSource, Event, IllegalTransition, Preferences, Reason, Status, Suppression,
+    SuppressionReason,
 };
 use futures::future::join_all;
 use local::faults::Fault;
@@ -33,7 +33,7 @@ async fn a_claim_is_written_as_the_domain_decides() {
     let ClaimOutcome::Won(claimed) = store.claim(wanted, at(1), &token()).await.unwrap() else {
         panic!("nobody else wants it")
     };
-    assert_eq!((claimed.status, claimed.attempt), (DeliveryStatus::Sending, 1));
+    assert_eq!((claimed.status, claimed.attempt), (Status::Sending, 1));
     assert_eq!(claimed.rendering, Some(rendering));
     assert_eq!(store.delivery(&delivery.id).await.unwrap(), Some(*claimed));
 }
@@ -125,7 +125,7 @@ async fn no_claim_follows_an_opt_out() {
         assert_eq!(saved.unwrap(), SaveOutcome::Saved);
         let stored = store.delivery(&delivery.id).await.unwrap().unwrap();
         match claimed {
-            ClaimOutcome::Won(_) => assert_eq!(stored.status, DeliveryStatus::Sending),
+            ClaimOutcome::Won(_) => assert_eq!(stored.status, Status::Sending),
             ClaimOutcome::RecipientChanged => assert_eq!(stored, delivery),
             other @ (ClaimOutcome::Conflict
             | ClaimOutcome::Suppressed(_)
@@ -176,13 +176,10 @@ async fn what_the_domain_refuses_is_not_written() {
     let done = store.record(&sent, &accepted_as("r"), 0, at(2), token).await.unwrap();
     let ApplyOutcome::Changed { after, .. } = done else { panic!("{done:?}") };
     let came = claim(&store, &after, &Recipient::default(), "you").await;
-    assert_eq!(
-        came,
-        ClaimOutcome::Illegal(IllegalTransition::WrongStatus(DeliveryStatus::Delivered))
-    );
+    assert_eq!(came, ClaimOutcome::Illegal(IllegalTransition::WrongStatus(Status::Delivered)));
     let later = notification(2, "ada");
     let delivery = super::accept(&store, &later, &["email"]).await;
-    let event = DeliveryEvent::Deferred { until: at(60), reason: StatusReason::DoNotDisturb };
+    let event = Event::Deferred { until: at(60), reason: Reason::DoNotDisturb };
     let waits = super::apply_event(&store, &delivery.id, event, at(0)).await;
     let came = claim(&store, &waits, &Recipient::default(), "me").await;
     assert_eq!(came, ClaimOutcome::Illegal(IllegalTransition::TooEarly));

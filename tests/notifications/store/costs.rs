@@ -1,7 +1,7 @@
 //! What the path of a notification costs at the store: what the table in its documentation says.
 
 use domain::notifications::rate::{Grant, SlotCounters, grant};
-use domain::notifications::{DeliveryEvent, Priority, StatusReason};
+use domain::notifications::{Event, Priority, Reason};
 use notifications::store::{Acceptance, AttemptClaim, ClaimOutcome, CountedEvent};
 use store::capacity::{CapacityUsed, metered};
 use store::idempotency::{IdempotentRequest, StoredResponse};
@@ -72,7 +72,7 @@ async fn each_step_is_one_call() {
     ] {
         assert_eq!(capacity, CapacityUsed { calls: 1, units: f64::from(units) }, "{step}");
     }
-    let event = DeliveryEvent::Withdrawn { reason: StatusReason::Cancelled };
+    let event = Event::Withdrawn { reason: Reason::Cancelled };
     let (_, applying) = cost(store.apply(&all[1].id, &event, at(3), token)).await;
     assert_eq!(applying, CapacityUsed { calls: 2, units: 5.0 });
 }

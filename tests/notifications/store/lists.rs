@@ -3,7 +3,7 @@
 use domain::Timestamp;
 use domain::notifications::due::DueBucket;
 use domain::notifications::{
-    Channel, Class, DeadLetterFilter, Delivery, DeliveryEvent, Notification, StatusReason,
+    Channel, Class, DeadLetterFilter, Delivery, Event, Notification, Reason,
 };
 use notifications::store::ListedDelivery;
 use notifications::store::Notifications;
@@ -90,21 +90,16 @@ async fn what_has_moved_meanwhile_is_not_released() {
     let seen = in_bucket(&store, &delivery).await.remove(0);
     // Another time of the same minute, and one of another.
     for until in [3_630, 7_200] {
-        let event =
-            DeliveryEvent::Deferred { until: at(until), reason: StatusReason::DoNotDisturb };
+        let event = Event::Deferred { until: at(until), reason: Reason::DoNotDisturb };
         let moved = apply_event(&store, &delivery.id, event, at(10)).await;
         store.move_to_pending(&seen).await.unwrap();
         let found = in_bucket(&store, &moved).await;
         assert_eq!((found.len(), found[0].at), (1, at(until)));
     }
     assert!(in_bucket(&store, &delivery).await.is_empty());
-    let gone = apply_event(
-        &store,
-        &delivery.id,
-        DeliveryEvent::Withdrawn { reason: StatusReason::Cancelled },
-        at(11),
-    )
-    .await;
+    let gone =
+        apply_event(&store, &delivery.id, Event::Withdrawn { reason: Reason::Cancelled }, at(11))
+            .await;
     assert!(in_bucket(&store, &gone).await.is_empty());
     store.move_to_pending(&seen).await.unwrap();
     assert!(on_lists(&store, at(9_000), false).await.is_empty());
@@ -116,8 +111,7 @@ async fn a_delay_of_a_quarter_of_an_hour_is_no_bucket() {
     let store = notifications(&lab);
     let delivery = pending(&store, 1).await;
     for (until, bucket) in [(900, false), (901, true), (300, false)] {
-        let event =
-            DeliveryEvent::Deferred { until: at(until), reason: StatusReason::DoNotDisturb };
+        let event = Event::Deferred { until: at(until), reason: Reason::DoNotDisturb };
         let waits = apply_event(&store, &delivery.id, event, at(0)).await;
         assert_eq!(in_bucket(&store, &waits).await.len(), usize::from(bucket), "{until}");
         let listed = on_lists(&store, at(until + 1), false).await;
@@ -170,7 +164,7 @@ async fn what_is_replayed_is_no_letter_any_more() {
     let filter = DeadLetterFilter::default();
     let found = store.dead_letters(&filter, 10, None).await.unwrap().items;
     assert_eq!((found.len(), &found[0].id, found[0].class), (1, &letter.id, Class::Outage));
-    let replayed = DeliveryEvent::Replayed { replay: "one".to_owned() };
+    let replayed = Event::Replayed { replay: "one".to_owned() };
     apply_event(&store, &letter.id, replayed, at(6)).await;
     assert!(store.dead_letters(&filter, 10, None).await.unwrap().items.is_empty());
     assert_eq!(on_lists(&store, at(7), false).await.len(), 1);

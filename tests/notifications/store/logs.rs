@@ -1,6 +1,6 @@
 //! What is someone's: their log, and what waits for them.
 
-use domain::notifications::{DeliveryEvent, DeliveryId, Endpoint, Notification, StatusReason};
+use domain::notifications::{DeliveryId, Endpoint, Event, Notification, Reason};
 use notifications::store::DeliverySnapshot;
 use notifications::store::Notifications;
 use tests::Lab;
@@ -76,8 +76,8 @@ async fn a_delivery_waits_for_its_person_until_it_ends() {
     claim(&store, &near, &store.recipient(&user("ada")).await.unwrap(), "me").await;
     assert_eq!(waiting(&store, "ada").await, ids, "what is being sent may have to wait again");
     for ended in &ids[1..] {
-        let reason = StatusReason::Cancelled;
-        apply_event(&store, ended, DeliveryEvent::Withdrawn { reason }, at(2)).await;
+        let reason = Reason::Cancelled;
+        apply_event(&store, ended, Event::Withdrawn { reason }, at(2)).await;
     }
     assert_eq!(waiting(&store, "ada").await, [ids[0].clone(), ids[2].clone()]);
     assert_eq!(waiting(&store, "bob").await, [delivery_id(3, "email")]);

@@ -27,7 +27,6 @@ pub(crate) struct Breakers {
 }
 
 impl Breakers {
-    /// Reads every breaker.
     pub(crate) async fn read(&self, state: &State) -> Result<(), Failure> {
         let names: Vec<ProviderName> = state.providers.all().filter_map(provider_name).collect();
         let breakers = state.notifications.breakers(&names).await?;

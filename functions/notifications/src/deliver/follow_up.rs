@@ -5,8 +5,8 @@ use boundary::telemetry::Trace;
 use domain::Failure;
 use domain::notifications::due::{Schedule, schedule};
 use domain::notifications::{
-    Address, Class, DeadLetter, Delivery, DeliveryEvent, DeliveryStatus, Endpoint, Notification,
-    Remedy, SendOutcome, Suppression,
+    Address, Class, DeadLetter, Delivery, Endpoint, Event, Notification, Remedy, SendOutcome,
+    Status, Suppression,
 };
 
 use crate::deliver::process::Outcome;
@@ -16,7 +16,7 @@ use crate::deliver::{State, metrics};
 pub(crate) async fn apply(
     state: &State,
     snapshot: &DeliverySnapshot,
-    event: &DeliveryEvent,
+    event: &Event,
     trace: &Trace,
 ) -> Result<Outcome, Failure> {
     let now = state.now();
@@ -44,20 +44,20 @@ pub(crate) async fn follow_up(
         metrics::status_changed(&after);
     }
     match after.status {
-        DeliveryStatus::Pending if changed || is_only_message(state, &after) => {
+        Status::Pending if changed || is_only_message(state, &after) => {
             enqueue(state, &after, trace).await
         }
-        DeliveryStatus::Failed => send_to_dead_letters(state, notification, &after).await,
-        DeliveryStatus::Delivered if changed => {
+        Status::Failed => send_to_dead_letters(state, notification, &after).await,
+        Status::Delivered if changed => {
             count_sent(state, &after, trace).await;
             Ok(())
         }
-        DeliveryStatus::Pending
-        | DeliveryStatus::Sending
-        | DeliveryStatus::Delivered
-        | DeliveryStatus::Suppressed
-        | DeliveryStatus::Cancelled
-        | DeliveryStatus::Unknown => Ok(()),
+        Status::Pending
+        | Status::Sending
+        | Status::Delivered
+        | Status::Suppressed
+        | Status::Cancelled
+        | Status::Unknown => Ok(()),
     }
 }
 

@@ -19,7 +19,6 @@ use crate::deliver::send::passes_limits;
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// Notifications of an hour.
 const HOURLY: i64 = 50;
 
 static HOUR: LazyLock<Arc<Rule>> = LazyLock::new(|| rule("hour", HOURLY, HOUR_MS));

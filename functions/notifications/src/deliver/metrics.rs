@@ -3,29 +3,27 @@
 use boundary::telemetry::{Unit, measure, measure_of};
 use domain::Timestamp;
 use domain::notifications::{
-    BreakerState, Class, Delivery, DeliveryStatus, Priority, ProviderName, SendOutcome,
-    StatusReason, UserLimit,
+    BreakerState, Class, Delivery, Priority, ProviderName, Reason, SendOutcome, Status, UserLimit,
 };
 
-/// A change that was written.
 pub(crate) fn status_changed(delivery: &Delivery) {
     let channel = ("Channel", delivery.channel().name().to_owned());
     match delivery.status {
-        DeliveryStatus::Delivered => count_by("NotificationsSent", channel),
-        DeliveryStatus::Pending => {
+        Status::Delivered => count_by("NotificationsSent", channel),
+        Status::Pending => {
             let reason = delivery.reason.as_ref().map_or("none", reason);
             count_by("NotificationsDeferred", ("Reason", reason.to_owned()));
         }
-        DeliveryStatus::Failed => {
+        Status::Failed => {
             let class = delivery.class.map_or("none", Class::name);
             count_by("NotificationsFailed", ("Class", class.to_owned()));
         }
-        DeliveryStatus::Unknown => count_by("NotificationsUnknown", channel),
-        DeliveryStatus::Suppressed => {
+        Status::Unknown => count_by("NotificationsUnknown", channel),
+        Status::Suppressed => {
             let reason = delivery.reason.as_ref().map_or("none", reason);
             count_by("NotificationsSuppressed", ("Reason", reason.to_owned()));
         }
-        DeliveryStatus::Sending | DeliveryStatus::Cancelled => {}
+        Status::Sending | Status::Cancelled => {}
     }
 }
 
@@ -65,27 +63,27 @@ fn count_by(name: &'static str, dimension: (&'static str, String)) {
     measure_of(name, Unit::Count, 1.0, vec![dimension]);
 }
 
-const fn reason(reason: &StatusReason) -> &'static str {
+const fn reason(reason: &Reason) -> &'static str {
     match reason {
-        StatusReason::Scheduled => "scheduled",
-        StatusReason::DoNotDisturb => "quiet",
-        StatusReason::Limited { limit: UserLimit::Hourly } => "hourly-limit",
-        StatusReason::Limited { limit: UserLimit::Daily } => "daily-limit",
-        StatusReason::ProviderDown { .. } => "provider-down",
-        StatusReason::ProviderBusy { .. } => "provider-busy",
-        StatusReason::Backoff { .. } => "backoff",
-        StatusReason::Repeated { .. } => "repeated",
-        StatusReason::Replayed => "replayed",
-        StatusReason::OptedOut { .. } => "opted-out",
-        StatusReason::Expired { .. } => "expired",
-        StatusReason::AddressGone => "address-gone",
-        StatusReason::AddressSuppressed { .. } => "address-suppressed",
-        StatusReason::Cancelled => "cancelled",
-        StatusReason::GivenUp { .. } => "given-up",
-        StatusReason::Uncertain { .. } => "uncertain",
-        StatusReason::Bounced { .. } => "bounced",
-        StatusReason::NoProvider => "no-provider",
-        StatusReason::Unrenderable { .. } => "unrenderable",
+        Reason::Scheduled => "scheduled",
+        Reason::DoNotDisturb => "quiet",
+        Reason::Limited { limit: UserLimit::Hourly } => "hourly-limit",
+        Reason::Limited { limit: UserLimit::Daily } => "daily-limit",
+        Reason::ProviderDown { .. } => "provider-down",
+        Reason::ProviderBusy { .. } => "provider-busy",
+        Reason::Backoff { .. } => "backoff",
+        Reason::Repeated { .. } => "repeated",
+        Reason::Replayed => "replayed",
+        Reason::OptedOut { .. } => "opted-out",
+        Reason::Expired { .. } => "expired",
+        Reason::AddressGone => "address-gone",
+        Reason::AddressSuppressed { .. } => "address-suppressed",
+        Reason::Cancelled => "cancelled",
+        Reason::GivenUp { .. } => "given-up",
+        Reason::Uncertain { .. } => "uncertain",
+        Reason::Bounced { .. } => "bounced",
+        Reason::NoProvider => "no-provider",
+        Reason::Unrenderable { .. } => "unrenderable",
     }
 }
 

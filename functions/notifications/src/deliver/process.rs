@@ -6,8 +6,8 @@ use boundary::telemetry::Trace;
 use domain::accounts::UserId;
 use domain::notifications::due::spread;
 use domain::notifications::{
-    Address, AddressState, DeliveryDecision, DeliveryEvent, DeliveryId, DeliveryStatus, Facts,
-    LimitVerdict, ProviderState, StatusReason, decide,
+    Address, AddressState, DeliveryDecision, DeliveryId, Event, Facts, LimitVerdict, ProviderState,
+    Reason, Status, decide,
 };
 use domain::{Failure, Timestamp};
 
@@ -20,7 +20,6 @@ const MAX_TRIES: usize = 6;
 /// Those who wait for a provider to work again come back within so long of each other.
 const CROWD_MS: u64 = 5_000;
 
-/// What came of a round.
 pub(crate) enum Outcome {
     /// There is nothing more to do.
     Done,
@@ -48,7 +47,7 @@ pub(crate) async fn process(
         let Some(snapshot) = state.notifications.load(id, hint.as_ref()).await? else {
             return Ok(());
         };
-        if snapshot.delivery.status == DeliveryStatus::Failed && message.receive_count > 1 {
+        if snapshot.delivery.status == Status::Failed && message.receive_count > 1 {
             // Whoever had the message before may have stopped before its letter was kept.
             return follow_up::send_to_dead_letters(
                 state,
@@ -113,26 +112,24 @@ pub(crate) async fn apply_decision(
     let event = match decision {
         DeliveryDecision::Ignore => return Ok(Outcome::Done),
         DeliveryDecision::Send { .. } => return Ok(Outcome::Retry),
-        DeliveryDecision::Suppress { reason } => DeliveryEvent::Suppressed { reason },
-        DeliveryDecision::DeadLetter { class, reason } => {
-            DeliveryEvent::DeadLettered { class, reason }
-        }
+        DeliveryDecision::Suppress { reason } => Event::Suppressed { reason },
+        DeliveryDecision::DeadLetter { class, reason } => Event::DeadLettered { class, reason },
         DeliveryDecision::Defer { until, reason } => {
-            DeliveryEvent::Deferred { until: staggered(snapshot, until, &reason), reason }
+            Event::Deferred { until: staggered(snapshot, until, &reason), reason }
         }
     };
     follow_up::apply(state, snapshot, &event, trace).await
 }
 
 /// A deferral's end, a little apart from everybody else's; one that was decided before stays as it is.
-fn staggered(snapshot: &DeliverySnapshot, until: Timestamp, reason: &StatusReason) -> Timestamp {
+fn staggered(snapshot: &DeliverySnapshot, until: Timestamp, reason: &Reason) -> Timestamp {
     let id = &snapshot.delivery.id;
     if until == snapshot.delivery.ready_at {
         return until;
     }
-    let later = if matches!(reason, StatusReason::DoNotDisturb | StatusReason::Limited { .. }) {
+    let later = if matches!(reason, Reason::DoNotDisturb | Reason::Limited { .. }) {
         spread(until, snapshot.notification.priority, id)
-    } else if matches!(reason, StatusReason::ProviderDown { .. }) {
+    } else if matches!(reason, Reason::ProviderDown { .. }) {
         let ms = i64::try_from(id.stable_hash() % CROWD_MS).unwrap_or(0);
         Timestamp::from_millisecond(until.as_millisecond() + ms).unwrap_or(until)
     } else {

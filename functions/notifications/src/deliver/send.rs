@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::store::{AttemptClaim, ClaimOutcome, DeliverySnapshot};
 use boundary::telemetry::Trace;
 use domain::notifications::{
-    Address, Class, Delivery, DeliveryDecision, DeliveryEvent, LimitVerdict, Priority,
-    ProviderName, SendOutcome, StatusReason, do_not_disturb_until,
+    Address, Class, Delivery, DeliveryDecision, Event, LimitVerdict, Priority, ProviderName,
+    Reason, SendOutcome, do_not_disturb_until,
 };
 use domain::{Failure, Timestamp};
 use providers::Provider;
@@ -36,7 +36,7 @@ pub(crate) async fn send(
     let text = match render::render(state, snapshot).await? {
         Ok(text) => text,
         Err(error) => {
-            let reason = StatusReason::Unrenderable { reason: error };
+            let reason = Reason::Unrenderable { reason: error };
             let given_up = DeliveryDecision::DeadLetter { class: Class::Content, reason };
             return apply_decision(state, snapshot, given_up, trace).await;
         }
@@ -82,8 +82,8 @@ pub(crate) async fn send(
             Ok(Outcome::Done)
         }
         ClaimOutcome::Suppressed(suppression) => {
-            let reason = StatusReason::AddressSuppressed { reason: suppression.reason };
-            follow_up::apply(state, snapshot, &DeliveryEvent::Suppressed { reason }, trace).await
+            let reason = Reason::AddressSuppressed { reason: suppression.reason };
+            follow_up::apply(state, snapshot, &Event::Suppressed { reason }, trace).await
         }
         ClaimOutcome::Conflict | ClaimOutcome::RecipientChanged | ClaimOutcome::Illegal(_) => {
             Ok(Outcome::Retry)
@@ -91,7 +91,6 @@ pub(crate) async fn send(
     }
 }
 
-/// What is said to whom.
 struct ClaimedSend<'a> {
     address: &'a Address,
     name: &'a ProviderName,
@@ -114,8 +113,8 @@ async fn call_provider(
     let (Some(provider), true) = (provider, in_time) else {
         // Nobody was spoken to: the attempt is given back.
         let until = retry_at(state.now());
-        let reason = StatusReason::ProviderBusy { provider: name.clone() };
-        let event = DeliveryEvent::Released { attempt: claimed.attempt, until, reason };
+        let reason = Reason::ProviderBusy { provider: name.clone() };
+        let event = Event::Released { attempt: claimed.attempt, until, reason };
         let token = || state.token();
         let applied = state.notifications.apply_from(claimed, &event, state.now(), token).await?;
         return follow_up::follow_up(state, &snapshot.notification, applied, trace).await;
@@ -156,7 +155,7 @@ async fn defer_while_busy(
     trace: &Trace,
 ) -> Result<Outcome, Failure> {
     let until = snapshot.notification.expires_at.map_or(until, |at| at.min(until));
-    let reason = StatusReason::ProviderBusy { provider: name.clone() };
+    let reason = Reason::ProviderBusy { provider: name.clone() };
     apply_decision(state, snapshot, DeliveryDecision::Defer { until, reason }, trace).await
 }
 

@@ -48,9 +48,7 @@ pub(crate) enum Slot {
 
 /// What asking for a slot comes to.
 pub(crate) enum SlotOutcome {
-    /// It is ours.
     Slot(Slot),
-    /// There is none before then.
     Later(Timestamp),
 }
 

@@ -8,12 +8,11 @@ use boundary::telemetry::{Trace, Unit, measure};
 use domain::Failure;
 use domain::accounts::UserId;
 use domain::notifications::{
-    AddressState, DeliveryEvent, DeliveryId, Facts, LimitVerdict, StatusReason, stop_reason,
+    AddressState, DeliveryId, Event, Facts, LimitVerdict, Reason, stop_reason,
 };
 
 use crate::deliver::State;
 
-/// Deliveries read at once.
 const PAGE: i32 = 100;
 
 /// Takes back whatever waits for `user` and has to end.
@@ -39,7 +38,7 @@ async fn withdraw_one(
 ) -> Result<(), Failure> {
     let Some(snapshot) = state.notifications.load(id, Some(user)).await? else { return Ok(()) };
     let Some(reason) = opt_out_reason(state, &snapshot) else { return Ok(()) };
-    let (event, token) = (DeliveryEvent::Withdrawn { reason }, || state.token());
+    let (event, token) = (Event::Withdrawn { reason }, || state.token());
     let now = state.now();
     let applied = state.notifications.apply_from(&snapshot.delivery, &event, now, token).await?;
     if matches!(applied, ApplyOutcome::Changed { .. }) {
@@ -49,7 +48,7 @@ async fn withdraw_one(
 }
 
 /// The opt-out that stands against it, if one does. What has expired ends by itself.
-fn opt_out_reason(state: &State, snapshot: &DeliverySnapshot) -> Option<StatusReason> {
+fn opt_out_reason(state: &State, snapshot: &DeliverySnapshot) -> Option<Reason> {
     let facts = Facts {
         notification: &snapshot.notification,
         delivery: &snapshot.delivery,
@@ -58,6 +57,5 @@ fn opt_out_reason(state: &State, snapshot: &DeliverySnapshot) -> Option<StatusRe
         verdict: LimitVerdict::Within,
         providers: &[],
     };
-    stop_reason(&facts, state.now())
-        .filter(|reason| matches!(reason, StatusReason::OptedOut { .. }))
+    stop_reason(&facts, state.now()).filter(|reason| matches!(reason, Reason::OptedOut { .. }))
 }

@@ -16,8 +16,8 @@ use boundary::openapi::{DescribeArgument, Entry};
 use boundary::telemetry::{Unit, measure, measure_of};
 use domain::accounts::UserId;
 use domain::notifications::{
-    Address, Callback, CallbackKind, ChangeSource, Delivery, DeliveryEvent, Endpoint, OptOut,
-    Preferences, ProviderName, Suppression,
+    Address, Callback, CallbackKind, ChangeSource, Delivery, Endpoint, Event, OptOut, Preferences,
+    ProviderName, Suppression,
 };
 use http::request::Parts;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -120,7 +120,7 @@ async fn apply_callback(
         return Ok(false);
     }
     let kind = callback.kind;
-    let event = DeliveryEvent::CalledBack { kind, at: callback.at.min(call.now) };
+    let event = Event::CalledBack { kind, at: callback.at.min(call.now) };
     let token = || app.entropy.token();
     let applied = app.notifications.apply_from(&known, &event, call.now, token).await?;
     let (delivery, is_new) = match applied {

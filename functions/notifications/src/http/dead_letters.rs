@@ -10,7 +10,7 @@ use crate::store::ApplyOutcome;
 use boundary::http::{Call, Cursor, Json, Operation, Problem, Query, State};
 use domain::accounts::Role;
 use domain::notifications::{
-    Class, DeadLetterFilter, Delivery, DeliveryEvent, DeliveryId, Transition, transition,
+    Class, DeadLetterFilter, Delivery, DeliveryId, Event, Transition, transition,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -179,7 +179,7 @@ async fn replay_one(
     id: &DeliveryId,
     body: &ReplayBody,
 ) -> Result<Option<Option<Delivery>>, Problem> {
-    let event = DeliveryEvent::Replayed { replay: body.name.clone() };
+    let event = Event::Replayed { replay: body.name.clone() };
     if body.dry_run {
         let found = app.notifications.delivery(id).await?;
         let would = found.is_some_and(|delivery| {

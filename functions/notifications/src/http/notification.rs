@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::store::{ApplyOutcome, NotificationRecord};
 use boundary::http::{Call, Caller, Json, Operation, Problem, State};
 use domain::accounts::Role;
-use domain::notifications::{DeliveryEvent, Rejected, StatusReason};
+use domain::notifications::{Event, Reason, Rejected};
 
 use super::FoundNotification;
 use super::view::NotificationView;
@@ -46,7 +46,7 @@ pub(super) async fn cancel(
     call: Call,
     FoundNotification(mut record): FoundNotification,
 ) -> Result<Json<NotificationView>, Problem> {
-    let event = DeliveryEvent::Withdrawn { reason: StatusReason::Cancelled };
+    let event = Event::Withdrawn { reason: Reason::Cancelled };
     for delivery in &mut record.deliveries {
         let token = || app.entropy.token();
         match app.notifications.apply_from(delivery, &event, call.now, token).await? {

@@ -4,7 +4,7 @@ use crate::store::{Acceptance, Recipient};
 use boundary::http::Problem;
 use domain::Timestamp;
 use domain::notifications::{
-    AddressState, Channel, ContentSource, Delivery, DeliveryEvent, Endpoint, Facts, LimitVerdict,
+    AddressState, Channel, ContentSource, Delivery, Endpoint, Event, Facts, LimitVerdict,
     Notification, RenderError, Submission, TemplateVersion, Transition, stop_reason, transition,
 };
 
@@ -12,9 +12,7 @@ use crate::http::state::App;
 
 /// What is going to be said.
 pub(crate) enum ResolvedContent {
-    /// A template.
     Version(Box<TemplateVersion>),
-    /// The caller's own.
     Inline(Vec<Channel>),
 }
 
@@ -150,7 +148,7 @@ fn checked(
         providers: &[],
     };
     let Some(reason) = stop_reason(&facts, now) else { return delivery };
-    match transition(&delivery, &DeliveryEvent::Suppressed { reason }, now) {
+    match transition(&delivery, &Event::Suppressed { reason }, now) {
         Transition::Changed(after) => *after,
         Transition::Unchanged | Transition::Illegal(_) => delivery,
     }

@@ -94,7 +94,6 @@ pub(super) async fn preview(
     Ok(Json(PreviewView { version: version.number, previews }))
 }
 
-/// The channel of that name.
 pub(crate) fn parse_channel(name: &str) -> Result<Channel, Problem> {
     let found = Channel::ALL.into_iter().find(|channel| channel.name() == name);
     found.ok_or_else(|| Problem::field("channel", "`email`, `sms` or `push`"))

@@ -11,9 +11,7 @@ use boundary::{Entropy, Host, Misconfigured};
 use domain::accounts::{Principal, Role, UserId};
 use domain::notifications::due::{Schedule, schedule};
 use domain::notifications::token::KeyRing;
-use domain::notifications::{
-    Delivery, DeliveryStatus, Rejected, Template, TemplateId, TemplateVersion,
-};
+use domain::notifications::{Delivery, Rejected, Status, Template, TemplateId, TemplateVersion};
 use domain::{Failure, Timestamp};
 use futures::{StreamExt, stream};
 use messaging::{DeliveryQueues, DueTopic};
@@ -30,7 +28,6 @@ const MAX_VERSIONS: usize = 200;
 const BATCH: usize = 10;
 const CONCURRENCY: usize = 8;
 
-/// What the handlers share.
 #[derive(Debug)]
 pub struct App {
     pub(crate) notifications: Notifications,
@@ -71,7 +68,7 @@ impl App {
     /// queue keeps it back, the sweep says.
     pub(crate) async fn enqueue(&self, deliveries: &[Delivery], call: &Call) {
         let (mut due, mut later) = (Vec::new(), Vec::new());
-        for delivery in deliveries.iter().filter(|it| it.status == DeliveryStatus::Pending) {
+        for delivery in deliveries.iter().filter(|it| it.status == Status::Pending) {
             match schedule(delivery.ready_at, call.now) {
                 Schedule::Queue { delay_seconds: 0 } => due.push(delivery),
                 Schedule::Queue { delay_seconds } => later.push((delivery, delay_seconds)),
@@ -134,7 +131,6 @@ impl App {
         templates.insert(template.id.clone(), (now, template.clone()));
     }
 
-    /// A version of a template.
     pub(crate) async fn version(
         &self,
         id: &TemplateId,

@@ -22,7 +22,6 @@ use version::VersionView;
 /// A template may change under our hands so often.
 const TRIES: usize = 5;
 
-/// Versions on one page.
 const SHOWN: u32 = 20;
 
 /// Which part of a template.

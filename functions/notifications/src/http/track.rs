@@ -12,7 +12,7 @@ use boundary::http::{Call, Operation, Path, Problem, State};
 use boundary::openapi::DescribeArgument;
 use domain::notifications::engagement::{Actor, TrackedRequest, label};
 use domain::notifications::token::{InvalidToken, TokenClaim, TokenScope};
-use domain::notifications::{DeliveryId, DeliveryStatus};
+use domain::notifications::{DeliveryId, Status};
 use domain::{Failure, Timestamp};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode, header};
@@ -21,7 +21,6 @@ use super::TokenPath;
 use crate::http::header as text_of;
 use crate::http::state::App;
 
-/// One transparent pixel.
 const PIXEL: [u8; 43] = *b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\
       \x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;";
 
@@ -143,7 +142,7 @@ async fn count(
     let Some(delivery) = app.notifications.delivery(id).await? else { return Ok(()) };
     // Results are those of templates; the caller's own words have none.
     let Some(rendering) = &delivery.rendering else { return Ok(()) };
-    let arrived = delivery.ended_at.filter(|_| delivery.status == DeliveryStatus::Delivered);
+    let arrived = delivery.ended_at.filter(|_| delivery.status == Status::Delivered);
     let visit = TrackedRequest {
         user_agent: visitor.user_agent.as_deref(),
         purpose: visitor.purpose.as_deref(),

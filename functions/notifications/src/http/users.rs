@@ -58,7 +58,7 @@ pub(crate) struct PreferencesBody {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct PreferencesView {
     #[serde(flatten)]
-    into_domain: PreferencesBody,
+    preferences: PreferencesBody,
     /// What was switched off or on: `what`, `channel`, `category`, `on`, `by` and `at`, oldest first.
     history: Vec<Value>,
     /// Grows with every change.
@@ -127,11 +127,11 @@ pub(super) async fn save_preferences(
     Json(body): Json<PreferencesBody>,
     replaced: IfMatchResult,
 ) -> Result<Versioned<Json<PreferencesView>>, Problem> {
-    let into_domain = body.into_domain().validated()?;
+    let replacement = body.into_domain().validated()?;
     for _ in 0..TRIES {
         let before = app.notifications.recipient(&user).await?.preferences;
         check_version(&replaced, before.version)?;
-        let after = before.updated(into_domain.clone(), ChangeSource::Preferences, call.now);
+        let after = before.updated(replacement.clone(), ChangeSource::Preferences, call.now);
         let token = app.entropy.token();
         if app.notifications.save_preferences(&user, &after, &token).await? == SaveOutcome::Saved {
             // A caller who says again what they said before may have been cut off before this.
@@ -171,11 +171,11 @@ pub(super) async fn save_contacts(
     Json(ContactsBody { email, phone, devices }): Json<ContactsBody>,
     replaced: IfMatchResult,
 ) -> Result<Versioned<Json<ContactsView>>, Problem> {
-    let into_domain = Contacts { email, phone, devices, version: 0 }.validated()?;
+    let replacement = Contacts { email, phone, devices, version: 0 }.validated()?;
     for _ in 0..TRIES {
         let before = app.notifications.recipient(&user).await?.contacts;
         check_version(&replaced, before.version)?;
-        let after = Contacts { version: before.version + 1, ..into_domain.clone() };
+        let after = Contacts { version: before.version + 1, ..replacement.clone() };
         let token = app.entropy.token();
         if app.notifications.save_contacts(&user, &after, &token).await? == SaveOutcome::Saved {
             withdraw_from_removed(&app, &user, &before, &after, &call).await;
@@ -214,7 +214,7 @@ fn check_version(replaced: &IfMatchResult, stands: u64) -> Result<(), Problem> {
 fn versioned_preferences(preferences: &Preferences) -> Versioned<Json<PreferencesView>> {
     let history = preferences.history.iter();
     let view = PreferencesView {
-        into_domain: PreferencesBody::of(preferences),
+        preferences: PreferencesBody::of(preferences),
         history: history.filter_map(|switched| serde_json::to_value(switched).ok()).collect(),
         version: preferences.version,
     };

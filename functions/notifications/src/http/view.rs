@@ -1,7 +1,7 @@
 //! Notifications as callers see them: what was asked for, how far it is, and why.
 
 use domain::notifications::{
-    Attempt, AttemptOutcome, Body, Delivery, DeliveryStatus, Notification, Rendering, StatusReason,
+    Attempt, AttemptOutcome, Body, Delivery, Notification, Reason, Rendering, Status,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -157,22 +157,22 @@ impl NotificationView {
 /// The best that became of a notification on any way; what is still under way comes first.
 pub(crate) fn overall_status(deliveries: &[Delivery]) -> &'static str {
     let order = [
-        DeliveryStatus::Sending,
-        DeliveryStatus::Pending,
-        DeliveryStatus::Delivered,
-        DeliveryStatus::Unknown,
-        DeliveryStatus::Failed,
-        DeliveryStatus::Cancelled,
-        DeliveryStatus::Suppressed,
+        Status::Sending,
+        Status::Pending,
+        Status::Delivered,
+        Status::Unknown,
+        Status::Failed,
+        Status::Cancelled,
+        Status::Suppressed,
     ];
-    let is_there = |status: &DeliveryStatus| deliveries.iter().any(|it| it.status == *status);
-    order.into_iter().find(is_there).map_or("unreachable", DeliveryStatus::name)
+    let is_there = |status: &Status| deliveries.iter().any(|it| it.status == *status);
+    order.into_iter().find(is_there).map_or("unreachable", Status::name)
 }
 
 impl From<&Delivery> for DeliveryView {
     fn from(delivery: &Delivery) -> Self {
         let time = |at: Option<domain::Timestamp>| at.map(|at| at.to_string());
-        let waits = delivery.status == DeliveryStatus::Pending;
+        let waits = delivery.status == Status::Pending;
         Self {
             delivery_id: delivery.id.key(),
             endpoint: delivery.id.endpoint.name(),
@@ -182,7 +182,7 @@ impl From<&Delivery> for DeliveryView {
             withdrawn: delivery
                 .withdrawn
                 .as_ref()
-                .filter(|_| delivery.status == DeliveryStatus::Sending)
+                .filter(|_| delivery.status == Status::Sending)
                 .map(ReasonView::from),
             ready_at: waits.then(|| delivery.ready_at.to_string()),
             attempts: delivery.attempts.iter().map(AttemptView::from).collect(),
@@ -195,8 +195,8 @@ impl From<&Delivery> for DeliveryView {
     }
 }
 
-impl From<&StatusReason> for ReasonView {
-    fn from(reason: &StatusReason) -> Self {
+impl From<&Reason> for ReasonView {
+    fn from(reason: &Reason) -> Self {
         let mut details = serde_json::to_value(reason).unwrap_or_default();
         let rule = details.as_object_mut().and_then(|members| members.remove("rule"));
         let rule = rule.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();

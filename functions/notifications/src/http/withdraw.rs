@@ -9,9 +9,7 @@ use crate::store::DeliverySnapshot;
 use boundary::http::Call;
 use domain::Failure;
 use domain::accounts::UserId;
-use domain::notifications::{
-    AddressState, DeliveryEvent, DeliveryId, Facts, LimitVerdict, stop_reason,
-};
+use domain::notifications::{AddressState, DeliveryId, Event, Facts, LimitVerdict, stop_reason};
 
 use crate::http::state::App;
 
@@ -69,6 +67,6 @@ async fn withdraw_one(
     };
     let Some(reason) = stop_reason(&facts, call.now) else { return Ok(()) };
     let token = || app.entropy.token();
-    let event = DeliveryEvent::Withdrawn { reason };
+    let event = Event::Withdrawn { reason };
     app.notifications.apply_from(delivery, &event, call.now, token).await.map(|_| ())
 }

@@ -15,13 +15,11 @@ use store::transaction::{Transacted, transact};
 
 const ACTION: &str = "accept the notification";
 
-/// Rows that one transaction takes.
 const MAX_ROWS: usize = 100;
 
 /// Bytes that one transaction takes, with some left for what they are wrapped in.
 const MAX_BYTES: usize = 3_500_000;
 
-/// A notification to write.
 #[derive(Debug, Clone, Copy)]
 pub struct Acceptance<'a> {
     pub notification: &'a Notification,
@@ -29,10 +27,8 @@ pub struct Acceptance<'a> {
     pub deliveries: &'a [Delivery],
 }
 
-/// What came of it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum AcceptOutcome {
-    /// It is there.
     Created,
     /// The call was made before: its answer, or why there is none.
     Repeated(Claim),
@@ -43,7 +39,6 @@ pub enum AcceptOutcome {
 /// What came of a part of many.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct BatchAccepted {
-    /// These are there now.
     pub created: Vec<NotificationId>,
     /// These were there already. If the call that wrote them was cut off before it told anybody, the
     /// sweep finds them among the pending.

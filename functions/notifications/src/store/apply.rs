@@ -2,8 +2,7 @@
 
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use domain::notifications::{
-    Delivery, DeliveryEvent, DeliveryId, DeliveryStatus, IllegalTransition, SendOutcome,
-    Transition, transition,
+    Delivery, DeliveryId, Event, IllegalTransition, SendOutcome, Status, Transition, transition,
 };
 use domain::{Failure, Timestamp};
 
@@ -17,25 +16,19 @@ const ACTION: &str = "write a delivery's change";
 /// How often a delivery may change under our hands before we give up.
 const TRIES: usize = 8;
 
-/// What came of an event.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ApplyOutcome {
-    /// It changed the delivery.
     Changed {
-        /// The delivery as it was.
         before: Box<Delivery>,
-        /// The delivery as it is.
         after: Box<Delivery>,
     },
     /// There was nothing to do; this is the delivery.
     Unchanged(Box<Delivery>),
     /// It can't be; this is the delivery.
     Illegal(IllegalTransition, Box<Delivery>),
-    /// There is no such delivery.
     NotFound,
 }
 
-/// What came of a write.
 enum CommitOutcome {
     Written,
     /// The delivery is not what it was; this is what it was meanwhile.
@@ -49,7 +42,7 @@ impl Notifications {
     pub async fn apply(
         &self,
         id: &DeliveryId,
-        event: &DeliveryEvent,
+        event: &Event,
         now: Timestamp,
         token: impl Fn() -> String,
     ) -> Result<ApplyOutcome, Failure> {
@@ -60,7 +53,7 @@ impl Notifications {
     pub async fn apply_from(
         &self,
         known: &Delivery,
-        event: &DeliveryEvent,
+        event: &Event,
         now: Timestamp,
         token: impl Fn() -> String,
     ) -> Result<ApplyOutcome, Failure> {
@@ -78,8 +71,7 @@ impl Notifications {
         now: Timestamp,
         token: impl Fn() -> String,
     ) -> Result<ApplyOutcome, Failure> {
-        let event =
-            DeliveryEvent::Sent { attempt: claimed.attempt, outcome: outcome.clone(), jitter };
+        let event = Event::Sent { attempt: claimed.attempt, outcome: outcome.clone(), jitter };
         self.apply_from(claimed, &event, now, token).await
     }
 
@@ -87,7 +79,7 @@ impl Notifications {
         &self,
         known: Option<Delivery>,
         id: &DeliveryId,
-        event: &DeliveryEvent,
+        event: &Event,
         now: Timestamp,
         token: impl Fn() -> String,
     ) -> Result<ApplyOutcome, Failure> {
@@ -118,7 +110,7 @@ impl Notifications {
         &self,
         before: &Delivery,
         after: &Delivery,
-        event: &DeliveryEvent,
+        event: &Event,
         now: Timestamp,
         token: &str,
     ) -> Result<CommitOutcome, Failure> {
@@ -127,7 +119,7 @@ impl Notifications {
         if let Some(row) = reference_row(after, event, now) {
             items.push(self.reference_item(row)?);
         }
-        let revived = before.status.is_final() && after.status == DeliveryStatus::Pending;
+        let revived = before.status.is_final() && after.status == Status::Pending;
         let kept = items.len();
         if revived {
             items.push(self.extend_expiry(after, now)?);
@@ -174,9 +166,8 @@ impl Notifications {
 }
 
 /// What leads from a provider's name for a parcel to its delivery, if the event brings one.
-fn reference_row(after: &Delivery, event: &DeliveryEvent, now: Timestamp) -> Option<Item> {
-    let DeliveryEvent::Sent { attempt, outcome: SendOutcome::Accepted { reference }, .. } = event
-    else {
+fn reference_row(after: &Delivery, event: &Event, now: Timestamp) -> Option<Item> {
+    let Event::Sent { attempt, outcome: SendOutcome::Accepted { reference }, .. } = event else {
         return None;
     };
     let tried = after.attempts.iter().find(|tried| tried.number == *attempt)?;

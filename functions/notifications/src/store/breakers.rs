@@ -24,7 +24,6 @@ pub enum TrialOutcome {
     Lost(Breaker),
 }
 
-/// What came of a write.
 enum Put {
     Done,
     /// Someone else was faster; this is the row.

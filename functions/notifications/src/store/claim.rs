@@ -5,8 +5,8 @@ use aws_sdk_dynamodb::types::{
 };
 use domain::accounts::UserId;
 use domain::notifications::{
-    Address, Delivery, DeliveryEvent, IllegalTransition, ProviderName, Rendering, Suppression,
-    Transition, transition,
+    Address, Delivery, Event, IllegalTransition, ProviderName, Rendering, Suppression, Transition,
+    transition,
 };
 use domain::{Failure, Timestamp};
 
@@ -23,7 +23,6 @@ pub struct AttemptClaim<'a> {
     pub delivery: &'a Delivery,
     /// What its person wanted, and where they were.
     pub recipient: &'a Recipient,
-    /// Where it goes.
     pub address: &'a Address,
     /// Who claims it: a name that nobody else has.
     pub by: &'a str,
@@ -32,7 +31,6 @@ pub struct AttemptClaim<'a> {
     pub rendering: Option<&'a Rendering>,
 }
 
-/// What came of it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ClaimOutcome {
     /// It may be handed over, once; this is the delivery.
@@ -57,7 +55,7 @@ impl Notifications {
         token: &str,
     ) -> Result<ClaimOutcome, Failure> {
         let before = claim.delivery;
-        let event = DeliveryEvent::Claimed {
+        let event = Event::Claimed {
             by: claim.by.to_owned(),
             attempt: before.attempt + 1,
             provider: claim.provider.clone(),

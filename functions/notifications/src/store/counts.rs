@@ -21,42 +21,31 @@ const ACTION: &str = "count what became of a delivery";
 /// With the most variants that there are, the results of a version are still one read.
 const SHARDS: u8 = 8;
 
-/// Something that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountedEvent {
     /// It was handed to a provider.
     Sent,
     /// It arrived, as far as that can be told.
     Delivered,
-    /// It was opened.
     Opened(Actor),
     /// A link in it was followed.
     Clicked(Actor),
 }
 
-/// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountOutcome {
-    /// It is counted.
     Counted,
-    /// It was counted before.
     AlreadyCounted,
 }
 
-/// The results of one variant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct VariantResults {
-    /// Handed to a provider.
     pub sent: u64,
     /// Arrived, as far as that can be told.
     pub delivered: u64,
-    /// Opened by somebody.
     pub opened: u64,
-    /// Opened by a program.
     pub opened_by_machine: u64,
-    /// Followed by somebody.
     pub clicked: u64,
-    /// Followed by a program.
     pub clicked_by_machine: u64,
 }
 

@@ -68,18 +68,17 @@ impl Notifications {
         let mut keys: Vec<Item> = ids.iter().map(rows::delivery_key).collect();
         keys.extend(notifications.into_iter().map(rows::notification_key));
         let found = self.get_all(keys, "read the dead letters").await?;
-        let mut read_dead_letters = Vec::new();
+        let mut dead_letters = Vec::new();
         for id in &ids {
             let pk = rows::notification_pk(&id.notification_id);
             let its = |item: &&Item| Row(item).maybe_text(PK) == Some(&pk);
             let rows: Vec<Item> = found.iter().filter(its).cloned().collect();
-            let Some(to_record) = to_record(&rows)? else { continue };
-            let delivery = to_record.deliveries.iter().find(|delivery| delivery.id == *id);
-            read_dead_letters.extend(
-                delivery.and_then(|it| DeadLetter::from_failed(&to_record.notification, it)),
-            );
+            let Some(record) = to_record(&rows)? else { continue };
+            let delivery = record.deliveries.iter().find(|delivery| delivery.id == *id);
+            dead_letters
+                .extend(delivery.and_then(|it| DeadLetter::from_failed(&record.notification, it)));
         }
-        Ok(read_dead_letters)
+        Ok(dead_letters)
     }
 
     async fn list_slice(

@@ -18,7 +18,6 @@ use store::settle::settle;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedDelivery {
     pub id: DeliveryId,
-    /// How urgent it is.
     pub priority: Priority,
     /// What the list is sorted by: when it may be sent, was claimed, or has failed.
     pub at: Timestamp,

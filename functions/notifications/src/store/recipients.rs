@@ -22,16 +22,12 @@ const TRIES: usize = 8;
 /// What a person wants, and where they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recipient {
-    /// What they want.
     pub preferences: Preferences,
-    /// Where they are reached.
     pub contacts: Contacts,
 }
 
-/// What came of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SaveOutcome {
-    /// It is written.
     Saved,
     /// Someone else has changed it; read it again.
     Conflict,

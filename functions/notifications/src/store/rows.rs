@@ -4,8 +4,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use domain::accounts::UserId;
 use domain::notifications::due::{DueBucket, SHARDS, Schedule, schedule};
 use domain::notifications::{
-    Address, Channel, Delivery, DeliveryId, DeliveryStatus, Endpoint, Notification, NotificationId,
-    ProviderName, Suppression, TemplateId,
+    Address, Channel, Delivery, DeliveryId, Endpoint, Notification, NotificationId, ProviderName,
+    Status, Suppression, TemplateId,
 };
 use domain::{Failure, Timestamp, hex};
 use serde::Serialize;
@@ -168,20 +168,15 @@ pub(super) fn delivery(delivery: &Delivery, now: Timestamp) -> Result<Item, Fail
     let shard = shard_of(id, SHARDS);
     let ended_at = delivery.ended_at.unwrap_or(now);
     let listed = match delivery.status {
-        DeliveryStatus::Pending => Some(match schedule(delivery.ready_at, now) {
+        Status::Pending => Some(match schedule(delivery.ready_at, now) {
             Schedule::Bucket => {
                 (due_list(&DueBucket::for_delivery(delivery.ready_at, id)), delivery.ready_at)
             }
             Schedule::Queue { .. } => (pending_list(shard), delivery.ready_at),
         }),
-        DeliveryStatus::Sending => Some((sending_list(shard), delivery.claimed_at.unwrap_or(now))),
-        DeliveryStatus::Failed => {
-            Some((dead_list(delivery.channel(), shard_of(id, DEAD_LISTS)), ended_at))
-        }
-        DeliveryStatus::Delivered
-        | DeliveryStatus::Suppressed
-        | DeliveryStatus::Cancelled
-        | DeliveryStatus::Unknown => None,
+        Status::Sending => Some((sending_list(shard), delivery.claimed_at.unwrap_or(now))),
+        Status::Failed => Some((dead_list(delivery.channel(), shard_of(id, DEAD_LISTS)), ended_at)),
+        Status::Delivered | Status::Suppressed | Status::Cancelled | Status::Unknown => None,
     };
     if let Some((list, at)) = listed {
         item.insert(GSI2_PK.to_owned(), text(list));
@@ -203,7 +198,6 @@ pub(super) fn to_item(value: &impl Serialize) -> Result<Item, Failure> {
     serde_dynamo::to_item(value).map_err(|cause| Failure::new("write a row", cause))
 }
 
-/// A value under a key.
 pub(super) fn to_keyed_item(pk: &str, sk: &str, value: &impl Serialize) -> Result<Item, Failure> {
     let mut item = Builder::keyed(pk, sk).build();
     item.extend(to_item(value)?);

@@ -24,10 +24,8 @@ const COUNTERS: &str = "lanes";
 const NEXT: &str = "next_us";
 const USED: [&str; 3] = ["used_critical_us", "used_normal_us", "used_low_us"];
 
-/// What came of a lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaseOutcome {
-    /// These slots are ours.
     Granted {
         slots: Slots,
         /// The row after that: what the next lease may be planned from.

@@ -9,10 +9,8 @@ use super::{Notifications, rows};
 use store::capacity;
 use store::row::number;
 
-/// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SuppressOutcome {
-    /// It is written.
     Written,
     /// The same or a better reason was there already, and stays.
     Kept,

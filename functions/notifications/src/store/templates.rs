@@ -11,10 +11,8 @@ use store::transaction::{Transacted, transact};
 
 const TEMPLATE: &str = "template";
 
-/// What came of it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum PublishOutcome {
-    /// The version is there.
     Published,
     /// The call was made before: its answer, or why there is none.
     Repeated(Claim),

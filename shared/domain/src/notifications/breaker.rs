@@ -21,7 +21,6 @@ pub enum BreakerState {
     Closed,
     /// It may by whoever wins a trial: see [`Breaker::begin_trial`].
     HalfOpen,
-    /// It may not.
     Open {
         until: Timestamp,
     },
@@ -39,17 +38,13 @@ pub struct Breaker {
     pub opened: u32,
     /// Trials that were begun, and when the first of them was.
     pub trials: u32,
-    /// Since when trials go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trials_since: Option<Timestamp>,
-    /// Trials that succeeded.
     pub succeeded: u32,
-    /// Grows with every change.
     #[serde(rename = "v")]
     pub version: u64,
 }
 
-/// Calls of one ten-second span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SpanCounts {
     /// Which: seconds since 1970 ÷ 10.
@@ -57,16 +52,13 @@ pub struct SpanCounts {
     /// Calls that were answered, with yes or no.
     #[serde(rename = "fine")]
     pub answered: u32,
-    /// Calls that were not.
     pub failed: u32,
 }
 
 /// What a node saw since it last said so.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CallCounts {
-    /// Calls that were answered.
     pub answered: u32,
-    /// Calls that were not.
     pub failed: u32,
 }
 

@@ -9,20 +9,16 @@ use crate::Timestamp;
 pub struct Callback {
     /// Their name for the parcel, or our key if they carry that.
     pub reference: String,
-    /// What became of it.
     #[serde(flatten)]
     pub kind: CallbackKind,
     pub at: Timestamp,
 }
 
-/// What became of a parcel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum CallbackKind {
     Delivered,
-    /// It came back.
     Bounced {
-        /// Whether because nobody is there.
         hard: bool,
     },
     /// It arrived, and the person called it spam.

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Address, Category, Channel, DeviceId, Endpoint, Preferences, Rejected};
 
-/// Where a person is reached.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Contacts {
@@ -26,7 +25,6 @@ pub struct Contacts {
 }
 
 impl Contacts {
-    /// Devices at most.
     pub const MAX_DEVICES: usize = 10;
 
     /// Checks every address, and writes each one way.

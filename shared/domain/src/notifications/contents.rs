@@ -10,13 +10,10 @@ use super::{Channel, Content};
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChannelContents {
-    /// In a mail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<EmailContent>,
-    /// In a text message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sms: Option<SmsContent>,
-    /// On a device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub push: Option<PushContent>,
 }
@@ -25,22 +22,17 @@ pub struct ChannelContents {
 #[serde(deny_unknown_fields)]
 pub struct EmailContent {
     pub subject: String,
-    /// For readers without HTML.
     pub text: String,
-    /// For the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
 }
 
-/// A text message.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SmsContent {
-    /// All of it.
     pub text: String,
 }
 
-/// A notification on a device.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PushContent {
@@ -91,7 +83,6 @@ pub(super) enum TextKind {
     Line,
     Text,
     Html,
-    /// What a device opens.
     Link,
 }
 

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Attempt, Category, Channel, Class, Delivery, DeliveryId, DeliveryStatus, Endpoint,
-    Notification, Priority, StatusReason, SuppressionReason,
+    Attempt, Category, Channel, Class, Delivery, DeliveryId, Endpoint, Notification, Priority,
+    Reason, Status, SuppressionReason,
 };
 use crate::Timestamp;
 use crate::accounts::UserId;
@@ -18,13 +18,10 @@ pub enum Remedy {
     DropDevice,
     /// Send nothing to the address any more.
     SuppressAddress(SuppressionReason),
-    /// Write another text.
     FixContent,
-    /// Lower the provider's rate.
     SlowDown,
     /// Wait until the provider works, then replay.
     WaitAndReplay,
-    /// Look what the provider said.
     #[serde(rename = "look")]
     ReadReason,
 }
@@ -45,7 +42,6 @@ impl Remedy {
         }
     }
 
-    /// The sentence that people read.
     pub const fn advice(self) -> &'static str {
         match self {
             Self::DropDevice => "the device was taken out of the person's contacts",
@@ -63,31 +59,24 @@ impl Remedy {
 #[serde(rename_all = "camelCase")]
 pub struct DeadLetter {
     pub id: DeliveryId,
-    /// Whom it was for.
     pub user: UserId,
-    /// What it was about.
     pub category: Category,
-    /// How urgent it was.
     pub priority: Priority,
     /// What kind of no it was.
     pub class: Class,
-    /// Why it was given up.
     #[serde(rename = "why", default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<StatusReason>,
+    pub reason: Option<Reason>,
     /// What was tried, oldest first.
     pub attempts: Vec<Attempt>,
-    /// What can be done.
     pub remedy: Remedy,
-    /// When it was accepted.
     pub created_at: Timestamp,
-    /// When it was given up.
     pub failed_at: Timestamp,
 }
 
 impl DeadLetter {
     /// The letter of a delivery that has failed; `None` for any other.
     pub fn from_failed(notification: &Notification, delivery: &Delivery) -> Option<Self> {
-        let class = (delivery.status == DeliveryStatus::Failed).then_some(delivery.class)??;
+        let class = (delivery.status == Status::Failed).then_some(delivery.class)??;
         let remedy = match (delivery.bounced_at, class) {
             (Some(_), Class::InvalidRecipient) => {
                 Remedy::SuppressAddress(SuppressionReason::Bounced)
@@ -112,9 +101,7 @@ impl DeadLetter {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeadLetterFilter {
-    /// Those of a channel.
     pub channel: Option<Channel>,
-    /// Those of a class.
     pub class: Option<Class>,
 }
 

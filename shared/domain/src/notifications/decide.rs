@@ -20,22 +20,16 @@
 use super::breaker::BreakerState;
 use super::retry::MAX_ATTEMPTS;
 use super::{
-    AddressState, Class, Delivery, DeliveryStatus, Notification, Preferences, Priority,
-    ProviderName, StatusReason, UserLimit, do_not_disturb_until,
+    AddressState, Class, Delivery, Notification, Preferences, Priority, ProviderName, Reason,
+    Status, UserLimit, do_not_disturb_until,
 };
 use crate::Timestamp;
 
 /// What the limiter says of one more for this person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LimitVerdict {
-    /// It is within the limits.
     Within,
-    /// It is beyond one.
-    Exceeded {
-        limit: UserLimit,
-        /// When there is room again.
-        until: Timestamp,
-    },
+    Exceeded { limit: UserLimit, until: Timestamp },
 }
 
 /// Whether a provider takes one more at the moment.
@@ -43,7 +37,6 @@ pub enum LimitVerdict {
 pub enum Availability {
     /// It does, or nobody has asked yet.
     Free,
-    /// Not before then.
     At(Timestamp),
 }
 
@@ -51,35 +44,27 @@ pub enum Availability {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderState {
     pub name: ProviderName,
-    /// Whether it is failing.
     pub breaker: BreakerState,
-    /// Whether it is busy.
     pub availability: Availability,
 }
 
 /// Everything that the decision depends on, read for it and not remembered from before.
 #[derive(Debug, Clone)]
 pub struct Facts<'a> {
-    /// What was asked for.
     pub notification: &'a Notification,
-    /// How far it is.
     pub delivery: &'a Delivery,
-    /// What the person wants.
     pub preferences: &'a Preferences,
     /// What is known of the address.
     pub address_state: AddressState,
-    /// What the limiter says.
     pub verdict: LimitVerdict,
     /// The channel's providers, the preferred one first.
     pub providers: &'a [ProviderState],
 }
 
-/// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeliveryDecision {
     /// Claim this attempt, then hand it over.
     Send {
-        /// The attempt to claim.
         attempt: u32,
         provider: ProviderName,
         /// Whether the provider is being tried after it failed: then a trial has to be won first.
@@ -87,22 +72,22 @@ pub enum DeliveryDecision {
     },
     Defer {
         until: Timestamp,
-        reason: StatusReason,
+        reason: Reason,
     },
     Suppress {
-        reason: StatusReason,
+        reason: Reason,
     },
     DeadLetter {
         /// What kind of no it was.
         class: Class,
-        reason: StatusReason,
+        reason: Reason,
     },
     /// Nothing: somebody else has it, or it has ended.
     Ignore,
 }
 
 pub fn decide(facts: &Facts<'_>, now: Timestamp) -> DeliveryDecision {
-    if facts.delivery.status != DeliveryStatus::Pending {
+    if facts.delivery.status != Status::Pending {
         return DeliveryDecision::Ignore;
     }
     if let Some(reason) = stop_reason(facts, now) {
@@ -111,10 +96,7 @@ pub fn decide(facts: &Facts<'_>, now: Timestamp) -> DeliveryDecision {
     if facts.delivery.tries >= MAX_ATTEMPTS {
         let class = facts.delivery.class.unwrap_or(Class::Unrecognised);
         let attempt = facts.delivery.attempt;
-        return DeliveryDecision::DeadLetter {
-            class,
-            reason: StatusReason::GivenUp { attempt, class },
-        };
+        return DeliveryDecision::DeadLetter { class, reason: Reason::GivenUp { attempt, class } };
     }
     match deferral(facts, now) {
         Some((until, reason)) => defer(facts, until, reason),
@@ -123,39 +105,36 @@ pub fn decide(facts: &Facts<'_>, now: Timestamp) -> DeliveryDecision {
 }
 
 /// The rule that ends it, if one does: checks 1 to 3. Acceptance and a change of preferences ask it too.
-pub fn stop_reason(facts: &Facts<'_>, now: Timestamp) -> Option<StatusReason> {
+pub fn stop_reason(facts: &Facts<'_>, now: Timestamp) -> Option<Reason> {
     let Facts { notification, delivery, .. } = facts;
     if let Some(at) = notification.expires_at.filter(|_| notification.is_expired(now)) {
-        return Some(StatusReason::Expired { at });
+        return Some(Reason::Expired { at });
     }
     if let Some(switch) = facts.preferences.opt_out_for(&notification.category, delivery.channel())
     {
-        return Some(StatusReason::OptedOut { switch });
+        return Some(Reason::OptedOut { switch });
     }
     match facts.address_state {
         AddressState::Usable => None,
-        AddressState::Gone => Some(StatusReason::AddressGone),
-        AddressState::Suppressed(reason) => Some(StatusReason::AddressSuppressed { reason }),
+        AddressState::Gone => Some(Reason::AddressGone),
+        AddressState::Suppressed(reason) => Some(Reason::AddressSuppressed { reason }),
     }
 }
 
 /// What holds it, and until when: checks 5 to 7.
-fn deferral(facts: &Facts<'_>, now: Timestamp) -> Option<(Timestamp, StatusReason)> {
+fn deferral(facts: &Facts<'_>, now: Timestamp) -> Option<(Timestamp, Reason)> {
     let delivery = facts.delivery;
     if delivery.ready_at > now {
-        return Some((
-            delivery.ready_at,
-            delivery.reason.clone().unwrap_or(StatusReason::Scheduled),
-        ));
+        return Some((delivery.ready_at, delivery.reason.clone().unwrap_or(Reason::Scheduled)));
     }
     if facts.notification.priority == Priority::Critical {
         return None;
     }
     if let Some(until) = do_not_disturb_until(facts.preferences, now) {
-        return Some((until, StatusReason::DoNotDisturb));
+        return Some((until, Reason::DoNotDisturb));
     }
     match facts.verdict {
-        LimitVerdict::Exceeded { limit, until } => Some((until, StatusReason::Limited { limit })),
+        LimitVerdict::Exceeded { limit, until } => Some((until, Reason::Limited { limit })),
         LimitVerdict::Within => None,
     }
 }
@@ -168,7 +147,7 @@ fn choose_provider(facts: &Facts<'_>, now: Timestamp) -> DeliveryDecision {
     let Some(provider) = working else { return no_working_provider(facts) };
     match provider.availability {
         Availability::At(at) if at > now => {
-            defer(facts, at, StatusReason::ProviderBusy { provider: provider.name.clone() })
+            defer(facts, at, Reason::ProviderBusy { provider: provider.name.clone() })
         }
         Availability::Free | Availability::At(_) => DeliveryDecision::Send {
             attempt: facts.delivery.attempt + 1,
@@ -185,16 +164,12 @@ fn no_working_provider(facts: &Facts<'_>) -> DeliveryDecision {
         BreakerState::Closed | BreakerState::HalfOpen => None,
     });
     match reopening.min_by_key(|(until, _)| *until) {
-        Some((until, name)) => {
-            defer(facts, until, StatusReason::ProviderDown { provider: name.clone() })
-        }
-        None => {
-            DeliveryDecision::DeadLetter { class: Class::Outage, reason: StatusReason::NoProvider }
-        }
+        Some((until, name)) => defer(facts, until, Reason::ProviderDown { provider: name.clone() }),
+        None => DeliveryDecision::DeadLetter { class: Class::Outage, reason: Reason::NoProvider },
     }
 }
 
-fn defer(facts: &Facts<'_>, until: Timestamp, reason: StatusReason) -> DeliveryDecision {
+fn defer(facts: &Facts<'_>, until: Timestamp, reason: Reason) -> DeliveryDecision {
     let until = facts.notification.expires_at.map_or(until, |at| at.min(until));
     DeliveryDecision::Defer { until, reason }
 }

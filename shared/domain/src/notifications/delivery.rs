@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::id::{NAME_RULE, is_name};
 use super::{
-    Channel, Class, DeliveryId, Endpoint, Notification, Priority, Rejected, Rendering, StatusReason,
+    Channel, Class, DeliveryId, Endpoint, Notification, Priority, Reason, Rejected, Rendering,
 };
 use crate::Timestamp;
 use crate::accounts::UserId;
@@ -12,7 +12,7 @@ use crate::accounts::UserId;
 /// Where a delivery is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum DeliveryStatus {
+pub enum Status {
     /// It waits for its time.
     Pending,
     /// An attempt was claimed, and nobody has said how it ended.
@@ -29,7 +29,7 @@ pub enum DeliveryStatus {
     Unknown,
 }
 
-impl DeliveryStatus {
+impl Status {
     /// Each of them, in the order of a life.
     pub const ALL: [Self; 7] = [
         Self::Pending,
@@ -79,21 +79,16 @@ impl ProviderName {
         Ok(Self(text.to_owned()))
     }
 
-    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AttemptOutcome {
-    /// It has not.
     Open,
-    /// The provider has it.
     Accepted,
-    /// The provider said no.
     Refused,
     /// The provider may have it.
     Unknown,
@@ -108,17 +103,14 @@ pub struct Attempt {
     /// Which: they are never counted anew.
     pub number: u32,
     pub provider: ProviderName,
-    /// When it was claimed.
     pub at: Timestamp,
     /// When its outcome was written down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// How it ended.
     pub outcome: AttemptOutcome,
     /// What kind of no it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// The provider's words.
     #[serde(alias = "said", default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -126,17 +118,15 @@ pub struct Attempt {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Delivery {
     pub id: DeliveryId,
-    /// Whom it is for.
     pub user: UserId,
-    /// How urgent it is.
     pub priority: Priority,
     /// Where it is in its life.
-    pub status: DeliveryStatus,
+    pub status: Status,
     /// From when on it may be sent.
     pub ready_at: Timestamp,
     /// What it waits for, or why it ended as it did.
     #[serde(rename = "why", default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<StatusReason>,
+    pub reason: Option<Reason>,
     /// The attempt that was claimed last, 0 at first: the fencing token. It only grows.
     pub attempt: u32,
     /// Real attempts since it was accepted, or since it was replayed.
@@ -150,11 +140,10 @@ pub struct Delivery {
     pub claimed_at: Option<Timestamp>,
     /// Why there must be no other attempt, if it was taken back while one was going on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub withdrawn: Option<StatusReason>,
+    pub withdrawn: Option<Reason>,
     /// What kind of no the last refusal was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// The provider's name for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// What it was made from, the last time.
@@ -163,7 +152,6 @@ pub struct Delivery {
     /// What the address that it last went to is known by, which tells nobody the address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_to: Option<String>,
-    /// When it came back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounced_at: Option<Timestamp>,
     /// When the person called it spam.
@@ -175,12 +163,9 @@ pub struct Delivery {
     /// The latest attempts, oldest first.
     #[serde(rename = "trail")]
     pub attempts: Vec<Attempt>,
-    /// When it was accepted.
     pub created_at: Timestamp,
-    /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// Grows with every change.
     #[serde(rename = "v")]
     pub version: u64,
 }
@@ -197,9 +182,9 @@ impl Delivery {
             id: DeliveryId { notification_id: notification.id.clone(), endpoint },
             user: notification.user.clone(),
             priority: notification.priority,
-            status: DeliveryStatus::Pending,
+            status: Status::Pending,
             ready_at,
-            reason: (ready_at > created_at).then_some(StatusReason::Scheduled),
+            reason: (ready_at > created_at).then_some(Reason::Scheduled),
             attempt: 0,
             tries: 0,
             uncertain: 0,
@@ -220,7 +205,6 @@ impl Delivery {
         }
     }
 
-    /// The channel it goes by.
     pub const fn channel(&self) -> Channel {
         self.id.endpoint.channel()
     }
@@ -234,7 +218,7 @@ impl Delivery {
 
     /// When it is first worth looking whether whoever claimed it is still there.
     pub fn claim_expires_at(&self) -> Option<Timestamp> {
-        let claimed_at = (self.status == DeliveryStatus::Sending).then_some(self.claimed_at)?;
+        let claimed_at = (self.status == Status::Sending).then_some(self.claimed_at)?;
         claimed_at.map(|at| super::after(at, super::CLAIM_SECONDS))
     }
 }

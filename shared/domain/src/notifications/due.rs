@@ -12,15 +12,9 @@ const MAX_DELAY_SECONDS: i64 = 900;
 /// Rows of one minute are spread over so many keys.
 pub const SHARDS: u8 = 8;
 
-/// Where a delivery waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Schedule {
-    /// On its queue.
-    Queue {
-        /// For so long, rounded up.
-        delay_seconds: u32,
-    },
-    /// In a bucket.
+    Queue { delay_seconds: u32 },
     Bucket,
 }
 
@@ -62,7 +56,6 @@ impl DueBucket {
         come.chain(closed).flat_map(|minute| (0..SHARDS).map(move |shard| Self { minute, shard }))
     }
 
-    /// Its name in the store.
     pub fn name(&self) -> String {
         let start =
             Timestamp::from_second(self.minute.saturating_mul(60)).unwrap_or(Timestamp::MAX);

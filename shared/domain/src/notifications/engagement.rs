@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::Timestamp;
 use crate::links::agent::{self, Kind};
 
-/// Who it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Actor {

@@ -39,7 +39,6 @@ impl NotificationId {
         (text.len() == Self::LENGTH && text.bytes().all(is_digit)).then(|| Self(text.to_owned()))
     }
 
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -61,7 +60,6 @@ impl DeviceId {
         Ok(Self(text.to_owned()))
     }
 
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -74,12 +72,10 @@ impl DeviceId {
 pub enum Endpoint {
     Email,
     Sms,
-    /// One of their devices.
     Push(DeviceId),
 }
 
 impl Endpoint {
-    /// The channel it belongs to.
     pub const fn channel(&self) -> Channel {
         match self {
             Self::Email => Channel::Email,
@@ -124,9 +120,7 @@ impl TryFrom<String> for Endpoint {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveryId {
-    /// What is told.
     pub notification_id: NotificationId,
-    /// By which way.
     #[serde(rename = "way")]
     pub endpoint: Endpoint,
 }

@@ -14,9 +14,7 @@ pub enum DeliveryMessage {
     DeliveryDue {
         /// Format version; 1.
         v: u8,
-        /// Of which notification.
         notification_id: NotificationId,
-        /// By which way.
         delivery: Endpoint,
     },
     /// A person wants less than before: what waits for them has to be looked at.

@@ -9,8 +9,8 @@ use crate::search::{self, search};
 
 use super::samples::{at, notification};
 use super::{
-    AttemptOutcome, CLAIM_SECONDS, CallbackKind, Class, Delivery, DeliveryEvent, DeliveryStatus,
-    Endpoint, Priority, ProviderName, SendOutcome, StatusReason, Transition, transition,
+    AttemptOutcome, CLAIM_SECONDS, CallbackKind, Class, Delivery, Endpoint, Event, Priority,
+    ProviderName, Reason, SendOutcome, Status, Transition, transition,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,7 +58,6 @@ enum Move {
 struct World {
     delivery: Delivery,
     nodes: [Node; 2],
-    /// Grows with the opt-out.
     preferences: u8,
     /// Hand-overs that the provider accepted, and parcels that it was shown.
     accepted: u8,
@@ -102,7 +101,7 @@ fn moves(_: &World) -> Vec<Move> {
     each(0).chain(each(1)).chain(shared).collect()
 }
 
-fn handed(attempt: u32, answer: Answer) -> DeliveryEvent {
+fn handed(attempt: u32, answer: Answer) -> Event {
     let said = String::new();
     let outcome = match answer {
         Answer::Yes => SendOutcome::Accepted { reference: None },
@@ -111,10 +110,10 @@ fn handed(attempt: u32, answer: Answer) -> DeliveryEvent {
         }
         Answer::Cut => SendOutcome::Unknown { said },
     };
-    DeliveryEvent::Sent { attempt, outcome, jitter: 0 }
+    Event::Sent { attempt, outcome, jitter: 0 }
 }
 
-fn apply(world: &mut World, event: &DeliveryEvent) -> bool {
+fn apply(world: &mut World, event: &Event) -> bool {
     match transition(&world.delivery, event, now(world)) {
         Transition::Changed(next) => {
             world.delivery = *next;
@@ -128,7 +127,7 @@ fn after(store: Store, world: &World, step: Move) -> Result<Option<World>, &'sta
     let mut next = world.clone();
     let happened = match step {
         Move::Read(node) => {
-            let due = next.delivery.status == DeliveryStatus::Pending && next.preferences == 0;
+            let due = next.delivery.status == Status::Pending && next.preferences == 0;
             let version = next.delivery.version;
             next.nodes[node] = Node::Decided { version, preferences: next.preferences };
             due && world.nodes[node] == Node::Idle && next.shown < 2
@@ -164,14 +163,14 @@ fn after(store: Store, world: &World, step: Move) -> Result<Option<World>, &'sta
             next.ticks += 1;
             world.ticks < 2
         }
-        Move::Check => apply(&mut next, &DeliveryEvent::ClaimChecked { jitter: 0 }),
+        Move::Check => apply(&mut next, &Event::ClaimChecked { jitter: 0 }),
         Move::OptOut => {
             next.preferences = 1;
             world.preferences == 0
         }
         Move::Withdraw => {
             world.preferences == 1
-                && apply(&mut next, &DeliveryEvent::Withdrawn { reason: StatusReason::Cancelled })
+                && apply(&mut next, &Event::Withdrawn { reason: Reason::Cancelled })
         }
         Move::Arrived => world.accepted > 0 && called(&mut next, CallbackKind::Delivered),
         Move::Bounced => {
@@ -183,7 +182,7 @@ fn after(store: Store, world: &World, step: Move) -> Result<Option<World>, &'sta
 
 fn called(next: &mut World, kind: CallbackKind) -> bool {
     let at = now(next);
-    apply(next, &DeliveryEvent::CalledBack { kind, at })
+    apply(next, &Event::CalledBack { kind, at })
 }
 
 fn claim(
@@ -197,15 +196,10 @@ fn claim(
         && (!store.checks_preferences || next.preferences == preferences);
     let attempt = next.delivery.attempt + 1;
     let provider = ProviderName::parse("ses").map_err(|_| "a name")?;
-    let event = DeliveryEvent::Claimed {
-        by: format!("node-{node}"),
-        attempt,
-        provider,
-        rendering: None,
-        to: None,
-    };
+    let event =
+        Event::Claimed { by: format!("node-{node}"), attempt, provider, rendering: None, to: None };
     // A store that looks at no version writes over whatever is there.
-    let stale = Delivery { status: DeliveryStatus::Pending, ..next.delivery.clone() };
+    let stale = Delivery { status: Status::Pending, ..next.delivery.clone() };
     let before = if store.checks_version { &next.delivery } else { &stale };
     next.nodes[node] = Node::Idle;
     if let Transition::Changed(claimed) = transition(before, &event, now(next))

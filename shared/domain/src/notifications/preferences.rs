@@ -20,12 +20,9 @@ use super::{Category, Channel, Locale, OptOut, Rejected};
 pub struct Preferences {
     /// Off: nothing at all.
     pub enabled: bool,
-    /// Where they are.
     pub time_zone: TimeZoneName,
-    /// What they read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<Locale>,
-    /// When they are left alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub do_not_disturb: Option<DoNotDisturb>,
     /// Switched by channel; what is not here is on.

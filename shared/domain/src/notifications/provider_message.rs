@@ -11,14 +11,12 @@ use crate::Timestamp;
 #[serde(rename_all = "lowercase")]
 pub enum Channel {
     Email,
-    /// By text message.
     Sms,
     /// On a device, in a browser, or at a webhook.
     Push,
 }
 
 impl Channel {
-    /// Each of them.
     pub const ALL: [Self; 3] = [Self::Email, Self::Sms, Self::Push];
 
     /// Its name on the wire and in the store.
@@ -52,17 +50,13 @@ pub enum Address {
         /// What both sides know: base64url.
         auth: String,
     },
-    /// A device that Firebase knows.
     Fcm {
-        /// Its registration token.
         token: String,
     },
-    /// A device that Apple knows.
     Apns {
         /// Its device token: hexadecimal.
         token: String,
     },
-    /// A server of the customer's.
     Webhook {
         /// An `https` URL.
         url: String,
@@ -70,7 +64,6 @@ pub enum Address {
 }
 
 impl Address {
-    /// The channel that leads there.
     pub const fn channel(&self) -> Channel {
         match self {
             Self::Email { .. } => Channel::Email,
@@ -102,18 +95,13 @@ impl std::fmt::Debug for Address {
 pub enum Content {
     Email {
         subject: String,
-        /// For readers without HTML.
         text: String,
-        /// For the others.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         html: Option<String>,
     },
-    /// A text message.
     Sms {
-        /// All of it.
         text: String,
     },
-    /// A notification on a device.
     Push {
         title: String,
         body: String,
@@ -143,9 +131,7 @@ pub struct ProviderMessage {
     /// The same for every attempt at one delivery, and no other: what a provider that can
     /// recognises a repeat by.
     pub key: String,
-    /// Whom it is for.
     pub to: Address,
-    /// What they read.
     pub content: Content,
     /// A later one with the same key takes the place of this one, where the channel can do that.
     pub collapse_key: Option<String>,
@@ -167,12 +153,10 @@ impl std::fmt::Debug for ProviderMessage {
 /// What a provider made of a parcel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendOutcome {
-    /// It is theirs now.
     Accepted {
         /// Their name for it, which their callbacks mention.
         reference: Option<String>,
     },
-    /// It is certainly not theirs.
     Refused {
         /// What kind of no it was.
         class: Class,
@@ -195,7 +179,6 @@ pub enum Class {
     OptedOut,
     /// This message can't be sent to anybody: too large, malformed, against their rules.
     Content,
-    /// They want fewer of us.
     RateLimited,
     /// They, or the way to them, are broken; or they do not accept who we say we are.
     Outage,
@@ -204,7 +187,6 @@ pub enum Class {
 }
 
 impl Class {
-    /// Each of them.
     pub const ALL: [Self; 6] = [
         Self::InvalidRecipient,
         Self::OptedOut,

@@ -50,10 +50,7 @@ pub enum Grant {
     /// Some, for whoever gets this written.
     Lease(Lease),
     /// None, as far as the row is known.
-    Later {
-        /// When there may be some.
-        at: Timestamp,
-    },
+    Later { at: Timestamp },
 }
 
 /// What a node that has `wanted` messages of a class to send may lease at `now`, of a provider that

@@ -26,7 +26,6 @@ pub enum OptOut {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UserLimit {
-    /// All notifications of an hour.
     Hourly,
     /// Those of a day on this channel.
     Daily,
@@ -40,28 +39,29 @@ pub enum SuppressionReason {
     Refused,
     /// What was sent there came back.
     Bounced,
-    /// The person called it spam.
     Complained,
 }
 
 /// The rule that holds a delivery, or that ended it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "kebab-case", rename_all_fields = "camelCase")]
-pub enum StatusReason {
-    /// Its caller wants it later.
+pub enum Reason {
     Scheduled,
     /// The person is not to be disturbed.
     #[serde(rename = "quiet")]
     DoNotDisturb,
     /// The person has had enough for now.
     Limited {
-        /// Which limit says so.
         limit: UserLimit,
     },
     /// The provider is broken, and is left alone.
-    ProviderDown { provider: ProviderName },
+    ProviderDown {
+        provider: ProviderName,
+    },
     /// The provider takes no more at the moment.
-    ProviderBusy { provider: ProviderName },
+    ProviderBusy {
+        provider: ProviderName,
+    },
     /// An attempt was refused, and another follows.
     Backoff {
         attempt: u32,
@@ -69,16 +69,19 @@ pub enum StatusReason {
         class: Class,
     },
     /// An attempt may have succeeded; it is repeated, because that does no harm on this channel.
-    Repeated { attempt: u32 },
+    Repeated {
+        attempt: u32,
+    },
     /// A dead letter that someone wanted sent after all.
     Replayed,
     /// The person does not want it.
     OptedOut {
-        /// What they switched off.
         switch: OptOut,
     },
     /// It was of no use any more.
-    Expired { at: Timestamp },
+    Expired {
+        at: Timestamp,
+    },
     /// The person has no such address any more.
     AddressGone,
     /// Nothing goes to this address any more.
@@ -86,26 +89,21 @@ pub enum StatusReason {
         #[serde(rename = "because")]
         reason: SuppressionReason,
     },
-    /// The caller took it back.
     Cancelled,
     /// Every attempt was used up, or the kind of no allowed no other.
     GivenUp {
-        /// The last attempt.
         attempt: u32,
         /// What kind of no it was.
         class: Class,
     },
     /// Whether it arrived is not known, and repeating it might do harm.
     Uncertain {
-        /// The last attempt.
         attempt: u32,
     },
     /// It was accepted, and came back.
     Bounced {
-        /// Whether the address is dead.
         hard: bool,
     },
-    /// Nobody delivers for this channel.
     NoProvider,
     /// Its text could not be made.
     Unrenderable {
@@ -126,7 +124,7 @@ impl fmt::Display for OptOut {
     }
 }
 
-impl fmt::Display for StatusReason {
+impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Scheduled => f.write_str("it was asked for at a later time"),

@@ -26,36 +26,26 @@ const MAX_CONTENT: usize = 300_000;
 /// A year ahead at most: a mistyped time should not look like a lost notification.
 const FURTHEST_SECONDS: i64 = 366 * 86_400;
 
-/// What is to be said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ContentSource {
     Template {
         id: TemplateId,
         /// Which version; the active one if none.
         version: Option<u32>,
-        /// A JSON object.
         data: String,
     },
-    /// The caller's own words.
     Inline(ChannelContents),
 }
 
-/// What a caller asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
-    /// Whom to tell, each once.
     pub users: Vec<UserId>,
-    /// What it is about.
     pub category: Category,
-    /// How urgent it is.
     pub priority: Priority,
     /// How to tell them; as they prefer if empty.
     pub channels: Vec<Channel>,
-    /// What to say.
     pub source: ContentSource,
-    /// Not before that.
     pub send_at: Option<Timestamp>,
-    /// Of no use after that.
     pub expires_at: Option<Timestamp>,
     /// A later one with the same key takes its place on a device.
     pub collapse_key: Option<String>,

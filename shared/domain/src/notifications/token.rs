@@ -15,7 +15,6 @@ use super::{Category, Channel, DeliveryId};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
-/// What a token is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenScope {
     /// To end what a category says on a channel.
@@ -26,11 +25,9 @@ pub enum TokenScope {
     Click,
 }
 
-/// What a token says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "for", rename_all = "lowercase")]
 pub enum TokenClaim {
-    /// This person may end this.
     Unsubscribe {
         #[serde(rename = "u")]
         user: UserId,
@@ -39,12 +36,10 @@ pub enum TokenClaim {
         #[serde(rename = "k")]
         category: Category,
     },
-    /// This was opened.
     Open {
         #[serde(rename = "d")]
         delivery: DeliveryId,
     },
-    /// This link was followed.
     Click {
         #[serde(rename = "d")]
         delivery: DeliveryId,
@@ -55,7 +50,6 @@ pub enum TokenClaim {
 }
 
 impl TokenClaim {
-    /// What it is for.
     pub const fn scope(&self) -> TokenScope {
         match self {
             Self::Unsubscribe { .. } => TokenScope::Unsubscribe,
@@ -65,13 +59,11 @@ impl TokenClaim {
     }
 }
 
-/// Why a token proves nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidToken {
     /// It is none, or not one of ours, or for something else.
     #[error("the link is not valid")]
     Forged,
-    /// It was one.
     #[error("the link has expired")]
     Expired,
 }
@@ -132,7 +124,6 @@ struct Signed {
 const LONGEST: usize = 6_000;
 
 impl KeyRing {
-    /// A ring of keys.
     pub const fn new(first: TokenKey, older: Vec<TokenKey>) -> Self {
         Self { first, older }
     }

@@ -5,13 +5,10 @@ mod callback;
 mod event;
 
 use attempt_end::AttemptEnd;
-pub use event::{DeliveryEvent, IllegalTransition, Transition};
+pub use event::{Event, IllegalTransition, Transition};
 
 use super::retry::{MAX_ATTEMPTS, backoff_ms, repeat_is_harmless};
-use super::{
-    Attempt, AttemptOutcome, Delivery, DeliveryStatus, ProviderName, Rendering, StatusReason,
-    after_ms,
-};
+use super::{Attempt, AttemptOutcome, Delivery, ProviderName, Reason, Rendering, Status, after_ms};
 use crate::Timestamp;
 
 /// Whoever claimed an attempt and was not heard of for so long is taken for dead. It is longer than a
@@ -19,38 +16,36 @@ use crate::Timestamp;
 pub const CLAIM_SECONDS: i64 = 60;
 
 /// Decides what `event`, at `now`, makes of `delivery`.
-pub fn transition(delivery: &Delivery, event: &DeliveryEvent, now: Timestamp) -> Transition {
+pub fn transition(delivery: &Delivery, event: &Event, now: Timestamp) -> Transition {
     match event {
-        DeliveryEvent::Claimed { by, attempt, provider, rendering, to } => {
+        Event::Claimed { by, attempt, provider, rendering, to } => {
             let step = claimed(delivery, by, *attempt, provider, now);
             with_rendering(step, rendering.as_ref(), to.as_ref())
         }
-        DeliveryEvent::Released { attempt, until, reason } => {
+        Event::Released { attempt, until, reason } => {
             attempt_end::resolve(delivery, *attempt, &AttemptEnd::Released(*until, reason), now)
         }
-        DeliveryEvent::Sent { attempt, outcome, jitter } => {
+        Event::Sent { attempt, outcome, jitter } => {
             attempt_end::resolve(delivery, *attempt, &AttemptEnd::Sent(outcome, *jitter), now)
         }
-        DeliveryEvent::ClaimChecked { jitter } => validated(delivery, *jitter, now),
-        DeliveryEvent::Deferred { until, reason } => while_pending(delivery, None, |next| {
+        Event::ClaimChecked { jitter } => validated(delivery, *jitter, now),
+        Event::Deferred { until, reason } => while_pending(delivery, None, |next| {
             if (next.ready_at, next.reason.as_ref()) != (*until, Some(reason)) {
                 wait(next, *until, reason.clone());
             }
         }),
-        DeliveryEvent::Suppressed { reason } => {
-            while_pending(delivery, Some(DeliveryStatus::Suppressed), |next| {
-                end(next, DeliveryStatus::Suppressed, Some(reason.clone()), now);
-            })
-        }
-        DeliveryEvent::DeadLettered { class, reason } => {
-            while_pending(delivery, Some(DeliveryStatus::Failed), |next| {
+        Event::Suppressed { reason } => while_pending(delivery, Some(Status::Suppressed), |next| {
+            end(next, Status::Suppressed, Some(reason.clone()), now);
+        }),
+        Event::DeadLettered { class, reason } => {
+            while_pending(delivery, Some(Status::Failed), |next| {
                 next.class = Some(*class);
-                end(next, DeliveryStatus::Failed, Some(reason.clone()), now);
+                end(next, Status::Failed, Some(reason.clone()), now);
             })
         }
-        DeliveryEvent::Withdrawn { reason } => withdrawn(delivery, reason, now),
-        DeliveryEvent::CalledBack { kind, at } => callback::called_back(delivery, *kind, *at, now),
-        DeliveryEvent::Replayed { replay } => replayed(delivery, replay, now),
+        Event::Withdrawn { reason } => withdrawn(delivery, reason, now),
+        Event::CalledBack { kind, at } => callback::called_back(delivery, *kind, *at, now),
+        Event::Replayed { replay } => replayed(delivery, replay, now),
     }
 }
 
@@ -61,11 +56,11 @@ fn claimed(
     provider: &ProviderName,
     now: Timestamp,
 ) -> Transition {
-    let held = delivery.status == DeliveryStatus::Sending && delivery.attempt == attempt;
+    let held = delivery.status == Status::Sending && delivery.attempt == attempt;
     if held && delivery.claimed_by.as_deref() == Some(by) {
         return Transition::Unchanged;
     }
-    if delivery.status != DeliveryStatus::Pending {
+    if delivery.status != Status::Pending {
         return Transition::Illegal(IllegalTransition::WrongStatus(delivery.status));
     }
     if attempt != delivery.attempt + 1 {
@@ -84,7 +79,7 @@ fn claimed(
         return Transition::Illegal(IllegalTransition::AttemptsExhausted);
     }
     become_with(delivery, |next| {
-        next.status = DeliveryStatus::Sending;
+        next.status = Status::Sending;
         next.attempt = attempt;
         next.tries += 1;
         next.claimed_by = Some(by.to_owned());
@@ -130,24 +125,20 @@ fn validated(delivery: &Delivery, jitter: u64, now: Timestamp) -> Transition {
     })
 }
 
-fn withdrawn(delivery: &Delivery, reason: &StatusReason, now: Timestamp) -> Transition {
+fn withdrawn(delivery: &Delivery, reason: &Reason, now: Timestamp) -> Transition {
     match delivery.status {
         _ if delivery.withdrawn.is_some() => Transition::Unchanged,
-        DeliveryStatus::Pending => become_with(delivery, |next| {
+        Status::Pending => become_with(delivery, |next| {
             next.withdrawn = Some(reason.clone());
-            end(next, DeliveryStatus::Cancelled, Some(reason.clone()), now);
+            end(next, Status::Cancelled, Some(reason.clone()), now);
         }),
         // What was claimed can't be called back; but nothing follows it.
-        DeliveryStatus::Sending => {
-            become_with(delivery, |next| next.withdrawn = Some(reason.clone()))
-        }
-        DeliveryStatus::Delivered
-        | DeliveryStatus::Suppressed
-        | DeliveryStatus::Cancelled
-        | DeliveryStatus::Failed
-        | DeliveryStatus::Unknown => {
-            Transition::Illegal(IllegalTransition::WrongStatus(delivery.status))
-        }
+        Status::Sending => become_with(delivery, |next| next.withdrawn = Some(reason.clone())),
+        Status::Delivered
+        | Status::Suppressed
+        | Status::Cancelled
+        | Status::Failed
+        | Status::Unknown => Transition::Illegal(IllegalTransition::WrongStatus(delivery.status)),
     }
 }
 
@@ -155,7 +146,7 @@ fn replayed(delivery: &Delivery, replay: &str, now: Timestamp) -> Transition {
     if delivery.replay.as_deref() == Some(replay) {
         return Transition::Unchanged;
     }
-    if delivery.status != DeliveryStatus::Failed {
+    if delivery.status != Status::Failed {
         return Transition::Illegal(IllegalTransition::WrongStatus(delivery.status));
     }
     if delivery.withdrawn.is_some() {
@@ -166,7 +157,7 @@ fn replayed(delivery: &Delivery, replay: &str, now: Timestamp) -> Transition {
         next.tries = 0;
         next.class = None;
         next.bounced_at = None;
-        wait(next, now, StatusReason::Replayed);
+        wait(next, now, Reason::Replayed);
     })
 }
 
@@ -177,14 +168,14 @@ fn perhaps_sent(next: &mut Delivery, jitter: u64, now: Timestamp) {
     let again = repeat_is_harmless(next.channel()) && next.tries < MAX_ATTEMPTS;
     if again && next.withdrawn.is_none() {
         let at = after_ms(now, backoff_ms(next.tries, jitter));
-        wait(next, at, StatusReason::Repeated { attempt });
+        wait(next, at, Reason::Repeated { attempt });
     } else {
-        end(next, DeliveryStatus::Unknown, Some(StatusReason::Uncertain { attempt }), now);
+        end(next, Status::Unknown, Some(Reason::Uncertain { attempt }), now);
     }
 }
 
-fn wait(next: &mut Delivery, until: Timestamp, reason: StatusReason) {
-    next.status = DeliveryStatus::Pending;
+fn wait(next: &mut Delivery, until: Timestamp, reason: Reason) {
+    next.status = Status::Pending;
     next.ready_at = until;
     next.reason = Some(reason);
     next.ended_at = None;
@@ -193,9 +184,9 @@ fn wait(next: &mut Delivery, until: Timestamp, reason: StatusReason) {
 }
 
 /// The only way to an end. What may have gone out can't end as if it had not.
-fn end(next: &mut Delivery, status: DeliveryStatus, reason: Option<StatusReason>, now: Timestamp) {
-    let perhaps = next.uncertain > 0 && status != DeliveryStatus::Delivered;
-    next.status = if perhaps { DeliveryStatus::Unknown } else { status };
+fn end(next: &mut Delivery, status: Status, reason: Option<Reason>, now: Timestamp) {
+    let perhaps = next.uncertain > 0 && status != Status::Delivered;
+    next.status = if perhaps { Status::Unknown } else { status };
     next.reason = reason;
     next.ended_at = Some(now);
     next.claimed_by = None;
@@ -205,10 +196,10 @@ fn end(next: &mut Delivery, status: DeliveryStatus, reason: Option<StatusReason>
 /// A change of what is pending; what is `already` so stays so, and so does what does not change.
 fn while_pending(
     delivery: &Delivery,
-    already: Option<DeliveryStatus>,
+    already: Option<Status>,
     change: impl FnOnce(&mut Delivery),
 ) -> Transition {
-    if delivery.status == DeliveryStatus::Pending {
+    if delivery.status == Status::Pending {
         return become_with(delivery, change);
     }
     if already == Some(delivery.status) {

@@ -1,9 +1,7 @@
 //! What is simulated, and what came of it.
 
-/// What to simulate.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
-    /// The provider's rate.
     pub per_second: u32,
     /// Workers of each class, the most urgent first.
     pub workers: [usize; 3],
@@ -15,9 +13,7 @@ pub struct Plan {
     pub batch: u32,
     /// What a call to the store takes at most: milliseconds.
     pub call_ms: i64,
-    /// For how long.
     pub run_ms: i64,
-    /// Decides everything that is random.
     pub seed: u64,
 }
 
@@ -39,7 +35,6 @@ impl Plan {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Messages sent, by class.
     pub sent: [usize; 3],
     /// What 99 of 100 messages waited less than, by class, those that still wait included: milliseconds.
     /// What waited from the start does not count.

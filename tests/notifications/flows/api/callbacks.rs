@@ -63,7 +63,6 @@ impl Sent {
         json!([said])
     }
 
-    /// What becomes of another mail.
     async fn next(&self) -> Value {
         let id = accepted(&self.lab, &mail()).await;
         self.lab.cloud.settle().await;

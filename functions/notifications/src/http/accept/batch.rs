@@ -18,7 +18,6 @@ use crate::http::view::overall_status;
 /// People who are read at the same time.
 const CONCURRENCY: usize = 16;
 
-/// Whom a call tells what.
 pub(super) struct Batch<'a> {
     pub(super) app: &'a App,
     pub(super) call: &'a Call,
@@ -35,16 +34,10 @@ impl Batch<'_> {
         let planned = self.planned(id, user, &recipient);
         let answer = Answer::first(&receipt(std::slice::from_ref(&planned)));
         let claimant = app.entropy.token();
-        let idempotent_request = key.map(|key| idempotent_request(key, caller, &claimant, call));
+        let request = key.map(|key| idempotent_request(key, caller, &claimant, call));
         let wanted = planned.acceptance();
-        let idempotent_request = idempotent_request
-            .as_ref()
-            .map(|idempotent_request| (idempotent_request, answer.stored()));
-        match app
-            .notifications
-            .accept(wanted, idempotent_request, call.now, &app.entropy.token())
-            .await?
-        {
+        let request = request.as_ref().map(|request| (request, answer.stored()));
+        match app.notifications.accept(wanted, request, call.now, &app.entropy.token()).await? {
             AcceptOutcome::Repeated(claim) => {
                 idempotency::met(claim, call.now).map(Repeatable::again)
             }

@@ -39,7 +39,6 @@ struct Wrapped {
     message: Option<String>,
 }
 
-/// An event of SES.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SesEvent {

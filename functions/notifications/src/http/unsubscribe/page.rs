@@ -23,7 +23,6 @@ pub(super) fn confirm(token: &str, category: &Category, channel: Channel) -> Str
     page("Unsubscribe?", &content)
 }
 
-/// Says that it has ended.
 pub(super) fn done(category: &Category, channel: Channel) -> String {
     let (what, how) = (escaped(category.as_str()), channel_name(channel));
     let content = format!(

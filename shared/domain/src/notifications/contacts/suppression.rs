@@ -52,10 +52,8 @@ impl Suppression {
 /// What is known of the address that a delivery goes to, right before it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AddressState {
-    /// It is there.
     Usable,
     /// The person has it no more.
     Gone,
-    /// It gets nothing any more.
     Suppressed(SuppressionReason),
 }

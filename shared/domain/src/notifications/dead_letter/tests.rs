@@ -3,10 +3,10 @@
 use super::*;
 use crate::notifications::samples::{at, notification};
 use crate::notifications::{
-    CallbackKind, DeliveryEvent, ProviderName, SendOutcome, Transition, transition,
+    CallbackKind, Event, ProviderName, SendOutcome, Transition, transition,
 };
 
-fn after(endpoint: &str, events: &[DeliveryEvent]) -> Delivery {
+fn after(endpoint: &str, events: &[Event]) -> Delivery {
     let endpoint = Endpoint::parse(endpoint).unwrap();
     events.iter().fold(Delivery::new(&notification(Priority::Low), endpoint), |delivery, event| {
         match transition(&delivery, event, at(1)) {
@@ -18,16 +18,16 @@ fn after(endpoint: &str, events: &[DeliveryEvent]) -> Delivery {
     })
 }
 
-fn claim() -> DeliveryEvent {
+fn claim() -> Event {
     let provider = ProviderName::parse("ses").unwrap();
-    DeliveryEvent::Claimed { by: "me".to_owned(), attempt: 1, provider, rendering: None, to: None }
+    Event::Claimed { by: "me".to_owned(), attempt: 1, provider, rendering: None, to: None }
 }
 
-fn handed(outcome: SendOutcome) -> DeliveryEvent {
-    DeliveryEvent::Sent { attempt: 1, outcome, jitter: 0 }
+fn handed(outcome: SendOutcome) -> Event {
+    Event::Sent { attempt: 1, outcome, jitter: 0 }
 }
 
-fn refused(class: Class) -> DeliveryEvent {
+fn refused(class: Class) -> Event {
     handed(SendOutcome::Refused { class, retry_after_seconds: None, said: "550 no".to_owned() })
 }
 
@@ -58,8 +58,7 @@ fn a_letter_says_what_was_tried_and_what_can_be_done() {
 #[test]
 fn what_came_back_is_a_letter_and_what_has_not_failed_is_none() {
     let accepted = handed(SendOutcome::Accepted { reference: None });
-    let bounce =
-        DeliveryEvent::CalledBack { kind: CallbackKind::Bounced { hard: true }, at: at(1) };
+    let bounce = Event::CalledBack { kind: CallbackKind::Bounced { hard: true }, at: at(1) };
     let bounced = after("email", &[claim(), accepted.clone(), bounce]);
     let dead_letter = DeadLetter::from_failed(&notification(Priority::Low), &bounced).unwrap();
     assert_eq!(dead_letter.remedy, Remedy::SuppressAddress(SuppressionReason::Bounced));

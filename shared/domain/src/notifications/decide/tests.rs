@@ -93,7 +93,7 @@ const OBSTACLES: [(&str, &str, Change); 13] = [
 ];
 
 fn told(decision: &DeliveryDecision) -> String {
-    let rule = |reason: &StatusReason| {
+    let rule = |reason: &Reason| {
         serde_json::to_value(reason).unwrap()["rule"].as_str().unwrap().to_owned()
     };
     match decision {
@@ -123,10 +123,10 @@ fn each_obstacle_has_its_rule_and_critical_passes_the_persons_limits_and_nothing
 
 #[test]
 fn what_is_not_pending_is_left_alone() {
-    for status in DeliveryStatus::ALL {
+    for status in Status::ALL {
         let mut world = World::new(Priority::Normal);
         world.delivery.status = status;
-        let expected = if status == DeliveryStatus::Pending { "send" } else { "leave" };
+        let expected = if status == Status::Pending { "send" } else { "leave" };
         assert_eq!(told(&world.decide(at(10))), expected);
     }
 }
@@ -141,7 +141,7 @@ fn a_second_provider_takes_over_from_one_that_fails_and_not_from_one_that_is_bus
     let expected = DeliveryDecision::Send { attempt: 1, provider: name("smtp"), trial: false };
     assert_eq!(world.decide(at(10)), expected);
     world.providers[1].breaker = BreakerState::Open { until: at(20) };
-    let reason = StatusReason::ProviderDown { provider: name("smtp") };
+    let reason = Reason::ProviderDown { provider: name("smtp") };
     assert_eq!(world.decide(at(10)), DeliveryDecision::Defer { until: at(20), reason });
     world.providers[0].breaker = BreakerState::HalfOpen;
     let expected = DeliveryDecision::Send { attempt: 1, provider: name("ses"), trial: true };
@@ -153,7 +153,7 @@ fn nothing_waits_beyond_its_expiry() {
     let mut world = World::new(Priority::Normal);
     world.notification.expires_at = Some(at(60));
     world.verdict = LimitVerdict::Exceeded { limit: UserLimit::Hourly, until: at(3_600) };
-    let reason = StatusReason::Limited { limit: UserLimit::Hourly };
+    let reason = Reason::Limited { limit: UserLimit::Hourly };
     assert_eq!(world.decide(at(10)), DeliveryDecision::Defer { until: at(60), reason });
     assert_eq!(told(&world.decide(at(60))), "suppress expired");
 }
@@ -195,6 +195,6 @@ fn every_reason_is_a_sentence_without_anybodys_address() {
         let sentence = reason.to_string();
         assert!(sentence.len() > 10 && !sentence.contains('@'), "{sentence}");
         let json = serde_json::to_string(&reason).unwrap();
-        assert_eq!(serde_json::from_str::<StatusReason>(&json).unwrap(), reason);
+        assert_eq!(serde_json::from_str::<Reason>(&json).unwrap(), reason);
     }
 }

@@ -24,7 +24,6 @@ pub struct TimeOfDay {
 }
 
 impl TimeOfDay {
-    /// So many minutes after midnight.
     pub fn at(minutes: u16) -> Option<Self> {
         (minutes < 1_440).then_some(Self { minutes })
     }
@@ -62,7 +61,6 @@ impl TryFrom<String> for TimeOfDay {
     }
 }
 
-/// A day of the week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Day {
@@ -76,7 +74,6 @@ pub enum Day {
 }
 
 impl Day {
-    /// Each of them.
     pub const ALL: [Self; 7] =
         [Self::Mon, Self::Tue, Self::Wed, Self::Thu, Self::Fri, Self::Sat, Self::Sun];
 

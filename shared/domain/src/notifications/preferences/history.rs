@@ -6,19 +6,15 @@ use super::Preferences;
 use crate::Timestamp;
 use crate::notifications::{Channel, OptOut};
 
-/// Where a switch was touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChangeSource {
-    /// In their preferences.
     Preferences,
     /// By the link or the header in a mail.
     Unsubscribe,
-    /// By calling a mail spam.
     Complaint,
 }
 
-/// A switch that was touched.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PreferenceChange {
     pub at: Timestamp,

@@ -23,7 +23,6 @@ impl TimeZoneName {
             .ok_or_else(|| Rejected::field("timeZone", "a time zone like `Europe/Madrid`"))
     }
 
-    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

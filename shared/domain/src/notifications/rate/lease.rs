@@ -19,20 +19,9 @@ pub struct SlotCounters {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CounterChange {
     /// It grows, if it lies within bounds, both included.
-    Advance {
-        /// By so much.
-        by_us: i64,
-        /// The lower bound.
-        from_us: i64,
-        /// The upper bound.
-        to_us: i64,
-    },
+    Advance { by_us: i64, from_us: i64, to_us: i64 },
     /// It is set, if there is none yet or it lies below a bound: nothing before that counts any more.
-    Reset {
-        below_us: i64,
-        /// What it becomes.
-        set_us: i64,
-    },
+    Reset { below_us: i64, set_us: i64 },
 }
 
 impl CounterChange {
@@ -84,7 +73,6 @@ impl Lease {
     }
 }
 
-/// Slots that a node has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slots {
     first_us: i64,

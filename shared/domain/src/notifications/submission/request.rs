@@ -12,9 +12,7 @@ use crate::notifications::ChannelContents;
 pub struct NotificationRequest {
     /// Whom to tell; this or `user_ids`.
     pub user_id: Option<String>,
-    /// Whom to tell, if several.
     pub user_ids: Option<Vec<String>>,
-    /// What it is about.
     pub category: String,
     /// How urgent it is; normal if left out.
     pub priority: Option<String>,
@@ -26,9 +24,7 @@ pub struct NotificationRequest {
     pub data: Option<Value>,
     /// What to say, ready to send.
     pub content: Option<ChannelContents>,
-    /// Not before that.
     pub send_at: Option<Timestamp>,
-    /// Of no use after that.
     pub expires_at: Option<Timestamp>,
     /// A later one with the same key takes its place on a device.
     pub collapse_key: Option<String>,

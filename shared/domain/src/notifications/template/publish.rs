@@ -20,7 +20,6 @@ pub struct TemplateDraft {
     /// What has to be passed in.
     #[serde(default)]
     pub required: BTreeSet<String>,
-    /// What may be passed in.
     #[serde(default)]
     pub optional: BTreeSet<String>,
     /// What is said, by locale; unless there is a test.
@@ -31,7 +30,6 @@ pub struct TemplateDraft {
     pub test: Option<AbTest>,
 }
 
-/// Several ways to say it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AbTest {
@@ -48,19 +46,15 @@ pub struct TemplateVariant {
     pub name: String,
     /// How many people get it, in proportion to the other variants' weights.
     pub weight: u32,
-    /// What is said, by locale.
     pub texts: BTreeMap<Locale, ChannelContents>,
 }
 
 /// A version of a template. It never changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplateVersion {
-    /// Of which template.
     pub template: TemplateId,
     pub number: u32,
-    /// What it says.
     pub draft: TemplateDraft,
-    /// Who published it.
     pub created_by: UserId,
     pub created_at: Timestamp,
 }

@@ -34,11 +34,7 @@ pub enum RenderError {
     Failed { field: &'static str, problem: String },
     /// What came of it can't be sent.
     #[error("{field} must be {rule}")]
-    Invalid {
-        field: &'static str,
-        /// What it must be.
-        rule: String,
-    },
+    Invalid { field: &'static str, rule: String },
 }
 
 /// No text is longer, however it came about.

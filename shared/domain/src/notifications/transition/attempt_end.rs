@@ -4,13 +4,12 @@ use super::{IllegalTransition, Transition, become_with, end, perhaps_sent, wait}
 use crate::Timestamp;
 use crate::notifications::retry::retry_ms;
 use crate::notifications::{
-    AttemptOutcome, Class, Delivery, DeliveryStatus, SendOutcome, StatusReason, after_ms,
+    AttemptOutcome, Class, Delivery, Reason, SendOutcome, Status, after_ms,
 };
 
 /// What whoever made an attempt says of it.
 pub(super) enum AttemptEnd<'a> {
-    /// Nobody was spoken to.
-    Released(Timestamp, &'a StatusReason),
+    Released(Timestamp, &'a Reason),
     /// The provider said that; and chance that.
     Sent(&'a SendOutcome, u64),
 }
@@ -24,7 +23,7 @@ pub(super) fn resolve(
     let known = delivery.attempts.iter().find(|entry| entry.number == attempt);
     match known.map(|entry| entry.outcome) {
         Some(AttemptOutcome::Open)
-            if delivery.status == DeliveryStatus::Sending && delivery.attempt == attempt =>
+            if delivery.status == Status::Sending && delivery.attempt == attempt =>
         {
             become_with(delivery, |next| settle(next, attempt, end_of_attempt, now))
         }
@@ -60,7 +59,7 @@ fn settle(next: &mut Delivery, attempt: u32, end_of_attempt: &AttemptEnd<'_>, no
         AttemptEnd::Sent(SendOutcome::Accepted { reference }, _) => {
             close(next, attempt, AttemptOutcome::Accepted, now);
             next.reference.clone_from(reference);
-            end(next, DeliveryStatus::Delivered, None, now);
+            end(next, Status::Delivered, None, now);
         }
         AttemptEnd::Sent(SendOutcome::Refused { class, retry_after_seconds, said }, jitter) => {
             close(next, attempt, AttemptOutcome::Refused, now);
@@ -90,11 +89,11 @@ fn late(
         let was = (next.status, next.bounced_at);
         next.uncertain = next.uncertain.saturating_sub(1);
         let accepted = matches!(end_of_attempt, AttemptEnd::Sent(SendOutcome::Accepted { .. }, _));
-        if accepted && was.0 != DeliveryStatus::Delivered && was.1.is_none() {
+        if accepted && was.0 != Status::Delivered && was.1.is_none() {
             // A newer attempt may be going on; its end changes nothing any more.
             next.uncertain = 0;
             settle(next, attempt, end_of_attempt, now);
-        } else if was.0 == DeliveryStatus::Unknown && next.uncertain == 0 {
+        } else if was.0 == Status::Unknown && next.uncertain == 0 {
             settle(next, attempt, end_of_attempt, now);
         } else {
             close(next, attempt, outcome(end_of_attempt), now);
@@ -114,10 +113,10 @@ fn outcome(end_of_attempt: &AttemptEnd<'_>) -> AttemptOutcome {
     }
 }
 
-fn released(next: &mut Delivery, until: Timestamp, reason: &StatusReason, now: Timestamp) {
+fn released(next: &mut Delivery, until: Timestamp, reason: &Reason, now: Timestamp) {
     next.tries = next.tries.saturating_sub(1);
     match next.withdrawn.clone() {
-        Some(reason) => end(next, DeliveryStatus::Cancelled, Some(reason), now),
+        Some(reason) => end(next, Status::Cancelled, Some(reason), now),
         None => wait(next, until, reason.clone()),
     }
 }
@@ -132,11 +131,11 @@ fn refused(
     let attempt = next.attempt;
     next.class = Some(class);
     if let Some(reason) = next.withdrawn.clone() {
-        end(next, DeliveryStatus::Cancelled, Some(reason), now);
+        end(next, Status::Cancelled, Some(reason), now);
     } else if let Some(ms) = retry_ms(class, next.tries, asked_seconds, jitter) {
-        wait(next, after_ms(now, ms), StatusReason::Backoff { attempt, class });
+        wait(next, after_ms(now, ms), Reason::Backoff { attempt, class });
     } else {
-        end(next, DeliveryStatus::Failed, Some(StatusReason::GivenUp { attempt, class }), now);
+        end(next, Status::Failed, Some(Reason::GivenUp { attempt, class }), now);
     }
 }
 

@@ -2,9 +2,7 @@
 
 use super::{Transition, attempt_end, become_with, end};
 use crate::Timestamp;
-use crate::notifications::{
-    AttemptOutcome, CallbackKind, Class, Delivery, DeliveryStatus, StatusReason,
-};
+use crate::notifications::{AttemptOutcome, CallbackKind, Class, Delivery, Reason, Status};
 
 pub(super) fn called_back(
     delivery: &Delivery,
@@ -30,7 +28,7 @@ pub(super) fn called_back(
                 settle(next, now);
                 next.bounced_at = Some(at);
                 next.class = Some(if hard { Class::InvalidRecipient } else { Class::Outage });
-                end(next, DeliveryStatus::Failed, Some(StatusReason::Bounced { hard }), now);
+                end(next, Status::Failed, Some(Reason::Bounced { hard }), now);
             })
         }
     }
@@ -38,20 +36,19 @@ pub(super) fn called_back(
 
 /// Whether anything was handed over, perhaps.
 fn may_be_out(delivery: &Delivery) -> bool {
-    delivery.uncertain > 0
-        || matches!(delivery.status, DeliveryStatus::Sending | DeliveryStatus::Delivered)
+    delivery.uncertain > 0 || matches!(delivery.status, Status::Sending | Status::Delivered)
 }
 
 fn arrived(next: &mut Delivery, now: Timestamp) {
-    if next.status != DeliveryStatus::Delivered {
+    if next.status != Status::Delivered {
         settle(next, now);
-        end(next, DeliveryStatus::Delivered, None, now);
+        end(next, Status::Delivered, None, now);
     }
 }
 
 /// What was uncertain is so no more, and late words about it say nothing new.
 fn settle(next: &mut Delivery, now: Timestamp) {
-    if next.status == DeliveryStatus::Sending {
+    if next.status == Status::Sending {
         attempt_end::close(next, next.attempt, AttemptOutcome::Accepted, now);
     }
     for entry in next.attempts.iter_mut().filter(|entry| entry.outcome == AttemptOutcome::Lost) {

@@ -2,13 +2,12 @@
 
 use crate::Timestamp;
 use crate::notifications::{
-    CallbackKind, Class, Delivery, DeliveryStatus, ProviderName, Rendering, SendOutcome,
-    StatusReason,
+    CallbackKind, Class, Delivery, ProviderName, Reason, Rendering, SendOutcome, Status,
 };
 
 /// Something that happens to a delivery. What chance decides comes in with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DeliveryEvent {
+pub enum Event {
     /// Someone is about to speak to a provider. Nobody may without this being written.
     Claimed {
         /// Who: a name that nobody else has, so that whoever does not hear of their own success
@@ -25,44 +24,39 @@ pub enum DeliveryEvent {
     /// Whoever claimed it has not spoken to anybody, and will not.
     Released {
         attempt: u32,
-        /// When another may be made.
         until: Timestamp,
-        /// Why not now.
-        reason: StatusReason,
+        reason: Reason,
     },
     /// The provider has answered, or not.
     Sent {
-        /// In which attempt.
         attempt: u32,
-        /// What they said.
         outcome: SendOutcome,
-        /// Decides how long to wait.
         jitter: u64,
     },
     /// Someone looks whether whoever claimed it is still there.
     ClaimChecked {
-        /// Decides how long to wait.
         jitter: u64,
     },
-    /// It has to wait.
-    Deferred { until: Timestamp, reason: StatusReason },
-    /// A rule stops it.
-    Suppressed { reason: StatusReason },
+    Deferred {
+        until: Timestamp,
+        reason: Reason,
+    },
+    Suppressed {
+        reason: Reason,
+    },
     /// It can't be sent at all.
     DeadLettered {
         /// What kind of no that is.
         class: Class,
-        reason: StatusReason,
+        reason: Reason,
     },
     /// The caller took it back, or the person opted out.
     Withdrawn {
-        /// Which of them.
-        reason: StatusReason,
+        reason: Reason,
     },
     /// The provider said what became of it.
     CalledBack {
         kind: CallbackKind,
-        /// When it happened.
         at: Timestamp,
     },
     /// Someone wants a dead letter sent after all.
@@ -72,32 +66,26 @@ pub enum DeliveryEvent {
     },
 }
 
-/// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Transition {
-    /// It becomes this.
     Changed(Box<Delivery>),
     /// There is nothing to do: it has happened already, or does not matter any more.
     Unchanged,
-    /// That can't be.
     Illegal(IllegalTransition),
 }
 
-/// Why something can't be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IllegalTransition {
     /// It names an attempt that is not the one at hand.
     #[error("attempt {sent} is not at hand; the delivery is at attempt {current}")]
     StaleAttempt {
-        /// The attempt it names.
         sent: u32,
         /// The attempt the delivery is at.
         current: u32,
     },
     /// It is in no state for that.
     #[error("the delivery is {}", .0.name())]
-    WrongStatus(DeliveryStatus),
-    /// Its time has not come.
+    WrongStatus(Status),
     #[error("the delivery may not be sent yet")]
     TooEarly,
     /// It was taken back, which is for good.

@@ -22,36 +22,30 @@ fn provider() -> ProviderName {
     ProviderName::parse("ses").unwrap()
 }
 
-pub(super) fn claim(attempt: u32) -> DeliveryEvent {
-    DeliveryEvent::Claimed {
-        by: "me".to_owned(),
-        attempt,
-        provider: provider(),
-        rendering: None,
-        to: None,
-    }
+pub(super) fn claim(attempt: u32) -> Event {
+    Event::Claimed { by: "me".to_owned(), attempt, provider: provider(), rendering: None, to: None }
 }
 
-pub(super) fn accept(attempt: u32) -> DeliveryEvent {
+pub(super) fn accept(attempt: u32) -> Event {
     let outcome = SendOutcome::Accepted { reference: Some(format!("ref-{attempt}")) };
-    DeliveryEvent::Sent { attempt, outcome, jitter: 0 }
+    Event::Sent { attempt, outcome, jitter: 0 }
 }
 
-pub(super) fn refuse(attempt: u32, class: Class) -> DeliveryEvent {
+pub(super) fn refuse(attempt: u32, class: Class) -> Event {
     let outcome = SendOutcome::Refused { class, retry_after_seconds: None, said: "no".to_owned() };
-    DeliveryEvent::Sent { attempt, outcome, jitter: 0 }
+    Event::Sent { attempt, outcome, jitter: 0 }
 }
 
-pub(super) fn unsure(attempt: u32) -> DeliveryEvent {
+pub(super) fn unsure(attempt: u32) -> Event {
     let outcome = SendOutcome::Unknown { said: "the line was cut".to_owned() };
-    DeliveryEvent::Sent { attempt, outcome, jitter: 0 }
+    Event::Sent { attempt, outcome, jitter: 0 }
 }
 
-fn called(kind: CallbackKind) -> DeliveryEvent {
-    DeliveryEvent::CalledBack { kind, at: at(9) }
+fn called(kind: CallbackKind) -> Event {
+    Event::CalledBack { kind, at: at(9) }
 }
 
-pub(super) fn next(delivery: &Delivery, event: &DeliveryEvent, now: Timestamp) -> Delivery {
+pub(super) fn next(delivery: &Delivery, event: &Event, now: Timestamp) -> Delivery {
     match transition(delivery, event, now) {
         Transition::Changed(next) => *next,
         other @ (Transition::Unchanged | Transition::Illegal(_)) => {
@@ -60,11 +54,10 @@ pub(super) fn next(delivery: &Delivery, event: &DeliveryEvent, now: Timestamp) -
     }
 }
 
-fn events() -> Vec<(&'static str, DeliveryEvent)> {
-    let limited = StatusReason::Limited { limit: UserLimit::Daily };
-    let gone = StatusReason::AddressGone;
-    let released =
-        DeliveryEvent::Released { attempt: 1, until: at(20), reason: StatusReason::DoNotDisturb };
+fn events() -> Vec<(&'static str, Event)> {
+    let limited = Reason::Limited { limit: UserLimit::Daily };
+    let gone = Reason::AddressGone;
+    let released = Event::Released { attempt: 1, until: at(20), reason: Reason::DoNotDisturb };
     vec![
         ("claim 1", claim(1)),
         ("claim 2", claim(2)),
@@ -74,19 +67,16 @@ fn events() -> Vec<(&'static str, DeliveryEvent)> {
         ("no such", refuse(1, Class::InvalidRecipient)),
         ("unsure", unsure(1)),
         ("stale", accept(7)),
-        ("check", DeliveryEvent::ClaimChecked { jitter: 0 }),
-        ("defer", DeliveryEvent::Deferred { until: at(60), reason: limited }),
-        ("suppress", DeliveryEvent::Suppressed { reason: gone.clone() }),
-        (
-            "dead",
-            DeliveryEvent::DeadLettered { class: Class::Content, reason: StatusReason::NoProvider },
-        ),
-        ("withdraw", DeliveryEvent::Withdrawn { reason: StatusReason::Cancelled }),
+        ("check", Event::ClaimChecked { jitter: 0 }),
+        ("defer", Event::Deferred { until: at(60), reason: limited }),
+        ("suppress", Event::Suppressed { reason: gone.clone() }),
+        ("dead", Event::DeadLettered { class: Class::Content, reason: Reason::NoProvider }),
+        ("withdraw", Event::Withdrawn { reason: Reason::Cancelled }),
         ("delivered", called(CallbackKind::Delivered)),
         ("hard", called(CallbackKind::Bounced { hard: true })),
         ("soft", called(CallbackKind::Bounced { hard: false })),
         ("spam", called(CallbackKind::Complained)),
-        ("replay", DeliveryEvent::Replayed { replay: "r1".to_owned() }),
+        ("replay", Event::Replayed { replay: "r1".to_owned() }),
     ]
 }
 
@@ -94,14 +84,11 @@ fn events() -> Vec<(&'static str, DeliveryEvent)> {
 fn lives() -> Vec<(&'static str, Delivery)> {
     let pending = accepted(Channel::Sms);
     let sending = next(&pending, &claim(1), at(1));
-    let withdrawn =
-        next(&sending, &DeliveryEvent::Withdrawn { reason: StatusReason::Cancelled }, at(2));
+    let withdrawn = next(&sending, &Event::Withdrawn { reason: Reason::Cancelled }, at(2));
     let delivered = next(&sending, &accept(1), at(2));
     let bounced = next(&delivered, &called(CallbackKind::Bounced { hard: true }), at(3));
-    let suppressed =
-        next(&pending, &DeliveryEvent::Suppressed { reason: StatusReason::AddressGone }, at(1));
-    let cancelled =
-        next(&pending, &DeliveryEvent::Withdrawn { reason: StatusReason::Cancelled }, at(1));
+    let suppressed = next(&pending, &Event::Suppressed { reason: Reason::AddressGone }, at(1));
+    let cancelled = next(&pending, &Event::Withdrawn { reason: Reason::Cancelled }, at(1));
     let failed = next(&sending, &refuse(1, Class::InvalidRecipient), at(2));
     let unknown = next(&sending, &unsure(1), at(2));
     let mail = next(&accepted(Channel::Email), &claim(1), at(1));

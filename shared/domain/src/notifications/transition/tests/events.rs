@@ -5,12 +5,12 @@ use super::*;
 #[test]
 fn a_claim_that_nobody_heard_of_again_is_unknown_or_repeated_and_never_a_second_text_message() {
     for (channel, status) in [
-        (Channel::Sms, DeliveryStatus::Unknown),
-        (Channel::Email, DeliveryStatus::Pending),
-        (Channel::Push, DeliveryStatus::Pending),
+        (Channel::Sms, Status::Unknown),
+        (Channel::Email, Status::Pending),
+        (Channel::Push, Status::Pending),
     ] {
         let sending = next(&accepted(channel), &claim(1), at(0));
-        let check = DeliveryEvent::ClaimChecked { jitter: 0 };
+        let check = Event::ClaimChecked { jitter: 0 };
         assert_eq!(transition(&sending, &check, at(CLAIM_SECONDS - 1)), Transition::Unchanged);
         let lost = next(&sending, &check, at(CLAIM_SECONDS));
         assert_eq!((lost.status, lost.uncertain, lost.tries), (status, 1, 1), "{channel:?}");
@@ -22,7 +22,7 @@ fn a_claim_that_nobody_heard_of_again_is_unknown_or_repeated_and_never_a_second_
 fn whoever_does_not_hear_of_their_own_claim_recognises_it_and_others_do_not() {
     let sending = next(&accepted(Channel::Sms), &claim(1), at(0));
     assert_eq!(transition(&sending, &claim(1), at(1)), Transition::Unchanged);
-    let other = DeliveryEvent::Claimed {
+    let other = Event::Claimed {
         by: "you".to_owned(),
         attempt: 1,
         provider: provider(),
@@ -31,7 +31,7 @@ fn whoever_does_not_hear_of_their_own_claim_recognises_it_and_others_do_not() {
     };
     assert_eq!(
         transition(&sending, &other, at(1)),
-        Transition::Illegal(IllegalTransition::WrongStatus(DeliveryStatus::Sending))
+        Transition::Illegal(IllegalTransition::WrongStatus(Status::Sending))
     );
 }
 
@@ -42,18 +42,15 @@ fn five_attempts_are_made_under_throttling_and_deferrals_use_up_none() {
     for attempt in 1..=5 {
         for _ in 0..50 {
             let until = after_ms(now, 10);
-            let reason = StatusReason::ProviderBusy { provider: provider() };
-            delivery = next(&delivery, &DeliveryEvent::Deferred { until, reason }, now);
+            let reason = Reason::ProviderBusy { provider: provider() };
+            delivery = next(&delivery, &Event::Deferred { until, reason }, now);
             now = until;
         }
         delivery = next(&delivery, &claim(attempt), now);
         delivery = next(&delivery, &refuse(attempt, Class::RateLimited), now);
         now = delivery.ready_at;
     }
-    assert_eq!(
-        (delivery.status, delivery.tries, delivery.attempts.len()),
-        (DeliveryStatus::Failed, 5, 5)
-    );
+    assert_eq!((delivery.status, delivery.tries, delivery.attempts.len()), (Status::Failed, 5, 5));
     assert_eq!(delivery.class, Some(Class::RateLimited));
     assert!(matches!(transition(&delivery, &claim(6), now), Transition::Illegal(_)));
 }
@@ -61,10 +58,9 @@ fn five_attempts_are_made_under_throttling_and_deferrals_use_up_none() {
 #[test]
 fn an_attempt_that_is_given_back_was_none_and_its_number_is_not_used_again() {
     let sending = next(&accepted(Channel::Sms), &claim(1), at(0));
-    let release =
-        DeliveryEvent::Released { attempt: 1, until: at(5), reason: StatusReason::DoNotDisturb };
+    let release = Event::Released { attempt: 1, until: at(5), reason: Reason::DoNotDisturb };
     let pending = next(&sending, &release, at(1));
-    assert_eq!((pending.status, pending.tries, pending.attempt), (DeliveryStatus::Pending, 0, 1));
+    assert_eq!((pending.status, pending.tries, pending.attempt), (Status::Pending, 0, 1));
     assert_eq!(
         transition(&pending, &claim(2), at(4)),
         Transition::Illegal(IllegalTransition::TooEarly)
@@ -79,64 +75,50 @@ fn an_attempt_that_is_given_back_was_none_and_its_number_is_not_used_again() {
 
 #[test]
 fn late_words_settle_what_was_uncertain() {
-    let check = DeliveryEvent::ClaimChecked { jitter: 0 };
+    let check = Event::ClaimChecked { jitter: 0 };
     let sms = next(&accepted(Channel::Sms), &claim(1), at(0));
     let lost = next(&sms, &check, at(60));
     let delivered = next(&lost, &accept(1), at(70));
     assert_eq!(
         (delivered.status, delivered.reference.as_deref()),
-        (DeliveryStatus::Delivered, Some("ref-1"))
+        (Status::Delivered, Some("ref-1"))
     );
     let retried = next(&lost, &refuse(1, Class::Outage), at(70));
-    assert_eq!((retried.status, retried.uncertain), (DeliveryStatus::Pending, 0));
-    assert_eq!(next(&lost, &refuse(1, Class::Content), at(70)).status, DeliveryStatus::Failed);
+    assert_eq!((retried.status, retried.uncertain), (Status::Pending, 0));
+    assert_eq!(next(&lost, &refuse(1, Class::Content), at(70)).status, Status::Failed);
 
     let mail = next(&accepted(Channel::Email), &claim(1), at(0));
     let again = next(&next(&mail, &check, at(60)), &claim(2), at(70));
     let delivered = next(&again, &accept(1), at(71));
-    assert_eq!(delivered.status, DeliveryStatus::Delivered);
+    assert_eq!(delivered.status, Status::Delivered);
     let closed = next(&delivered, &refuse(2, Class::Outage), at(72));
-    assert_eq!(
-        closed.status,
-        DeliveryStatus::Delivered,
-        "the newer attempt changes nothing any more"
-    );
+    assert_eq!(closed.status, Status::Delivered, "the newer attempt changes nothing any more");
     let resolved = next(&again, &refuse(1, Class::Outage), at(71));
-    assert_eq!((resolved.status, resolved.uncertain), (DeliveryStatus::Sending, 0));
+    assert_eq!((resolved.status, resolved.uncertain), (Status::Sending, 0));
 }
 
 #[test]
 fn what_is_withdrawn_while_it_is_sent_is_not_tried_again() {
     let sending = next(&accepted(Channel::Email), &claim(1), at(0));
-    let withdrawn =
-        next(&sending, &DeliveryEvent::Withdrawn { reason: StatusReason::Cancelled }, at(1));
+    let withdrawn = next(&sending, &Event::Withdrawn { reason: Reason::Cancelled }, at(1));
     let refused = next(&withdrawn, &refuse(1, Class::Outage), at(2));
-    assert_eq!(
-        (refused.status, refused.reason),
-        (DeliveryStatus::Cancelled, Some(StatusReason::Cancelled))
-    );
+    assert_eq!((refused.status, refused.reason), (Status::Cancelled, Some(Reason::Cancelled)));
     let perhaps = next(&withdrawn, &unsure(1), at(2));
-    assert_eq!(perhaps.status, DeliveryStatus::Unknown, "although a mail could be repeated");
-    assert_eq!(next(&withdrawn, &accept(1), at(2)).status, DeliveryStatus::Delivered);
+    assert_eq!(perhaps.status, Status::Unknown, "although a mail could be repeated");
+    assert_eq!(next(&withdrawn, &accept(1), at(2)).status, Status::Delivered);
 }
 
 #[test]
 fn a_bounce_overrides_delivered_whichever_comes_first_and_a_complaint_does_not() {
     let sent = next(&next(&accepted(Channel::Email), &claim(1), at(0)), &accept(1), at(1));
     let bounced = next(&sent, &called(CallbackKind::Bounced { hard: true }), at(2));
-    assert_eq!(
-        (bounced.status, bounced.class),
-        (DeliveryStatus::Failed, Some(Class::InvalidRecipient))
-    );
+    assert_eq!((bounced.status, bounced.class), (Status::Failed, Some(Class::InvalidRecipient)));
     assert_eq!(
         transition(&bounced, &called(CallbackKind::Delivered), at(3)),
         Transition::Unchanged
     );
     let complained = next(&sent, &called(CallbackKind::Complained), at(2));
-    assert_eq!(
-        (complained.status, complained.complained_at),
-        (DeliveryStatus::Delivered, Some(at(9)))
-    );
+    assert_eq!((complained.status, complained.complained_at), (Status::Delivered, Some(at(9))));
 }
 
 #[test]
@@ -144,19 +126,16 @@ fn a_callback_that_is_faster_than_the_answer_leaves_room_for_the_reference() {
     let sending = next(&accepted(Channel::Email), &claim(1), at(0));
     let arrived = next(&sending, &called(CallbackKind::Delivered), at(1));
     let named = next(&arrived, &accept(1), at(2));
-    assert_eq!(
-        (named.status, named.reference.as_deref()),
-        (DeliveryStatus::Delivered, Some("ref-1"))
-    );
+    assert_eq!((named.status, named.reference.as_deref()), (Status::Delivered, Some("ref-1")));
 }
 
 #[test]
 fn a_replay_counts_anew_keeps_what_was_tried_and_happens_once() {
     let sending = next(&accepted(Channel::Sms), &claim(1), at(0));
     let failed = next(&sending, &refuse(1, Class::Content), at(1));
-    let replay = |name: &str| DeliveryEvent::Replayed { replay: name.to_owned() };
+    let replay = |name: &str| Event::Replayed { replay: name.to_owned() };
     let again = next(&failed, &replay("r1"), at(5));
-    assert_eq!((again.status, again.tries, again.attempt), (DeliveryStatus::Pending, 0, 1));
+    assert_eq!((again.status, again.tries, again.attempt), (Status::Pending, 0, 1));
     assert_eq!(again.attempts.len(), 1);
     assert_eq!(transition(&again, &replay("r1"), at(6)), Transition::Unchanged);
     let failed = next(&next(&again, &claim(2), at(6)), &refuse(2, Class::Content), at(7));
@@ -165,7 +144,7 @@ fn a_replay_counts_anew_keeps_what_was_tried_and_happens_once() {
         Transition::Unchanged,
         "moved once already"
     );
-    assert_eq!(next(&failed, &replay("r2"), at(8)).status, DeliveryStatus::Pending);
+    assert_eq!(next(&failed, &replay("r2"), at(8)).status, Status::Pending);
 }
 
 #[test]
@@ -176,9 +155,9 @@ fn the_trail_is_bounded_and_so_are_words() {
         let said = "x".repeat(10_000);
         let outcome =
             SendOutcome::Refused { class: Class::Content, retry_after_seconds: None, said };
-        delivery = next(&delivery, &DeliveryEvent::Sent { attempt, outcome, jitter: 0 }, at(0));
+        delivery = next(&delivery, &Event::Sent { attempt, outcome, jitter: 0 }, at(0));
         let replay = format!("r{attempt}");
-        delivery = next(&delivery, &DeliveryEvent::Replayed { replay }, at(0));
+        delivery = next(&delivery, &Event::Replayed { replay }, at(0));
     }
     assert_eq!(delivery.attempts.len(), Delivery::MAX_HISTORY_LENGTH);
     assert!(serde_json::to_string(&delivery).unwrap().len() < 10_000);

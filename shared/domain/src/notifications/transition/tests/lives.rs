@@ -4,7 +4,6 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What chance does next.
 #[derive(Debug, Clone, Copy)]
 enum Turn {
     Send(Answer),
@@ -68,7 +67,6 @@ fn turn() -> impl Strategy<Value = Turn> {
 struct Life {
     delivery: Delivery,
     seconds: i64,
-    /// Hand-overs that the provider accepted.
     handed_over: u32,
     /// Hand-overs whose outcome nobody wrote down.
     doubts: u32,
@@ -80,7 +78,7 @@ struct Life {
 }
 
 impl Life {
-    fn apply(&mut self, event: &DeliveryEvent) -> Result<bool, TestCaseError> {
+    fn apply(&mut self, event: &Event) -> Result<bool, TestCaseError> {
         let before = self.delivery.clone();
         let Transition::Changed(next) = transition(&before, event, at(self.seconds)) else {
             return Ok(false);
@@ -90,14 +88,14 @@ impl Life {
         prop_assert_eq!(next.version, before.version + 1);
         prop_assert!(next.attempt >= before.attempt);
         prop_assert_eq!(next.ended_at.is_some(), next.status.is_final());
-        prop_assert_eq!(next.claimed_at.is_some(), next.status == DeliveryStatus::Sending);
+        prop_assert_eq!(next.claimed_at.is_some(), next.status == Status::Sending);
         let open =
             next.attempts.iter().filter(|entry| entry.outcome == AttemptOutcome::Open).count();
-        prop_assert!(next.status != DeliveryStatus::Sending || open >= 1);
+        prop_assert!(next.status != Status::Sending || open >= 1);
         prop_assert!(
-            next.status == DeliveryStatus::Delivered
-                || next.status == DeliveryStatus::Sending
-                || next.status == DeliveryStatus::Pending
+            next.status == Status::Delivered
+                || next.status == Status::Sending
+                || next.status == Status::Pending
                 || next.reason.is_some(),
             "an end has a reason"
         );
@@ -144,43 +142,39 @@ impl Life {
     }
 
     fn take(&mut self, turn: Turn) -> Result<(), TestCaseError> {
-        let reason = StatusReason::Cancelled;
+        let reason = Reason::Cancelled;
         match turn {
             Turn::Send(answer) => return self.send(answer),
             Turn::Late(attempt, answer) => return self.late(attempt, answer),
             Turn::Check => {
                 self.seconds += CLAIM_SECONDS + 1;
-                self.apply(&DeliveryEvent::ClaimChecked { jitter: 7 })?;
+                self.apply(&Event::ClaimChecked { jitter: 7 })?;
             }
             Turn::Defer => {
                 let until = at(self.seconds + 30);
-                self.apply(&DeliveryEvent::Deferred { until, reason: StatusReason::DoNotDisturb })?;
+                self.apply(&Event::Deferred { until, reason: Reason::DoNotDisturb })?;
             }
-            Turn::Suppress => {
-                drop(self.apply(&DeliveryEvent::Suppressed { reason: StatusReason::AddressGone })?)
-            }
+            Turn::Suppress => drop(self.apply(&Event::Suppressed { reason: Reason::AddressGone })?),
             Turn::Dead => {
-                let event = DeliveryEvent::DeadLettered {
-                    class: Class::Outage,
-                    reason: StatusReason::NoProvider,
-                };
+                let event =
+                    Event::DeadLettered { class: Class::Outage, reason: Reason::NoProvider };
                 self.apply(&event)?;
             }
-            Turn::Withdraw => drop(self.apply(&DeliveryEvent::Withdrawn { reason })?),
+            Turn::Withdraw => drop(self.apply(&Event::Withdrawn { reason })?),
             Turn::OptOut => {
                 // What waits is withdrawn; a claim fails from then on, as the store's condition does.
-                self.apply(&DeliveryEvent::Withdrawn { reason })?;
+                self.apply(&Event::Withdrawn { reason })?;
                 self.opted_out = self.delivery.withdrawn.is_some();
             }
             // A provider tells the truth, of what it was given.
             Turn::Callback(kind) if self.handed_over > 0 => {
-                self.apply(&DeliveryEvent::CalledBack { kind, at: at(self.seconds) })?;
+                self.apply(&Event::CalledBack { kind, at: at(self.seconds) })?;
             }
             Turn::Callback(_) => {}
             Turn::Replay(name) => {
                 let known = self.delivery.status;
-                if self.apply(&DeliveryEvent::Replayed { replay: name.to_string() })? {
-                    prop_assert_eq!(known, DeliveryStatus::Failed);
+                if self.apply(&Event::Replayed { replay: name.to_string() })? {
+                    prop_assert_eq!(known, Status::Failed);
                     (self.tries, self.handed_over) = (0, 0);
                 }
             }
@@ -190,11 +184,7 @@ impl Life {
                 let attempt = self.delivery.attempt + 1;
                 if !self.opted_out && self.apply(&claim(attempt))? {
                     let until = at(self.seconds);
-                    self.apply(&DeliveryEvent::Released {
-                        attempt,
-                        until,
-                        reason: StatusReason::DoNotDisturb,
-                    })?;
+                    self.apply(&Event::Released { attempt, until, reason: Reason::DoNotDisturb })?;
                 }
             }
         }
@@ -226,10 +216,10 @@ proptest! {
         // At the end nothing is on its way.
         for _ in 0..20 {
             life.seconds += CLAIM_SECONDS + 1;
-            life.apply(&DeliveryEvent::ClaimChecked { jitter: 1 })?;
-            if life.delivery.status == DeliveryStatus::Pending {
+            life.apply(&Event::ClaimChecked { jitter: 1 })?;
+            if life.delivery.status == Status::Pending {
                 if life.opted_out {
-                    life.apply(&DeliveryEvent::Suppressed { reason: StatusReason::AddressGone })?;
+                    life.apply(&Event::Suppressed { reason: Reason::AddressGone })?;
                 } else {
                     life.send(Answer::No(Class::Outage))?;
                 }
@@ -239,12 +229,12 @@ proptest! {
         prop_assert!(status.is_final(), "{status:?}");
         let bounced = life.delivery.bounced_at.is_some();
         if life.handed_over > 0 && !bounced {
-            prop_assert!(matches!(status, DeliveryStatus::Delivered | DeliveryStatus::Unknown), "{status:?}");
+            prop_assert!(matches!(status, Status::Delivered | Status::Unknown), "{status:?}");
         }
-        if status == DeliveryStatus::Delivered {
+        if status == Status::Delivered {
             prop_assert!(life.handed_over > 0);
         }
-        if status == DeliveryStatus::Unknown {
+        if status == Status::Unknown {
             prop_assert!(life.doubts > 0);
         }
         let json = serde_json::to_string(&life.delivery).unwrap();
