@@ -128,7 +128,7 @@ impl World {
             // The same call from several places at once.
             3 => vec![self.send(); 2],
             4 => vec![self.send(), Action::Deliver, self.opt_out(), Action::Deliver],
-            // Somebody changes their mind while a provider takes its time.
+            // A caller cancels and a user opts out while a provider hangs.
             5 => {
                 self.harness.double();
                 for provider in PROVIDERS {
@@ -138,7 +138,7 @@ impl World {
                 vec![Action::Deliver, later(taken_back), later(less), Action::Deliver]
             }
             6 => vec![self.replay(), Action::Deliver],
-            // Whoever waits for a provider is taken for dead, and is not.
+            // Claims expire while their instances still wait for a provider.
             7 => {
                 for provider in PROVIDERS {
                     self.harness.post.next(provider, [Act::Slow, Act::Hang, Act::Slow]);
@@ -225,7 +225,7 @@ impl World {
         ends::check_deliveries(&history, &attempts)?;
         ends::check_accounts(&history, &endpoints(&rows))?;
         ends::check_letters(&history, &self.harness.dead_letters().await?)?;
-        // A copy of a message can't tell that whoever had the first one died before its letter.
+        // A copy of a message can't tell that the instance with the first one crashed before its dead letter.
         let copied = self.harness.lab.cloud.faults.counts().contains_key(&Fault::DoubledMessage);
         if !copied {
             ends::check_alarms(&history, &self.harness.alarms())?;

@@ -1,4 +1,4 @@
-//! Notifications, from the row that accepts one to the hand of whoever carries it. Every message is
+//! Notifications, from the row that accepts one to its provider. Every message is
 //! delivered twice.
 
 mod api;
@@ -71,7 +71,7 @@ impl World {
         DueTopic::new(self.lab.aws().sns(), &topic.arn)
     }
 
-    /// Somebody with a mailbox, a telephone and a device.
+    /// A user with a mailbox, a telephone and a device.
     async fn recipient(&self, name: &str) -> UserId {
         let user = UserId::outside(name);
         let phone =
@@ -112,7 +112,7 @@ impl World {
         }
     }
 
-    /// Accepts a notification without telling anybody.
+    /// Accepts a notification without publishing it.
     async fn accept(&self, draft: &Notification, endpoints: &[&str]) -> Vec<Delivery> {
         let endpoints = endpoints.iter().map(|endpoint| Endpoint::parse(endpoint).unwrap());
         let deliveries: Vec<_> = endpoints.map(|endpoint| Delivery::new(draft, endpoint)).collect();

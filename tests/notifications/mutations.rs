@@ -11,8 +11,8 @@ use crate::notifications::faults;
 fn every_bug_planted_in_acceptance_is_caught() {
     let bugs: [(&str, Mutation); 6] = [
         ("the answer is not kept", answer_not_kept),
-        ("a key is anybody's", key_overwritten),
-        ("a way is forgotten", way_forgotten),
+        ("a key can be claimed twice", key_overwritten),
+        ("an endpoint is forgotten", endpoint_forgotten),
         ("one of several people is forgotten", person_forgotten),
         ("its time is forgotten", time_forgotten),
         ("its expiry is forgotten", expiry_forgotten),
@@ -42,12 +42,12 @@ fn every_bug_planted_in_what_follows_is_caught() {
         ("a doubt is not counted", doubt_uncounted),
         ("a text message is sent again in doubt", text_repeated),
         ("a refusal for good is tried again", refusal_repeated),
-        ("whoever takes it back comes too late", withdrawal_forgotten),
+        ("a withdrawal is forgotten by the claim", withdrawal_forgotten),
         ("a dead letter is not listed", letter_unlisted),
         ("a failure raises no alarm", alarm_forgotten),
         ("a replay has no name", replay_unnamed),
         ("a provider's name for it is forgotten", reference_forgotten),
-        ("a trial is anybody's", trial_unguarded),
+        ("a trial can be claimed twice", trial_unguarded),
     ];
     hunt_all(&bugs);
 }
@@ -104,7 +104,7 @@ fn key_overwritten(_: &str, request: &mut Value) {
     }
 }
 
-fn way_forgotten(_: &str, request: &mut Value) {
+fn endpoint_forgotten(_: &str, request: &mut Value) {
     without(request, |_, part| {
         part["Item"]["sk"]["S"] == "delivery#sms"
             && part["ConditionExpression"] == "attribute_not_exists(pk)"
@@ -145,7 +145,7 @@ fn claim_ignores_suppressions(_: &str, request: &mut Value) {
     unchecked(request, "suppression");
 }
 
-/// A check of that row holds whatever it says.
+/// A check of that row always holds.
 fn unchecked(request: &mut Value, sk: &str) {
     for (kind, part) in parts(request) {
         if kind == "ConditionCheck" && part["Key"]["sk"]["S"] == sk {
@@ -179,15 +179,15 @@ fn quiet_forgotten(_: &str, request: &mut Value) {
 
 fn breaker_unseen(operation: &str, request: &mut Value) {
     if operation == "GetItem" && request["Key"]["sk"]["S"] == "breaker" {
-        request["Key"]["pk"] = json!({ "S": "provider#nobody" });
+        request["Key"]["pk"] = json!({ "S": "provider#none" });
     } else if operation == "BatchGetItem" {
         for table in
             request["RequestItems"].as_object_mut().into_iter().flat_map(|all| all.values_mut())
         {
             let keys = table["Keys"].as_array_mut().into_iter().flatten();
-            // A call may not name a key twice, so each gets a nobody of its own.
+            // A call may not name a key twice, so each gets a row of its own.
             for (n, key) in keys.filter(|key| key["sk"]["S"] == "breaker").enumerate() {
-                key["pk"] = json!({ "S": format!("provider#nobody-{n}") });
+                key["pk"] = json!({ "S": format!("provider#none-{n}") });
             }
         }
     }

@@ -190,7 +190,11 @@ async fn of_a_cancellation_and_a_claim_one_is_first_and_the_person_gets_it_or_no
             }
             1 => {
                 assert_eq!(found["status"], "delivered", "seed {seed}: {found}");
-                assert_ne!(answer.text("status"), "cancelled", "seed {seed}: nobody is told so");
+                assert_ne!(
+                    answer.text("status"),
+                    "cancelled",
+                    "seed {seed}: it is not answered so"
+                );
                 sent += 1;
             }
             more => panic!("seed {seed}: {more}"),

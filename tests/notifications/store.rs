@@ -159,7 +159,7 @@ async fn claim(
     store.claim(claim, at(1), &token()).await.unwrap()
 }
 
-/// A delivery that someone has claimed.
+/// A delivery with a claimed attempt.
 async fn sending(store: &Notifications, n: u64) -> Delivery {
     let delivery = pending(store, n).await;
     let recipient = store.recipient(&user("ada")).await.unwrap();

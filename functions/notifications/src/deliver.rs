@@ -1,15 +1,15 @@
-//! Hands notifications that are due to whoever carries them, and writes down what came of it.
+//! Sends the deliveries that are due through their providers, and records the outcome.
 //!
-//! Trigger: nine queues, one for each channel and priority, whose messages only say where to look.
+//! Trigger: nine queues, one for each channel and priority, whose messages only name a delivery.
 //! Effect: a delivery is sent, deferred, suppressed or given up, as `domain::notifications::decide` says
-//! of what is read for it at that moment. Guarantee: nobody is spoken to without a claim, which fails if
-//! the person has changed their mind; a message that is lost, doubled or late changes nothing but the
+//! of what is read for it at that moment. Guarantee: no provider is called without a claim, which fails if
+//! the user has opted out; a message that is lost, doubled or late changes nothing but the
 //! time at which something happens; waiting uses up no attempt. A crash between claim and record leaves
 //! the delivery `sending`, which the sweep finds.
 //!
-//! The path of a delivery: [`snapshot`] (read, decide) → [`text`] (render) → [`slots`] (the provider's rate)
-//! → [`breakers`] (trials of a provider that failed) → [`limits`] (the person's) → [`send`] (claim,
-//! speak, record) → [`after`] (what follows from what was written). `PreferencesNarrowed` takes another
+//! The path of a delivery: [`process`] (load, decide) → [`render`] → [`slots`] (the provider's rate)
+//! → [`breakers`] (trials of a provider that failed) → [`limits`] (the user's) → [`send`] (claim,
+//! call, record) → [`follow_up`] (what follows from what was written). `PreferencesNarrowed` takes another
 //! one: [`withdraw`].
 
 mod breakers;
@@ -48,7 +48,7 @@ const DEAD_LETTERS: &str = "DELIVERY_DEAD_LETTERS";
 /// provider.
 const AT_ONCE: usize = 10;
 
-/// No message is begun with less time left: whatever it waits for has to end before the function does.
+/// No message is begun with less time left: the provider's answer has to come before the function ends.
 const MARGIN_MS: u64 = 25_000;
 
 /// What the handler shares between messages.
@@ -118,7 +118,7 @@ async fn begin_batch(state: &State, messages: &[Message]) -> Result<(), Failure>
 
 async fn handle(state: &State, message: &Message) -> Result<(), Unhandled> {
     let outcome = Box::pin(dispatch(state, message)).await;
-    // Whoever is last tells what the batch has seen of providers: a write for many parcels.
+    // The last message flushes what the batch has seen of providers: one write for many calls.
     if state.unfinished.fetch_sub(1, Ordering::SeqCst) == 1 {
         state.breakers.flush(state, &message.trace).await;
     }

@@ -1,9 +1,9 @@
-//! Notifications, seen from outside: ask for one, follow it, take it back; decide what to get; write
-//! templates; look after what could not be sent; and hear what providers and readers say.
+//! The HTTP API of notifications: send, read and cancel them; preferences and contacts; templates; dead
+//! letters and replays; events of providers; opens, clicks and unsubscribes.
 //!
 //! Trigger: HTTP. Effect: a notification is one transaction of its row, its deliveries and the answer
-//! that a repeat gets; then one publish. Guarantee: a repeated call tells nobody twice; an opt-out is
-//! written before it is answered, and no claim passes it; a message that is lost is said again by the
+//! that a repeat gets; then one publish. Guarantee: a repeated call sends nothing twice; an opt-out is
+//! written before it is answered, and no claim passes it; a message that is lost is sent again by the
 //! sweep; what is not the caller's is not found.
 
 mod accept;
@@ -81,7 +81,7 @@ impl Segment for NotificationPath {
     }
 }
 
-/// The path names a person. Taken as it comes, because a caller's own id may be one that we give to nobody.
+/// The path names a user. Not parsed, because a caller's own id may have another form than ours.
 pub(crate) struct UserPath;
 
 impl Segment for UserPath {
@@ -180,8 +180,7 @@ impl DescribeArgument for FoundNotification {
     }
 }
 
-/// The person that the path names, if the caller may know of them: themselves, or anybody for those
-/// who send. 404 otherwise.
+/// The user that the path names: the caller, or any user for a caller who may send. 404 otherwise.
 pub(crate) struct PathUser(pub(crate) UserId);
 
 impl FromRequestParts<Arc<App>> for PathUser {

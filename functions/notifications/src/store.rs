@@ -1,4 +1,4 @@
-//! Notifications: accepted once, claimed under the person's will, and every decision written down.
+//! Notifications: accepted once, claimed only as the user's preferences allow, every decision recorded.
 //!
 //! Rows, all under the table's one key schema:
 //! `n#N / notification` (never changed), `n#N / delivery#W` (one for each way it goes),
@@ -9,8 +9,8 @@
 //! `ref#P#R / delivery` (what provider P calls R), `once#…` (answers to repeated calls) and `sweep / …`
 //! (where the last walk stopped).
 //!
-//! `gsi1` lists what is someone's: `user#U`, their log by time, and `waiting#U`, the deliveries to them
-//! that have not ended. `gsi2` has what someone has to look at, and nothing else: `pending#S` by the time
+//! `gsi1` lists what is a user's: `user#U`, their log by time, and `waiting#U`, the deliveries to them
+//! that have not ended. `gsi2` has what `sweep-notifications` or an operator works through: `pending#S` by the time
 //! from which it may be sent, `due#B` where that is more than a quarter of an hour away, `sending#S` by
 //! the time of the claim, `dead#C#S` by the time of the failure. Both carry just enough to read on.
 //!
@@ -19,12 +19,12 @@
 //! | operation | calls | units |
 //! |---|---|---|
 //! | [`accept`](Notifications::accept) | 1 transaction | 2 for the answer, 3 for the notification, 4 a delivery |
-//! | [`snapshot`](Notifications::look), everything that a decision needs | 1 batch, 2 without a hint of whose it is | 4 |
+//! | [`load`](Notifications::load), everything that a decision needs | 1 batch, 2 without a hint of whose it is | 4 |
 //! | [`claim`](Notifications::claim) | 1 transaction | 6, and 2 in the index |
 //! | [`record`](Notifications::record) | 1 transaction | 2, 2 for the reference, and 1 or 2 in the indexes |
 //! | [`apply`](Notifications::apply) | 1 read, 1 transaction | 1 + 2, and what changes in the indexes |
 //! | [`apply_from`](Notifications::apply_from), after a look | 1 transaction | 2, and the same |
-//! | [`lease`](Notifications::lease), for many parcels | 1 write | 1 |
+//! | [`lease`](Notifications::lease), for many messages | 1 write | 1 |
 //! | [`count`](Notifications::count) | 1 transaction | 4 |
 //!
 //! What waits for a person could have been rows of their own (4 units a delivery: 2 to write, 2 to
@@ -71,8 +71,8 @@ pub use slots::LeaseOutcome;
 pub use suppressions::SuppressOutcome;
 pub use templates::PublishOutcome;
 
-/// Notifications, their deliveries, people, templates and providers. A page of a log is read from the rows, and
-/// whoever looks needs to know no more of them than that.
+/// Notifications, their deliveries, people, templates and providers. The indexes carry
+/// just the attributes that their readers need.
 pub const TABLE: Schema = Schema {
     logical_id: "NotificationsTable",
     variable: "NOTIFICATIONS_TABLE",

@@ -1,12 +1,11 @@
-//! Finds what a lost message or a lost sender left behind, and releases what comes due.
+//! Finds what a lost message or a crashed instance left behind, and releases what comes due.
 //!
 //! Trigger: every minute. Effect: deliveries that could have been sent a while ago get another message;
 //! those that come due within a quarter of an hour go from their bucket to their queue, to the second;
-//! attempts that nobody has ended for a minute are taken for lost, which repeats them or makes them
-//! `unknown`. Guarantee: whatever message was lost, what it was about goes on within minutes; a run that
-//! is cut off or doubled sends a message too many and does nothing twice. Absent: a look at what people
-//! have opted out of. That is taken back before they are answered, or by a message that was sent before;
-//! and every claim checks it.
+//! claims without an outcome for a minute are expired, which repeats the attempt or makes the delivery
+//! `unknown`. Guarantee: a delivery whose message was lost goes on within minutes; a run that
+//! is cut off or doubled sends a message too many and does nothing twice. Absent: a check of
+//! opt-outs. `notify` and `deliver` withdraw what a user opts out of, and every claim checks it.
 
 use crate::store::Notifications;
 use crate::store::{ApplyOutcome, ListedDelivery};
@@ -25,7 +24,7 @@ const PAGE: i32 = 250;
 /// Pages of one bucket that a run reads at most.
 const MAX_PAGES: usize = 40;
 
-/// Buckets are looked at from this long ago when nobody ever has.
+/// The first sweep ever begins with buckets of so long ago.
 const FIRST_LOOK_SECONDS: i64 = 3_600;
 
 /// Work is begun for so long; the next run goes on.
@@ -86,7 +85,7 @@ async fn expire_claims(state: &State, run: &Run, trace: &str) -> Result<usize, F
     Ok(lost)
 }
 
-/// Whether whoever claimed it was lost.
+/// Expires the claim of a delivery; `false` if it has ended meanwhile.
 async fn expire_claim(
     state: &State,
     listed: &ListedDelivery,
@@ -105,7 +104,7 @@ async fn expire_claim(
     Ok(true)
 }
 
-/// Deliveries whose bucket comes due: first the message, then the note that there is one.
+/// Deliveries whose bucket comes due: first the message, then the index entry.
 async fn release_due_buckets(state: &State, run: &Run, trace: &str) -> Result<usize, Failure> {
     let since = state.notifications.swept_until().await?;
     let since = since.unwrap_or_else(|| earlier(run.now, FIRST_LOOK_SECONDS * 1_000));
@@ -160,7 +159,7 @@ async fn requeue_overlooked(state: &State, run: &Run, trace: &str) -> Result<usi
     Ok(overlooked)
 }
 
-/// How long what is due may wait for somebody to look before it is taken for forgotten.
+/// How long after it is due a delivery is taken for overlooked.
 const fn overdue_after_ms(priority: Priority) -> i64 {
     match priority {
         Priority::Critical => 30_000,
@@ -169,7 +168,7 @@ const fn overdue_after_ms(priority: Priority) -> i64 {
     }
 }
 
-/// Says that deliveries are due, each at its time; what does not wait, or not on a queue, is left out.
+/// Sends a message for each delivery that waits on a queue, delayed until it is due.
 async fn enqueue(
     state: &State,
     deliveries: &[Delivery],

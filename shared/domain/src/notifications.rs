@@ -1,4 +1,4 @@
-//! Notifications: a person is told once, by the ways they want, when they want it.
+//! Notifications: a user gets each once, on the channels and at the time that they want.
 //!
 //! A notification is for one person; it has a delivery for each of the addresses that it goes to.
 //!
@@ -20,12 +20,12 @@
 //! One that bounced counts as failed, because the person did not get it, and can be replayed; one that
 //! was complained about counts as delivered, because they did. The invariants, as absences:
 //!
-//! - No provider is spoken to without a claim: [`Delivery::attempt`] is the fencing token, and grows
+//! - No provider is called without a claim: [`Delivery::attempt`] is the fencing token, and grows
 //!   with each.
 //! - No claim after an opt-out: it is one transaction with a check that the preferences and contacts
 //!   which it was decided by are still those. An opt-out that comes later withdraws what was claimed, and
 //!   no attempt follows.
-//! - No second hand-over, except after one whose outcome is not known, and only where it does no harm.
+//! - No second send, except after one whose outcome is not known, and only where it does no harm.
 //!   Each such is counted in [`Delivery::uncertain`].
 //! - No delivery that may have gone out ends as if it had not: it ends as unknown, unless its provider
 //!   says what became of it.

@@ -1,8 +1,8 @@
-//! What notifications says to itself: through a topic that leads to nine queues, or straight to one of
-//! them, later.
+//! The messages of notifications: through a topic that leads to nine queues, or straight to one of them
+//! with a delay.
 //!
-//! A message names its person as its group, so that whoever gets many at once does not hold up others
-//! (fair queues). Absent: anything that a receiver trusts; a message says "look".
+//! A message names its user as its group, so that a user who gets many at once does not delay others
+//! (fair queues). Absent: anything that a receiver trusts; the row is the truth.
 
 use std::collections::BTreeMap;
 
@@ -37,8 +37,8 @@ impl DueTopic {
         Self { client, topic_arn: topic_arn.into() }
     }
 
-    /// Says that deliveries may be due now: ten in a call. The sweep says it again for those whose
-    /// message was lost.
+    /// Publishes that deliveries may be due now: ten in a call. The sweep repeats those whose message was
+    /// lost.
     pub async fn publish_due(
         &self,
         deliveries: impl IntoIterator<Item = &Delivery>,
@@ -52,12 +52,12 @@ impl DueTopic {
         });
         let messages: Vec<RoutedMessage<'_>> = messages.collect();
         for batch in messages.chunks(BATCH) {
-            self.publish(batch, traceparent, "say that deliveries are due").await?;
+            self.publish(batch, traceparent, "publish due deliveries").await?;
         }
         Ok(())
     }
 
-    /// Says that a person wants less than before. It takes the way of what is urgent.
+    /// Publishes that a user has opted out of something, by the most urgent queue.
     pub async fn publish_preferences_narrowed(
         &self,
         user: &UserId,
@@ -69,7 +69,7 @@ impl DueTopic {
             channel: Channel::Push,
             priority: Priority::Critical,
         };
-        self.publish(&[messages], traceparent, "say that somebody wants less").await
+        self.publish(&[messages], traceparent, "publish narrowed preferences").await
     }
 
     async fn publish(
@@ -132,7 +132,7 @@ impl DeliveryQueues {
         Some(Self { client, urls: parse_urls(urls)? })
     }
 
-    /// Says that deliveries may be due, each after so many seconds, at most 900: ten in a call.
+    /// Sends a message for each delivery, delayed by so many seconds, at most 900: ten in a call.
     pub async fn send_due<'a>(
         &self,
         deliveries: impl IntoIterator<Item = (&'a Delivery, u32)>,
@@ -157,7 +157,7 @@ impl DeliveryQueues {
         batch: &[(&Delivery, u32)],
         traceparent: &str,
     ) -> Result<(), Failure> {
-        const ACTION: &str = "say that deliveries are due later";
+        const ACTION: &str = "send messages for later deliveries";
         let entries =
             (0..).zip(batch).map(|(n, (delivery, delay))| entry(n, delivery, *delay, traceparent));
         let entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(|e| e.within(ACTION))?;

@@ -1,7 +1,7 @@
 //! A deterministic simulation of workers that share one provider, on a virtual clock.
 //!
 //! Workers of each class take messages from their queue, lease slots from the one row (reading it,
-//! moving it on, and starting over if somebody else was faster), and send in their slots.
+//! moving it on, and starting over if another was faster), and send in their slots.
 //! A call to the store takes milliseconds, and what a worker does after that takes some more, so that
 //! slots are lost too. The same [`Plan`] always gives the same [`Report`].
 
@@ -150,7 +150,7 @@ impl<'p> World<'p> {
         let level = self.workers[index].priority.level();
         let mut last_us = now_us;
         for slot in 0..slots.count() {
-            // Timers are late, and so is whatever else runs on the machine.
+            // Timers are late, and other work on the machine delays them further.
             let late_us =
                 if self.dice.one_in(200) { 80_000 } else { chance(&mut self.dice, 10_000) };
             let at_us = (slots.at_us(slot) - START_US).max(now_us) + late_us;

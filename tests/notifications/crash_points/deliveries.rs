@@ -1,4 +1,4 @@
-//! Deliveries: struck anywhere between the message and its acknowledgement, whatever the provider says.
+//! Deliveries: struck anywhere between the message and its acknowledgement, with each outcome.
 
 use domain::Timestamp;
 use domain::accounts::UserId;
@@ -24,9 +24,8 @@ enum Case {
     RateLimited,
     Refused,
     GivenUp,
-    /// It says that nobody is there.
     InvalidRecipient,
-    /// It takes it, and nobody hears of that.
+    /// It takes it, and its answer is lost.
     AcceptedUnknown,
     /// It has failed, and is being tried.
     Trial,
@@ -49,7 +48,7 @@ fn no_call_of_a_delivery_can_fail_in_a_way_that_loses_or_doubles_it_unseen() {
 }
 
 #[test]
-fn no_call_after_an_answer_that_nobody_heard_can_fail_in_a_way_that_doubles_it_unseen() {
+fn no_call_after_a_lost_answer_can_fail_in_a_way_that_doubles_it_unseen() {
     for channel in [Channel::Email, Channel::Sms] {
         let name = format!("unheard by {}", channel.name());
         strike_each_call(&name, 7, |nth, fault| strike(channel, Case::AcceptedUnknown, nth, fault));
@@ -66,7 +65,7 @@ fn no_call_after_a_refusal_can_fail_in_a_way_that_loses_the_letter() {
         let name = format!("given up by {}", channel.name());
         strike_each_call(&name, 8, |nth, fault| strike(channel, Case::GivenUp, nth, fault));
     }
-    strike_each_call("nobody there", 10, |nth, fault| {
+    strike_each_call("invalid recipient", 10, |nth, fault| {
         strike(Channel::Push, Case::InvalidRecipient, nth, fault)
     });
 }
@@ -122,7 +121,7 @@ async fn strike(channel: Channel, case: Case, nth: u64, fault: Fault) -> bool {
     struck
 }
 
-/// Only a sender who died is a reason to speak to anybody twice.
+/// Only a crash is a reason to send twice.
 fn check_once(scene: &Scene, delivery: &Delivery, fault: Fault, context: &str) {
     if !is_death(fault) {
         let handed = scene.post.handed().len();
@@ -130,7 +129,7 @@ fn check_once(scene: &Scene, delivery: &Delivery, fault: Fault, context: &str) {
     }
 }
 
-/// How it may end. Whoever dies between a claim and its record leaves a doubt, and a doubt stays where
+/// How it may end. A crash between a claim and its record leaves a doubt, and a doubt stays where
 /// nothing was accepted afterwards.
 fn ends(channel: Channel, case: Case, died: bool) -> Vec<Status> {
     let end = match case {
@@ -187,7 +186,7 @@ async fn prepare(scene: &Scene, channel: Channel, case: Case) {
     }
 }
 
-/// Switches a channel off without telling anybody.
+/// Switches a channel off without publishing it.
 async fn opt_out(scene: &Scene, channel: Channel) {
     let ada = UserId::outside("ada");
     let mut preferences = scene.store.recipient(&ada).await.unwrap().preferences;

@@ -1,4 +1,4 @@
-//! What has to be true in the end, whatever went wrong on the way.
+//! What has to be true in the end, after any fault.
 
 use std::collections::BTreeSet;
 

@@ -55,7 +55,7 @@ async fn strike_sweep(nth: u64, fault: Fault) -> bool {
     struck
 }
 
-/// Somebody claims the deliveries of a notification, and is not heard of again.
+/// Claims the deliveries of a notification, as an instance that then crashes.
 async fn lose_senders(scene: &Scene, notification: &str) {
     let recipient = scene.store.recipient(&UserId::outside("ada")).await.unwrap();
     let of = |it: &&Delivery| it.id.notification_id.as_str() == notification;
@@ -64,7 +64,7 @@ async fn lose_senders(scene: &Scene, notification: &str) {
             delivery,
             recipient: &recipient,
             address: &recipient.contacts.address(&delivery.id.endpoint).unwrap(),
-            by: "nobody",
+            by: "crashed",
             provider: &ProviderName::parse("mail").unwrap(),
             rendering: None,
         };

@@ -47,7 +47,7 @@ pub(super) enum Action {
     Replay(Value),
     /// The same a little later, while others wait for a provider.
     Later(Box<Action>),
-    /// Every clock is a minute further, whoever is at work.
+    /// Every clock is a minute further, also in the middle of other calls.
     AdvanceClock,
     Deliver,
     Sweep,

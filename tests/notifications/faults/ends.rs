@@ -73,7 +73,7 @@ fn ever_in_doubt(writes: &[Write<Delivery>]) -> BTreeSet<u32> {
 fn matches_act(outcome: AttemptOutcome, act: Option<&Act>) -> bool {
     match (outcome, act) {
         (AttemptOutcome::Open, _) => false,
-        // Whoever knew was not heard of again.
+        // The instance that knew has crashed.
         (AttemptOutcome::Lost, _) => true,
         (AttemptOutcome::Released, act) => act.is_none(),
         (AttemptOutcome::Accepted, act) => matches!(act, Some(Act::Accept | Act::Slow)),
@@ -107,7 +107,7 @@ fn check_arrivals(
     }
 }
 
-/// The writes by which somebody wanted it sent after all.
+/// The writes that replayed it.
 fn replays(writes: &[Write<Delivery>]) -> impl Iterator<Item = usize> {
     let replayed = |pair: &&[Write<Delivery>]| {
         pair[0].1.status == Status::Failed && pair[1].1.reason == Some(Reason::Replayed)

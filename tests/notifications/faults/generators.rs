@@ -22,7 +22,7 @@ pub(super) fn template() -> Value {
     })
 }
 
-/// Where somebody is: everywhere, or not; the same place may have several addresses over time.
+/// Contacts, with every endpoint or without one; the same place may have several addresses over time.
 pub(super) fn contacts(user: &str, variant: usize) -> Value {
     let number = user.bytes().map(usize::from).sum::<usize>();
     let mut contacts = json!({
@@ -51,7 +51,7 @@ impl World {
         Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX).to_string()
     }
 
-    /// Somebody is to be told something, or several are.
+    /// A notification for one user or for several.
     pub(super) fn send(&mut self) -> Action {
         self.action += 1;
         let note = format!("note-{}", self.action);
@@ -163,7 +163,7 @@ impl World {
         json!({ "timeZone": zone, "doNotDisturb": window })
     }
 
-    /// Somebody wants less: by the link in a mail if there is one, or by their preferences.
+    /// A user opts out: by the link in a mail if there is one, or by their preferences.
     pub(super) fn opt_out(&mut self) -> Action {
         let handed = self.harness.post.handed();
         let mails: Vec<_> = handed.iter().filter(|one| one.parcel.unsubscribe.is_some()).collect();

@@ -49,7 +49,7 @@ impl Harness {
         self.lab.cloud.faults.recorded_count()
     }
 
-    /// Nobody is at work at this moment.
+    /// No function is running at this moment.
     pub(super) fn mark(&self) {
         let mark = Mark { writes: self.writes(), parcels: self.post.count() };
         self.marks.lock().unwrap().push(mark);

@@ -1,4 +1,4 @@
-//! What the store did, write by write, and what was handed over in between: whatever must hold at
+//! What the store did, write by write, and what was handed over in between: what must hold at
 //! every instant is looked up here.
 
 use std::collections::{BTreeMap, BTreeSet};

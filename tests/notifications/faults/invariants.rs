@@ -25,7 +25,7 @@ pub(super) fn check_rows(history: &History) -> Result<(), String> {
 
 fn check_first(history: &History, first: &Delivery) -> Result<(), String> {
     let notification = history.notification(first)?;
-    // What nobody wants is stopped at once.
+    // What the user has opted out of is suppressed at once.
     let version = if first.status == Status::Suppressed { 2 } else { 1 };
     let begins = first.status == Status::Pending || first.status == Status::Suppressed;
     let fresh = (first.attempt, first.tries, first.uncertain, first.version) == (0, 0, 0, version);
@@ -70,7 +70,7 @@ fn may_become(from: &Delivery, to: &Delivery) -> bool {
     }
 }
 
-/// Whether somebody who was taken for dead has said what came of their attempt.
+/// Whether the outcome of an expired claim was reported late.
 fn settles(from: &Delivery, to: &Delivery) -> bool {
     let lost = |row: &Delivery| {
         row.attempts.iter().filter(|entry| entry.outcome == AttemptOutcome::Lost).count()
@@ -95,7 +95,7 @@ fn check_trail(from: &Delivery, to: &Delivery) -> Result<(), String> {
     Ok(())
 }
 
-/// Nobody claims what is not theirs to send: not yet, not any more, not wanted, or to nobody.
+/// Nothing is claimed too early, too late, after an opt-out, or without an address.
 fn check_claim(
     history: &History,
     write: usize,
@@ -155,7 +155,7 @@ fn check_answer(from: &Delivery, to: &Delivery) -> Result<(), String> {
             ensure(goes_on == more, "a doubt allows another attempt, or not")
         }
         AttemptOutcome::Released => {
-            ensure(to.tries + 1 == from.tries, "an attempt that spoke to nobody was used up")
+            ensure(to.tries + 1 == from.tries, "an attempt without a call was used up")
         }
         AttemptOutcome::Accepted => ensure(!goes_on, "it was accepted and goes on"),
         AttemptOutcome::Open => Ok(()),

@@ -102,15 +102,15 @@ pub(super) fn check_pauses(
     Ok(())
 }
 
-/// A moment at which nobody was at work: how many writes there were, and how many parcels.
+/// A moment at which no function was running: how many writes there were, and how many sends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark {
     pub(super) writes: usize,
     pub(super) parcels: usize,
 }
 
-/// While a provider's breaker is not closed, nobody but its trials speaks to it. `marks` are the
-/// moments at which nobody was at work: what was known then is all that anybody can have known since.
+/// While a provider's breaker is not closed, only its trials call it. `marks` are the
+/// moments at which no function was running: what was known then is all that a function can know since.
 pub(super) fn check_breakers(
     history: &History,
     handed: &[HandedOver],

@@ -42,7 +42,7 @@ async fn put(lab: &Lab, path: &str, body: &Value) -> Response {
     saved
 }
 
-/// Somebody with a mailbox and a telephone.
+/// Gives a user a mailbox and a telephone.
 async fn reachable(lab: &Lab, user: &str) {
     let contacts = json!({ "email": format!("{user}@example.org"), "phone": "+34600123456" });
     put(lab, &format!("/api/v1/users/{user}/contacts"), &contacts).await;

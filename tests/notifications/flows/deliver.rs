@@ -68,7 +68,7 @@ async fn a_message_before_its_time_waits_for_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_has_expired_or_has_nobody_to_carry_it_ends_with_the_reason() {
+async fn what_has_expired_or_has_no_provider_ends_with_the_reason() {
     let world = World::new();
     let ada = world.recipient("ada").await;
     let mut draft = world.draft(&ada);

@@ -26,7 +26,7 @@ async fn an_open_breaker_costs_no_attempt_and_nothing_is_given_up() {
     let ada = world.recipient("ada").await;
     let id = world.send_one(&ada, "sms").await;
     world.settle().await;
-    assert_eq!(world.post.handed().len(), handed, "nobody speaks to it");
+    assert_eq!(world.post.handed().len(), handed, "it is not called");
     let delivery = world.delivery(&id).await;
     assert_eq!((delivery.status, delivery.attempt), (Status::Pending, 0));
     assert!(matches!(delivery.reason, Some(Reason::ProviderDown { .. })), "{:?}", delivery.reason);

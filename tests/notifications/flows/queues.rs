@@ -1,4 +1,4 @@
-//! Nine queues: what is said of a delivery arrives at its own, and what nobody can read at its own dead
+//! Nine queues: a message arrives at the one of its channel and priority, a malformed one at its dead
 //! letters.
 
 use domain::notifications::{Channel, Priority};
@@ -37,7 +37,7 @@ async fn more_than_ten_at_once_arrive_each_at_its_queue_in_their_persons_group()
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_can_read_lies_with_the_dead_letters_of_its_queue() {
+async fn a_malformed_message_lies_with_the_dead_letters_of_its_queue() {
     let world = World::new();
     let queues = world.lab.cloud.services.queues().clone();
     for channel in Channel::ALL {

@@ -6,7 +6,7 @@ use notifications::store::{AttemptClaim, ClaimOutcome};
 use super::World;
 
 #[tokio::test(start_paused = true)]
-async fn a_delivery_that_nobody_told_of_is_found() {
+async fn a_delivery_without_a_message_is_found() {
     let world = World::new();
     let ada = world.recipient("ada").await;
     let mut ids = Vec::new();
@@ -53,7 +53,7 @@ async fn an_attempt_whose_sender_is_lost_is_repeated_or_not_known() {
             delivery,
             recipient: &recipient,
             address: &recipient.contacts.address(&delivery.id.endpoint).unwrap(),
-            by: "nobody",
+            by: "crashed",
             provider: &ProviderName::parse("mail").unwrap(),
             rendering: None,
         };

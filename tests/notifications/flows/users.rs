@@ -105,7 +105,7 @@ async fn beyond_a_days_text_messages_the_next_waits_and_is_not_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fifty_an_hour_are_enough_for_anybody() {
+async fn fifty_an_hour_are_the_limit() {
     let world = World::new();
     let ada = world.recipient("ada").await;
     let mut ids = Vec::new();

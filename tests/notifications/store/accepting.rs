@@ -15,7 +15,7 @@ fn request(fingerprint: u8) -> IdempotentRequest<'static> {
         operation: "notify",
         key: "key",
         fingerprint: [fingerprint; 32],
-        claimant: "someone",
+        claimant: "other",
         deadline: at(30),
     }
 }

@@ -43,7 +43,7 @@ async fn a_result_is_written_with_what_leads_back_to_it() {
     assert_eq!(expires(&lab, "ref#ses#m-1", "delivery").await, Some(2 + 30 * DAY));
     let pk = format!("n#{}", id(1).as_str());
     assert_eq!(expires(&lab, &pk, "delivery#email").await, Some(2 + 90 * DAY));
-    // Saying it again changes nothing, whatever it is said from.
+    // Repeating it changes nothing, from any version.
     let word = Event::Sent { attempt: 1, outcome: accepted_as("m-1"), jitter: 0 };
     let again = store.apply(&claimed.id, &word, at(3), token).await.unwrap();
     assert_eq!(again, ApplyOutcome::Unchanged(after.clone()));
@@ -91,7 +91,7 @@ async fn a_result_that_comes_after_an_opt_out_is_decided_by_both() {
     let claimed = sending(&store, 1).await;
     let withdrawn = Event::Withdrawn { reason: Reason::Cancelled };
     apply_event(&store, &claimed.id, withdrawn, at(2)).await;
-    // Whoever sends does not know of it.
+    // The sender does not know of it.
     let came = store.record(&claimed, &refused(Class::Outage), 0, at(3), token).await.unwrap();
     let ApplyOutcome::Changed { after, .. } = came else { panic!("{came:?}") };
     assert_eq!((after.status, after.reason.clone()), (Status::Cancelled, Some(Reason::Cancelled)));

@@ -31,7 +31,7 @@ async fn a_claim_is_written_as_the_domain_decides() {
         rendering: Some(&rendering),
     };
     let ClaimOutcome::Won(claimed) = store.claim(wanted, at(1), &token()).await.unwrap() else {
-        panic!("nobody else wants it")
+        panic!("there is no other claimant")
     };
     assert_eq!((claimed.status, claimed.attempt), (Status::Sending, 1));
     assert_eq!(claimed.rendering, Some(rendering));
@@ -56,7 +56,7 @@ async fn of_fifty_who_claim_one_wins() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_has_it_already_is_told_so_under_any_token() {
+async fn a_repeated_claim_is_won_under_any_token() {
     let lab = Lab::new();
     let store = notifications(&lab);
     let delivery = pending(&store, 1).await;
@@ -81,13 +81,13 @@ async fn a_claim_whose_answer_was_lost_is_recognised() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_has_changed_their_mind_is_looked_at_again() {
+async fn changed_preferences_or_contacts_fail_the_claim() {
     let lab = Lab::new();
     let store = notifications(&lab);
     let delivery = pending(&store, 1).await;
-    let nobody = Recipient::default();
+    let unsaved = Recipient::default();
     save_preferences(&store, 1).await;
-    assert_eq!(claim(&store, &delivery, &nobody, "me").await, ClaimOutcome::RecipientChanged);
+    assert_eq!(claim(&store, &delivery, &unsaved, "me").await, ClaimOutcome::RecipientChanged);
     let wants = store.recipient(&user("ada")).await.unwrap();
     save_contacts(&store, 1).await;
     assert_eq!(claim(&store, &delivery, &wants, "me").await, ClaimOutcome::RecipientChanged);
@@ -133,7 +133,7 @@ async fn no_claim_follows_an_opt_out() {
                 panic!("{other:?}")
             }
         }
-        // From now on nobody can claim by what was read before.
+        // From now on a claim by what was read before fails.
         let late = pending(&store, 100 + n).await;
         assert_eq!(claim(&store, &late, &recipient, "me").await, ClaimOutcome::RecipientChanged);
     }

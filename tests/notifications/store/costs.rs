@@ -29,7 +29,7 @@ async fn each_step_is_one_call() {
         operation: "notify",
         key: "key",
         fingerprint: [0; 32],
-        claimant: "someone",
+        claimant: "other",
         deadline: at(30),
     };
     let answer = StoredResponse { status: 202, location: None, etag: None, body: b"{}".to_vec() };
@@ -49,7 +49,7 @@ async fn each_step_is_one_call() {
         rendering: None,
     };
     let (claimed, claiming) = cost(store.claim(claim, at(1), &token())).await;
-    let ClaimOutcome::Won(claimed) = claimed.unwrap() else { panic!("nobody else is there") };
+    let ClaimOutcome::Won(claimed) = claimed.unwrap() else { panic!("there is no other claimant") };
     let (done, recording) = cost(store.record(&claimed, &accepted_as("m"), 0, at(2), token)).await;
     done.unwrap();
     let lease = match grant(&SlotCounters::default(), 100, Priority::Low, 10, at(2)) {

@@ -1,4 +1,4 @@
-//! Lists: who has to be looked at is on one, and nobody else.
+//! Lists: a delivery is on the one of its status, and on no other.
 
 use domain::Timestamp;
 use domain::notifications::due::DueBucket;
@@ -51,7 +51,7 @@ async fn a_delivery_is_listed_by_what_it_waits_for() {
     for n in 0..40 {
         ids.push(pending(&store, n).await.id);
     }
-    assert!(on_lists(&store, at(0), false).await.is_empty(), "nobody is late yet");
+    assert!(on_lists(&store, at(0), false).await.is_empty(), "none is late yet");
     let late = on_lists(&store, at(1), false).await;
     assert_eq!(late.iter().map(|listed| listed.id.clone()).collect::<Vec<_>>(), ids);
     assert_eq!((late[0].at, late[0].class), (at(0), None));

@@ -1,4 +1,4 @@
-//! What is someone's: their log, and what waits for them.
+//! A user's log, and what waits for them.
 
 use domain::notifications::{DeliveryId, Endpoint, Event, Notification, Reason};
 use notifications::store::DeliverySnapshot;
@@ -84,7 +84,7 @@ async fn a_delivery_waits_for_its_person_until_it_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_look_sees_everything_whoever_it_is_said_to_be_for() {
+async fn one_load_reads_everything_also_with_a_wrong_hint() {
     let lab = Lab::new();
     let store = notifications(&lab);
     let new = notification(1, "ada");

@@ -57,7 +57,7 @@ async fn a_provider_that_fails_is_left_alone_and_then_tried_by_three() {
     let early = store.begin_trial(&ses, &open, at(5), &token()).await.unwrap();
     assert_eq!(early, TrialOutcome::Lost(open));
     let mut won = 0;
-    // Whoever loses looks again at what they met, until it is no time for it.
+    // A loser tries again from the row as it is, while trials are open.
     for _ in 0..4 {
         let known = store.breaker(&ses).await.unwrap();
         let tokens: Vec<String> = (0..10).map(|_| token()).collect();
@@ -166,7 +166,7 @@ async fn nodes_that_lease_at_once_never_have_a_slot_in_common() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn slots_whose_answer_was_lost_are_nobodys() {
+async fn slots_whose_answer_was_lost_are_not_leased_again() {
     let lab = Lab::new();
     let store = notifications(&lab);
     let ses = provider();

@@ -94,7 +94,7 @@ async fn a_repeated_call_publishes_nothing_more() {
         operation: "publishTemplate",
         key: "key",
         fingerprint: [0; 32],
-        claimant: "someone",
+        claimant: "other",
         deadline: at(30),
     };
     let answer = |body: &[u8]| StoredResponse {

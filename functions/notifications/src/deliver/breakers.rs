@@ -1,7 +1,7 @@
-//! What a node knows of its providers' breakers, and what it has seen since it last said so.
+//! The circuit breakers of providers as this instance knows them, and the calls that it has yet to add.
 //!
-//! Breakers are read once a batch; what was seen is added once a batch, or at once after a trial. What
-//! can't be added is kept for the next time: a breaker that opens a moment later costs a few attempts,
+//! Breakers are read once a batch; calls are added once a batch, or at once after a trial. What can't be
+//! added is kept for the next batch: a breaker that opens a moment later costs a few attempts,
 //! a delivery that fails because of it would cost more.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,6 @@ use providers::Provider;
 
 use crate::deliver::{State, metrics};
 
-/// Breakers as they are known, and what they do not know yet.
 #[derive(Debug, Default)]
 pub(crate) struct Breakers {
     known: Mutex<BTreeMap<ProviderName, Breaker>>,
@@ -34,7 +33,7 @@ impl Breakers {
         Ok(())
     }
 
-    /// What is known of `providers`. Whether they are busy is asked once one was chosen.
+    /// The breakers of `providers`. Whether one is busy is checked once it was chosen.
     pub(crate) fn states<'a>(
         &self,
         providers: impl Iterator<Item = &'a Arc<dyn Provider>>,
@@ -69,12 +68,11 @@ impl Breakers {
         Ok(won)
     }
 
-    /// Remembers what a provider made of a parcel.
     pub(crate) fn record(&self, name: &ProviderName, handed: &SendOutcome) {
         self.unflushed.lock().entry(name.clone()).or_default().add(handed);
     }
 
-    /// Adds what was seen to the rows.
+    /// Adds the calls since the last flush to the rows.
     pub(crate) async fn flush(&self, state: &State, trace: &Trace) {
         let unflushed = std::mem::take(&mut *self.unflushed.lock());
         for (name, unflushed) in unflushed {

@@ -1,4 +1,5 @@
-//! What follows from a change that is written: a message for what waits, a letter for what failed.
+//! What follows from a change that is written: a queue message for a delivery that waits, a dead letter
+//! for one that failed.
 
 use crate::store::{ApplyOutcome, CountedEvent, DeliverySnapshot};
 use boundary::telemetry::Trace;
@@ -12,7 +13,7 @@ use domain::notifications::{
 use crate::deliver::process::Outcome;
 use crate::deliver::{State, metrics};
 
-/// Lets an event happen to a delivery as it was read, and does what follows.
+/// Applies an event to a delivery as it was read, and follows up.
 pub(crate) async fn apply(
     state: &State,
     snapshot: &DeliverySnapshot,
@@ -26,8 +27,8 @@ pub(crate) async fn apply(
     Ok(Outcome::Done)
 }
 
-/// Does what follows from a change, and from one that was made before: whoever made it may have
-/// stopped there.
+/// Follows up on a change, and on one that was made before: the instance that made it may have crashed
+/// right after.
 pub(crate) async fn follow_up(
     state: &State,
     notification: &Notification,
@@ -37,7 +38,7 @@ pub(crate) async fn follow_up(
     let (after, changed) = match applied {
         ApplyOutcome::Changed { after, .. } => (after, true),
         ApplyOutcome::Unchanged(delivery) => (delivery, false),
-        // Somebody else was faster, and does what follows from theirs.
+        // Another instance was faster, and follows up on its own change.
         ApplyOutcome::Illegal(..) | ApplyOutcome::NotFound => return Ok(()),
     };
     if changed {
@@ -72,7 +73,7 @@ fn is_only_message(state: &State, delivery: &Delivery) -> bool {
     delivery.version == 1 || wait_ms <= APART_MS
 }
 
-/// Says that a delivery will be due. The message that led here is used up, so there has to be another,
+/// Sends a message for when a delivery is due. The message that led here is used up, so there has to be another,
 /// unless it waits in a bucket.
 async fn enqueue(state: &State, delivery: &Delivery, trace: &Trace) -> Result<(), Failure> {
     match schedule(delivery.ready_at, state.now()) {
@@ -83,7 +84,7 @@ async fn enqueue(state: &State, delivery: &Delivery, trace: &Trace) -> Result<()
     }
 }
 
-/// Leaves a letter with the dead ones of its queue. The row is the truth; the letter raises the alarm.
+/// Sends a dead letter to the dead letters of its queue. The row is the truth; this raises the alarm.
 pub(crate) async fn send_to_dead_letters(
     state: &State,
     notification: &Notification,
@@ -97,8 +98,8 @@ pub(crate) async fn send_to_dead_letters(
     dead_letters.send(&body, &reason, &delivery.id.key(), "notifications").await
 }
 
-/// Does what a refusal says about the address, which is true whatever becomes of the delivery. It is
-/// done before that is written, because the row does not say which address it was; what fails here is
+/// Drops or suppresses an address that a provider refuses for good. It is done before the outcome is
+/// written, because the row does not say which address it was; what fails here is
 /// done by the next refusal.
 pub(crate) async fn apply_remedy(
     state: &State,
@@ -129,7 +130,7 @@ pub(crate) async fn apply_remedy(
     }
 }
 
-/// Counts what was sent for those who compare variants. A count that fails is missing, and no more.
+/// Counts what was sent, by variant of the template. A count that fails is missing, and no more.
 async fn count_sent(state: &State, delivery: &Delivery, trace: &Trace) {
     let Some(rendering) = &delivery.rendering else { return };
     let (now, token) = (state.now(), state.token());

@@ -1,8 +1,8 @@
-//! What one person gets in an hour, and on one channel in a day, through the shared limiter.
+//! The limits of a user, by hour, and by channel and day, through the shared limiter.
 //!
 //! A delivery is counted once, right before its first attempt: what waits for a provider, or is tried
 //! again, is not counted again. The counters are exact, because they are small. Where the counters can't
-//! be asked, a node lets pass what it alone would let pass.
+//! be reached, an instance lets pass what its own counters allow.
 
 use std::sync::{Arc, LazyLock};
 
@@ -26,7 +26,7 @@ static EMAIL: LazyLock<Arc<Rule>> = LazyLock::new(|| rule("email", 20, DAY_MS));
 static SMS: LazyLock<Arc<Rule>> = LazyLock::new(|| rule("sms", 10, DAY_MS));
 static PUSH: LazyLock<Arc<Rule>> = LazyLock::new(|| rule("push", 100, DAY_MS));
 
-/// What the limiter says of one more for this person; asking takes it.
+/// Charges one more notification to the user's limits.
 pub(crate) async fn check(state: &State, snapshot: &DeliverySnapshot) -> LimitVerdict {
     let delivery = &snapshot.delivery;
     if passes_limits(snapshot.notification.priority) || delivery.tries > 0 {
@@ -48,7 +48,7 @@ pub(crate) async fn check(state: &State, snapshot: &DeliverySnapshot) -> LimitVe
         Ok(()) => LimitVerdict::Within,
         Err(denial) => {
             let limit = if denial.claim == 0 { UserLimit::Hourly } else { UserLimit::Daily };
-            // A cap of nothing never ends; someone may raise it.
+            // A cap of 0 never ends; the user may raise it.
             let until = denial.retry_at_ms.unwrap_or(state.now().as_millisecond() + DAY_MS);
             let until = Timestamp::from_millisecond(until).unwrap_or(Timestamp::MAX);
             LimitVerdict::Exceeded { limit, until }

@@ -1,4 +1,4 @@
-//! What is measured of deliveries: plain for alarms, and by what matters for people who look.
+//! Metrics of deliveries: without dimensions for alarms, and with one for dashboards.
 
 use boundary::telemetry::{Unit, measure, measure_of};
 use domain::Timestamp;

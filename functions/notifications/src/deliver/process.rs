@@ -1,4 +1,4 @@
-//! Reads everything about a delivery, decides, and does what was decided.
+//! Loads everything about a delivery, decides, and carries the decision out.
 
 use crate::store::DeliverySnapshot;
 use boundary::batch::Message;
@@ -14,27 +14,27 @@ use domain::{Failure, Timestamp};
 use crate::deliver::send::send;
 use crate::deliver::{State, follow_up};
 
-/// How often a delivery or its person may change under our hands before the message comes back.
+/// How often a delivery or its recipient may change meanwhile before the message goes back to its queue.
 const MAX_TRIES: usize = 6;
 
-/// Those who wait for a provider to work again come back within so long of each other.
+/// Deliveries that wait for a failing provider are spread over so long.
 const CROWD_MS: u64 = 5_000;
 
 pub(crate) enum Outcome {
     /// There is nothing more to do.
     Done,
-    /// Something has changed since it was read: look again.
+    /// Something has changed since it was read: load it again.
     Retry,
 }
 
-/// What one message brings, and has done already.
+/// The message at hand, and what was already done for it.
 pub(crate) struct MessageContext<'a> {
     pub(crate) trace: &'a Trace,
-    /// Whether the person's limits have counted it.
+    /// Whether the delivery was charged to the user's limits.
     pub(crate) limits_charged: bool,
 }
 
-/// Looks at a delivery that may be due.
+/// Handles a delivery that may be due.
 pub(crate) async fn process(
     state: &State,
     id: &DeliveryId,
@@ -43,12 +43,12 @@ pub(crate) async fn process(
     let hint = message.group.as_deref().map(UserId::outside);
     let mut context = MessageContext { trace: &message.trace, limits_charged: false };
     for _ in 0..MAX_TRIES {
-        // What is not there was forgotten long after it ended.
+        // A row that is not there has expired, long after its delivery ended.
         let Some(snapshot) = state.notifications.load(id, hint.as_ref()).await? else {
             return Ok(());
         };
         if snapshot.delivery.status == Status::Failed && message.receive_count > 1 {
-            // Whoever had the message before may have stopped before its letter was kept.
+            // The instance that had the message before may have crashed before it sent the dead letter.
             return follow_up::send_to_dead_letters(
                 state,
                 &snapshot.notification,
@@ -121,7 +121,7 @@ pub(crate) async fn apply_decision(
     follow_up::apply(state, snapshot, &event, trace).await
 }
 
-/// A deferral's end, a little apart from everybody else's; one that was decided before stays as it is.
+/// A deferral's end, spread by delivery; one that was decided before stays as it is.
 fn staggered(snapshot: &DeliverySnapshot, until: Timestamp, reason: &Reason) -> Timestamp {
     let id = &snapshot.delivery.id;
     if until == snapshot.delivery.ready_at {

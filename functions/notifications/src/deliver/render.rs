@@ -1,5 +1,4 @@
-//! What a person reads: a template filled in for them, or the caller's own words; with links that only
-//! they can use.
+//! Renders what a user reads: a template, or the caller's own content, with signed links.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,10 +13,10 @@ use domain::{Failure, Timestamp};
 
 use crate::deliver::State;
 
-/// How long links in a mail work: longer than anybody should need to leave a list.
+/// How long links in a mail work.
 const LINK_SECONDS: i64 = 400 * 86_400;
 
-/// Versions that are remembered; then all are forgotten, as they can be read again.
+/// Cached versions; when there are more, the cache is cleared.
 const MAX_TEMPLATES: usize = 500;
 
 /// A text that is ready to send.
@@ -29,7 +28,7 @@ pub(crate) struct RenderedText {
     unsubscribe: Option<String>,
 }
 
-/// Makes the text of a delivery, or says why there is none: sending it again would not help.
+/// Renders a delivery, or says why it can't be: sending it again would not help.
 pub(crate) async fn render(
     state: &State,
     snapshot: &DeliverySnapshot,
@@ -64,7 +63,7 @@ pub(crate) async fn render(
 }
 
 impl RenderedText {
-    /// What is handed over: the same for every attempt at a delivery.
+    /// The message for the provider: the same for every attempt at a delivery.
     pub(crate) fn into_message(self, snapshot: &DeliverySnapshot, to: &Address) -> ProviderMessage {
         ProviderMessage {
             key: snapshot.delivery.id.key(),
@@ -101,7 +100,7 @@ async fn template_version(
     Ok(Some(found))
 }
 
-/// Where one click ends what this category says on this channel.
+/// The link that unsubscribes from this category on this channel.
 fn unsubscribe(state: &State, snapshot: &DeliverySnapshot) -> Option<String> {
     let claim = TokenClaim::Unsubscribe {
         user: snapshot.delivery.user.clone(),
@@ -112,7 +111,7 @@ fn unsubscribe(state: &State, snapshot: &DeliverySnapshot) -> Option<String> {
     Some(format!("{}/unsubscribe?token={token}", state.public_url))
 }
 
-/// A mail that tells when it is opened and what is followed, if that was asked for.
+/// A mail with opens and clicks tracked, if its caller asked for that.
 fn with_tracking(state: &State, snapshot: &DeliverySnapshot, content: Content) -> Content {
     let (Some(key_ring), true) = (&state.key_ring, snapshot.notification.tracked) else {
         return content;
@@ -122,7 +121,7 @@ fn with_tracking(state: &State, snapshot: &DeliverySnapshot, content: Content) -
     let delivery = || snapshot.delivery.id.clone();
     let opened = key_ring.sign(&TokenClaim::Open { delivery: delivery() }, until);
     let html = tracking::add_tracking(&html, &format!("{url}/t/o/{opened}"), |target| {
-        // A link of ours is no link that anybody follows out.
+        // Links to this service are not tracked.
         if target.starts_with(url.as_str()) {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Sends: everything that could still be in the way, then claim, speak, record.
+//! Sends a delivery: render, slot, breaker trial, limits; then claim, call the provider, record.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,13 +17,13 @@ use crate::deliver::render::{self, RenderedText};
 use crate::deliver::slots::{Slot, SlotOutcome};
 use crate::deliver::{State, follow_up, limits, metrics};
 
-/// Providers bound their own time; this is for one that is told to take more than there is.
+/// Providers have timeouts of their own; this bounds one that is configured with too long a one.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Whoever could not use a slot in time comes back after so long.
+/// A delivery that missed its slot is retried after so long.
 const BUSY_MS: i64 = 1_000;
 
-/// Hands a delivery to `name`, if nothing is in the way.
+/// Sends a delivery through the provider `name`, unless something stops or defers it.
 pub(crate) async fn send(
     state: &State,
     snapshot: &DeliverySnapshot,
@@ -99,7 +99,7 @@ struct ClaimedSend<'a> {
     trial: bool,
 }
 
-/// Speaks to the provider, once, and writes down what it said.
+/// Calls the provider, once, and records the outcome.
 async fn call_provider(
     state: &State,
     snapshot: &DeliverySnapshot,
@@ -111,7 +111,7 @@ async fn call_provider(
     let in_time = slot.wait(state, false).await;
     let provider = state.providers.to(address).find(|provider| provider.name() == name.as_str());
     let (Some(provider), true) = (provider, in_time) else {
-        // Nobody was spoken to: the attempt is given back.
+        // No provider was called: the attempt is given back.
         let until = retry_at(state.now());
         let reason = Reason::ProviderBusy { provider: name.clone() };
         let event = Event::Released { attempt: claimed.attempt, until, reason };
@@ -159,8 +159,8 @@ async fn defer_while_busy(
     apply_decision(state, snapshot, DeliveryDecision::Defer { until, reason }, trace).await
 }
 
-/// Whether its time ran out between the decision to send it and the claim: a slot, a store that was
-/// asked again or a clock that was set has taken so long. Then it is decided about anew.
+/// Whether it expired, or do-not-disturb began, between the decision to send it and the claim: waiting
+/// for a slot or a retried request may take that long. Then it is decided about anew.
 fn must_decide_again(snapshot: &DeliverySnapshot, now: Timestamp) -> bool {
     let DeliverySnapshot { notification, recipient, .. } = snapshot;
     let quiet = || do_not_disturb_until(&recipient.preferences, now).is_some();

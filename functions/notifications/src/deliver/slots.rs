@@ -14,10 +14,10 @@ use domain::{Failure, Timestamp};
 
 use crate::deliver::{AT_ONCE, State};
 
-/// Whoever has to wait longer comes back with a message.
+/// A delivery whose slot lies further ahead is deferred.
 const NEAR_US: i64 = 3_000_000;
 
-/// A claim takes so long: it is begun so much before its slot.
+/// How long a claim takes: it begins so much before its slot.
 const CLAIMING_US: i64 = 15_000;
 
 /// Tries at the row; then the message waits.
@@ -27,7 +27,7 @@ const TRIES: u32 = 6;
 #[derive(Debug, Default)]
 pub(crate) struct SlotPool {
     leased: Mutex<BTreeMap<(ProviderName, Priority), LeasedSlots>>,
-    /// One lease at a time: whoever waits for it takes from what it brings.
+    /// One lease at a time: a message that waits for it takes a slot from what it brings.
     leasing: tokio::sync::Mutex<()>,
 }
 
@@ -38,7 +38,7 @@ struct LeasedSlots {
     counters: Option<SlotCounters>,
 }
 
-/// A moment at which the provider may be spoken to.
+/// When the provider may be called.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Slot {
     /// Any: the provider takes as much as there is.
@@ -53,7 +53,7 @@ pub(crate) enum SlotOutcome {
 }
 
 impl SlotPool {
-    /// Takes a slot that is near.
+    /// Takes the next slot that is near, and leases more if there is none.
     pub(crate) async fn take(
         &self,
         state: &State,

@@ -1,7 +1,7 @@
-//! A person wants less than before: what waits for them and is not wanted any more is taken back.
+//! Handles `PreferencesNarrowed`: withdraws the deliveries that the user has opted out of.
 //!
-//! If the message could not be sent, whoever took the opt-out has done this before they answered. Nothing
-//! is sent in either case: every claim checks what they want.
+//! If that message could not be sent, `notify` has done this before it answered. Nothing is sent in either
+//! case: every claim checks the preferences.
 
 use crate::store::{ApplyOutcome, DeliverySnapshot};
 use boundary::telemetry::{Trace, Unit, measure};
@@ -15,7 +15,7 @@ use crate::deliver::State;
 
 const PAGE: i32 = 100;
 
-/// Takes back whatever waits for `user` and has to end.
+/// Withdraws what waits for `user` against their preferences.
 pub(crate) async fn withdraw(state: &State, user: &UserId, trace: &Trace) -> Result<(), Failure> {
     let mut after: Option<String> = None;
     loop {
@@ -47,7 +47,7 @@ async fn withdraw_one(
     crate::deliver::follow_up::follow_up(state, &snapshot.notification, applied, trace).await
 }
 
-/// The opt-out that stands against it, if one does. What has expired ends by itself.
+/// The opt-out that stops it, if one does. What has expired ends by itself.
 fn opt_out_reason(state: &State, snapshot: &DeliverySnapshot) -> Option<Reason> {
     let facts = Facts {
         notification: &snapshot.notification,

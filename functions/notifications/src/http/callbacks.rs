@@ -1,8 +1,8 @@
-//! What providers say later: delivered, bounced, complained about.
+//! Events of providers about messages that they accepted: delivered, bounced, complained about.
 //!
-//! Guarantee: nobody without the provider's secret is listened to, and no provider about what was
-//! never handed to it. Saying something twice changes nothing. What is not known is passed over and
-//! counted, because a provider repeats a call that fails, and would for ever.
+//! Guarantee: a call without the provider's signature is refused, and so is an event about a delivery that
+//! this provider was never given. A repeated event changes nothing. An unknown one is ignored and counted,
+//! because a provider repeats a call that fails, and would for ever.
 
 mod events;
 mod secrets;
@@ -41,12 +41,12 @@ pub(crate) struct EventsReceivedView {
 pub(super) const RECEIVE: Operation = Operation::post(
     "/api/v1/providers/{provider}/events",
     "hearProvider",
-    "What became of what a provider was handed",
+    "Receive events of a provider",
 )
 .description(
     "Signed as Standard Webhooks says, with a secret that the stack has for the provider. An event of \
-     SES as SNS wraps it is taken too. What is about nothing that the provider was handed is ignored \
-     and counted.",
+     SES as SNS wraps it is taken too. An event about a message that the provider was not given is \
+     ignored and counted.",
 )
 .body_up_to(BODY_CAP);
 
@@ -98,13 +98,12 @@ impl DescribeArgument for SignedProvider {
     }
 }
 
-/// A provider that there is not, or that says nothing later.
 pub(super) fn unknown() -> Problem {
     Problem::unknown("provider that calls back here")
 }
 
-/// Writes down what became of a delivery, and what follows for its address; `false` if it is none of
-/// this provider's.
+/// Records what became of a delivery, and suppresses its address if need be; `false` if the delivery is
+/// not of this provider.
 async fn apply_callback(
     app: &App,
     call: &Call,
@@ -174,7 +173,7 @@ async fn suppress(
     Ok(())
 }
 
-/// A person who calls something spam wants no more of it, at another address neither.
+/// A spam complaint opts the user out of the category, at every address.
 async fn opt_out(app: &App, call: &Call, delivery: &Delivery) -> Result<(), Problem> {
     let found = app.notifications.find(&delivery.id.notification_id).await?;
     let Some(record) = found else { return Ok(()) };

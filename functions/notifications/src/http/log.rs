@@ -1,4 +1,4 @@
-//! A person's log, newest first, and up to where they have read it.
+//! A user's notifications, newest first, and up to where they have read.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub(crate) struct LogEntryView {
     notification: NotificationView,
 }
 
-/// Up to where somebody has read.
+/// Up to where the user has read.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReadBody {
@@ -53,7 +53,7 @@ pub(crate) struct ReadBody {
     until: Option<Timestamp>,
 }
 
-/// Up to where somebody has read.
+/// Up to where the user has read.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ReadView {

@@ -1,4 +1,4 @@
-//! One notification: read, or taken back as far as it has not gone out.
+//! One notification: read it, or cancel what has not been sent.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(super) const READ: Operation = Operation::get(
     "readNotification",
     "What became of it, and why?",
 )
-.description("For whoever sends, and for the person it is for.")
+.description("For callers who may send, and for the user it is for.")
 .key();
 
 pub(super) async fn read(

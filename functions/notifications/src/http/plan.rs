@@ -1,4 +1,4 @@
-//! What becomes of a notification when it is accepted: its ways, and which of them are stopped at once.
+//! Plans a notification when it is accepted: a delivery for each endpoint, suppressed where the user opted out.
 
 use crate::store::{Acceptance, Recipient};
 use boundary::http::Problem;
@@ -126,7 +126,7 @@ fn endpoints(
         contacts.endpoints_for(&submission.channels, &submission.category, preferences);
     endpoints.retain(|endpoint| channels.contains(&endpoint.channel()));
     if endpoints.is_empty() && submission.channels.is_empty() {
-        // Whatever they switched off is why; it is written down way by way.
+        // The user switched all of them off: a suppressed delivery for each says so.
         endpoints = channels.into_iter().flat_map(|channel| contacts.endpoints(channel)).collect();
     }
     endpoints

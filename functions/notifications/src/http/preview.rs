@@ -1,4 +1,4 @@
-//! Trying a template out: what a person would read, without sending anything.
+//! Renders a template as a user would read it, without sending anything.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,13 +25,13 @@ pub(crate) struct PreviewBody {
     /// The locale it is wanted in; the default one if left out.
     #[schemars(with = "Option<String>")]
     locale: Option<Locale>,
-    /// Whose variant; anybody's if left out.
+    /// The user whose variant is shown; any variant if left out.
     user_id: Option<String>,
     /// What it is filled in with.
     data: Option<Value>,
 }
 
-/// What somebody would read.
+/// What a user would read.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct PreviewView {
     version: u32,
@@ -39,7 +39,7 @@ pub(crate) struct PreviewView {
     previews: Vec<ChannelPreview>,
 }
 
-/// What somebody would read on a channel.
+/// What a user would read on a channel.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ChannelPreview {
     channel: &'static str,
@@ -56,7 +56,7 @@ pub(super) const PREVIEW: Operation = Operation::post(
     "previewTemplate",
     "Try a template out",
 )
-.description("As somebody would read it; nothing is sent.")
+.description("As a user would read it; nothing is sent.")
 .role(Role::Notifier);
 
 pub(super) async fn preview(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 
-/// What is said, channel by channel.
+/// The content by channel.
 #[derive(JsonSchema)]
 #[schemars(rename = "ChannelContents")]
 #[expect(dead_code, reason = "only its shape is used")]
@@ -78,14 +78,14 @@ pub(crate) enum DeviceSchema {
         /// Its device token: hexadecimal.
         token: String,
     },
-    /// A server of the person's.
+    /// A server of the user's.
     Webhook {
         /// An `https` URL.
         url: String,
     },
 }
 
-/// When somebody is left alone.
+/// When the user is not to be disturbed.
 #[derive(JsonSchema)]
 #[schemars(rename = "DoNotDisturb")]
 #[expect(dead_code, reason = "only its shape is used")]
@@ -110,13 +110,13 @@ pub(crate) struct TemplateDraftSchema {
     required: Option<Vec<String>>,
     /// What may be passed in, and is used by some text.
     optional: Option<Vec<String>>,
-    /// What is said, by locale; unless there is a test.
+    /// The content by locale; unless there is a test.
     texts: Option<BTreeMap<String, ContentsSchema>>,
-    /// Several ways to say it, to be compared.
+    /// Variants to compare.
     test: Option<AbTestSchema>,
 }
 
-/// Several ways to say it.
+/// Variants that are compared.
 #[derive(JsonSchema)]
 #[schemars(rename = "Test")]
 #[expect(dead_code, reason = "only its shape is used")]
@@ -127,7 +127,7 @@ pub(crate) struct AbTestSchema {
     variants: Vec<TemplateVariantSchema>,
 }
 
-/// One of several ways to say it.
+/// One of the variants.
 #[derive(JsonSchema)]
 #[schemars(rename = "Variant")]
 #[expect(dead_code, reason = "only its shape is used")]
@@ -136,6 +136,6 @@ pub(crate) struct TemplateVariantSchema {
     name: String,
     /// How many people get it, in proportion to the others: 1 to 10,000.
     weight: u32,
-    /// What is said, by locale.
+    /// The content by locale.
     texts: BTreeMap<String, ContentsSchema>,
 }

@@ -18,10 +18,10 @@ use messaging::{DeliveryQueues, DueTopic};
 
 use crate::http::callbacks::CallbackSecrets;
 
-/// How long a node remembers which version of a template is active.
+/// How long an instance caches which version of a template is active.
 const CACHE_TTL_MS: i64 = 5_000;
 
-/// Versions that a node remembers; they never change, but there is no end of them.
+/// Cached versions of templates: they never change, but there is no end of them.
 const MAX_VERSIONS: usize = 200;
 
 /// Messages in one call, and calls at the same time.
@@ -64,8 +64,8 @@ impl App {
         })
     }
 
-    /// Says which deliveries are due. What can't be said here, and what lies further ahead than a
-    /// queue keeps it back, the sweep says.
+    /// Sends a message for each delivery that waits. The sweep sends those that fail here, and those that
+    /// lie further ahead than a queue's longest delay.
     pub(crate) async fn enqueue(&self, deliveries: &[Delivery], call: &Call) {
         let (mut due, mut later) = (Vec::new(), Vec::new());
         for delivery in deliveries.iter().filter(|it| it.status == Status::Pending) {
@@ -87,7 +87,6 @@ impl App {
         }
     }
 
-    /// Says that a person wants less than before.
     pub(crate) async fn publish_preferences_narrowed(
         &self,
         user: &UserId,
@@ -96,7 +95,7 @@ impl App {
         self.topic.publish_preferences_narrowed(user, &call.trace.traceparent()).await
     }
 
-    /// Notes what went wrong without anybody having to be told.
+    /// Logs a failure that does not fail the call.
     pub(crate) fn warn(&self, failure: &Failure, call: &Call) {
         self.log.warn(call.now, &call.trace, &failure.chain());
     }
@@ -124,7 +123,7 @@ impl App {
         Ok(template)
     }
 
-    /// Remembers a template that was just read or changed.
+    /// Caches a template that was just read or changed.
     pub(crate) fn cache(&self, template: &Template, now: Timestamp) {
         let mut templates = self.templates.lock();
         templates.retain(|_, (at, _)| is_fresh(*at, now));
@@ -152,7 +151,7 @@ impl App {
     }
 }
 
-/// Whether a caller sends notifications, and so may know of everybody's.
+/// Whether a caller may send notifications, and so may read those of every user.
 pub(crate) fn may_send(caller: &Principal) -> bool {
     caller.is_admin() || caller.roles.contains(Role::Notifier)
 }

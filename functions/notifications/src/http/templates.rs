@@ -39,7 +39,7 @@ pub(crate) struct TemplateQuery {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TemplateView {
     template_id: String,
-    /// The version that whoever names none gets.
+    /// The version that a notification without one gets.
     active_version: u32,
     latest_version: u32,
     /// The version whose texts are shown.
@@ -157,7 +157,7 @@ pub(super) const ACTIVATE: Operation = Operation::post(
     "activateTemplate",
     "Use this version",
 )
-.description("For whatever is accepted from now on; everywhere within five seconds.")
+.description("For notifications that are accepted from now on; everywhere within five seconds.")
 .role(Role::Notifier)
 .refuses(&[404, 503]);
 

@@ -119,7 +119,7 @@ impl FromRequestParts<Arc<App>> for Visitor {
 
 impl DescribeArgument for Visitor {}
 
-/// Counts it; a count that fails costs nobody their link.
+/// Counts it; a count that fails does not fail the reader's request.
 async fn record(
     app: &App,
     call: &Call,

@@ -1,4 +1,4 @@
-//! What a person wants, and where they are reached: read and replaced, by themselves or by who sends.
+//! Preferences and contacts of a user: read and replaced, by the user or by a caller who may send.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use super::schemas::{DeviceSchema, DoNotDisturbSchema};
 use super::{PathUser, withdraw};
 use crate::http::state::App;
 
-/// They may change under our hands so often.
+/// How often they may change meanwhile.
 const TRIES: usize = 5;
 
-/// What a person wants. What is left out is as it is for whoever has said nothing.
+/// A user's preferences. What is left out has its default.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct PreferencesBody {
@@ -48,7 +48,7 @@ pub(crate) struct PreferencesBody {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, BTreeMap<String, bool>>")]
     categories: BTreeMap<Category, BTreeMap<Channel, bool>>,
-    /// At most so many a day by channel, if fewer than anybody gets.
+    /// At most so many a day by channel, if fewer than the default.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, u32>")]
     daily_caps: BTreeMap<Channel, u32>,
@@ -97,7 +97,7 @@ const fn on() -> bool {
 pub(super) const PREFERENCES: Operation = Operation::get(
     "/api/v1/users/{userId}/preferences",
     "readPreferences",
-    "What does a person want?",
+    "Read a user's preferences",
 )
 .key();
 
@@ -111,7 +111,7 @@ pub(super) async fn preferences(
 pub(super) const SAVE_PREFERENCES: Operation = Operation::put(
     "/api/v1/users/{userId}/preferences",
     "savePreferences",
-    "Say what a person wants",
+    "Replace a user's preferences",
 )
 .description(
     "Replaces all of it. What waits and is not wanted any more is cancelled; nothing that is \
@@ -145,7 +145,7 @@ pub(super) async fn save_preferences(
 }
 
 pub(super) const CONTACTS: Operation =
-    Operation::get("/api/v1/users/{userId}/contacts", "readContacts", "Where is a person reached?")
+    Operation::get("/api/v1/users/{userId}/contacts", "readContacts", "Read a user's contacts")
         .key();
 
 pub(super) async fn contacts(
@@ -155,14 +155,11 @@ pub(super) async fn contacts(
     Ok(versioned_contacts(&app.notifications.recipient(&user).await?.contacts))
 }
 
-pub(super) const SAVE_CONTACTS: Operation = Operation::put(
-    "/api/v1/users/{userId}/contacts",
-    "saveContacts",
-    "Say where a person is reached",
-)
-.description("Replaces all of it. What waits for an address that is gone is cancelled.")
-.key()
-.refuses(&[503]);
+pub(super) const SAVE_CONTACTS: Operation =
+    Operation::put("/api/v1/users/{userId}/contacts", "saveContacts", "Replace a user's contacts")
+        .description("Replaces all of it. What waits for an address that is gone is cancelled.")
+        .key()
+        .refuses(&[503]);
 
 pub(super) async fn save_contacts(
     State(app): State<Arc<App>>,

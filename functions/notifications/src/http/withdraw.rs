@@ -1,9 +1,9 @@
-//! After a person wants less than before: what waits for them is taken back.
+//! After an opt-out: withdraws what waits for the user.
 //!
-//! A message says so to `deliver`, which looks at everything; a part that is cheap is done here, so that
-//! the person finds it done. Where the message can't be sent, all of it is done here. A caller who is
-//! cut off in between is not answered, and asks again: so this follows every opt-out that is said, also
-//! one that was written before. What either overlooks, the claim before sending stops.
+//! A message has `deliver` withdraw everything; the first few are withdrawn here, so that the user finds
+//! it done. Where the message can't be sent, all of it is done here. A caller who is cut off in between
+//! calls again: so this follows every opt-out, also one that was written before. What both overlook, the
+//! claim before sending stops.
 
 use crate::store::DeliverySnapshot;
 use boundary::http::Call;
@@ -13,11 +13,11 @@ use domain::notifications::{AddressState, DeliveryId, Event, Facts, LimitVerdict
 
 use crate::http::state::App;
 
-/// Deliveries that are looked at here, at most, if `deliver` looks at the rest.
+/// Deliveries that are withdrawn here, at most, if `deliver` withdraws the rest.
 const LOOKED_AT: i32 = 25;
 
-/// Tells of it, and takes back what is found at once. The change itself stands whatever comes of this;
-/// it fails if nobody was told and not everything was taken back.
+/// Publishes the opt-out, and withdraws the first deliveries. The opt-out itself stands if this fails,
+/// which it does if neither `deliver` was told nor everything was withdrawn.
 pub(crate) async fn withdraw_unwanted(
     app: &App,
     user: &UserId,

@@ -40,7 +40,7 @@ pub enum AcceptOutcome {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct BatchAccepted {
     pub created: Vec<NotificationId>,
-    /// These were there already. If the call that wrote them was cut off before it told anybody, the
+    /// These were there already. If the call that wrote them was cut off before it published, the
     /// sweep finds them among the pending.
     pub existing: Vec<NotificationId>,
 }
@@ -100,7 +100,7 @@ impl Notifications {
         Ok(accepted)
     }
 
-    /// One transaction; those who are in the way of it are left out of the next.
+    /// One transaction; those that are in the way of it are left out of the next.
     async fn write_transaction(
         &self,
         mut group: Vec<(&NotificationId, Vec<Item>)>,

@@ -1,4 +1,4 @@
-//! What nodes have seen of a provider: one row, replaced by its next version or not at all.
+//! A provider's circuit breaker: one row, replaced by its next version or not at all.
 
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure};
@@ -12,7 +12,7 @@ use store::schema::PK;
 
 const BREAKER: &str = "breaker";
 
-/// How often others may be faster before we give up: each time, one of them got through.
+/// How often other instances may be faster: each time, one of them got through.
 const TRIES: usize = 32;
 
 /// Whether a provider may be tried.
@@ -26,7 +26,7 @@ pub enum TrialOutcome {
 
 enum Put {
     Done,
-    /// Someone else was faster; this is the row.
+    /// Another instance was faster; this is the row.
     Lost(Breaker),
 }
 
@@ -68,7 +68,7 @@ impl Notifications {
         Err(Failure::new("add what was seen of a provider", "others are always faster"))
     }
 
-    /// Begins a trial of a provider whose breaker is `known`: whoever wins may speak to it once.
+    /// Begins a trial of a provider whose breaker is `known`: the winner may call it once.
     pub async fn begin_trial(
         &self,
         provider: &ProviderName,

@@ -1,4 +1,4 @@
-//! Claiming: an attempt is somebody's only if the person still wants it and the address is still good.
+//! Claims an attempt, if the user still wants it and the address is still usable.
 
 use aws_sdk_dynamodb::types::{
     ConditionCheck, ReturnValuesOnConditionCheckFailure, TransactWriteItem,
@@ -24,7 +24,7 @@ pub struct AttemptClaim<'a> {
     /// What its person wanted, and where they were.
     pub recipient: &'a Recipient,
     pub address: &'a Address,
-    /// Who claims it: a name that nobody else has.
+    /// The claimant: a unique name.
     pub by: &'a str,
     pub provider: &'a ProviderName,
     /// What its text was made from.
@@ -47,7 +47,7 @@ pub enum ClaimOutcome {
 
 impl Notifications {
     /// Claims the next attempt at a delivery: one transaction with a check of everything that it was
-    /// decided by and that somebody else can change.
+    /// decided by and that can change meanwhile.
     pub async fn claim(
         &self,
         claim: AttemptClaim<'_>,
@@ -77,7 +77,7 @@ impl Notifications {
             return Ok(ClaimOutcome::Won(after));
         }
         if let Some(current) = outcome.refused(0) {
-            // Whoever asks again under another token has it none the less.
+            // A repeat of the same claim under another token has won it too.
             let current: Option<Delivery> =
                 (!current.is_empty()).then(|| rows::from_item(current)).transpose()?;
             let ours =

@@ -1,4 +1,4 @@
-//! What someone has to look at: deliveries that may be sent, that are being sent, or that come due.
+//! The lists that the sweep works through: pending, sending and due deliveries.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemOutput;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
@@ -14,7 +14,7 @@ use store::row::{Item, Row, broken, text};
 use store::schema::{GSI2, GSI2_SK};
 use store::settle::settle;
 
-/// A delivery that someone has to look at, as an index knows it: maybe a moment ago.
+/// A delivery as an index lists it: maybe as it was a moment ago.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedDelivery {
     pub id: DeliveryId,

@@ -1,4 +1,4 @@
-//! What is someone's: their log, newest first, and what waits for them.
+//! A user's log, newest first, and the deliveries that wait for them.
 
 use aws_sdk_dynamodb::operation::query::QueryOutput;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
@@ -77,7 +77,7 @@ impl Notifications {
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
-            .map_err(|cause| Failure::new("read what is someone's", cause))?;
+            .map_err(|cause| Failure::new("read a user's notifications", cause))?;
         capacity::record(found.consumed_capacity());
         Ok(found)
     }

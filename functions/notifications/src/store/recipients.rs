@@ -1,4 +1,4 @@
-//! People: what they want, where they are, and up to where they have read.
+//! Recipients: their preferences, their contacts, and up to where they have read.
 //!
 //! Each of the first two is replaced by its next version, together with the stamp that says which
 //! versions there are: claims check that, and so no claim passes a change.
@@ -16,7 +16,7 @@ use store::schema::SK;
 use store::settle::settle;
 use store::transaction::{Transacted, transact, update};
 
-/// How often a person may change under our hands before we give up.
+/// How often a recipient may change meanwhile.
 const TRIES: usize = 8;
 
 /// What a person wants, and where they are.
@@ -29,7 +29,7 @@ pub struct Recipient {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SaveOutcome {
     Saved,
-    /// Someone else has changed it; read it again.
+    /// It has changed since it was read; read it again.
     Conflict,
 }
 
@@ -43,7 +43,7 @@ pub enum DropOutcome {
 }
 
 impl Recipient {
-    /// The person among some rows. Whoever has said nothing is at version 0.
+    /// Reads the recipient from some of their rows; what was never saved is at version 0.
     pub(super) fn read(items: &[Item]) -> Result<Self, Failure> {
         let at = |sk: &str| items.iter().find(|item| Row(item).maybe_text(SK) == Some(sk));
         Ok(Self {
@@ -88,7 +88,7 @@ impl Notifications {
         self.save(user, rows::CONTACTS, after, after.version, token).await
     }
 
-    /// Changes a person's preferences whatever they are by now, and returns them before and after;
+    /// Changes a user's current preferences, and returns them before and after;
     /// `None` if `change` finds nothing to change. `token` makes a new name for each write.
     pub async fn change_preferences(
         &self,

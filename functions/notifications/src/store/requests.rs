@@ -67,8 +67,8 @@ impl Notifications {
         self.next_row(item, 0, action)
     }
 
-    /// Writes a row in the place of its version `before`; 0 means that there is none. Whoever loses is
-    /// told what stands there.
+    /// Writes a row in the place of its version `before`; 0 means that there is none. A lost
+    /// condition returns the row as it is.
     pub(super) fn next_row(
         &self,
         item: Item,

@@ -119,7 +119,7 @@ pub(super) fn shard_of(id: &DeliveryId, lists: u8) -> u8 {
     u8::try_from(id.stable_hash() % u64::from(lists)).unwrap_or(0)
 }
 
-/// Sorts by time; whatever follows a time comes after everything before it.
+/// A time that sorts as text; what follows it in a key sorts after everything before it.
 pub(super) fn sort_time(at: Timestamp) -> String {
     format!("{:013}", at.as_millisecond().max(0))
 }
@@ -155,8 +155,8 @@ pub(super) fn expires_at_seconds(begins: Timestamp) -> i64 {
     begins.as_second().saturating_add(RETENTION_SECONDS + 30 * DAY_SECONDS)
 }
 
-/// A delivery with its places in the indexes, as written at `now`: with what waits for its person until
-/// it ends, and with what someone has to look at as long as someone has to.
+/// A delivery with its places in the indexes, as written at `now`: with what waits for its user until
+/// it ends, and in the list of its status while it is pending, sending or failed.
 pub(super) fn delivery(delivery: &Delivery, now: Timestamp) -> Result<Item, Failure> {
     let id = &delivery.id;
     let mut item = to_item(delivery)?;

@@ -1,8 +1,8 @@
 //! A provider's slots: a lease is one write whose condition is the domain's, and whose answer says
 //! which slots they are.
 //!
-//! The SDK may repeat a write whose answer was lost. Then the slots of the first are lost, because nobody
-//! knows of them, and no slot is given twice: the row only grows.
+//! The SDK may repeat a write whose answer was lost. Then the slots of the first are unused, and
+//! no slot is given twice: the row only grows.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Addresses that get nothing any more, known by what tells nobody the address.
+//! Suppressed addresses, by a hash of the address.
 
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
@@ -58,7 +58,7 @@ impl Notifications {
     }
 }
 
-/// A provider may be wrong about who is there, less so about what came back; a person never is.
+/// A provider may be wrong about an address, less so about a bounce; a user's complaint always counts.
 const fn precedence(reason: SuppressionReason) -> u8 {
     match reason {
         SuppressionReason::Refused => 1,

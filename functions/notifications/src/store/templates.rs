@@ -16,7 +16,7 @@ pub enum PublishOutcome {
     Published,
     /// The call was made before: its answer, or why there is none.
     Repeated(Claim),
-    /// Someone else has changed the template; read it again.
+    /// The template has changed since it was read; read it again.
     Conflict,
 }
 

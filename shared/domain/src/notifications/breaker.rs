@@ -1,9 +1,9 @@
-//! A circuit breaker for each provider: one small row, to which many nodes add what they saw.
+//! A circuit breaker for each provider: one small row, to which all instances add their calls.
 //!
 //! ```text
 //!  CLOSED ─ more than half of at least ten calls in a minute failed ─▶ OPEN
 //!    ▲                                                                  │ its time is over
-//!    └──── as many successes as trials ── TRIAL ◀────────────────────────┘
+//!    └──── as many successes as trials ── HALF-OPEN ◀────────────────────────┘
 //!                                           └─ a failure ─▶ OPEN, for twice as long
 //! ```
 //!
@@ -15,18 +15,18 @@ use serde::{Deserialize, Serialize};
 use super::{Class, SendOutcome, after};
 use crate::Timestamp;
 
-/// Whether a provider may be spoken to.
+/// Whether a provider may be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BreakerState {
     Closed,
-    /// It may by whoever wins a trial: see [`Breaker::begin_trial`].
+    /// By the instance that begins a trial: see [`Breaker::begin_trial`].
     HalfOpen,
     Open {
         until: Timestamp,
     },
 }
 
-/// What nodes have seen of a provider.
+/// The row of a provider.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Breaker {
     /// Counts of the last minute, oldest first.
@@ -55,7 +55,7 @@ pub struct SpanCounts {
     pub failed: u32,
 }
 
-/// What a node saw since it last said so.
+/// Calls since an instance last recorded them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CallCounts {
     pub answered: u32,
@@ -63,8 +63,7 @@ pub struct CallCounts {
 }
 
 impl CallCounts {
-    /// Adds a call. A provider that refuses a recipient or a text works; one that wants fewer of us is
-    /// not broken either, and has its own remedy.
+    /// Adds a call. A provider that refuses a recipient or a content works, and so does one that limits our rate.
     pub fn add(&mut self, handed: &SendOutcome) {
         match handed {
             SendOutcome::Accepted { .. } => self.answered += 1,
@@ -85,11 +84,10 @@ const MIN_CALLS: u32 = 10;
 const FIRST_OPEN_SECONDS: i64 = 10;
 const MAX_OPEN_SECONDS: i64 = 300;
 const TRIALS: u32 = 3;
-/// Trials whose end nobody told are begun anew after so long.
+/// Trials that were never recorded are begun anew after so long.
 const TRIAL_SECONDS: i64 = 60;
 
 impl Breaker {
-    /// Whether the provider may be spoken to at `now`.
     pub fn state(&self, now: Timestamp) -> BreakerState {
         match self.open_until {
             None => BreakerState::Closed,
@@ -102,7 +100,7 @@ impl Breaker {
         }
     }
 
-    /// The row with one more trial begun: whoever writes it may speak to the provider once.
+    /// The row with one more trial begun: the instance that writes it may call the provider once.
     pub fn begin_trial(&self, now: Timestamp) -> Option<Self> {
         (self.state(now) == BreakerState::HalfOpen).then(|| {
             let anew = self.trials >= TRIALS || self.trials == 0;
@@ -116,7 +114,7 @@ impl Breaker {
         })
     }
 
-    /// The row with what a node saw.
+    /// The row with more calls.
     #[must_use]
     pub fn with_calls(&self, calls: CallCounts, now: Timestamp) -> Self {
         let mut next = Self { version: self.version + 1, ..self.clone() };

@@ -1,13 +1,13 @@
-//! What a provider says later about what it had accepted.
+//! Delivery callbacks: what a provider reports about a message that it had accepted.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 
-/// A provider's word about a parcel, whatever format it came in.
+/// An event of a provider about a message, independent of its format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Callback {
-    /// Their name for the parcel, or our key if they carry that.
+    /// The provider's id of the message, or our key.
     pub reference: String,
     #[serde(flatten)]
     pub kind: CallbackKind,
@@ -26,7 +26,7 @@ pub enum CallbackKind {
 }
 
 impl CallbackKind {
-    /// Whether nothing more may go to that address.
+    /// Why nothing more may go to that address, if so.
     pub const fn suppression_reason(self) -> Option<super::SuppressionReason> {
         match self {
             Self::Bounced { hard: true } => Some(super::SuppressionReason::Bounced),

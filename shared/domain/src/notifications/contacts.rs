@@ -19,7 +19,7 @@ pub struct Contacts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phone: Option<String>,
     pub devices: BTreeMap<DeviceId, Address>,
-    /// Grows with every change; 0 for whoever has said nothing.
+    /// Grows with every change; 0 if none was ever saved.
     #[serde(rename = "v")]
     pub version: u64,
 }
@@ -27,7 +27,7 @@ pub struct Contacts {
 impl Contacts {
     pub const MAX_DEVICES: usize = 10;
 
-    /// Checks every address, and writes each one way.
+    /// Checks every address, and normalizes it.
     pub fn validated(self) -> Result<Self, Rejected> {
         if self.devices.len() > Self::MAX_DEVICES {
             return Err(Rejected::field("devices", "at most 10"));
@@ -46,7 +46,7 @@ impl Contacts {
         })
     }
 
-    /// The address at the end of a way, if there is one.
+    /// The address of an endpoint, if there is one.
     pub fn address(&self, endpoint: &Endpoint) -> Option<Address> {
         match endpoint {
             Endpoint::Email => {
@@ -59,7 +59,7 @@ impl Contacts {
         }
     }
 
-    /// The ways that there are on a channel.
+    /// The endpoints on a channel.
     pub fn endpoints(&self, channel: Channel) -> Vec<Endpoint> {
         match channel {
             Channel::Email => self.email.iter().map(|_| Endpoint::Email).collect(),
@@ -68,9 +68,9 @@ impl Contacts {
         }
     }
 
-    /// The ways that `category` takes: those on the channels that the caller names, or, if none is
-    /// named, on all that the person has not switched off for it. What is named and switched off is
-    /// taken none the less, so that it ends as suppressed and its caller can read why.
+    /// The endpoints for `category`: those on the channels that the caller names, or, if none is named,
+    /// on all that the user has not switched off for it. What is named and switched off is included, so
+    /// that it ends as suppressed and its caller can read why.
     pub fn endpoints_for(
         &self,
         named: &[Channel],

@@ -1,4 +1,4 @@
-//! What is said on each channel, and what it may not be: too long, or more than the line it should be.
+//! The content for each channel, and its limits.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Channel, Content};
 
-/// What is said, channel by channel, as a caller writes it: ready to send, or each text a template.
+/// The content by channel, as a caller writes it: ready to send, or each text a template.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChannelContents {
@@ -181,7 +181,7 @@ fn breaks_line(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// A line, whatever it was: what would break it is a space.
+/// The text as one line: each line break becomes a space.
 pub(super) fn to_single_line(text: &str) -> String {
     let spaced: String = text.chars().map(|c| if breaks_line(c) { ' ' } else { c }).collect();
     spaced.trim().to_owned()

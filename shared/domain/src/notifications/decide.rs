@@ -1,4 +1,4 @@
-//! What is to be done about a pending delivery, right before it would be sent: one pure function.
+//! Decides about a pending delivery, right before it would be sent: one pure function.
 //!
 //! The checks, in this order; the first that objects decides:
 //!
@@ -25,7 +25,7 @@ use super::{
 };
 use crate::Timestamp;
 
-/// What the limiter says of one more for this person.
+/// Whether the user's limits allow one more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LimitVerdict {
     Within,
@@ -35,7 +35,7 @@ pub enum LimitVerdict {
 /// Whether a provider takes one more at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Availability {
-    /// It does, or nobody has asked yet.
+    /// It does, as far as is known.
     Free,
     At(Timestamp),
 }
@@ -48,7 +48,7 @@ pub struct ProviderState {
     pub availability: Availability,
 }
 
-/// Everything that the decision depends on, read for it and not remembered from before.
+/// Everything that the decision depends on, freshly read.
 #[derive(Debug, Clone)]
 pub struct Facts<'a> {
     pub notification: &'a Notification,
@@ -63,7 +63,7 @@ pub struct Facts<'a> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeliveryDecision {
-    /// Claim this attempt, then hand it over.
+    /// Claim this attempt, then send it.
     Send {
         attempt: u32,
         provider: ProviderName,
@@ -82,7 +82,7 @@ pub enum DeliveryDecision {
         class: Class,
         reason: Reason,
     },
-    /// Nothing: somebody else has it, or it has ended.
+    /// Nothing: another instance has it, or it has ended.
     Ignore,
 }
 

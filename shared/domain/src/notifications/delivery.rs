@@ -15,7 +15,7 @@ use crate::accounts::UserId;
 pub enum Status {
     /// It waits for its time.
     Pending,
-    /// An attempt was claimed, and nobody has said how it ended.
+    /// An attempt was claimed, and its outcome is not recorded.
     Sending,
     /// A provider has it; a bounce may still override that.
     Delivered,
@@ -92,9 +92,9 @@ pub enum AttemptOutcome {
     Refused,
     /// The provider may have it.
     Unknown,
-    /// Whoever claimed it was not heard of again.
+    /// The claim expired without an outcome.
     Lost,
-    /// Whoever claimed it gave it back before speaking to anybody.
+    /// The claimant gave it back before it called the provider.
     Released,
 }
 
@@ -149,7 +149,7 @@ pub struct Delivery {
     /// What it was made from, the last time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rendering: Option<Rendering>,
-    /// What the address that it last went to is known by, which tells nobody the address.
+    /// A hash of the address that it last went to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_to: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -174,7 +174,7 @@ impl Delivery {
     /// Attempts that are kept; older ones are forgotten.
     pub const MAX_HISTORY_LENGTH: usize = 20;
 
-    /// The delivery of a notification that was just accepted.
+    /// The pending delivery of a notification that was just accepted.
     pub fn new(notification: &Notification, endpoint: Endpoint) -> Self {
         let created_at = notification.created_at;
         let ready_at = notification.send_at.map_or(created_at, |at| at.max(created_at));
@@ -209,14 +209,14 @@ impl Delivery {
         self.id.endpoint.channel()
     }
 
-    /// How often the person got it again, as far as that is known: each of these went through a doubt.
+    /// How often the user got it again, as far as that is known: each went through an uncertain attempt.
     pub fn duplicates(&self) -> usize {
         let accepted =
             self.attempts.iter().filter(|entry| entry.outcome == AttemptOutcome::Accepted).count();
         accepted.saturating_sub(1)
     }
 
-    /// When it is first worth looking whether whoever claimed it is still there.
+    /// When the claim expires.
     pub fn claim_expires_at(&self) -> Option<Timestamp> {
         let claimed_at = (self.status == Status::Sending).then_some(self.claimed_at)?;
         claimed_at.map(|at| super::after(at, super::CLAIM_SECONDS))

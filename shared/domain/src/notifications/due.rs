@@ -1,7 +1,7 @@
 //! Where a delivery waits: on its queue for up to 15 minutes, beyond that in a due-bucket.
 //!
-//! A bucket is a minute and a shard: a key that the sweep can name without looking for it. What many
-//! people wait for at once is spread, so that 07:00 is not a stampede.
+//! A bucket is a minute and a shard: a key that the sweep can name without looking for it. What is
+//! due for many users at once is spread, so that 07:00 is not a stampede.
 
 use super::{DeliveryId, Priority};
 use crate::Timestamp;
@@ -47,7 +47,7 @@ impl DueBucket {
     /// The buckets to be looked at by a sweep at `now`, the last one before which was at `since`.
     /// Those that have closed since then: a bucket gets no more rows a queue's longest delay before its
     /// end, and what is in it then waits on its queue to the second. And those whose time has come
-    /// since then, once more: somebody's clock may have been behind.
+    /// since then, once more: another instance's clock may have been behind.
     pub fn to_sweep(since: Timestamp, now: Timestamp) -> impl Iterator<Item = Self> {
         const AHEAD: i64 = MAX_DELAY_SECONDS / 60 - 2;
         let (since, now) = (minute(since), minute(now));

@@ -1,8 +1,8 @@
 //! Opens and clicks: by a person or by a machine, where that can be told.
 //!
-//! Mail servers follow links to see what is behind them, and mail programs load images before anybody
-//! looks. What says that it is a program, asks without wanting to read, or comes faster than anybody
-//! could is labelled a machine's; everything else a person's. Absent: certainty.
+//! Mail servers follow links to see what is behind them, and mail programs prefetch images.
+//! A request that names a program, a prefetch, or one that comes faster than a person
+//! could is classified as a machine's; everything else a person's. Absent: certainty.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ pub struct TrackedRequest<'a> {
     pub delivered_at: Option<Timestamp>,
 }
 
-/// Nobody reads a mail and follows a link in it within so long.
+/// A request this soon after the delivery is a machine's.
 const TOO_FAST_MS: i64 = 2_000;
 
 /// Loads images for people who have just opened a mail, so that senders do not see who they are.

@@ -1,4 +1,4 @@
-//! Names: of notifications, of the ways a person is reached, and of deliveries.
+//! Ids: of notifications, of a user's devices and endpoints, and of deliveries.
 
 use std::fmt::Write;
 
@@ -22,8 +22,8 @@ impl NotificationId {
         Self(format!("{:012x}{}", now.as_millisecond().max(0), hex(&random)))
     }
 
-    /// The id that `user`'s part of a call with an idempotency key always has, so that whoever repeats
-    /// the call writes the same rows. It says nothing about the time: lists sort by when it was made.
+    /// The id that `user`'s part of a call with an idempotency key always has, so that a repeat of the call
+    /// writes the same rows. It says nothing about the time: lists sort by when it was made.
     pub fn derived(caller: &UserId, idempotency_key: &str, user: &UserId) -> Self {
         let mut hash = Sha256::new();
         for part in [caller.as_str(), idempotency_key, user.as_str()] {
@@ -112,11 +112,11 @@ impl TryFrom<String> for Endpoint {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        Self::parse(&text).ok_or("no way to reach anybody")
+        Self::parse(&text).ok_or("no endpoint")
     }
 }
 
-/// Names a delivery: one notification on one way.
+/// Names a delivery: one notification to one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveryId {
@@ -141,13 +141,13 @@ impl DeliveryId {
         Some(Self { notification_id, endpoint: Endpoint::parse(endpoint)? })
     }
 
-    /// A number that is the same whenever it is asked for, and evenly spread.
+    /// A hash that is the same on every instance, and evenly spread.
     pub fn stable_hash(&self) -> u64 {
         stable_hash(&[self.key().as_str()])
     }
 }
 
-/// A number for some texts: the same wherever and whenever it is asked for, and evenly spread.
+/// A hash of some texts: the same on every instance, and evenly spread.
 pub(super) fn stable_hash(parts: &[&str]) -> u64 {
     let mut hash = Sha256::new();
     for part in parts {

@@ -198,7 +198,7 @@ fn claim(
     let provider = ProviderName::parse("ses").map_err(|_| "a name")?;
     let event =
         Event::Claimed { by: format!("node-{node}"), attempt, provider, rendering: None, to: None };
-    // A store that looks at no version writes over whatever is there.
+    // A store that checks no version overwrites the row as it is.
     let stale = Delivery { status: Status::Pending, ..next.delivery.clone() };
     let before = if store.checks_version { &next.delivery } else { &stale };
     next.nodes[node] = Node::Idle;
@@ -220,7 +220,7 @@ fn speak(next: &mut World, attempt: u32, doubt: bool, answer: Answer) -> Result<
     if answer == Answer::No {
         return Ok(());
     }
-    // Whoever was taken for dead speaks late, after somebody else was let in.
+    // A node whose claim had expired sends late, after another node has claimed.
     let own = next.delivery.attempts.iter().find(|entry| entry.number == attempt);
     let late = own.is_some_and(|entry| entry.outcome != AttemptOutcome::Open);
     if next.accepted > 0 && !doubt && !late {
@@ -232,7 +232,7 @@ fn speak(next: &mut World, attempt: u32, doubt: bool, answer: Answer) -> Result<
 }
 
 #[test]
-fn whatever_the_order_nothing_is_handed_over_twice_without_doubt_nor_after_an_opt_out() {
+fn in_every_order_nothing_is_sent_twice_without_doubt_nor_after_an_opt_out() {
     for endpoint in [Endpoint::Email, Endpoint::Sms] {
         let outcome =
             search(start(endpoint.clone()), moves, |world, step| after(SOUND, world, step));

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Category, Channel, Locale, OptOut, Rejected};
 
-/// What a person wants. Whoever has said nothing gets everything, at any hour.
+/// A user's preferences. The default is everything, at any hour.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Preferences {
@@ -29,11 +29,11 @@ pub struct Preferences {
     pub channels: BTreeMap<Channel, bool>,
     /// Switched by category and channel; what is not here is on.
     pub categories: BTreeMap<Category, BTreeMap<Channel, bool>>,
-    /// At most so many a day on a channel, if fewer than anybody gets.
+    /// At most so many a day on a channel, if fewer than the default.
     pub daily_caps: BTreeMap<Channel, u32>,
     /// What was switched, oldest first.
     pub history: Vec<PreferenceChange>,
-    /// Grows with every change; 0 for whoever has said nothing.
+    /// Grows with every change; 0 if none was ever saved.
     #[serde(rename = "v")]
     pub version: u64,
 }
@@ -58,7 +58,7 @@ impl Preferences {
     /// Categories that a person can switch, at most: a row has its limits.
     pub const MAX_CATEGORIES: usize = 200;
 
-    /// What stands against `category` on `channel`, if something does.
+    /// The opt-out that `category` on `channel` falls under, if one does.
     pub fn opt_out_for(&self, category: &Category, channel: Channel) -> Option<OptOut> {
         if !self.enabled {
             return Some(OptOut::Everything);
@@ -70,7 +70,7 @@ impl Preferences {
         (switch == Some(&false)).then(|| OptOut::Category { category: category.clone(), channel })
     }
 
-    /// How many a day they get on `channel`: what anybody gets, or fewer if they say so.
+    /// How many a day they get on `channel`: the default, or fewer.
     pub fn daily_cap(&self, channel: Channel) -> u32 {
         let most = match channel {
             Channel::Email => 20,
@@ -80,7 +80,6 @@ impl Preferences {
         self.daily_caps.get(&channel).map_or(most, |cap| most.min(*cap))
     }
 
-    /// Switched to off, whatever it was.
     pub fn switch_off(&mut self, switch: &OptOut) {
         match switch {
             OptOut::Everything => self.enabled = false,

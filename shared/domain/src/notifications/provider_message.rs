@@ -1,4 +1,4 @@
-//! What is handed to a provider, and what the provider makes of it.
+//! What is sent to a provider, and the outcome.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 
-/// A way to reach a person.
+/// A channel to reach a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Channel {
@@ -137,7 +137,7 @@ pub struct ProviderMessage {
     pub collapse_key: Option<String>,
     /// Whether a sleeping device should be woken for it.
     pub urgent: bool,
-    /// Of no use to anybody after that.
+    /// Of no use after that.
     pub expires_at: Option<Timestamp>,
     /// Where one POST ends mails of this kind (RFC 8058).
     pub unsubscribe: Option<String>,
@@ -150,7 +150,7 @@ impl std::fmt::Debug for ProviderMessage {
     }
 }
 
-/// What a provider made of a parcel.
+/// What a provider made of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendOutcome {
     Accepted {
@@ -162,7 +162,7 @@ pub enum SendOutcome {
         class: Class,
         /// How long they want to be left alone.
         retry_after_seconds: Option<u32>,
-        /// Their words, without anybody's address in them.
+        /// The provider's reason, without an address in it.
         said: String,
     },
     /// It may be theirs: the line was cut, or time ran out, after it could have been accepted.
@@ -177,7 +177,7 @@ pub enum Class {
     InvalidRecipient,
     /// The person does not want it, as the provider knows.
     OptedOut,
-    /// This message can't be sent to anybody: too large, malformed, against their rules.
+    /// This message can't be sent at all: too large, malformed, against their rules.
     Content,
     RateLimited,
     /// They, or the way to them, are broken; or they do not accept who we say we are.

@@ -1,15 +1,15 @@
 //! A provider's rate, shared by everyone who sends through it: slots, leased in batches.
 //!
 //! There is one sequence of slots for each provider, evenly spaced, and each may be used within 50 ms of
-//! its time or not at all. So whatever nodes do, no sliding second has more than 1.05 × the rate. (Where
-//! that is no whole number, slots are a little further apart.) The row says which slot is next; whoever
-//! moves it on has the slots in between. A [`Lease`] says within which bounds it may be moved, in terms
+//! its time or not at all. So no sliding second has more than 1.05 × the rate. (Where
+//! that is no whole number, slots are a little further apart.) The row says which slot is next; the
+//! instance that advances it has the slots in between. A [`Lease`] says within which bounds it may be moved, in terms
 //! of a condition expression, and by how much: nodes that lease at the same time do not refuse each
 //! other, unless there is really too little left.
 //!
 //! Who gets them: critical, normal and low are entitled to 70, 20 and 10 of a hundred. A class within
 //! its entitlement gets slots however far ahead they lie; entitlements together are the whole rate, so
-//! that is never far. A class beyond it gets what is left: slots that lie so near that nobody else took
+//! that is never far. A class beyond it gets what is left: slots that lie so near that no other priority took
 //! them, and critical may look further ahead for those than low. So an idle class lends its share from
 //! one moment to the next, and has it back as fast; and no class is ever starved, low included.
 //!
@@ -47,7 +47,7 @@ const LEAD_US: i64 = 20_000;
 /// What asking for slots comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grant {
-    /// Some, for whoever gets this written.
+    /// Some, if this write succeeds.
     Lease(Lease),
     /// None, as far as the row is known.
     Later { at: Timestamp },
@@ -160,7 +160,7 @@ impl LeaseRequest {
 }
 
 /// How long a node leaves the row alone, after having missed so many times in a row: because there was
-/// no slot, or somebody else was faster. The less urgent give way, so that the urgent get through.
+/// no slot, or another instance was faster. The less urgent give way, so that the urgent get through.
 pub fn backoff_us(priority: Priority, misses: u32, jitter: u64) -> i64 {
     let most: u64 = match priority {
         Priority::Critical => 20_000,

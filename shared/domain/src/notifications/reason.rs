@@ -35,7 +35,7 @@ pub enum UserLimit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SuppressionReason {
-    /// A provider said that nobody is there.
+    /// A provider said that the address does not exist.
     Refused,
     /// What was sent there came back.
     Bounced,
@@ -72,7 +72,7 @@ pub enum Reason {
     Repeated {
         attempt: u32,
     },
-    /// A dead letter that someone wanted sent after all.
+    /// An operator replayed the dead letter.
     Replayed,
     /// The person does not want it.
     OptedOut {
@@ -107,7 +107,7 @@ pub enum Reason {
     NoProvider,
     /// Its text could not be made.
     Unrenderable {
-        /// What was wrong, without what anybody would have read.
+        /// What was wrong, without the content.
         reason: String,
     },
 }

@@ -2,7 +2,7 @@
 
 use super::{Channel, Class};
 
-/// Real attempts at most: those in which a provider was spoken to. What a queue counts does not matter.
+/// Real attempts at most: those in which a provider was called. What a queue counts does not matter.
 pub const MAX_ATTEMPTS: u32 = 5;
 
 /// Attempts at most where the provider's answer is not understood.
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_comes_back_before_a_provider_wants_it() {
+    fn no_retry_comes_before_the_provider_allows_it() {
         for jitter in [0, 999, u64::MAX] {
             let ms = retry_ms(Class::RateLimited, 1, Some(120), jitter).unwrap();
             assert!((120_000..=121_000).contains(&ms));

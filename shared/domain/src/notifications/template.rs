@@ -45,7 +45,7 @@ impl TemplateId {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Template {
     pub id: TemplateId,
-    /// The version that whoever names none gets; the first is active at once.
+    /// The version that a notification without one gets; the first is active at once.
     pub active: u32,
     /// The latest version; versions are numbered from 1, without gaps.
     pub latest: u32,

@@ -1,4 +1,4 @@
-//! Tokens in links: what a person may do without a session, signed so that nobody else can say it.
+//! Signed tokens in links: what a user may do without a session.
 //!
 //! A token is `1.<key id>.<claim>.<HMAC-SHA256>`, base64url. The first key of a ring signs, all verify,
 //! so keys are rotated by putting a new one in front and taking the old one away when its tokens have
@@ -43,7 +43,7 @@ pub enum TokenClaim {
     Click {
         #[serde(rename = "d")]
         delivery: DeliveryId,
-        /// Where it leads: nobody else can make us lead anybody anywhere.
+        /// Where it leads: signed, so that this is no open redirect.
         #[serde(rename = "to")]
         target: String,
     },

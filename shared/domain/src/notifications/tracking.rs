@@ -1,6 +1,6 @@
-//! A mail that tells when it is opened and which of its links are followed.
+//! Adds open and click tracking to a mail.
 //!
-//! Only `http` and `https` links in double-quoted `href` attributes are changed; whatever is not
+//! Only `http` and `https` links in double-quoted `href` attributes are changed; what is not
 //! understood stays as it is, so that no mail is ever worse to read for being tracked.
 
 /// The HTML of a mail with an invisible image at its end, and with each link replaced by what `click`

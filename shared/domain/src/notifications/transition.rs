@@ -11,8 +11,8 @@ use super::retry::{MAX_ATTEMPTS, backoff_ms, repeat_is_harmless};
 use super::{Attempt, AttemptOutcome, Delivery, ProviderName, Reason, Rendering, Status, after_ms};
 use crate::Timestamp;
 
-/// Whoever claimed an attempt and was not heard of for so long is taken for dead. It is longer than a
-/// function lives after it claimed, so that the living are never taken for dead.
+/// A claim without an outcome expires after so long: longer than an invocation lives after it claimed, so
+/// that no running attempt is taken for lost.
 pub const CLAIM_SECONDS: i64 = 60;
 
 /// Decides what `event`, at `now`, makes of `delivery`.

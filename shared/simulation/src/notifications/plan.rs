@@ -45,6 +45,6 @@ pub struct Report {
     pub writes: usize,
     /// Writes that came too late for what was left.
     pub refused: usize,
-    /// Slots that nobody used in time.
+    /// Slots that were not used in time.
     pub lost: usize,
 }

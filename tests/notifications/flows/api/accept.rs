@@ -1,4 +1,4 @@
-//! Accepting: once, whatever is repeated, and with the reason for what does not go out.
+//! Accepting: once, also if repeated, and with the reason for what does not go out.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -129,7 +129,7 @@ async fn a_key_that_is_in_flight_is_a_conflict_with_a_time_to_wait() {
         operation: "sendNotification",
         key: "slow",
         fingerprint: boundary::idempotency::digest(ALL, text.as_bytes()),
-        claimant: "someone",
+        claimant: "other",
         deadline: domain::Timestamp::from_second(now.as_second() + 20).unwrap(),
     };
     super::table(&lab).idempotency().claim(&claim, now).await.unwrap();
@@ -137,7 +137,7 @@ async fn a_key_that_is_in_flight_is_a_conflict_with_a_time_to_wait() {
     assert_eq!(waits.status, 409, "{}", waits.body);
     assert!(!waits.header("retry-after").is_empty());
     lab.advance_seconds(21);
-    assert_eq!(lab.post(ALL, &body).await.status, 202, "whoever was at it is not any more");
+    assert_eq!(lab.post(ALL, &body).await.status, 202, "the other claim has expired");
 }
 
 #[tokio::test(start_paused = true)]
@@ -166,10 +166,10 @@ async fn what_is_not_wanted_is_kept_with_the_reason() {
 #[tokio::test(start_paused = true)]
 async fn who_has_no_address_is_unreachable_and_that_can_be_read() {
     let lab = Lab::new();
-    let answer = lab.post(ALL, &tomorrow("nobody")).await;
+    let answer = lab.post(ALL, &tomorrow("stranger")).await;
     assert_eq!(answer.status, 202);
     assert_eq!(answer.body["notifications"][0]["status"], "unreachable");
-    assert_eq!(log_length(&lab, "nobody").await, 1);
+    assert_eq!(log_length(&lab, "stranger").await, 1);
 }
 
 #[tokio::test(start_paused = true)]

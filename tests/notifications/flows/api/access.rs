@@ -7,7 +7,7 @@ use tests::Lab;
 use super::{ALL, UNKNOWN_ID, accepted, reachable, send, tomorrow};
 
 #[tokio::test(start_paused = true)]
-async fn people_see_their_own_and_nobody_else_s() {
+async fn users_see_only_their_own() {
     let lab = Lab::new();
     let ada = lab.user("ada", &["member"]).await;
     let eve = lab.user("eve", &["member"]).await;
@@ -46,5 +46,5 @@ async fn what_there_is_not_is_not_found() {
         assert_eq!(lab.get(&path).await.status, 404, "{path}");
     }
     let received = lab.post("/api/v1/providers/ses/events", &json!([])).await;
-    assert_eq!(received.status, 404, "nobody has a secret here");
+    assert_eq!(received.status, 404, "no provider has a secret here");
 }

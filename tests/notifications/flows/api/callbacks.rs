@@ -78,7 +78,7 @@ fn mail() -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_but_the_provider_is_listened_to_and_not_for_long() {
+async fn only_the_provider_is_accepted_and_only_for_minutes() {
     let sent = Sent::one().await;
     let body = sent.event("bounced", Some(true)).to_string();
     let now = sent.lab.clock.now_ms() / 1_000;
@@ -147,7 +147,7 @@ async fn a_full_mailbox_is_tried_again_by_the_next_mail() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bounce_says_nothing_about_the_address_that_somebody_has_by_now() {
+async fn a_bounce_says_nothing_about_a_new_address() {
     let sent = Sent::one().await;
     let moved = json!({ "email": "ada@elsewhere.example" });
     put(&sent.lab, "/api/v1/users/ada/contacts", &moved).await;
@@ -189,7 +189,7 @@ async fn what_ses_says_through_sns_is_understood_and_what_is_not_known_is_passed
     let reference = format!("mail:{}", sent.key());
     for (said, noted) in [
         (wrapped(&json!({ "eventType": "Open", "mail": { "messageId": reference } })), 0),
-        (wrapped(&bounce("nobody's")), 0),
+        (wrapped(&bounce("unknown")), 0),
         (json!({ "Type": "SubscriptionConfirmation", "Message": "hello" }), 0),
         (wrapped(&bounce(&reference)), 1),
     ] {

@@ -13,7 +13,7 @@ use super::{ALL, put, send, with_providers};
 const DEAD_LETTERS: &str = "/api/v1/dead-letters";
 const REPLAY: &str = "/api/v1/dead-letters/replay";
 
-/// So many people whose mails have no text that anybody takes, and some whose telephones want none.
+/// So many users whose mails are refused for their content, and some who opted out of text messages.
 async fn failed(mails: usize, texts: usize) -> (Lab, Post) {
     let (lab, post) = with_providers();
     post.always("mail", Act::refuse(Class::Content));
@@ -157,7 +157,7 @@ async fn what_fails_again_is_a_letter_again_and_moves_by_another_replay_only() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_letter_counts_as_a_call_so_that_nobody_replays_without_end() {
+async fn each_dead_letter_counts_as_a_call_against_the_rate_limit() {
     let (lab, post) = failed(25, 0).await;
     let key = lab.user("shop", &["notifier"]).await;
     let rule = json!({

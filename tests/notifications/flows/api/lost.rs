@@ -1,4 +1,4 @@
-//! The topic answers nobody: what was accepted still goes out, and what nobody wants any more does not.
+//! The topic does not answer: what was accepted still goes out, and what the user opted out of does not.
 
 use http::Method;
 use local::faults::Call;
@@ -14,7 +14,7 @@ fn of_the_topic(call: &Call) -> bool {
     call.service == Service::Sns
 }
 
-/// The topic's calls, and those that find what waits for somebody.
+/// The topic's calls, and those that find what waits for a user.
 fn of_the_topic_or_the_list(call: &Call) -> bool {
     of_the_topic(call) || String::from_utf8_lossy(&call.body).contains("waiting#")
 }
@@ -29,7 +29,7 @@ async fn what_was_accepted_and_not_published_is_found_by_the_sweep() {
     let id = accepted(&lab, &body).await;
     lab.cloud.faults.silence(None);
     lab.cloud.settle().await;
-    assert!(post.handed().is_empty(), "nobody was told");
+    assert!(post.handed().is_empty(), "nothing was sent");
     lab.advance_seconds(61);
     lab.sweep().await;
     lab.cloud.settle().await;
@@ -38,10 +38,10 @@ async fn what_was_accepted_and_not_published_is_found_by_the_sweep() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_opt_out_takes_back_everything_that_waits_also_if_nobody_can_be_told() {
+async fn an_opt_out_withdraws_everything_that_waits_also_if_it_can_t_be_published() {
     let (lab, post) = with_providers();
     reachable(&lab, "ada").await;
-    // More than are looked at where somebody else looks at the rest.
+    // More than are withdrawn where `deliver` withdraws the rest.
     let mut ids = Vec::new();
     for _ in 0..40 {
         ids.push(accepted(&lab, &tomorrow("ada")).await);

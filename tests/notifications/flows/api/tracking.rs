@@ -1,4 +1,4 @@
-//! Opens and clicks: each counted once for a mail, by whom it was, and nobody is led astray.
+//! Opens and clicks: each counted once for a mail, by whom it was, and there is no open redirect.
 
 use domain::Timestamp;
 use domain::accounts::UserId;
@@ -70,7 +70,7 @@ async fn each_is_counted_once_as_a_person_s_or_a_machine_s() {
             "openedByMachine": by_machine.0, "clickedByMachine": by_machine.1,
         })
     };
-    // Nobody is as fast as that.
+    // No person is as fast as that.
     mail.visit(Method::GET, &mail.open, CHROME).await;
     assert_eq!(mail.results().await, counts(1, 0, 0, (1, 0)));
     mail.lab.advance_seconds(60);

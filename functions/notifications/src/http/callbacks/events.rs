@@ -1,4 +1,4 @@
-//! What a provider says, in our words or in those of SES through SNS.
+//! The body of a provider's events: a list of ours, or one of SES through SNS.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(crate) struct ProviderEventSchema {
     reference: String,
     /// `delivered`, `bounced` or `complained`.
     kind: String,
-    /// Whether it bounced because nobody is there: needed where it did.
+    /// Whether it bounced for good, because the address does not exist: needed where it did.
     hard: Option<bool>,
     /// When.
     at: String,

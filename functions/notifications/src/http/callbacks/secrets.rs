@@ -11,7 +11,7 @@ use sha2::Sha256;
 
 use crate::http::header;
 
-/// A call that was signed longer ago, or ahead, may be someone else's who has kept it.
+/// A call that was signed longer ago, or ahead, may be replayed by a third party.
 const TOLERANCE_SECONDS: i64 = 300;
 
 /// Secrets by provider; one with several is changing them.
@@ -26,8 +26,8 @@ impl std::fmt::Debug for CallbackSecrets {
 }
 
 impl CallbackSecrets {
-    /// Those that `CALLBACK_SECRETS` has: `provider:base64`, separated by commas. Nobody calls back
-    /// where there are none.
+    /// Those that `CALLBACK_SECRETS` has: `provider:base64`, separated by commas; without it,
+    /// no provider calls back.
     pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
         const RULE: &str = "`provider:base64` of 24 to 64 bytes each, separated by commas";
         Ok(host.vars.parsed("CALLBACK_SECRETS", Self::parse, RULE)?.unwrap_or_default())
@@ -48,7 +48,7 @@ impl CallbackSecrets {
         self.0.iter().any(|(known, _)| known == provider)
     }
 
-    /// Whether the provider, and nobody else, made this call, and not long ago.
+    /// Whether the provider signed this call, within the last minutes.
     pub(crate) fn signed(
         &self,
         provider: &ProviderName,

@@ -65,7 +65,7 @@ fn failing_again_doubles_the_time_up_to_five_minutes() {
 }
 
 #[test]
-fn trials_that_nobody_reported_are_begun_anew() {
+fn trials_that_were_never_recorded_are_begun_anew() {
     let mut breaker = opened();
     for _ in 0..TRIALS {
         breaker = breaker.begin_trial(at(10)).unwrap();

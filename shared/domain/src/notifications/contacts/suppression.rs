@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use crate::notifications::{Address, SuppressionReason};
 use crate::{Timestamp, hex};
 
-/// An address that gets nothing any more, whoever it belongs to.
+/// An address that gets nothing any more, for any user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suppression {
     #[serde(rename = "because")]
@@ -15,7 +15,7 @@ pub struct Suppression {
 }
 
 impl Suppression {
-    /// What the list knows an address by: it tells nobody the address.
+    /// A hash of the address, under which the suppression is stored.
     pub fn key(address: &Address) -> String {
         let mut hash = Sha256::new();
         let mut part = |text: &str| hash.update(text.as_bytes());
@@ -49,7 +49,7 @@ impl Suppression {
     }
 }
 
-/// What is known of the address that a delivery goes to, right before it does.
+/// The state of the address that a delivery goes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AddressState {
     Usable,

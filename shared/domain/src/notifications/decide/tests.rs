@@ -83,7 +83,7 @@ const OBSTACLES: [(&str, &str, Change); 13] = [
     ("limit", "defer limited", |w| {
         w.verdict = LimitVerdict::Exceeded { limit: UserLimit::Daily, until: at(500) };
     }),
-    ("nobody", "dead no-provider", |w| w.providers.clear()),
+    ("none", "dead no-provider", |w| w.providers.clear()),
     ("down", "defer provider-down", |w| {
         w.providers.iter_mut().for_each(|p| p.breaker = BreakerState::Open { until: at(30) });
     }),
@@ -182,7 +182,7 @@ proptest! {
 }
 
 #[test]
-fn every_reason_is_a_sentence_without_anybodys_address() {
+fn every_reason_is_a_sentence_without_an_address() {
     for (_, _, change) in OBSTACLES {
         let mut world = World::new(Priority::Normal);
         change(&mut world);

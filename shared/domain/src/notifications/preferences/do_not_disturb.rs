@@ -1,11 +1,11 @@
 //! Do-not-disturb: a window of the local day, and when it ends.
 //!
 //! A window begins on each of its days at `start` and ends when the clock next shows `end`, so one
-//! over midnight belongs to the day that it begins on. `start` = `end` is no window at all: somebody
-//! who wants to hear nothing has switches for that, and nothing may wait for ever.
+//! over midnight belongs to the day that it begins on. `start` = `end` is no window at all: there
+//! are opt-outs for that, and nothing may wait for ever.
 //!
 //! Where clocks are set forward over `start` or `end`, the moment they are set counts as both; where
-//! they are set back, a window reaches from the first `start` to the last `end`. So nobody is disturbed
+//! they are set back, a window reaches from the first `start` to the last `end`. So no user is disturbed
 //! while their clock shows a time in the window, whichever time round.
 
 use jiff::civil::{Date, DateTime, Time, Weekday};

@@ -14,10 +14,10 @@ fn category(name: &str) -> Category {
 }
 
 #[test]
-fn whoever_has_said_nothing_gets_everything_and_each_switch_stops_its_part() {
+fn by_default_everything_is_on_and_each_switch_stops_its_part() {
     let orders = category("orders");
-    let nobody = Preferences::default();
-    assert!(Channel::ALL.iter().all(|channel| nobody.opt_out_for(&orders, *channel).is_none()));
+    let default = Preferences::default();
+    assert!(Channel::ALL.iter().all(|channel| default.opt_out_for(&orders, *channel).is_none()));
     let (email, push) = (Channel::Email, Channel::Push);
     let one = OptOut::Category { category: orders.clone(), channel: email };
     for (switch, mail, other, pushed) in [
@@ -34,7 +34,7 @@ fn whoever_has_said_nothing_gets_everything_and_each_switch_stops_its_part() {
 }
 
 #[test]
-fn caps_only_lower_what_anybody_gets() {
+fn caps_only_lower_the_default() {
     let mut preferences = Preferences::default();
     assert_eq!(Channel::ALL.map(|channel| preferences.daily_cap(channel)), [20, 10, 100]);
     preferences.daily_caps = BTreeMap::from([(Channel::Email, 3), (Channel::Sms, 500)]);

@@ -8,7 +8,7 @@ use crate::Timestamp;
 /// What the row of a provider says. A new provider's row is all zeros.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SlotCounters {
-    /// When the next slot is that nobody has: microseconds since 1970. It only grows.
+    /// When the next free slot is: microseconds since 1970. It only grows.
     pub next_us: i64,
     /// Until when each class has used what it is entitled to, the most urgent first: microseconds
     /// since 1970. They only grow.
@@ -44,7 +44,7 @@ impl CounterChange {
     }
 }
 
-/// A conditional write of the row: whoever gets it written has the slots.
+/// A conditional write of the row: the instance that succeeds has the slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
     /// What happens to [`SlotCounters::next_us`].
@@ -66,7 +66,7 @@ impl Lease {
         Some(after)
     }
 
-    /// The slots of whoever got it written, given the row as it was right after that.
+    /// The slots that the write leased, given the row right after it.
     pub fn slots(&self, after: &SlotCounters) -> Slots {
         let first_us = after.next_us - self.interval_us * i64::from(self.count);
         Slots { first_us, interval_us: self.interval_us, count: self.count }

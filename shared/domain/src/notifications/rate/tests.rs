@@ -131,7 +131,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn whoever_asks_for_whatever_no_second_has_too_many(
+    fn no_leases_of_any_size_give_a_second_too_many(
         rate in 1_u32..3_000,
         asks in proptest::collection::vec((0_usize..3, 1_u32..50, -5_000_i64..40_000), 1..300),
     ) {
@@ -141,7 +141,7 @@ proptest! {
         for (level, wanted, later) in asks {
             now = (now + later).max(0);
             let priority = Priority::ALL[level];
-            // Whoever plans from a row as it was gets no more than from the row as it is.
+            // A plan from an older row gets no more than one from the current row.
             let Grant::Lease(lease) = grant(&known, rate, priority, wanted, at_us(now)) else {
                 known = counters;
                 continue;

@@ -85,7 +85,7 @@ fn each_field_has_its_rule() {
 }
 
 #[test]
-fn words_fit_into_a_row_whatever_they_are_written_in() {
+fn contents_in_any_script_fit_into_a_row() {
     let mail = |letter: &str| {
         let html = letter.repeat(150_000);
         json!({ "content": { "email": { "subject": "s", "text": "x", "html": html } } })

@@ -1,4 +1,4 @@
-//! Filling in: a version, a person and some data make what they read, or say why not.
+//! Renders a version with some data for a user, or says why it can't be.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -135,7 +135,7 @@ fn render_text(
     let text = String::from_utf8(output.0)
         .map_err(|_| RenderError::Failed { field, problem: "no text came of it".to_owned() })?;
     Ok(match form {
-        // Whatever was passed in, a line stays one.
+        // Data can't break a line.
         TextKind::Line => to_single_line(&text),
         TextKind::Link => text.trim().to_owned(),
         TextKind::Text | TextKind::Html => text,

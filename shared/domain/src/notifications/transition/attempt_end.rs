@@ -1,4 +1,4 @@
-//! How an attempt ended, in the words of whoever made it; also when those words come late.
+//! How an attempt ended, as its claimant reports it; also when the report comes late.
 
 use super::{IllegalTransition, Transition, become_with, end, perhaps_sent, wait};
 use crate::Timestamp;
@@ -7,17 +7,17 @@ use crate::notifications::{
     AttemptOutcome, Class, Delivery, Reason, SendOutcome, Status, after_ms,
 };
 
-/// What whoever made an attempt says of it.
+/// What the claimant of an attempt reports.
 pub(super) enum AttemptEnd<'a> {
     Released(Timestamp, &'a Reason),
-    /// The provider said that; and chance that.
+    /// The provider's outcome, and a random number for the backoff.
     Sent(&'a SendOutcome, u64),
 }
 
 pub(super) fn resolve(
     delivery: &Delivery,
     attempt: u32,
-    end_of_attempt: &AttemptEnd<'_>,
+    report: &AttemptEnd<'_>,
     now: Timestamp,
 ) -> Transition {
     let known = delivery.attempts.iter().find(|entry| entry.number == attempt);
@@ -25,16 +25,16 @@ pub(super) fn resolve(
         Some(AttemptOutcome::Open)
             if delivery.status == Status::Sending && delivery.attempt == attempt =>
         {
-            become_with(delivery, |next| settle(next, attempt, end_of_attempt, now))
+            become_with(delivery, |next| settle(next, attempt, report, now))
         }
         // Something else has decided: an older attempt that was taken for lost has succeeded after all.
         Some(AttemptOutcome::Open) => {
-            become_with(delivery, |next| close(next, attempt, outcome(end_of_attempt), now))
+            become_with(delivery, |next| close(next, attempt, outcome(report), now))
         }
-        Some(AttemptOutcome::Lost) => late(delivery, attempt, end_of_attempt, now),
+        Some(AttemptOutcome::Lost) => late(delivery, attempt, report, now),
         // A callback was faster than the provider's answer, which alone knows what they call it.
         Some(AttemptOutcome::Accepted) => become_with(delivery, |next| {
-            if let AttemptEnd::Sent(SendOutcome::Accepted { reference }, _) = end_of_attempt
+            if let AttemptEnd::Sent(SendOutcome::Accepted { reference }, _) = report
                 && next.reference.is_none()
             {
                 next.reference.clone_from(reference);
@@ -50,8 +50,8 @@ pub(super) fn resolve(
     }
 }
 
-fn settle(next: &mut Delivery, attempt: u32, end_of_attempt: &AttemptEnd<'_>, now: Timestamp) {
-    match end_of_attempt {
+fn settle(next: &mut Delivery, attempt: u32, report: &AttemptEnd<'_>, now: Timestamp) {
+    match report {
         AttemptEnd::Released(until, reason) => {
             close(next, attempt, AttemptOutcome::Released, now);
             released(next, *until, reason, now);
@@ -74,38 +74,33 @@ fn settle(next: &mut Delivery, attempt: u32, end_of_attempt: &AttemptEnd<'_>, no
     }
 }
 
-/// The words of someone who was taken for dead. They settle what was uncertain; if nothing else
-/// happened meanwhile, it goes on from there.
-fn late(
-    delivery: &Delivery,
-    attempt: u32,
-    end_of_attempt: &AttemptEnd<'_>,
-    now: Timestamp,
-) -> Transition {
-    if matches!(end_of_attempt, AttemptEnd::Sent(SendOutcome::Unknown { .. }, _)) {
+/// A report after the claim had expired. It settles what was uncertain; if nothing else happened
+/// meanwhile, the delivery goes on from there.
+fn late(delivery: &Delivery, attempt: u32, report: &AttemptEnd<'_>, now: Timestamp) -> Transition {
+    if matches!(report, AttemptEnd::Sent(SendOutcome::Unknown { .. }, _)) {
         return Transition::Unchanged;
     }
     become_with(delivery, |next| {
         let was = (next.status, next.bounced_at);
         next.uncertain = next.uncertain.saturating_sub(1);
-        let accepted = matches!(end_of_attempt, AttemptEnd::Sent(SendOutcome::Accepted { .. }, _));
+        let accepted = matches!(report, AttemptEnd::Sent(SendOutcome::Accepted { .. }, _));
         if accepted && was.0 != Status::Delivered && was.1.is_none() {
             // A newer attempt may be going on; its end changes nothing any more.
             next.uncertain = 0;
-            settle(next, attempt, end_of_attempt, now);
+            settle(next, attempt, report, now);
         } else if was.0 == Status::Unknown && next.uncertain == 0 {
-            settle(next, attempt, end_of_attempt, now);
+            settle(next, attempt, report, now);
         } else {
-            close(next, attempt, outcome(end_of_attempt), now);
-            if matches!(end_of_attempt, AttemptEnd::Released(..)) {
+            close(next, attempt, outcome(report), now);
+            if matches!(report, AttemptEnd::Released(..)) {
                 next.tries = next.tries.saturating_sub(1);
             }
         }
     })
 }
 
-fn outcome(end_of_attempt: &AttemptEnd<'_>) -> AttemptOutcome {
-    match end_of_attempt {
+fn outcome(report: &AttemptEnd<'_>) -> AttemptOutcome {
+    match report {
         AttemptEnd::Released(..) => AttemptOutcome::Released,
         AttemptEnd::Sent(SendOutcome::Accepted { .. }, _) => AttemptOutcome::Accepted,
         AttemptEnd::Sent(SendOutcome::Refused { .. }, _) => AttemptOutcome::Refused,
@@ -147,7 +142,7 @@ pub(super) fn close(next: &mut Delivery, attempt: u32, outcome: AttemptOutcome, 
     }
 }
 
-/// The longest of a provider's words that are kept.
+/// The most of a provider's reason that is kept.
 const MAX_REASON_LENGTH: usize = 200;
 
 fn record_reason(next: &mut Delivery, attempt: u32, class: Option<Class>, said: &str) {

@@ -1,4 +1,4 @@
-//! What a provider says later. A bounce is its last word; a complaint proves that something arrived.
+//! Callbacks of a provider. A bounce is its last word; a complaint proves that something arrived.
 
 use super::{Transition, attempt_end, become_with, end};
 use crate::Timestamp;

@@ -8,10 +8,9 @@ use crate::notifications::{
 /// Something that happens to a delivery. What chance decides comes in with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// Someone is about to speak to a provider. Nobody may without this being written.
+    /// An instance is about to call a provider, which it may only once this is written.
     Claimed {
-        /// Who: a name that nobody else has, so that whoever does not hear of their own success
-        /// recognises it.
+        /// A unique name, so that a claimant who lost the answer recognises its own success.
         by: String,
         /// The attempt: one more than the last.
         attempt: u32,
@@ -21,7 +20,7 @@ pub enum Event {
         /// What the address is known by: see [`Suppression::key`](crate::notifications::Suppression::key).
         to: Option<String>,
     },
-    /// Whoever claimed it has not spoken to anybody, and will not.
+    /// The claimant has not called the provider, and will not.
     Released {
         attempt: u32,
         until: Timestamp,
@@ -33,7 +32,7 @@ pub enum Event {
         outcome: SendOutcome,
         jitter: u64,
     },
-    /// Someone looks whether whoever claimed it is still there.
+    /// The sweep checks whether the claim has expired.
     ClaimChecked {
         jitter: u64,
     },
@@ -59,9 +58,9 @@ pub enum Event {
         kind: CallbackKind,
         at: Timestamp,
     },
-    /// Someone wants a dead letter sent after all.
+    /// An operator replays a dead letter.
     Replayed {
-        /// Names the replay: each moves a letter once.
+        /// Names the replay: each moves a dead letter once.
         replay: String,
     },
 }

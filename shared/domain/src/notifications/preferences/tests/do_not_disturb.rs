@@ -44,7 +44,7 @@ fn transitions(zone: &TimeZone) -> Vec<Timestamp> {
     past.chain(future).filter(|moment| moment.as_second() > -2_000_000_000).collect()
 }
 
-/// What has to hold at a moment, whatever the zone does.
+/// What has to hold at any moment, in any zone.
 fn check(zone_name: &str, zone: &TimeZone, now: Timestamp, start: u16, end: u16, days: &[Day]) {
     let preferences = preferences(zone_name, start, end, days);
     let until = do_not_disturb_until(&preferences, now);
@@ -66,7 +66,7 @@ fn check(zone_name: &str, zone: &TimeZone, now: Timestamp, start: u16, end: u16,
 }
 
 #[test]
-fn nobody_is_disturbed_in_any_zone_around_any_transition() {
+fn no_user_is_disturbed_in_any_zone_around_any_transition() {
     let windows =
         [(22 * 60, 7 * 60), (0, 6 * 60), (60, 150), (120, 180), (23 * 60 + 59, 1), (105, 90)];
     let mut validated = 0;

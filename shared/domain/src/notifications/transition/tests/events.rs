@@ -1,9 +1,9 @@
-//! What single words come to: claims, late words, retries, callbacks, replays.
+//! Single events: claims, late words, retries, callbacks, replays.
 
 use super::*;
 
 #[test]
-fn a_claim_that_nobody_heard_of_again_is_unknown_or_repeated_and_never_a_second_text_message() {
+fn a_claim_that_expires_is_unknown_or_repeated_and_never_a_second_text_message() {
     for (channel, status) in [
         (Channel::Sms, Status::Unknown),
         (Channel::Email, Status::Pending),
@@ -19,7 +19,7 @@ fn a_claim_that_nobody_heard_of_again_is_unknown_or_repeated_and_never_a_second_
 }
 
 #[test]
-fn whoever_does_not_hear_of_their_own_claim_recognises_it_and_others_do_not() {
+fn a_claimant_recognises_its_own_claim_and_others_do_not() {
     let sending = next(&accepted(Channel::Sms), &claim(1), at(0));
     assert_eq!(transition(&sending, &claim(1), at(1)), Transition::Unchanged);
     let other = Event::Claimed {

@@ -68,7 +68,7 @@ struct Life {
     delivery: Delivery,
     seconds: i64,
     handed_over: u32,
-    /// Hand-overs whose outcome nobody wrote down.
+    /// Attempts whose outcome was not recorded.
     doubts: u32,
     /// Attempts whose node died, and what the provider had said to it.
     silent: Vec<(u32, bool)>,
@@ -196,7 +196,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn whatever_happens_deliveries_stay_sound_and_the_accounts_balance(
+    fn in_every_life_deliveries_stay_sound_and_the_accounts_balance(
         channel in proptest::sample::select(Channel::ALL.to_vec()),
         turns in proptest::collection::vec(turn(), 0..40),
     ) {
