@@ -17,6 +17,7 @@ use domain::notifications::token::{InvalidToken, TokenClaim, TokenScope};
 use domain::notifications::{Category, ChangeSource, Channel, OptOut, Preferences};
 use http::request::Parts;
 use http::{HeaderName, StatusCode, header};
+use maud::Markup;
 use schemars::{JsonSchema, SchemaGenerator};
 
 use super::withdraw;
@@ -166,6 +167,9 @@ fn invalid_link(invalid: InvalidToken, wants_page: bool) -> Response {
     problem.into_response()
 }
 
-fn html(page: String) -> Page {
-    ([(header::CONTENT_SECURITY_POLICY, POLICY)], Text("text/html; charset=utf-8", page))
+fn html(page: Markup) -> Page {
+    (
+        [(header::CONTENT_SECURITY_POLICY, POLICY)],
+        Text("text/html; charset=utf-8", page.into_string()),
+    )
 }
