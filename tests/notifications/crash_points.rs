@@ -23,7 +23,7 @@ use tests::post::Post;
 use tests::{Lab, Response, Setup, callbacks, root_key};
 
 use crate::counted::queue;
-use crate::faults::crash_points::sweep as strike_each_call;
+use crate::faults::crash_points::sweep as strike_all;
 
 const ALL: &str = "/api/v1/notifications";
 

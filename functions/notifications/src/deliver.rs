@@ -22,11 +22,7 @@ mod send;
 mod slots;
 mod withdraw;
 
-use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-use parking_lot::Mutex;
 
 use crate::store::Notifications;
 use boundary::batch::{Consumer, Message, Unhandled};
@@ -34,14 +30,14 @@ use boundary::limits::Limiter;
 use boundary::telemetry::{Log, Trace};
 use boundary::{Clock, Entropy, Host, Misconfigured, Providers};
 use domain::notifications::token::KeyRing;
-use domain::notifications::{DeliveryId, DeliveryMessage, TemplateId, TemplateVersion};
+use domain::notifications::{DeliveryId, DeliveryMessage};
 use domain::{Failure, Timestamp};
 use messaging::{DeliveryDeadLetters, DeliveryQueues};
 
+use crate::{QUEUES, delivery_queues, nine_queues};
 use breakers::Breakers;
 use slots::SlotPool;
 
-const QUEUES: &str = "DELIVERY_QUEUES";
 const DEAD_LETTERS: &str = "DELIVERY_DEAD_LETTERS";
 
 /// Messages of a batch that are worked on at once. Most of the time of each is spent waiting for a
@@ -63,8 +59,6 @@ pub struct State {
     public_url: String,
     breakers: Breakers,
     slot_pool: SlotPool,
-    /// Versions of templates, which never change.
-    templates: Mutex<HashMap<(TemplateId, u32), Arc<TemplateVersion>>>,
     /// Messages of the batch that are not done.
     unfinished: AtomicUsize,
     clock: Clock,
@@ -76,22 +70,17 @@ pub struct State {
 pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     let queues = host.vars.required(QUEUES)?;
     let dead_letters = host.vars.required(DEAD_LETTERS)?;
-    let nine = |name: &str| Misconfigured {
-        name: name.to_owned(),
-        problem: "must be nine queues, separated by commas".to_owned(),
-    };
     let state = State {
         notifications: Notifications::from_host(host)?,
         providers: host.providers()?,
         limiter: Limiter::from_host(host)?,
-        queues: DeliveryQueues::new(host.aws.sqs(), queues).ok_or_else(|| nine(QUEUES))?,
+        queues: delivery_queues(host)?,
         dead_letters: DeliveryDeadLetters::new(&host.aws.sqs(), dead_letters)
-            .ok_or_else(|| nine(DEAD_LETTERS))?,
+            .ok_or_else(|| nine_queues(DEAD_LETTERS))?,
         key_ring: host.token_ring()?,
         public_url: host.vars.required("PUBLIC_URL")?.trim_end_matches('/').to_owned(),
         breakers: Breakers::default(),
         slot_pool: SlotPool::default(),
-        templates: Mutex::default(),
         unfinished: AtomicUsize::new(0),
         clock: host.clock.clone(),
         entropy: host.entropy.clone(),

@@ -49,11 +49,17 @@ mod suppressions;
 mod sweep_positions;
 mod templates;
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use aws_sdk_dynamodb::Client;
 use boundary::{Host, Misconfigured};
 use domain::Failure;
 use domain::accounts::UserId;
-use domain::notifications::{Delivery, DeliveryId, Notification, NotificationId};
+use domain::notifications::{
+    Delivery, DeliveryId, Notification, NotificationId, TemplateId, TemplateVersion,
+};
+use parking_lot::Mutex;
 
 use store::Idempotency;
 use store::row::{Item, Row, key};
@@ -85,6 +91,8 @@ pub struct Notifications {
     client: Client,
     table: String,
     idempotency: Idempotency,
+    /// Versions of templates never change, so each is read once.
+    versions: Arc<Mutex<HashMap<(TemplateId, u32), Arc<TemplateVersion>>>>,
 }
 
 /// A notification and everything that becomes of it.
@@ -115,7 +123,7 @@ impl Notifications {
     pub fn new(client: Client, table: impl Into<String>) -> Self {
         let table = table.into();
         let idempotency = Idempotency::new(client.clone(), &table);
-        Self { client, table, idempotency }
+        Self { client, table, idempotency, versions: Arc::default() }
     }
 
     /// The idempotency rows that live in the same table.

@@ -18,6 +18,8 @@ use domain::{Failure, Timestamp};
 use messaging::DeliveryQueues;
 use serde_json::json;
 
+use crate::delivery_queues;
+
 /// Read at once of each list; a run goes on where the last one stopped.
 const PAGE: i32 = 250;
 
@@ -41,14 +43,9 @@ pub struct State {
 
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Task<State>, Misconfigured> {
-    const QUEUES: &str = "DELIVERY_QUEUES";
-    let queues = DeliveryQueues::new(host.aws.sqs(), host.vars.required(QUEUES)?);
     let state = State {
         notifications: Notifications::from_host(host)?,
-        queues: queues.ok_or_else(|| Misconfigured {
-            name: QUEUES.to_owned(),
-            problem: "must be nine queues, separated by commas".to_owned(),
-        })?,
+        queues: delivery_queues(host)?,
         clock: host.clock.clone(),
         entropy: host.entropy.clone(),
     };

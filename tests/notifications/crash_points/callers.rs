@@ -7,34 +7,34 @@ use serde_json::{Value, json};
 use tests::callbacks::{SECRET, signed};
 use tests::post::Act;
 
-use super::{ALL, Scene, contents, strike_each_call};
+use super::{ALL, Scene, contents, strike_all};
 
 #[test]
 fn no_call_of_an_acceptance_can_fail_in_a_way_that_loses_or_doubles_a_notification() {
-    strike_each_call("accept for one", 4, |nth, fault| strike_acceptance(&["ada"], nth, fault));
-    strike_each_call("accept for three", 7, |nth, fault| {
+    strike_all("accept for one", 4, |nth, fault| strike_acceptance(&["ada"], nth, fault));
+    strike_all("accept for three", 7, |nth, fault| {
         strike_acceptance(&["ada", "bob", "cyd"], nth, fault)
     });
 }
 
 #[test]
 fn no_call_of_a_cancellation_or_a_replay_can_fail_in_a_way_that_lasts() {
-    strike_each_call("cancel", 5, strike_cancel);
-    strike_each_call("replay", 4, strike_replay);
+    strike_all("cancel", 5, strike_cancel);
+    strike_all("replay", 4, strike_replay);
 }
 
 #[test]
 fn no_call_of_a_provider_can_fail_in_a_way_that_lasts() {
-    strike_each_call("a bounce", 4, |nth, fault| strike_callback("bounced", nth, fault));
-    strike_each_call("a complaint", 6, |nth, fault| strike_callback("complained", nth, fault));
-    strike_each_call("an arrival", 3, |nth, fault| strike_callback("delivered", nth, fault));
+    strike_all("a bounce", 4, |nth, fault| strike_callback("bounced", nth, fault));
+    strike_all("a complaint", 6, |nth, fault| strike_callback("complained", nth, fault));
+    strike_all("an arrival", 3, |nth, fault| strike_callback("delivered", nth, fault));
 }
 
 #[test]
 fn no_call_about_a_template_can_fail_in_a_way_that_lasts() {
-    strike_each_call("publish a template", 3, |nth, fault| strike_template(1, nth, fault));
-    strike_each_call("publish another version", 3, |nth, fault| strike_template(2, nth, fault));
-    strike_each_call("activate a version", 3, |nth, fault| strike_template(3, nth, fault));
+    strike_all("publish a template", 3, |nth, fault| strike_template(1, nth, fault));
+    strike_all("publish another version", 3, |nth, fault| strike_template(2, nth, fault));
+    strike_all("activate a version", 3, |nth, fault| strike_template(3, nth, fault));
 }
 
 async fn strike_acceptance(people: &[&str], nth: u64, fault: Fault) -> bool {

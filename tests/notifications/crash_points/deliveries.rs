@@ -12,7 +12,7 @@ use notifications::store::SaveOutcome;
 use serde_json::json;
 use tests::post::{Act, Post};
 
-use super::{Scene, contents, is_death, strike_each_call};
+use super::{Scene, contents, is_death, strike_all};
 
 const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
@@ -40,9 +40,9 @@ enum Case {
 fn no_call_of_a_delivery_can_fail_in_a_way_that_loses_or_doubles_it_unseen() {
     for (channel, least) in [(Channel::Email, 7), (Channel::Sms, 7), (Channel::Push, 7)] {
         let name = format!("deliver by {}", channel.name());
-        strike_each_call(&name, least, |nth, fault| strike(channel, Case::Accepted, nth, fault));
+        strike_all(&name, least, |nth, fault| strike(channel, Case::Accepted, nth, fault));
     }
-    strike_each_call("deliver at a rate", 9, |nth, fault| {
+    strike_all("deliver at a rate", 9, |nth, fault| {
         strike(Channel::Sms, Case::RateLimited, nth, fault)
     });
 }
@@ -51,37 +51,29 @@ fn no_call_of_a_delivery_can_fail_in_a_way_that_loses_or_doubles_it_unseen() {
 fn no_call_after_a_lost_answer_can_fail_in_a_way_that_doubles_it_unseen() {
     for channel in [Channel::Email, Channel::Sms] {
         let name = format!("unheard by {}", channel.name());
-        strike_each_call(&name, 7, |nth, fault| strike(channel, Case::AcceptedUnknown, nth, fault));
+        strike_all(&name, 7, |nth, fault| strike(channel, Case::AcceptedUnknown, nth, fault));
     }
-    strike_each_call("a trial", 8, |nth, fault| strike(Channel::Sms, Case::Trial, nth, fault));
+    strike_all("a trial", 8, |nth, fault| strike(Channel::Sms, Case::Trial, nth, fault));
 }
 
 #[test]
 fn no_call_after_a_refusal_can_fail_in_a_way_that_loses_the_letter() {
-    strike_each_call("refused once", 8, |nth, fault| {
-        strike(Channel::Email, Case::Refused, nth, fault)
-    });
+    strike_all("refused once", 8, |nth, fault| strike(Channel::Email, Case::Refused, nth, fault));
     for channel in [Channel::Email, Channel::Sms] {
         let name = format!("given up by {}", channel.name());
-        strike_each_call(&name, 8, |nth, fault| strike(channel, Case::GivenUp, nth, fault));
+        strike_all(&name, 8, |nth, fault| strike(channel, Case::GivenUp, nth, fault));
     }
-    strike_each_call("invalid recipient", 10, |nth, fault| {
+    strike_all("invalid recipient", 10, |nth, fault| {
         strike(Channel::Push, Case::InvalidRecipient, nth, fault)
     });
 }
 
 #[test]
 fn no_call_of_what_is_held_or_stopped_can_fail_in_a_way_that_lasts() {
-    strike_each_call("deferred", 4, |nth, fault| {
-        strike(Channel::Email, Case::DoNotDisturb, nth, fault)
-    });
-    strike_each_call("suppressed", 5, |nth, fault| {
-        strike(Channel::Email, Case::Suppressed, nth, fault)
-    });
-    strike_each_call("opted out", 3, |nth, fault| {
-        strike(Channel::Email, Case::OptedOut, nth, fault)
-    });
-    strike_each_call("withdrawn", 4, strike_withdrawal);
+    strike_all("deferred", 4, |nth, fault| strike(Channel::Email, Case::DoNotDisturb, nth, fault));
+    strike_all("suppressed", 5, |nth, fault| strike(Channel::Email, Case::Suppressed, nth, fault));
+    strike_all("opted out", 3, |nth, fault| strike(Channel::Email, Case::OptedOut, nth, fault));
+    strike_all("withdrawn", 4, strike_withdrawal);
 }
 
 /// Sets the scene, strikes the turn that sends it, and looks how it ends.

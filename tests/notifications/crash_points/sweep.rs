@@ -6,12 +6,12 @@ use local::faults::Fault;
 use notifications::store::{AttemptClaim, ClaimOutcome};
 use serde_json::json;
 
-use super::{Scene, contents, strike_each_call};
+use super::{Scene, contents, strike_all};
 use crate::counted::queue;
 
 #[test]
 fn no_call_of_the_sweep_can_fail_in_a_way_that_lasts() {
-    strike_each_call("look for what was left behind", 40, strike_sweep);
+    strike_all("look for what was left behind", 40, strike_sweep);
 }
 
 /// Two senders were lost, a message was, and something comes out of its bucket.

@@ -9,18 +9,18 @@ use local::faults::Fault;
 use serde_json::{Value, json};
 use tests::Response;
 
-use super::{Scene, contents, strike_each_call};
+use super::{Scene, contents, strike_all};
 
 #[test]
 fn no_call_of_an_opt_out_can_fail_in_a_way_that_something_follows_it() {
-    strike_each_call("save preferences", 8, |nth, fault| strike_opt_out(false, nth, fault));
-    strike_each_call("unsubscribe", 8, |nth, fault| strike_opt_out(true, nth, fault));
+    strike_all("save preferences", 8, |nth, fault| strike_opt_out(false, nth, fault));
+    strike_all("unsubscribe", 8, |nth, fault| strike_opt_out(true, nth, fault));
 }
 
 #[test]
 fn no_call_about_contacts_or_what_was_read_can_fail_in_a_way_that_lasts() {
-    strike_each_call("save contacts", 8, strike_contacts);
-    strike_each_call("mark as read", 3, strike_read);
+    strike_all("save contacts", 8, strike_contacts);
+    strike_all("mark as read", 3, strike_read);
 }
 
 async fn waiting() -> Scene {

@@ -1,13 +1,12 @@
 //! Renders what a user reads: a template, or the caller's own content, with signed links.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use crate::store::DeliverySnapshot;
 use domain::notifications::token::TokenClaim;
 use domain::notifications::{
     Address, Body, Channel, Content, Delivery, Priority, ProviderMessage, Rendering,
-    SYSTEM_VARIABLES, TemplateId, TemplateVersion, tracking,
+    SYSTEM_VARIABLES, tracking,
 };
 use domain::{Failure, Timestamp};
 
@@ -15,9 +14,6 @@ use crate::deliver::State;
 
 /// How long links in a mail work.
 const LINK_SECONDS: i64 = 400 * 86_400;
-
-/// Cached versions; when there are more, the cache is cleared.
-const MAX_TEMPLATES: usize = 500;
 
 /// A text that is ready to send.
 #[derive(Debug)]
@@ -41,7 +37,7 @@ pub(crate) async fn render(
             None => Err(format!("it has no words for {}", channel.name())),
         },
         Body::Template { id, version, data } => {
-            match template_version(state, id, *version).await? {
+            match state.notifications.template_version(id, *version).await? {
                 None => Err(format!("there is no template {} v{version}", id.as_str())),
                 Some(template) => {
                     let system: BTreeMap<&str, String> =
@@ -75,29 +71,6 @@ impl RenderedText {
             unsubscribe: self.unsubscribe,
         }
     }
-}
-
-/// A version of a template. It never changes, so it is read once.
-async fn template_version(
-    state: &State,
-    id: &TemplateId,
-    number: u32,
-) -> Result<Option<Arc<TemplateVersion>>, Failure> {
-    let key = (id.clone(), number);
-    let known = state.templates.lock().get(&key).cloned();
-    if known.is_some() {
-        return Ok(known);
-    }
-    let Some(found) = state.notifications.template_version(id, number).await? else {
-        return Ok(None);
-    };
-    let found = Arc::new(found);
-    let mut templates = state.templates.lock();
-    if templates.len() >= MAX_TEMPLATES {
-        templates.clear();
-    }
-    templates.insert(key, Arc::clone(&found));
-    Ok(Some(found))
 }
 
 /// The link that unsubscribes from this category on this channel.

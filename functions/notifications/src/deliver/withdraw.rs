@@ -7,9 +7,7 @@ use crate::store::{ApplyOutcome, DeliverySnapshot};
 use boundary::telemetry::{Trace, Unit, measure};
 use domain::Failure;
 use domain::accounts::UserId;
-use domain::notifications::{
-    AddressState, DeliveryId, Event, Facts, LimitVerdict, Reason, stop_reason,
-};
+use domain::notifications::{AddressState, DeliveryId, Event, Reason, stop_reason};
 
 use crate::deliver::State;
 
@@ -49,13 +47,8 @@ async fn withdraw_one(
 
 /// The opt-out that stops it, if one does. What has expired ends by itself.
 fn opt_out_reason(state: &State, snapshot: &DeliverySnapshot) -> Option<Reason> {
-    let facts = Facts {
-        notification: &snapshot.notification,
-        delivery: &snapshot.delivery,
-        preferences: &snapshot.recipient.preferences,
-        address_state: AddressState::Usable,
-        verdict: LimitVerdict::Within,
-        providers: &[],
-    };
-    stop_reason(&facts, state.now()).filter(|reason| matches!(reason, Reason::OptedOut { .. }))
+    let DeliverySnapshot { notification, delivery, recipient } = snapshot;
+    let usable = AddressState::Usable;
+    stop_reason(notification, delivery, &recipient.preferences, &usable, state.now())
+        .filter(|reason| matches!(reason, Reason::OptedOut { .. }))
 }

@@ -14,10 +14,9 @@ use axum::extract::FromRequestParts;
 use boundary::http::{Call, Json, Operation, Path, Problem, State};
 use boundary::openapi::{DescribeArgument, Entry};
 use boundary::telemetry::{Unit, measure, measure_of};
-use domain::accounts::UserId;
 use domain::notifications::{
-    Address, Callback, CallbackKind, ChangeSource, Delivery, Endpoint, Event, OptOut, Preferences,
-    ProviderName, Suppression,
+    Address, Callback, CallbackKind, ChangeSource, Delivery, Endpoint, Event, ProviderName,
+    Suppression,
 };
 use http::request::Parts;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -177,18 +176,10 @@ async fn suppress(
 async fn opt_out(app: &App, call: &Call, delivery: &Delivery) -> Result<(), Problem> {
     let found = app.notifications.find(&delivery.id.notification_id).await?;
     let Some(record) = found else { return Ok(()) };
-    let (category, channel) = (record.notification.category, delivery.channel());
-    let user: &UserId = &delivery.user;
-    let switch = OptOut::Category { category: category.clone(), channel };
-    let change = |before: &Preferences| {
-        before.opt_out_for(&category, channel).is_none().then(|| {
-            let mut wanted = before.clone();
-            wanted.switch_off(&switch);
-            before.updated(wanted, ChangeSource::Complaint, call.now)
-        })
-    };
-    let token = || app.entropy.token();
-    app.notifications.change_preferences(user, change, token).await?;
+    let (user, category) = (&delivery.user, &record.notification.category);
+    let (source, token) = (ChangeSource::Complaint, || app.entropy.token());
+    let switch = (category, delivery.channel());
+    app.notifications.opt_out(user, switch, source, call.now, token).await?;
     Ok(withdraw::withdraw_unwanted(app, user, call).await?)
 }
 

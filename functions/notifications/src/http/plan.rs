@@ -1,18 +1,20 @@
 //! Plans a notification when it is accepted: a delivery for each endpoint, suppressed where the user opted out.
 
+use std::sync::Arc;
+
 use crate::store::{Acceptance, Recipient};
 use boundary::http::Problem;
 use domain::Timestamp;
 use domain::notifications::{
-    AddressState, Channel, ContentSource, Delivery, Endpoint, Event, Facts, LimitVerdict,
-    Notification, RenderError, Submission, TemplateVersion, Transition, stop_reason, transition,
+    AddressState, Channel, ContentSource, Delivery, Endpoint, Event, Notification, RenderError,
+    Submission, TemplateVersion, Transition, stop_reason, transition,
 };
 
 use crate::http::state::App;
 
 /// What is going to be said.
 pub(crate) enum ResolvedContent {
-    Version(Box<TemplateVersion>),
+    Version(Arc<TemplateVersion>),
     Inline(Vec<Channel>),
 }
 
@@ -41,7 +43,7 @@ impl ResolvedContent {
                 format!("channels that the template has words for; not `{}`", channel.name());
             return Err(Problem::field("channels", rule));
         }
-        Ok(Self::Version(Box::new(version)))
+        Ok(Self::Version(version))
     }
 
     /// The version that is used; 0 where there is none.
@@ -139,15 +141,9 @@ fn checked(
     now: Timestamp,
 ) -> Delivery {
     let delivery = Delivery::new(notification, endpoint);
-    let facts = Facts {
-        notification,
-        delivery: &delivery,
-        preferences: &recipient.preferences,
-        address_state: AddressState::Usable,
-        verdict: LimitVerdict::Within,
-        providers: &[],
-    };
-    let Some(reason) = stop_reason(&facts, now) else { return delivery };
+    let usable = AddressState::Usable;
+    let reason = stop_reason(notification, &delivery, &recipient.preferences, &usable, now);
+    let Some(reason) = reason else { return delivery };
     match transition(&delivery, &Event::Suppressed { reason }, now) {
         Transition::Changed(after) => *after,
         Transition::Unchanged | Transition::Illegal(_) => delivery,

@@ -1,6 +1,7 @@
 //! What the handlers share, and what all of them ask for.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 
@@ -16,13 +17,12 @@ use domain::{Failure, Timestamp};
 use futures::{StreamExt, stream};
 use messaging::{DeliveryQueues, DueTopic};
 
+use crate::delivery_queues;
+
 use crate::http::callbacks::CallbackSecrets;
 
 /// How long an instance caches which version of a template is active.
 const CACHE_TTL_MS: i64 = 5_000;
-
-/// Cached versions of templates: they never change, but there is no end of them.
-const MAX_VERSIONS: usize = 200;
 
 /// Messages in one call, and calls at the same time.
 const BATCH: usize = 10;
@@ -39,17 +39,10 @@ pub struct App {
     queues: DeliveryQueues,
     log: Log,
     templates: Mutex<HashMap<TemplateId, (Timestamp, Template)>>,
-    versions: Mutex<HashMap<(TemplateId, u32), TemplateVersion>>,
 }
 
 impl App {
     pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
-        const QUEUES: &str = "DELIVERY_QUEUES";
-        let urls = host.vars.required(QUEUES)?;
-        let queues = DeliveryQueues::new(host.aws.sqs(), urls).ok_or_else(|| Misconfigured {
-            name: QUEUES.to_owned(),
-            problem: "must be the addresses of nine queues".to_owned(),
-        })?;
         Ok(Self {
             notifications: Notifications::from_host(host)?,
             entropy: host.entropy.clone(),
@@ -57,10 +50,9 @@ impl App {
             secrets: CallbackSecrets::from_host(host)?,
             public_url: host.vars.optional("PUBLIC_URL").unwrap_or_default().to_owned(),
             topic: DueTopic::new(host.aws.sns(), host.vars.required("NOTIFICATIONS_TOPIC")?),
-            queues,
+            queues: delivery_queues(host)?,
             log: host.log.clone(),
             templates: Mutex::default(),
-            versions: Mutex::default(),
         })
     }
 
@@ -134,20 +126,10 @@ impl App {
         &self,
         id: &TemplateId,
         number: u32,
-    ) -> Result<TemplateVersion, Problem> {
-        let key = (id.clone(), number);
-        if let Some(known) = self.versions.lock().get(&key).cloned() {
-            return Ok(known);
-        }
-        let found = self.notifications.template_version(id, number).await?;
+    ) -> Result<Arc<TemplateVersion>, Problem> {
         let unknown = || Rejected::UnknownTemplate(format!("{} v{number}", id.as_str()));
-        let version = found.ok_or_else(unknown)?;
-        let mut versions = self.versions.lock();
-        if versions.len() >= MAX_VERSIONS {
-            versions.clear();
-        }
-        versions.insert(key, version.clone());
-        Ok(version)
+        let found = self.notifications.template_version(id, number).await?;
+        Ok(found.ok_or_else(unknown)?)
     }
 }
 

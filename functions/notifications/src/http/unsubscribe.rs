@@ -14,7 +14,7 @@ use boundary::openapi::{DescribeArgument, Entry};
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::notifications::token::{InvalidToken, TokenClaim, TokenScope};
-use domain::notifications::{Category, ChangeSource, Channel, OptOut, Preferences};
+use domain::notifications::{Category, ChangeSource, Channel};
 use http::request::Parts;
 use http::{HeaderName, StatusCode, header};
 use maud::Markup;
@@ -55,16 +55,8 @@ pub(super) async fn unsubscribe(
     UnsubscribeLink { user, channel, category, .. }: UnsubscribeLink,
     _: OneClick,
 ) -> Result<Page, Problem> {
-    let switch = OptOut::Category { category: category.clone(), channel };
-    let change = |before: &Preferences| {
-        before.opt_out_for(&category, channel).is_none().then(|| {
-            let mut wanted = before.clone();
-            wanted.switch_off(&switch);
-            before.updated(wanted, ChangeSource::Unsubscribe, call.now)
-        })
-    };
-    let token = || app.entropy.token();
-    app.notifications.change_preferences(&user, change, token).await?;
+    let (source, token) = (ChangeSource::Unsubscribe, || app.entropy.token());
+    app.notifications.opt_out(&user, (&category, channel), source, call.now, token).await?;
     withdraw::withdraw_unwanted(&app, &user, &call).await?;
     Ok(html(page::done(&category, channel)))
 }

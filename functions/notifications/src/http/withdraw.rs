@@ -9,7 +9,7 @@ use crate::store::DeliverySnapshot;
 use boundary::http::Call;
 use domain::Failure;
 use domain::accounts::UserId;
-use domain::notifications::{AddressState, DeliveryId, Event, Facts, LimitVerdict, stop_reason};
+use domain::notifications::{AddressState, DeliveryId, Event, stop_reason};
 
 use crate::http::state::App;
 
@@ -57,15 +57,11 @@ async fn withdraw_one(
         Some(_) => AddressState::Usable,
         None => AddressState::Gone,
     };
-    let facts = Facts {
-        notification,
-        delivery,
-        preferences: &recipient.preferences,
-        address_state,
-        verdict: LimitVerdict::Within,
-        providers: &[],
+    let Some(reason) =
+        stop_reason(notification, delivery, &recipient.preferences, &address_state, call.now)
+    else {
+        return Ok(());
     };
-    let Some(reason) = stop_reason(&facts, call.now) else { return Ok(()) };
     let token = || app.entropy.token();
     let event = Event::Withdrawn { reason };
     app.notifications.apply_from(delivery, &event, call.now, token).await.map(|_| ())

@@ -6,7 +6,9 @@
 use aws_sdk_dynamodb::operation::update_item::UpdateItemOutput;
 use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, Update};
 use domain::accounts::UserId;
-use domain::notifications::{Address, Contacts, DeviceId, Preferences};
+use domain::notifications::{
+    Address, Category, ChangeSource, Channel, Contacts, DeviceId, OptOut, Preferences,
+};
 use domain::{Failure, Timestamp};
 use serde::Serialize;
 
@@ -86,6 +88,25 @@ impl Notifications {
         token: &str,
     ) -> Result<SaveOutcome, Failure> {
         self.save(user, rows::CONTACTS, after, after.version, token).await
+    }
+
+    /// Switches a category off on a channel, unless it is off already.
+    pub async fn opt_out(
+        &self,
+        user: &UserId,
+        (category, channel): (&Category, Channel),
+        source: ChangeSource,
+        now: Timestamp,
+        token: impl Fn() -> String,
+    ) -> Result<(), Failure> {
+        let change = |before: &Preferences| {
+            before.opt_out_for(category, channel).is_none().then(|| {
+                let mut wanted = before.clone();
+                wanted.switch_off(&OptOut::Category { category: category.clone(), channel });
+                before.updated(wanted, source, now)
+            })
+        };
+        self.change_preferences(user, change, token).await.map(|_| ())
     }
 
     /// Changes a user's current preferences, and returns them before and after;

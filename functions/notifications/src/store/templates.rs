@@ -1,5 +1,7 @@
 //! Templates: versions that never change, and which of them is used.
 
+use std::sync::Arc;
+
 use domain::notifications::{Template, TemplateId, TemplateVersion};
 use domain::{Failure, Timestamp};
 
@@ -8,6 +10,9 @@ use store::Idempotency;
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use store::row::key;
 use store::transaction::{Transacted, transact};
+
+/// Cached versions; when there are more, the cache is cleared.
+const MAX_VERSIONS: usize = 500;
 
 const TEMPLATE: &str = "template";
 
@@ -27,15 +32,26 @@ impl Notifications {
         found.as_ref().map(rows::from_item).transpose()
     }
 
-    /// Reads a version of a template. It never changes, so it may be remembered for ever.
+    /// Reads a version of a template, which is cached.
     pub async fn template_version(
         &self,
         id: &TemplateId,
         number: u32,
-    ) -> Result<Option<TemplateVersion>, Failure> {
+    ) -> Result<Option<Arc<TemplateVersion>>, Failure> {
+        let cached = self.versions.lock().get(&(id.clone(), number)).cloned();
+        if cached.is_some() {
+            return Ok(cached);
+        }
         let key = key(&rows::template_pk(id), &rows::version_sk(number));
         let found = self.get(key, "read the template's version").await?;
-        found.as_ref().map(rows::from_item).transpose()
+        let Some(item) = found else { return Ok(None) };
+        let version: Arc<TemplateVersion> = Arc::new(rows::from_item(&item)?);
+        let mut versions = self.versions.lock();
+        if versions.len() >= MAX_VERSIONS {
+            versions.clear();
+        }
+        versions.insert((id.clone(), number), Arc::clone(&version));
+        Ok(Some(version))
     }
 
     /// Writes a new version, and the template that `after` is with it. `once` is what a repeat of the

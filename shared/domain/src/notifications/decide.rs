@@ -90,7 +90,8 @@ pub fn decide(facts: &Facts<'_>, now: Timestamp) -> DeliveryDecision {
     if facts.delivery.status != Status::Pending {
         return DeliveryDecision::Ignore;
     }
-    if let Some(reason) = stop_reason(facts, now) {
+    let Facts { notification, delivery, preferences, address_state, .. } = facts;
+    if let Some(reason) = stop_reason(notification, delivery, preferences, address_state, now) {
         return DeliveryDecision::Suppress { reason };
     }
     if facts.delivery.tries >= MAX_ATTEMPTS {
@@ -105,19 +106,23 @@ pub fn decide(facts: &Facts<'_>, now: Timestamp) -> DeliveryDecision {
 }
 
 /// The rule that ends it, if one does: checks 1 to 3. Acceptance and a change of preferences ask it too.
-pub fn stop_reason(facts: &Facts<'_>, now: Timestamp) -> Option<Reason> {
-    let Facts { notification, delivery, .. } = facts;
+pub fn stop_reason(
+    notification: &Notification,
+    delivery: &Delivery,
+    preferences: &Preferences,
+    address: &AddressState,
+    now: Timestamp,
+) -> Option<Reason> {
     if let Some(at) = notification.expires_at.filter(|_| notification.is_expired(now)) {
         return Some(Reason::Expired { at });
     }
-    if let Some(switch) = facts.preferences.opt_out_for(&notification.category, delivery.channel())
-    {
+    if let Some(switch) = preferences.opt_out_for(&notification.category, delivery.channel()) {
         return Some(Reason::OptedOut { switch });
     }
-    match facts.address_state {
+    match address {
         AddressState::Usable => None,
         AddressState::Gone => Some(Reason::AddressGone),
-        AddressState::Suppressed(reason) => Some(Reason::AddressSuppressed { reason }),
+        AddressState::Suppressed(reason) => Some(Reason::AddressSuppressed { reason: *reason }),
     }
 }
 

@@ -93,7 +93,7 @@ fn edge(value: &Value, last: bool) -> Result<Value, Error> {
 /// An error without what was passed in: what a person would have read is in no log.
 pub(super) fn describe_error(error: &Error) -> String {
     let kind = error.kind();
-    // What is wrong with a template's own text may be describe_error in full.
+    // What is wrong with a template's own text may be shown in full.
     let detail = error.detail().filter(|_| kind == ErrorKind::SyntaxError);
     let what = detail.map_or_else(|| kind.to_string(), str::to_owned);
     match error.line() {

@@ -29,7 +29,7 @@ pub enum RenderError {
     /// What was passed in is no object.
     #[error("its data is no JSON object")]
     DataNotAnObject,
-    /// The text could not be with_system_variables in.
+    /// The text could not be rendered.
     #[error("{field}: {problem}")]
     Failed { field: &'static str, problem: String },
     /// What came of it can't be sent.
