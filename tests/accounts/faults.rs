@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use domain::SplitMix64;
 use http::Method;
-use local::faults::{Dice, Fault, Faults};
+use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
 use tests::{Lab, Response, Setup, root_key};
 
@@ -39,7 +40,7 @@ pub(super) async fn scenario(
 ) -> Result<BTreeMap<Fault, u64>, String> {
     let lab = Lab::with(Setup { seed, faults, skew_ms: 5_000, ..Setup::default() });
     Witness::subscribe(&lab)?;
-    let mut dice = Dice::new(seed ^ 0xacc0);
+    let mut dice = SplitMix64::new(seed ^ 0xacc0);
     let mut promised = Promised::default();
     for wish in 0..WISHES {
         match dice.below(10) {
@@ -96,7 +97,7 @@ async fn create(
     lab: &Lab,
     promised: &mut Promised,
     wish: u64,
-    dice: &mut Dice,
+    dice: &mut SplitMix64,
 ) -> Result<(), String> {
     let once = format!("account-{wish}");
     let roles = if dice.below(3) == 0 { json!(["admin"]) } else { json!(["member"]) };
@@ -115,7 +116,7 @@ async fn create(
     Ok(())
 }
 
-fn some_account(promised: &Promised, dice: &mut Dice) -> Option<String> {
+fn some_account(promised: &Promised, dice: &mut SplitMix64) -> Option<String> {
     let index = usize::try_from(dice.below(promised.accounts.len() as u64)).ok()?;
     promised.accounts.values().nth(index).cloned()
 }
@@ -124,7 +125,7 @@ async fn make_key(
     lab: &Lab,
     promised: &mut Promised,
     wish: u64,
-    dice: &mut Dice,
+    dice: &mut SplitMix64,
 ) -> Result<(), String> {
     let Some(user) = some_account(promised, dice) else { return Ok(()) };
     let once = format!("key-{wish}");
@@ -142,7 +143,7 @@ async fn make_key(
     }
 }
 
-async fn revoke(lab: &Lab, promised: &mut Promised, dice: &mut Dice) -> Result<(), String> {
+async fn revoke(lab: &Lab, promised: &mut Promised, dice: &mut SplitMix64) -> Result<(), String> {
     let index = usize::try_from(dice.below(promised.keys.len() as u64)).unwrap_or(0);
     let Some((id, (_, user))) = promised.keys.iter().nth(index) else { return Ok(()) };
     let path = format!("{ALL}/{user}/keys/{id}");
@@ -154,7 +155,7 @@ async fn revoke(lab: &Lab, promised: &mut Promised, dice: &mut Dice) -> Result<(
     Ok(())
 }
 
-async fn rename(lab: &Lab, promised: &Promised, dice: &mut Dice) -> Result<(), String> {
+async fn rename(lab: &Lab, promised: &Promised, dice: &mut SplitMix64) -> Result<(), String> {
     let Some(user) = some_account(promised, dice) else { return Ok(()) };
     let path = format!("{ALL}/{user}");
     let read = persist(lab, Method::GET, &path, None, &Value::Null).await?;
@@ -174,7 +175,7 @@ async fn rename(lab: &Lab, promised: &Promised, dice: &mut Dice) -> Result<(), S
     Ok(())
 }
 
-async fn disable(lab: &Lab, promised: &mut Promised, dice: &mut Dice) -> Result<(), String> {
+async fn disable(lab: &Lab, promised: &mut Promised, dice: &mut SplitMix64) -> Result<(), String> {
     let Some(user) = some_account(promised, dice) else { return Ok(()) };
     let path = format!("{ALL}/{user}");
     let answer = persist(lab, Method::DELETE, &path, None, &Value::Null).await?;

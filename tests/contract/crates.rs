@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use boundary::Member;
+use boundary::SystemFunction;
 use local::systems;
 use serde_json::Value;
 use tests::root;
@@ -135,7 +135,7 @@ fn every_function_is_in_the_template_and_in_the_local_cloud() {
     let registered: BTreeSet<(String, String)> = systems::all()
         .iter()
         .flat_map(|system| {
-            let name = |member: &Member| (system.name.to_owned(), member.name.to_owned());
+            let name = |member: &SystemFunction| (system.name.to_owned(), member.name.to_owned());
             system.functions().iter().map(name).collect::<Vec<_>>()
         })
         .collect();

@@ -15,7 +15,7 @@ use super::{listed, stack};
 
 /// The systems that a deployment may leave out.
 fn switched() -> Vec<System> {
-    systems::all().into_iter().filter(|system| system.switched).collect()
+    systems::all().into_iter().filter(|system| system.is_optional).collect()
 }
 
 /// The parameters that switch systems off.
@@ -75,7 +75,7 @@ fn no_template_has_more_than_300_resources() {
 #[test]
 fn each_template_has_its_own_system_s_functions() {
     for system in systems::all() {
-        let here: BTreeSet<&str> = if system.switched {
+        let here: BTreeSet<&str> = if system.is_optional {
             let functions = &nested(stack(), &system).stack.functions;
             functions.iter().map(|function| &*function.binary).collect()
         } else {
@@ -85,7 +85,7 @@ fn each_template_has_its_own_system_s_functions() {
             functions.filter(|it| own.contains(&*it.logical_id)).map(|it| &*it.binary).collect()
         };
         let functions: BTreeSet<&str> = system.functions().iter().map(|it| it.name).collect();
-        let strange: Vec<_> = if system.switched {
+        let strange: Vec<_> = if system.is_optional {
             here.symmetric_difference(&functions).collect()
         } else {
             functions.difference(&here).collect()

@@ -19,9 +19,10 @@ mod wishes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use domain::SplitMix64;
 use domain::feed::Act;
 use futures::future::join_all;
-use local::faults::{Call, CallFilter, Dice, Fault, Faults};
+use local::faults::{Call, CallFilter, Fault, Faults};
 use tests::{Lab, Setup};
 
 use crate::faults::{run, sweep};
@@ -62,7 +63,7 @@ fn a_thousand_seeds_hold() {
 
 struct Life {
     watch: Watch,
-    dice: Dice,
+    dice: SplitMix64,
     known: Known,
     /// Scrolls that go on, one a reader.
     scrolls: Vec<Scroll>,
@@ -91,7 +92,7 @@ impl Life {
         let setup = Setup { seed, faults, skew_ms: 5_000, ..Setup::default() };
         let lab = Lab::with_parameters(setup, &[("FeedSettings", SETTINGS)]);
         let watch = Watch::over(lab).await;
-        let dice = Dice::new(seed ^ 0x00fe_ed00);
+        let dice = SplitMix64::new(seed ^ 0x00fe_ed00);
         let mut life = Self { watch, dice, known: Known::default(), scrolls: Vec::new(), wish: 0 };
         // One more follower makes the first of them popular, and she has as much to read as is kept.
         let [ada, bob, cid, ..] = PEOPLE;

@@ -19,7 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use local::faults::{Dice, Fault, Faults};
+use domain::SplitMix64;
+use local::faults::{Fault, Faults};
 use tests::{Lab, Setup};
 
 use crate::faults::{run, sweep};
@@ -45,7 +46,7 @@ fn nothing_is_lost_and_nothing_given_twice_when_nothing_goes_wrong() {
 /// Everything that happens in a run, and what was promised.
 struct World {
     lab: Lab,
-    dice: Dice,
+    dice: SplitMix64,
     /// How wrong a node's clock may be, compared with the test's.
     slack_ms: i64,
     /// What most callers want.
@@ -87,7 +88,7 @@ impl World {
             let writes = ["UpdateItem", "TransactWriteItems"].contains(&call.operation.as_str());
             writes && String::from_utf8_lossy(&call.body).contains(r#""count#"#)
         });
-        let mut dice = Dice::new(seed ^ 0x11_317);
+        let mut dice = SplitMix64::new(seed ^ 0x11_317);
         let theme = RESOURCES[usize::try_from(dice.below(6)).unwrap_or(0)];
         let world = Self {
             lab,

@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
+use domain::SplitMix64;
 use http::Method;
-use local::faults::{Dice, Fault, Faults};
+use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
 use tests::{Call, Lab, Response, Setup, root_key};
 
@@ -60,7 +61,7 @@ struct Promised {
 struct World {
     lab: Lab,
     keys: [String; 2],
-    dice: Dice,
+    dice: SplitMix64,
     promised: Promised,
     wish: u64,
 }
@@ -104,7 +105,7 @@ impl World {
                 && String::from_utf8_lossy(&call.body).contains("SET spent_at")
         }));
         let keys = [lab.user("ada", &["member"]).await, lab.user("bob", &["member"]).await];
-        let dice = Dice::new(seed ^ 0x11_4b);
+        let dice = SplitMix64::new(seed ^ 0x11_4b);
         let world = Self { lab, keys, dice, promised: Promised::default(), wish: 0 };
         world.lab.cloud.faults.resume();
         world

@@ -19,9 +19,10 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use domain::SplitMix64;
 use futures::future::join_all;
 use http::Method;
-use local::faults::{Dice, Fault, Faults};
+use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
 use tests::post::{Act, Post};
 use tests::{Lab, Setup};
@@ -44,7 +45,7 @@ fn a_thousand_seeds_hold() {
 
 struct World {
     harness: Harness,
-    dice: Dice,
+    random: SplitMix64,
     /// By note: a word that is in everything that was asked for with it.
     submitted: BTreeMap<String, Submitted>,
     /// Idempotency keys and the notes and bodies that they stand for.
@@ -74,9 +75,9 @@ pub(super) async fn scenario(
 impl World {
     async fn new(seed: u64, faults: Arc<Faults>) -> Self {
         faults.pause();
-        let mut dice = Dice::new(seed ^ 0x00b0_57ed);
-        let post = Post::seeded(seed, [100, 300, 600][below(&mut dice, 3)]);
-        if dice.below(4) == 0 {
+        let mut random = SplitMix64::new(seed ^ 0x00b0_57ed);
+        let post = Post::seeded(seed, [100, 300, 600][below(&mut random, 3)]);
+        if random.below(4) == 0 {
             post.rate("text", 1);
             post.rate("push", 2);
         }
@@ -86,8 +87,8 @@ impl World {
         let lab = Lab::with_parameters(setup, &[("CallbackSecrets", &secrets.join(","))]);
         let mut world = Self {
             harness: Harness::over(lab, post),
-            low_caps: dice.below(5) == 0,
-            dice,
+            low_caps: random.below(5) == 0,
+            random,
             submitted: BTreeMap::new(),
             once: BTreeMap::new(),
             accepted_ids: Vec::new(),
@@ -115,7 +116,7 @@ impl World {
     /// Time passes, a provider has trouble, or several things happen at once.
     async fn step(&mut self) -> Result<(), String> {
         self.harness.mark();
-        let actions: Vec<Action> = match self.dice.below(13) {
+        let actions: Vec<Action> = match self.random.below(13) {
             0 | 1 => {
                 self.pass_time().await;
                 return Ok(());
@@ -152,7 +153,7 @@ impl World {
                     after,
                 ]
             }
-            _ => (0..=self.dice.below(3)).map(|_| self.action()).collect(),
+            _ => (0..=self.random.below(3)).map(|_| self.action()).collect(),
         };
         let done = join_all(actions.iter().map(|action| action.run(&self.harness))).await;
         for done in done {
@@ -162,11 +163,11 @@ impl World {
     }
 
     fn below(&mut self, bound: usize) -> usize {
-        below(&mut self.dice, bound)
+        below(&mut self.random, bound)
     }
 
     fn action(&mut self) -> Action {
-        match self.dice.below(20) {
+        match self.random.below(20) {
             0..6 => self.send(),
             6 => self.send_again(),
             7 => self.send_invalid(),
@@ -185,13 +186,13 @@ impl World {
     async fn pass_time(&mut self) {
         let seconds = [1, 12, 40, 66, 150, 400][self.below(6)];
         self.harness.lab.advance_seconds(seconds);
-        if self.dice.below(4) == 0 {
+        if self.random.below(4) == 0 {
             self.harness.lab.cloud.functions.go_cold();
         }
         if seconds > 30 {
             self.harness.sweep().await;
         }
-        if self.dice.below(2) == 0 {
+        if self.random.below(2) == 0 {
             self.harness.double();
         }
         self.harness.settle().await;
@@ -251,6 +252,6 @@ fn later(action: Action) -> Action {
     Action::Later(Box::new(action))
 }
 
-fn below(dice: &mut Dice, bound: usize) -> usize {
-    usize::try_from(dice.below(bound as u64)).unwrap_or(0)
+fn below(random: &mut SplitMix64, bound: usize) -> usize {
+    usize::try_from(random.below(bound as u64)).unwrap_or(0)
 }

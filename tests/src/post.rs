@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use boundary::Providers;
+use domain::SplitMix64;
 use domain::Timestamp;
 use domain::notifications::{Address, Channel, Class, ProviderMessage, SendOutcome};
-use local::faults::{Dice, Faults};
+use local::faults::Faults;
 use parking_lot::Mutex;
 use providers::Provider;
 
@@ -71,7 +72,7 @@ pub struct Post(Arc<Mutex<Desk>>);
 struct Desk {
     next: BTreeMap<&'static str, VecDeque<Act>>,
     always: BTreeMap<&'static str, Act>,
-    seeded: Option<(Dice, u64)>,
+    seeded: Option<(SplitMix64, u64)>,
     rates: BTreeMap<&'static str, u32>,
     handed: Vec<HandedOver>,
     calls: Option<Arc<Faults>>,
@@ -95,7 +96,7 @@ impl Post {
     /// Providers of which so many in a thousand parcels go wrong, decided by a seed.
     pub fn seeded(seed: u64, per_mille: u64) -> Self {
         let post = Self::new();
-        post.lock().seeded = Some((Dice::new(seed), per_mille));
+        post.lock().seeded = Some((SplitMix64::new(seed), per_mille));
         post
     }
 
@@ -178,7 +179,7 @@ impl Post {
     }
 }
 
-fn drawn((dice, per_mille): &mut (Dice, u64)) -> Act {
+fn drawn((dice, per_mille): &mut (SplitMix64, u64)) -> Act {
     if dice.below(1000) >= *per_mille {
         return Act::Accept;
     }

@@ -5,7 +5,7 @@
 //! Guarantee: none of it decides whether a key works (the account's row does), so a message that is
 //! late, doubled or reordered changes nothing.
 
-use boundary::batch::{Consumer, Message, Unhandled};
+use boundary::batch::{Consumer, ReceivedMessage, Unhandled};
 use boundary::{Host, Misconfigured};
 use domain::accounts::{KeyId, Message as Heard, State as AccountState, UserId};
 use store::Accounts;
@@ -24,7 +24,7 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     })
 }
 
-async fn tend(state: &State, message: &Message) -> Result<(), Unhandled> {
+async fn tend(state: &State, message: &ReceivedMessage) -> Result<(), Unhandled> {
     let heard = serde_json::from_str(&message.body).map_err(|error: serde_json::Error| {
         // What serde quotes of the body stays out of logs and attributes; the place is enough.
         let (line, column) = (error.line(), error.column());

@@ -25,7 +25,7 @@ mod withdraw;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::store::Notifications;
-use boundary::batch::{Consumer, Message, Unhandled};
+use boundary::batch::{Consumer, ReceivedMessage, Unhandled};
 use boundary::limits::Limiter;
 use boundary::telemetry::{Log, Trace};
 use boundary::{Clock, Entropy, Host, Misconfigured, Providers};
@@ -95,17 +95,17 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     let consumer = Consumer::new(host, "deliver", DEAD_LETTERS, state, |state, message| {
         Box::pin(handle(state, message))
     })?;
-    let consumer = consumer.first(|state, messages| Box::pin(begin_batch(state, messages)));
-    Ok(consumer.at_once(AT_ONCE, MARGIN_MS).with_dead_letters(by_queue))
+    let consumer = consumer.before_batch(|state, messages| Box::pin(begin_batch(state, messages)));
+    Ok(consumer.concurrency(AT_ONCE, MARGIN_MS).with_dead_letters(by_queue))
 }
 
 /// What a batch knows of providers is read once for all of its messages.
-async fn begin_batch(state: &State, messages: &[Message]) -> Result<(), Failure> {
+async fn begin_batch(state: &State, messages: &[ReceivedMessage]) -> Result<(), Failure> {
     state.unfinished.store(messages.len(), Ordering::SeqCst);
     state.breakers.read(state).await
 }
 
-async fn handle(state: &State, message: &Message) -> Result<(), Unhandled> {
+async fn handle(state: &State, message: &ReceivedMessage) -> Result<(), Unhandled> {
     let outcome = Box::pin(dispatch(state, message)).await;
     // The last message flushes what the batch has seen of providers: one write for many calls.
     if state.unfinished.fetch_sub(1, Ordering::SeqCst) == 1 {
@@ -114,7 +114,7 @@ async fn handle(state: &State, message: &Message) -> Result<(), Unhandled> {
     outcome
 }
 
-async fn dispatch(state: &State, message: &Message) -> Result<(), Unhandled> {
+async fn dispatch(state: &State, message: &ReceivedMessage) -> Result<(), Unhandled> {
     let said: DeliveryMessage = serde_json::from_str(&message.body)
         .map_err(|malformed| Unhandled::Unreadable(malformed.to_string()))?;
     match said {

@@ -30,7 +30,7 @@ use ::http::HeaderMap;
 use ::http::request::Parts;
 use axum::extract::FromRequestParts;
 use boundary::http::{Api, Caller, Operations, Path, Problem, Segment};
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use boundary::{Host, Misconfigured};
 use domain::accounts::UserId;
 use domain::notifications::{NotificationId, ProviderName, Rejected, Template, TemplateId};
@@ -173,10 +173,10 @@ impl FromRequestParts<Arc<App>> for FoundNotification {
     }
 }
 
-impl DescribeArgument for FoundNotification {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for FoundNotification {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<NotificationPath>::describe(entry, schemas);
-        entry.refuses(&[404]);
+        entry.errors(&[404]);
     }
 }
 
@@ -199,10 +199,10 @@ impl FromRequestParts<Arc<App>> for PathUser {
     }
 }
 
-impl DescribeArgument for PathUser {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for PathUser {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<UserPath>::describe(entry, schemas);
-        entry.refuses(&[404]);
+        entry.errors(&[404]);
     }
 }
 
@@ -218,10 +218,10 @@ impl FromRequestParts<Arc<App>> for FoundTemplate {
     }
 }
 
-impl DescribeArgument for FoundTemplate {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for FoundTemplate {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<TemplatePath>::describe(entry, schemas);
-        entry.refuses(&[404]);
+        entry.errors(&[404]);
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use boundary::telemetry::Log;
-use boundary::{Aws, Build, Clock, Entropy, Host, Providers, Vars};
+use boundary::{Aws, Clock, Entropy, FunctionFactory, Host, Providers, Vars};
 use bytes::Bytes;
 use domain::Timestamp;
 use http::{Request, Response};
@@ -19,7 +19,7 @@ use template::Stack;
 use tokio::net::TcpListener;
 
 use crate::connector::Connector;
-use crate::faults::{Dice, Faults};
+use crate::faults::Faults;
 use crate::functions::{Functions, Hosts, Runner};
 use crate::gateway::{BODY_CAP, Gateway, Handled};
 use crate::internet;
@@ -29,6 +29,7 @@ use crate::server::{self, Remote};
 use crate::services::{ACCESS_KEY, SECRET_KEY, Services};
 use crate::time::MovableClock;
 use crate::websocket::WebSockets;
+use domain::SplitMix64;
 
 /// How a local cloud is to be.
 #[derive(Debug)]
@@ -52,7 +53,7 @@ pub struct Options {
     /// Run functions behind `cargo lambda watch` at this address.
     pub remote: Option<Remote>,
     /// Functions that the template names and the product does not have, for tests of this cloud.
-    pub functions: BTreeMap<String, Build>,
+    pub functions: BTreeMap<String, FunctionFactory>,
     /// The internet outside.
     pub network: Network,
     /// Where [`Cloud::serve`] will listen, so that links to objects lead there.
@@ -276,7 +277,7 @@ struct HostParts {
 
 /// Makes the host of each new instance.
 fn hosts(parts: HostParts) -> Hosts {
-    let dice = Arc::new(Mutex::new(Dice::new(parts.seed.unwrap_or_default())));
+    let dice = Arc::new(Mutex::new(SplitMix64::new(parts.seed.unwrap_or_default())));
     let entropy = if parts.seed.is_some() { seeded(Arc::clone(&dice)) } else { Entropy::system() };
     Arc::new(move |vars, policy| {
         let client =
@@ -309,7 +310,7 @@ fn aws(client: &aws_sdk_dynamodb::config::SharedHttpClient, vars: &Vars) -> Aws 
     }
 }
 
-fn seeded(dice: Arc<Mutex<Dice>>) -> Entropy {
+fn seeded(dice: Arc<Mutex<SplitMix64>>) -> Entropy {
     Entropy::new(move |bytes| {
         let mut dice = dice.lock();
         for byte in bytes {

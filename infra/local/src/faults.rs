@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use bytes::Bytes;
+use domain::SplitMix64;
 use http::{Request, Response};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -82,7 +83,7 @@ enum Plan {
     /// Nothing goes wrong until the plan within is taken up again.
     Paused(Box<Plan>),
     Seeded {
-        dice: Dice,
+        dice: SplitMix64,
         per_mille: u64,
     },
     /// The call of this number meets this fault, and no other does.
@@ -111,12 +112,12 @@ impl Faults {
 
     /// Each call and delivery meets a fault with a probability of `per_mille`.
     pub fn seeded(seed: u64, per_mille: u64) -> Arc<Self> {
-        Self::with(Plan::Seeded { dice: Dice::new(seed), per_mille })
+        Self::with(Plan::Seeded { dice: SplitMix64::new(seed), per_mille })
     }
 
     /// The same, in a product with a planted bug.
     pub fn mutated(seed: u64, per_mille: u64, mutation: Mutation) -> Arc<Self> {
-        let plan = Plan::Seeded { dice: Dice::new(seed), per_mille };
+        let plan = Plan::Seeded { dice: SplitMix64::new(seed), per_mille };
         Arc::new(Self { mutation: Some(mutation), ..Self::new(plan) })
     }
 
@@ -336,30 +337,5 @@ async fn die() {
     if let Ok(death) = DEATH.try_with(Arc::clone) {
         death.notify_one();
         std::future::pending::<()>().await;
-    }
-}
-
-/// A small, fast, seeded generator (`SplitMix64`).
-#[derive(Debug, Clone)]
-pub struct Dice(u64);
-
-impl Dice {
-    /// Starts a stream.
-    pub const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// The next number.
-    pub const fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `bound`.
-    pub const fn below(&mut self, bound: u64) -> u64 {
-        if bound == 0 { 0 } else { self.next() % bound }
     }
 }

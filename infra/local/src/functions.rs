@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use boundary::{Build, Host, Invocation, Vars};
+use boundary::{FunctionFactory, Host, Invocation, Vars};
 use parking_lot::Mutex;
 use template::{Function, Stack};
 use tokio::sync::watch;
@@ -30,7 +30,7 @@ pub type Hosts = Arc<dyn Fn(Vars, Policy) -> Host + Send + Sync>;
 #[derive(Clone)]
 pub enum Runner {
     /// In this process; some by name that are not the product's, for tests.
-    Here(Hosts, Arc<BTreeMap<String, Build>>),
+    Here(Hosts, Arc<BTreeMap<String, FunctionFactory>>),
     /// Behind `cargo lambda watch` at this address, by function name.
     There(crate::server::Remote),
 }
@@ -160,12 +160,16 @@ impl Functions {
 }
 
 impl Slot {
-    fn start(&self, host: &Hosts, others: &BTreeMap<String, Build>) -> Result<Instance, String> {
+    fn start(
+        &self,
+        host: &Hosts,
+        others: &BTreeMap<String, FunctionFactory>,
+    ) -> Result<Instance, String> {
         let host = host(self.vars.clone(), self.policy.clone());
         let build = others.get(&self.binary).cloned().or_else(|| systems::build(&self.binary));
         match build {
             Some(build) => {
-                build.instance(&host).map_err(|error| format!("function {}: {error}", self.binary))
+                build.create(&host).map_err(|error| format!("function {}: {error}", self.binary))
             }
             None => Err(format!(
                 "a template names a function `{}` that no system in infra/local/src/systems.rs has",

@@ -1,6 +1,6 @@
 //! 64-bit ids that are unique everywhere and sorted by time, from machine numbers that are leased.
 //!
-//! A Lambda environment comes, freezes and thaws, so nobody can configure a machine number for it.
+//! A Lambda environment comes, freezes and thaws, so no operator can configure a machine number for it.
 //! It leases one instead: an interval of timestamps on one [`Lane`], taken with a single conditional
 //! write. An id's timestamp has to lie inside its holder's interval, and the intervals of one lane
 //! never overlap. Uniqueness therefore needs no agreement between clocks, only that write.
@@ -21,7 +21,7 @@
 //!
 //! # Invariants, as absences
 //!
-//! - No two leases of one lane share a millisecond, whatever any clock said: a claim is only written
+//! - No two leases of one lane share a millisecond, even with wrong clocks: a claim is only written
 //!   if it starts at or after the end of the lane's last interval.
 //! - No two lanes share a (slot, sequence) pair: whole slots and split slots are different slots.
 //! - No id carries a timestamp outside its lease, so a node thawed an hour later issues nothing.

@@ -5,7 +5,7 @@ use domain::Failure;
 use domain::Timestamp;
 use domain::accounts::{AccountChanged, Audit, KeyId, KeyUsed, Message};
 
-use crate::{TRACEPARENT, sending};
+use crate::{TRACEPARENT, send};
 
 /// The queue that hears of used keys.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ impl KeyUses {
     ) -> Result<(), Failure> {
         let body = serde_json::to_string(&Message::KeyUsed(KeyUsed::new(key_id, at)));
         let (client, queue) = (&self.client, &self.queue_url);
-        sending::send(client, queue, body, 0, traceparent, "report a key's use").await
+        send::send(client, queue, body, 0, traceparent, "report a key's use").await
     }
 }
 

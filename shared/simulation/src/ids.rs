@@ -7,8 +7,8 @@
 mod audit;
 mod node;
 
-use crate::dice::Dice;
 use audit::Audit;
+use domain::SplitMix64;
 use domain::ids::{Claim, LaneRow, Lease, Proposal, RequestId, Settlement, propose};
 use domain::ids::{LANES, lane_to_try};
 use node::Node;
@@ -50,7 +50,7 @@ pub struct Report {
     pub leases: u64,
     /// Leases renewed on their lane.
     pub renewals: u64,
-    /// Claims that the lane's row did not allow, because someone was using or had taken it.
+    /// Claims that the lane's row did not allow, because another node was using or had taken it.
     pub busy: u64,
     /// Claims that committed without the node being told.
     pub lost_answers: u64,
@@ -84,7 +84,8 @@ impl Report {
 /// Runs the plan to its end.
 pub fn simulate(plan: Plan) -> Report {
     let mut cloud = Cloud::new(plan);
-    let mut nodes: Vec<Node> = (0..plan.nodes.max(1)).map(|_| Node::new(&mut cloud.dice)).collect();
+    let mut nodes: Vec<Node> =
+        (0..plan.nodes.max(1)).map(|_| Node::new(&mut cloud.random)).collect();
     while cloud.report.ids < plan.ids {
         cloud.pass_time();
         let mut busy_nodes = 0;
@@ -100,7 +101,7 @@ pub fn simulate(plan: Plan) -> Report {
 
 /// What the nodes share: the rows, true time, chance, and the audit.
 struct Cloud {
-    dice: Dice,
+    random: SplitMix64,
     rows: Vec<Option<LaneRow>>,
     now_ms: u64,
     largest_request: u64,
@@ -112,7 +113,7 @@ struct Cloud {
 impl Cloud {
     fn new(plan: Plan) -> Self {
         Self {
-            dice: Dice::new(plan.seed),
+            random: crate::generator(plan.seed),
             rows: vec![None; usize::from(LANES)],
             now_ms: START_MS,
             largest_request: plan.largest_request.max(1),
@@ -124,16 +125,16 @@ impl Cloud {
 
     /// Rounds in the same millisecond, a few apart and far apart are all worth having.
     fn pass_time(&mut self) {
-        self.now_ms += match self.dice.below(4) {
+        self.now_ms += match self.random.below(4) {
             0 => 0,
-            1 => self.dice.below(6),
-            _ => self.dice.below(2_000),
+            1 => self.random.below(6),
+            _ => self.random.below(2_000),
         };
     }
 
     /// A new lease for a node whose clock shows `reading_ms`, if it finds a lane.
     fn lease(&mut self, reading_ms: u64) -> Option<Lease> {
-        let random = self.dice.roll();
+        let random = self.random.next();
         for attempt in 0..ATTEMPTS_PER_TURN {
             let (lane, request) = (lane_to_try(random, attempt), self.request());
             let proposal = propose(lane, None, reading_ms, SIMULATED_LEASE_MS, request);
@@ -157,11 +158,11 @@ impl Cloud {
         }
         let before = stored.replace(*claim.row());
         self.audit.committed(claim.row(), claim.from_ms(), before.as_ref());
-        if !self.dice.one_in(32) {
+        if !self.random.one_in(32) {
             return Some(claim.granted());
         }
         self.report.lost_answers += 1;
-        let asks_again = self.dice.one_in(2);
+        let asks_again = self.random.one_in(2);
         match claim.settle(stored.as_ref().filter(|_| asks_again)) {
             Settlement::Held(lease) => Some(lease),
             Settlement::Lost => None,

@@ -19,7 +19,7 @@ use exact::Exact;
 use node::Node;
 use traffic::Traffic;
 
-use crate::dice::Dice;
+use domain::SplitMix64;
 use domain::limits::quota::Quota;
 use domain::limits::rule::{Dimension, Mode, OnFailure, Rule};
 
@@ -128,7 +128,7 @@ struct World<'p> {
     plan: &'p Plan,
     rule: std::sync::Arc<Rule>,
     names: Vec<String>,
-    dice: Dice,
+    random: SplitMix64,
     traffic: Traffic,
     cloud: Cloud,
     nodes: Vec<Node>,
@@ -140,14 +140,14 @@ struct World<'p> {
 
 impl<'p> World<'p> {
     fn new(plan: &'p Plan) -> Self {
-        let mut dice = Dice::new(plan.seed);
-        let traffic = Traffic::new(plan, &mut dice);
-        let nodes = (0..plan.nodes).map(|_| Node::new(plan, &mut dice)).collect();
+        let mut random = crate::generator(plan.seed);
+        let traffic = Traffic::new(plan, &mut random);
+        let nodes = (0..plan.nodes).map(|_| Node::new(plan, &mut random)).collect();
         Self {
             plan,
             rule: std::sync::Arc::new(rule(plan)),
             names: (0..plan.keys).map(|key| format!("key-{key}")).collect(),
-            dice,
+            random,
             traffic,
             cloud: Cloud::new(plan),
             nodes,
@@ -159,8 +159,8 @@ impl<'p> World<'p> {
 
     fn pass(&mut self, now_ms: i64) {
         self.cloud.pass(now_ms);
-        for _ in 0..self.traffic.count(now_ms, &mut self.dice) {
-            let (node, key) = self.traffic.next(&mut self.dice);
+        for _ in 0..self.traffic.count(now_ms, &mut self.random) {
+            let (node, key) = self.traffic.next(&mut self.random);
             self.report.asked += 1;
             self.report.ideal += i64::from(self.ideal[key].take(now_ms));
             self.nodes[node].queue.push_back(key);
@@ -181,7 +181,14 @@ impl<'p> World<'p> {
     fn work(&mut self, index: usize, now_ms: i64) {
         let node = &mut self.nodes[index];
         let mut admitted = Vec::new();
-        node.work(&self.rule, &self.names, &mut self.cloud, &mut self.dice, now_ms, &mut admitted);
+        node.work(
+            &self.rule,
+            &self.names,
+            &mut self.cloud,
+            &mut self.random,
+            now_ms,
+            &mut admitted,
+        );
         for (key, since_ms) in admitted {
             self.report.admitted += 1;
             self.audit[key].admit(since_ms);
@@ -190,10 +197,10 @@ impl<'p> World<'p> {
 
     /// A node ends, and another begins. What waited there is asked elsewhere.
     fn replace(&mut self, index: usize, now_ms: i64) {
-        let fresh = Node::new(self.plan, &mut self.dice);
+        let fresh = Node::new(self.plan, &mut self.random);
         let mut old = std::mem::replace(&mut self.nodes[index], fresh);
         self.report.ended += 1;
-        self.nodes[index].begin(now_ms, self.plan, &mut self.dice);
+        self.nodes[index].begin(now_ms, self.plan, &mut self.random);
         self.nodes[index].queue = std::mem::take(&mut old.queue);
         self.retire(&mut old, now_ms);
     }
@@ -201,7 +208,7 @@ impl<'p> World<'p> {
     fn retire(&mut self, node: &mut Node, now_ms: i64) {
         let held = node.ledger.outstanding();
         let returned =
-            if self.dice.one_in(2) { node.give_back(&mut self.cloud, now_ms) } else { 0 };
+            if self.random.one_in(2) { node.give_back(&mut self.cloud, now_ms) } else { 0 };
         self.report.lost += (held - returned).max(0);
         let counts = node.ledger.counts();
         self.report.frozen += counts.frozen;

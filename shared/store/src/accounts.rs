@@ -11,13 +11,11 @@ mod rows;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{
-    AttributeValue, Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure,
-    TransactWriteItem, Update,
+    AttributeValue, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
 use domain::Failure;
 use domain::accounts::{Account, Audit, UserId};
 
-use crate::capacity;
 use crate::idempotency::{Idempotency, StoredResponse, Ticket};
 use crate::row::{key, number, text};
 use crate::schema::{GSI1, GSI1_PK, GSI1_SK};
@@ -114,11 +112,9 @@ impl Accounts {
             .table_name(&self.table)
             .set_key(Some(rows::account_key(user_id)))
             .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read the account", cause))?;
-        capacity::record(found.consumed_capacity());
         found.item().map(rows::read_account).transpose()
     }
 
@@ -175,11 +171,9 @@ impl Accounts {
             .expression_attribute_values(":all", text(rows::ALL_ACCOUNTS))
             .set_exclusive_start_key(start)
             .limit(limit)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("list the accounts", cause))?;
-        capacity::record(found.consumed_capacity());
         let items = found.items().iter().map(rows::read_account).collect::<Result<Vec<_>, _>>()?;
         let next = found
             .last_evaluated_key()

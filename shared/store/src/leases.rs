@@ -5,11 +5,10 @@
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
-use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure};
+use aws_sdk_dynamodb::types::ReturnValuesOnConditionCheckFailure;
 use domain::Failure;
 use domain::ids::{Claim, Guard, Lane, LaneRow, RequestId, Settlement};
 
-use crate::capacity;
 use crate::row::{Item, Row, broken, key, number, text};
 
 const ACTION: &str = "lease a lane of ids";
@@ -46,17 +45,12 @@ impl Leases {
             .expression_attribute_values(":holder", text(row.holder.to_string()))
             .expression_attribute_values(":lane", number(row.lane.number()))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
         match sent {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(Settlement::Held(claim.granted()))
-            }
+            Ok(_) => Ok(Settlement::Held(claim.granted())),
             Err(error) => match error.as_service_error() {
                 Some(UpdateItemError::ConditionalCheckFailedException(lost)) => {
-                    capacity::record([]);
                     let found = lost.item().map(read).transpose()?;
                     Ok(claim.settle(found.as_ref()))
                 }

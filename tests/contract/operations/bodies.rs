@@ -15,7 +15,7 @@ async fn a_body_over_its_cap_is_refused_by_every_operation() {
     let lab = Lab::new();
     // A redirect reads no body, whatever comes with it.
     for it in sampled().iter().filter(|it| it.operation.path != "/{code}") {
-        let body = vec![b'a'; it.operation.body_cap + 1];
+        let body = vec![b'a'; it.operation.max_body + 1];
         let answer = it.call(&lab).bytes(body).send().await;
         assert_eq!(answer.status, 413, "{}: {}", it.name(), answer.body);
         assert_eq!(answer.text("type"), "/docs#too-large", "{}", it.name());

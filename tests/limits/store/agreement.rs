@@ -3,10 +3,10 @@
 //! Plans are made from rows as they are and as they were, by clocks that run apart; some of their
 //! numbers are then moved by one, so that every comparison is met at its edge.
 
+use domain::SplitMix64;
 use domain::limits::counter::{Change, Field, Guard, Is, Plan, Row, Unspent, Write};
 use domain::limits::ledger::Outcome;
 use domain::limits::{Algorithm, Quota};
-use local::faults::Dice;
 use store::Limits;
 use store::limits::CounterKey;
 use tests::Lab;
@@ -39,7 +39,7 @@ impl Twin {
     }
 
     /// A write that someone may want: planned from a row of any age, at a time near now.
-    pub(super) fn some_write(&mut self, dice: &mut Dice) -> Option<Write> {
+    pub(super) fn some_write(&mut self, dice: &mut SplitMix64) -> Option<Write> {
         let window = self.quota.window_ms;
         self.now_ms += match dice.below(8) {
             0 => window,
@@ -68,12 +68,12 @@ impl Twin {
     }
 }
 
-fn below(dice: &mut Dice, bound: i64) -> i64 {
+fn below(dice: &mut SplitMix64, bound: i64) -> i64 {
     i64::try_from(dice.below(bound.unsigned_abs())).unwrap_or(0)
 }
 
 /// Now and then moves a number of the guard by one, either way.
-fn nudged(mut write: Write, dice: &mut Dice) -> Write {
+fn nudged(mut write: Write, dice: &mut SplitMix64) -> Write {
     if let Guard::Row(tests) | Guard::AbsentOr(tests) = &mut write.guard
         && dice.below(3) == 0
     {
@@ -98,7 +98,7 @@ async fn compare(rows: &Limits, twin: &mut Twin, write: &Write) -> bool {
     }
 }
 
-fn some_quota(algorithm: Algorithm, dice: &mut Dice) -> Quota {
+fn some_quota(algorithm: Algorithm, dice: &mut SplitMix64) -> Quota {
     let limit = [1, 7, 100, 150, 1_000_000_000][usize::try_from(dice.below(5)).unwrap_or(0)];
     let limit = if algorithm == Algorithm::SlidingLog { limit.min(20) } else { limit };
     let window_ms = [1_000, 60_000, 86_400_000][usize::try_from(dice.below(3)).unwrap_or(0)];
@@ -114,7 +114,7 @@ async fn a_write_does_at_the_store_what_it_means_in_every_way_of_counting() {
     let (mut won, mut lost) = (0, 0);
     for (index, algorithm) in (0_u64..).zip(Algorithm::ALL) {
         for seed in 0..SEEDS {
-            let mut dice = Dice::new(seed << 8 | index);
+            let mut dice = SplitMix64::new(seed << 8 | index);
             let quota = some_quota(algorithm, &mut dice);
             let mut twin = Twin::new(quota, &format!("rule-{index}-{seed}"));
             for _ in 0..STEPS {

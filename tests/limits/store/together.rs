@@ -1,10 +1,11 @@
 //! Several counters in one transaction: all or none, and who refuses is shown.
 
+use domain::SplitMix64;
 use domain::limits::Algorithm;
 use domain::limits::counter::{Row, Write};
 use domain::limits::ledger::Outcome;
 use futures::future::join_all;
-use local::faults::{Dice, Fault};
+use local::faults::Fault;
 use store::limits::CounterKey;
 use tests::Lab;
 
@@ -17,7 +18,7 @@ async fn all_are_debited_or_none_and_each_that_refuses_is_shown() {
     let rows = limits(&lab);
     let (mut won, mut lost) = (0, 0);
     for seed in 0..12 {
-        let mut dice = Dice::new(seed);
+        let mut dice = SplitMix64::new(seed);
         let mut twins: Vec<Twin> = (0..3)
             .map(|index| {
                 let algorithm = Algorithm::ALL[usize::try_from(dice.below(5)).unwrap_or(0)];

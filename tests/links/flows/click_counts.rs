@@ -8,10 +8,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use domain::SplitMix64;
 use domain::links::Code;
 use futures::future::join_all;
 use links::store::Links;
-use local::faults::{Dice, Faults};
+use local::faults::Faults;
 use queues::NewMessage;
 use tests::{Lab, Setup};
 
@@ -97,7 +98,7 @@ fn code(link: usize) -> String {
 
 /// Visitors, and what they were.
 struct Traffic {
-    dice: Dice,
+    dice: SplitMix64,
     truths: Vec<Truth>,
     done: usize,
     heads: usize,
@@ -106,7 +107,7 @@ struct Traffic {
 impl Traffic {
     fn new(seed: u64) -> Self {
         let truths = (0..LINKS).map(|_| Truth::default()).collect();
-        Self { dice: Dice::new(seed), truths, done: 0, heads: 0 }
+        Self { dice: SplitMix64::new(seed), truths, done: 0, heads: 0 }
     }
 
     /// One request on each instance, all at the same time.
@@ -166,7 +167,7 @@ impl Traffic {
 
 /// Delivers what is in the queue, by two pollers, with copies of what was there before; things go
 /// wrong meanwhile.
-async fn deliver(lab: &Lab, dice: &mut Dice) -> usize {
+async fn deliver(lab: &Lab, dice: &mut SplitMix64) -> usize {
     let mut mappings = lab.cloud.pump.mappings().iter();
     let mapping = mappings.find(|mapping| mapping.function == "CountClicks").unwrap();
     let sent = counted::messages(lab);

@@ -1,4 +1,4 @@
-//! What people are told, what they want, and what providers do to them: all of it drawn from the dice.
+//! What people are told, what they want, and what providers do to them: all of it drawn from the seed.
 
 use domain::Timestamp;
 use domain::notifications::Class;
@@ -58,12 +58,12 @@ impl World {
         let category = CATEGORIES[self.below(2)];
         let priority = ["critical", "normal", "normal", "low"][self.below(4)];
         let mut body = json!({ "category": category, "priority": priority, "collapseKey": note });
-        match self.dice.below(4) {
+        match self.random.below(4) {
             0 => body["userIds"] = json!(PEOPLE),
             1 => body["userIds"] = json!([PEOPLE[0], PEOPLE[2]]),
             _ => body["userId"] = json!(self.person()),
         }
-        if self.dice.below(2) == 0 {
+        if self.random.below(2) == 0 {
             body["template"] = json!({ "id": "order" });
             body["data"] = json!({ "name": note });
         } else {
@@ -72,7 +72,7 @@ impl World {
                 "push": { "title": note, "body": note },
             });
         }
-        match self.dice.below(5) {
+        match self.random.below(5) {
             0 => body["channels"] = json!([CHANNELS[self.below(3)]]),
             1 => body["channels"] = json!(["email", "sms"]),
             _ => {}
@@ -81,12 +81,12 @@ impl World {
         if wait > 0 {
             body["sendAt"] = json!(self.in_seconds(wait));
         }
-        if self.low_caps || self.dice.below(3) == 0 {
-            let use_seconds = wait + 150 + self.dice.below(300);
+        if self.low_caps || self.random.below(3) == 0 {
+            let use_seconds = wait + 150 + self.random.below(300);
             body["expiresAt"] = json!(self.in_seconds(use_seconds));
         }
         let key = format!("key-{}", self.action);
-        match self.dice.below(4) {
+        match self.random.below(4) {
             0 => Action::Send { key: None, note, body },
             1 => {
                 body["idempotencyKey"] = json!(key);
@@ -115,12 +115,12 @@ impl World {
         });
         let index = self.below(self.once.len());
         let key = self.once.keys().nth(index).cloned();
-        if key.is_none() || self.dice.below(3) == 0 {
+        if key.is_none() || self.random.below(3) == 0 {
             body["expiresAt"] = json!("2026-01-01T00:00:00Z");
             self.action += 1;
             return Action::SendInvalid { key: Some(format!("wrong-{}", self.action)), body };
         }
-        if self.dice.below(2) == 0 {
+        if self.random.below(2) == 0 {
             body["userIds"] = json!([PEOPLE[1]]);
         }
         Action::SendInvalid { key, body }
@@ -139,7 +139,7 @@ impl World {
     pub(super) fn save_preferences(&mut self) -> Action {
         let user = self.person();
         let (category, channel) = (CATEGORIES[self.below(2)], CHANNELS[self.below(3)]);
-        let mut body = match self.dice.below(8) {
+        let mut body = match self.random.below(8) {
             0 => json!({ "enabled": false }),
             1 => json!({ "channels": { channel: false } }),
             2 => json!({ "categories": { category: { channel: false } } }),
@@ -156,8 +156,8 @@ impl World {
     fn quiet(&mut self) -> Value {
         let (zone, ahead) = [("UTC", 0), ("Asia/Kolkata", 330)][self.below(2)];
         let minute = self.harness.lab.cloud.now_ms() / 60_000 + ahead;
-        let start = minute + i64::try_from(self.dice.below(3)).unwrap_or(0) - 1;
-        let end = minute + 3 + i64::try_from(self.dice.below(5)).unwrap_or(0);
+        let start = minute + i64::try_from(self.random.below(3)).unwrap_or(0) - 1;
+        let end = minute + 3 + i64::try_from(self.random.below(5)).unwrap_or(0);
         let clock = |minute: i64| format!("{:02}:{:02}", minute / 60 % 24, minute % 60);
         let window = json!({ "start": clock(start), "end": clock(end) });
         json!({ "timeZone": zone, "doNotDisturb": window })
@@ -168,7 +168,7 @@ impl World {
         let handed = self.harness.post.handed();
         let mails: Vec<_> = handed.iter().filter(|one| one.parcel.unsubscribe.is_some()).collect();
         let index = self.below(mails.len());
-        if let Some(mail) = mails.get(index).filter(|_| self.dice.below(3) > 0) {
+        if let Some(mail) = mails.get(index).filter(|_| self.random.below(3) > 0) {
             let link = mail.parcel.unsubscribe.clone().unwrap_or_default();
             return Action::Unsubscribe { link, delivery: mail.parcel.key.clone() };
         }
@@ -189,13 +189,13 @@ impl World {
         let Some(one) = came.get(index) else { return Action::Deliver };
         let key = &one.parcel.key;
         let reference =
-            if self.dice.below(2) == 0 { key.clone() } else { format!("{}:{key}", one.provider) };
+            if self.random.below(2) == 0 { key.clone() } else { format!("{}:{key}", one.provider) };
         let mut event = json!({ "reference": reference, "at": self.in_seconds(0) });
-        match self.dice.below(6) {
+        match self.random.below(6) {
             0 => event["kind"] = json!("complained"),
             1 | 2 => {
                 event["kind"] = json!("bounced");
-                event["hard"] = json!(self.dice.below(2) == 0);
+                event["hard"] = json!(self.random.below(2) == 0);
             }
             _ => event["kind"] = json!("delivered"),
         }
@@ -204,8 +204,8 @@ impl World {
 
     /// Dead letters are sent again; now and then by a replay that was made before.
     pub(super) fn replay(&mut self) -> Action {
-        let name = format!("replay-{}", self.dice.below(2));
-        match self.dice.below(3) {
+        let name = format!("replay-{}", self.random.below(2));
+        match self.random.below(3) {
             0 => Action::Replay(json!({ "name": name, "channel": CHANNELS[self.below(3)] })),
             1 => Action::Replay(json!({ "name": name, "dryRun": true })),
             _ => Action::Replay(json!({ "name": name })),
@@ -215,7 +215,7 @@ impl World {
     /// A provider treats the next parcels badly.
     pub(super) fn fail_provider(&mut self) {
         let provider = PROVIDERS[self.below(4)];
-        let act = match self.dice.below(6) {
+        let act = match self.random.below(6) {
             0 => Act::Refuse { class: Class::RateLimited, retry_after_seconds: Some(90) },
             1 => Act::refuse(Class::InvalidRecipient),
             2 => Act::refuse(Class::OptedOut),

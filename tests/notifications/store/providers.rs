@@ -1,10 +1,11 @@
 //! Providers: what many nodes have seen adds up, and no slot is given twice.
 
+use domain::SplitMix64;
 use domain::Timestamp;
 use domain::notifications::rate::{Grant, Lease, SlotCounters, grant};
 use domain::notifications::{Breaker, BreakerState, CallCounts, Priority, ProviderName};
 use futures::future::join_all;
-use local::faults::{Dice, Fault};
+use local::faults::Fault;
 use notifications::store::{LeaseOutcome, TrialOutcome};
 use tests::Lab;
 
@@ -127,7 +128,7 @@ async fn nodes_that_lease_at_once_never_have_a_slot_in_common() {
     let lab = Lab::new();
     let store = notifications(&lab);
     let ses = provider();
-    let mut dice = Dice::new(7);
+    let mut random = SplitMix64::new(7);
     let mut rows = vec![SlotCounters::default(); 12];
     let (mut taken, mut ours, mut refused) = (Vec::new(), 0, 0);
     for step in 0..60 {
@@ -135,7 +136,7 @@ async fn nodes_that_lease_at_once_never_have_a_slot_in_common() {
         let mut nodes = Vec::new();
         for (node, known) in rows.iter().enumerate() {
             let class = Priority::ALL[node % 3];
-            let wanted = 1 + u32::try_from(dice.below(8)).unwrap();
+            let wanted = 1 + u32::try_from(random.below(8)).unwrap();
             nodes.extend(planned(known, class, wanted, now).map(|lease| (node, lease)));
         }
         let writes = nodes.iter().map(|(_, lease)| store.lease(&ses, lease));

@@ -53,7 +53,7 @@ async fn versions_are_kept_as_they_were_published() {
     assert_eq!(store.template(&welcome()).await.unwrap(), Some(second));
     for (number, text) in [(1, "one"), (2, "two")] {
         let found = store.template_version(&welcome(), number).await.unwrap();
-        assert_eq!(found, Some(version(number, text)));
+        assert_eq!(found, Some(version(number, text).into()));
     }
     assert_eq!(store.template_version(&welcome(), 3).await.unwrap(), None);
 }
@@ -69,7 +69,7 @@ async fn of_those_who_publish_at_once_one_gets_the_number() {
     assert_eq!(winners.len(), 1);
     assert_eq!(came.iter().filter(|came| **came == PublishOutcome::Conflict).count(), 19);
     let stored = store.template_version(&welcome(), 1).await.unwrap();
-    assert_eq!(stored, Some(version(1, &texts[winners[0]])));
+    assert_eq!(stored, Some(version(1, &texts[winners[0]]).into()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -81,7 +81,7 @@ async fn a_version_that_exists_is_not_written_over_even_for_a_template_that_fits
     let forged = Template { version: 2, ..first.clone() };
     assert_eq!(publish(&store, &forged, "other").await, PublishOutcome::Conflict);
     let stored = store.template_version(&welcome(), 1).await.unwrap();
-    assert_eq!(stored, Some(version(1, "one")));
+    assert_eq!(stored, Some(version(1, "one").into()));
     assert_eq!(store.template(&welcome()).await.unwrap(), Some(first));
 }
 

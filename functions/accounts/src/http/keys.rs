@@ -111,12 +111,12 @@ pub(super) async fn create(
     path: Result<Path<UserPath>, Problem>,
 ) -> Result<CreatedKey, Problem> {
     let once = app.accounts.once();
-    let ticket = match idempotency::begin(once, &call, &key, CREATE.id, &app.entropy).await? {
+    let ticket = match idempotency::claim(once, &call, &key, CREATE.id, &app.entropy).await? {
         Execution::Run(ticket) => ticket,
         Execution::Replay(answer) => return Ok(Repeatable::again(answer)),
     };
     let outcome = create_once(&app, &call, body, path, ticket.as_ref()).await;
-    idempotency::settle(once, ticket.as_ref(), outcome).await
+    idempotency::release_if_refused(once, ticket.as_ref(), outcome).await
 }
 
 type CreatedKey = Repeatable<Created<KeyCreated>>;

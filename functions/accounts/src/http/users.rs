@@ -8,7 +8,7 @@ use boundary::http::{
     Problem, Query, Repeatable, State, Versioned,
 };
 use boundary::idempotency::{self, Execution};
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use domain::accounts::{
     Account, Amendment, Change, NewAccount, Profile, Rejected, Role, State as AccountState, Tenant,
     UserId,
@@ -42,12 +42,12 @@ pub(super) async fn create(
     body: Result<Json<NewAccountBody>, Problem>,
 ) -> Result<CreatedAccount, Problem> {
     let once = app.accounts.once();
-    let ticket = match idempotency::begin(once, &call, &key, CREATE.id, &app.entropy).await? {
+    let ticket = match idempotency::claim(once, &call, &key, CREATE.id, &app.entropy).await? {
         Execution::Run(ticket) => ticket,
         Execution::Replay(answer) => return Ok(Repeatable::again(answer)),
     };
     let outcome = create_once(&app, &call, body, ticket.as_ref()).await;
-    idempotency::settle(once, ticket.as_ref(), outcome).await
+    idempotency::release_if_refused(once, ticket.as_ref(), outcome).await
 }
 
 type CreatedAccount = Repeatable<Versioned<Created<AccountView>>>;
@@ -150,7 +150,7 @@ pub(super) async fn disable(
         }
         match apply(&app, &account, &amendment, &call).await {
             Ok(_) => return Ok(NoContent),
-            Err(problem) if problem == Problem::moved() => {}
+            Err(problem) if problem == Problem::version_mismatch() => {}
             Err(problem) => return Err(problem),
         }
     }
@@ -170,9 +170,9 @@ impl FromRequestParts<Arc<App>> for Wanted {
     }
 }
 
-impl DescribeArgument for Wanted {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        <Json<AccountPatch> as DescribeArgument>::describe(entry, schemas);
+impl DescribeExtractor for Wanted {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        <Json<AccountPatch> as DescribeExtractor>::describe(entry, schemas);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use axum::response::{IntoResponse, Response};
 use boundary::http::{Created, Json, Versioned};
-use boundary::openapi::{DescribeAnswer, Entry};
+use boundary::openapi::{DescribeResponse, OperationEntry};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 
@@ -37,9 +37,9 @@ impl<T: Serialize> IntoResponse for Changed<T> {
     }
 }
 
-impl<T: JsonSchema> DescribeAnswer for Changed<T> {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        <Json<T> as DescribeAnswer>::describe(entry, schemas);
+impl<T: JsonSchema> DescribeResponse for Changed<T> {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        <Json<T> as DescribeResponse>::describe(entry, schemas);
         Created::<T>::describe(entry, schemas);
     }
 }

@@ -6,7 +6,7 @@
 use axum::response::{IntoResponse, Response};
 use boundary::http::{Call, Json, Operation, Problem};
 use boundary::limits::Admission;
-use boundary::openapi::{DescribeAnswer, Entry};
+use boundary::openapi::{DescribeResponse, OperationEntry};
 use domain::accounts::Role;
 use domain::limits::Dimension;
 use domain::{Failure, Timestamp};
@@ -112,9 +112,9 @@ impl IntoResponse for Checked {
     }
 }
 
-impl DescribeAnswer for Checked {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        <Json<CheckView> as DescribeAnswer>::describe(entry, schemas);
+impl DescribeResponse for Checked {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        <Json<CheckView> as DescribeResponse>::describe(entry, schemas);
     }
 }
 

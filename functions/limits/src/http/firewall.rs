@@ -141,7 +141,7 @@ impl App {
 /// Whether the caller who makes this rule could not take it back.
 fn locks_out(rule: &FirewallRule, call: &Call, headers: &HeaderMap) -> bool {
     let asked = Asked {
-        ip: call.client,
+        ip: call.client_ip,
         path: &call.path,
         method: SAVE.method,
         // One odd byte in a header does not hide the rest from the firewall.
@@ -180,5 +180,5 @@ fn held(found: Option<&Found>, now: Timestamp) -> Result<(&FirewallRule, &Docume
 fn unfit((field, rule): (String, String)) -> Problem {
     let field = if field == "id" { "rule".to_owned() } else { field };
     let detail = format!("`{field}` {rule}.");
-    Problem::unfit(field, detail)
+    Problem::invalid_field(field, detail)
 }

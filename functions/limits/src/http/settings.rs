@@ -107,7 +107,7 @@ impl TryFrom<SettingsBody> for Settings {
         let auto_block = body.auto_block.checked().map_err(|(field, rule)| {
             let field = format!("autoBlock.{field}");
             let detail = format!("`{field}` {rule}.");
-            Problem::unfit(field, detail)
+            Problem::invalid_field(field, detail)
         })?;
         let exempt = body.exempt.into_iter().enumerate().map(|(index, it)| it.checked(index));
         Ok(Self { exempt: exempt.collect::<Result<_, _>>()?, auto_block })

@@ -18,7 +18,7 @@ pub struct App {
 
 impl App {
     pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
-        let switches = Switches::of(&host.vars);
+        let switches = Switches::from_vars(&host.vars);
         Ok(Self { limits: host.limits()?, entropy: host.entropy.clone(), switches })
     }
 
@@ -68,7 +68,7 @@ pub(crate) type Expected = Result<Option<IfMatch>, Problem>;
 /// Holds the caller to the version they expect. `stands` is the one that is there, if any is.
 pub(crate) fn check_version(expected: Expected, stands: Option<u64>) -> Result<(), Problem> {
     match expected? {
-        Some(IfMatch(version)) if stands != Some(version) => Err(Problem::moved()),
+        Some(IfMatch(version)) if stands != Some(version) => Err(Problem::version_mismatch()),
         Some(_) | None => Ok(()),
     }
 }

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use boundary::edge::Phase;
-use boundary::telemetry::{Trace, measured};
+use boundary::telemetry::{Trace, collect_metrics};
 use domain::Timestamp;
 use store::capacity;
 
@@ -31,9 +31,9 @@ pub(crate) async fn at(state: &State, phase: Phase) {
             state.limiter.refresh(now).await;
             return;
         }
-        Phase::AfterAnswer => {
+        Phase::AfterResponse => {
             let tidying = capacity::metered(state.limiter.tidy());
-            let (((), capacity), measures) = Box::pin(measured(tidying)).await;
+            let (((), capacity), measures) = Box::pin(collect_metrics(tidying)).await;
             state.numbers.spent(capacity);
             state.numbers.measured(&measures);
             hash_visits(state).await;

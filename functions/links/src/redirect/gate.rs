@@ -8,7 +8,7 @@
 use boundary::edge::{EdgeReply, EdgeResponse, HttpEvent};
 use boundary::http::Problem;
 use boundary::limits::Caller;
-use boundary::telemetry::{Stopwatch, measured};
+use boundary::telemetry::{Stopwatch, collect_metrics};
 use domain::Timestamp;
 use domain::limits::firewall::Asked;
 use domain::limits::headers::Fields;
@@ -58,7 +58,7 @@ impl State {
         stopwatch: Stopwatch,
     ) -> EdgeResponse {
         let passing = capacity::metered(self.pass(&event, &caller, now));
-        let ((passed, capacity), measures) = Box::pin(measured(passing)).await;
+        let ((passed, capacity), measures) = Box::pin(collect_metrics(passing)).await;
         self.numbers.spent(capacity);
         self.numbers.measured(&measures);
         match passed {
@@ -116,9 +116,9 @@ impl State {
 fn announced(answer: EdgeResponse, fields: Option<Fields>) -> EdgeResponse {
     let Some(fields) = fields else { return answer };
     answer
-        .with("ratelimit-policy", fields.policy)
-        .with("ratelimit", fields.current)
-        .with("x-ratelimit-limit", fields.limit.to_string())
-        .with("x-ratelimit-remaining", fields.remaining.to_string())
-        .with("x-ratelimit-reset", fields.reset.to_string())
+        .header("ratelimit-policy", fields.policy)
+        .header("ratelimit", fields.current)
+        .header("x-ratelimit-limit", fields.limit.to_string())
+        .header("x-ratelimit-remaining", fields.remaining.to_string())
+        .header("x-ratelimit-reset", fields.reset.to_string())
 }

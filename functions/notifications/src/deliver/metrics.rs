@@ -1,6 +1,6 @@
 //! Metrics of deliveries: without dimensions for alarms, and with one for dashboards.
 
-use boundary::telemetry::{Unit, measure, measure_of};
+use boundary::telemetry::{Unit, measure, measure_by};
 use domain::Timestamp;
 use domain::notifications::{
     BreakerState, Class, Delivery, Priority, ProviderName, Reason, SendOutcome, Status, UserLimit,
@@ -31,7 +31,7 @@ pub(crate) fn status_changed(delivery: &Delivery) {
 pub(crate) fn queue_wait(delivery: &Delivery, ready_at: Timestamp, now: Timestamp) {
     let ms = milliseconds(ready_at, now);
     let priority = ("Priority", delivery.priority.name().to_owned());
-    measure_of("QueueWait", Unit::Milliseconds, ms, vec![priority]);
+    measure_by("QueueWait", Unit::Milliseconds, ms, vec![priority]);
     if delivery.priority == Priority::Critical {
         measure("CriticalWait", Unit::Milliseconds, ms);
     }
@@ -45,22 +45,22 @@ pub(crate) fn provider_call(
     now: Timestamp,
 ) {
     let dimension = || vec![("Provider", provider.to_owned())];
-    measure_of("ProviderLatency", Unit::Milliseconds, milliseconds(began, now), dimension());
+    measure_by("ProviderLatency", Unit::Milliseconds, milliseconds(began, now), dimension());
     let failed = f64::from(u8::from(!matches!(outcome, SendOutcome::Accepted { .. })));
-    measure_of("ProviderErrors", Unit::Count, failed, dimension());
+    measure_by("ProviderErrors", Unit::Count, failed, dimension());
 }
 
 /// Whether a provider is left alone.
 pub(crate) fn breaker_state(provider: &ProviderName, state: BreakerState) {
     let open = f64::from(u8::from(matches!(state, BreakerState::Open { .. })));
     let dimension = vec![("Provider", provider.as_str().to_owned())];
-    measure_of("BreakerOpen", Unit::Count, open, dimension);
+    measure_by("BreakerOpen", Unit::Count, open, dimension);
     measure("BreakerOpen", Unit::Count, open);
 }
 
 fn count_by(name: &'static str, dimension: (&'static str, String)) {
     measure(name, Unit::Count, 1.0);
-    measure_of(name, Unit::Count, 1.0, vec![dimension]);
+    measure_by(name, Unit::Count, 1.0, vec![dimension]);
 }
 
 const fn reason(reason: &Reason) -> &'static str {

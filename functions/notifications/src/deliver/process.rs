@@ -1,7 +1,7 @@
 //! Loads everything about a delivery, decides, and carries the decision out.
 
 use crate::store::DeliverySnapshot;
-use boundary::batch::Message;
+use boundary::batch::ReceivedMessage;
 use boundary::telemetry::Trace;
 use domain::accounts::UserId;
 use domain::notifications::due::spread;
@@ -38,7 +38,7 @@ pub(crate) struct MessageContext<'a> {
 pub(crate) async fn process(
     state: &State,
     id: &DeliveryId,
-    message: &Message,
+    message: &ReceivedMessage,
 ) -> Result<(), Failure> {
     let hint = message.group.as_deref().map(UserId::outside);
     let mut context = MessageContext { trace: &message.trace, limits_charged: false };

@@ -117,7 +117,7 @@ pub(super) const REPLAY: Operation = Operation::post(
      once, so it can be repeated under its name.",
 )
 .role(Role::Notifier)
-.metered();
+.charges_itself();
 
 pub(super) async fn replay(
     State(app): State<Arc<App>>,
@@ -213,5 +213,5 @@ fn filter(channel_name: Option<&str>, class: Option<&str>) -> Result<DeadLetterF
 }
 
 fn position(cursor: Option<&str>) -> Result<Option<String>, Problem> {
-    cursor.map(|text| Cursor::position(CURSOR_LIST, text)).transpose()
+    cursor.map(|text| Cursor::decode(CURSOR_LIST, text)).transpose()
 }

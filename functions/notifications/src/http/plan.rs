@@ -66,7 +66,7 @@ impl ResolvedContent {
 fn unknown(problem: Problem) -> Problem {
     if problem.status() == 404 {
         let detail = "There is no such template, or no such version of it.";
-        Problem::unfit("template", detail)
+        Problem::invalid_field("template", detail)
     } else {
         problem
     }
@@ -77,14 +77,14 @@ pub(crate) fn invalid_data(error: &RenderError) -> Problem {
     match error {
         RenderError::MissingVariables(names) => {
             let field = format!("data.{}", names.first().map_or("", String::as_str));
-            Problem::unfit(field, format!("The template also needs: {}.", names.join(", ")))
+            Problem::invalid_field(field, format!("The template also needs: {}.", names.join(", ")))
         }
         RenderError::DataNotAnObject => Problem::field("data", "an object"),
         RenderError::NoContent(channel) => {
-            Problem::unfit("channel", format!("It has no words for {}.", channel.name()))
+            Problem::invalid_field("channel", format!("It has no words for {}.", channel.name()))
         }
         RenderError::Failed { .. } | RenderError::Invalid { .. } => {
-            Problem::unfit("data", boundary::http::sentence(&error.to_string()))
+            Problem::invalid_field("data", boundary::http::sentence(&error.to_string()))
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::store::CountedEvent;
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
 use boundary::http::{Call, Operation, Path, Problem, State};
-use boundary::openapi::DescribeArgument;
+use boundary::openapi::DescribeExtractor;
 use domain::notifications::engagement::{Actor, TrackedRequest, label};
 use domain::notifications::token::{InvalidToken, TokenClaim, TokenScope};
 use domain::notifications::{DeliveryId, Status};
@@ -117,7 +117,7 @@ impl FromRequestParts<Arc<App>> for Visitor {
     }
 }
 
-impl DescribeArgument for Visitor {}
+impl DescribeExtractor for Visitor {}
 
 /// Counts it; a count that fails does not fail the reader's request.
 async fn record(

@@ -203,7 +203,7 @@ type IfMatchResult = Result<Option<IfMatch>, Problem>;
 
 fn check_version(replaced: &IfMatchResult, stands: u64) -> Result<(), Problem> {
     match replaced.clone()? {
-        Some(IfMatch(version)) if version != stands => Err(Problem::moved()),
+        Some(IfMatch(version)) if version != stands => Err(Problem::version_mismatch()),
         _ => Ok(()),
     }
 }

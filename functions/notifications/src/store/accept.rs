@@ -60,7 +60,7 @@ impl Notifications {
         }
         let once_at = items.len();
         if let Some((request, answer)) = once {
-            items.push(self.idempotency.answered(request, answer, now)?);
+            items.push(self.idempotency.claim_with_response(request, answer, now)?);
         }
         let outcome = transact(&self.client, ACTION, items, token).await?;
         if matches!(outcome, Transacted::Committed) {
@@ -68,7 +68,7 @@ impl Notifications {
         }
         match (once, outcome.refused(once_at)) {
             (Some((request, _)), Some(current)) => {
-                Ok(AcceptOutcome::Repeated(Idempotency::met(current, request)?))
+                Ok(AcceptOutcome::Repeated(Idempotency::read_claim(current, request)?))
             }
             _ => Ok(AcceptOutcome::Existing),
         }

@@ -1,12 +1,11 @@
 //! A provider's circuit breaker: one row, replaced by its next version or not at all.
 
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
-use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure};
+use aws_sdk_dynamodb::types::ReturnValuesOnConditionCheckFailure;
 use domain::notifications::{Breaker, CallCounts, ProviderName};
 use domain::{Failure, Timestamp};
 
 use super::{Notifications, rows};
-use store::capacity;
 use store::row::{Row, number, text};
 use store::schema::PK;
 
@@ -108,12 +107,10 @@ impl Notifications {
             .table_name(&self.table)
             .set_item(Some(row))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
         let error = match sent {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
+            Ok(_) => {
                 return Ok(Put::Done);
             }
             Err(error) => error,
@@ -122,7 +119,6 @@ impl Notifications {
         else {
             return Err(Failure::new("write what was seen of a provider", error));
         };
-        capacity::record([]);
         let Some(current) = lost.item() else { return Ok(Put::Lost(Breaker::default())) };
         if Row(current).maybe_text("written_by") == Some(token) {
             return Ok(Put::Done);

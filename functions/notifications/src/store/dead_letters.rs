@@ -1,13 +1,11 @@
 //! Dead letters, newest first: of one channel or of all, of one class or of all.
 
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::Failure;
 use domain::notifications::{Channel, DeadLetter, DeadLetterFilter, DeliveryId, NotificationId};
 
 use super::rows::{self, DEAD_LISTS};
 use super::{Notifications, to_record};
 use store::accounts::Page;
-use store::capacity;
 use store::row::{Item, Row, text};
 use store::schema::{GSI2, GSI2_SK, PK};
 
@@ -100,8 +98,7 @@ impl Notifications {
                 .expression_attribute_values(":list", text(list))
                 .expression_attribute_values(":after", text(after.unwrap_or("~")))
                 .set_exclusive_start_key(start)
-                .scan_index_forward(false)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total);
+                .scan_index_forward(false);
             request = match filter.class {
                 None => request.limit(i32::try_from(limit + 1).unwrap_or(FILTERED_PAGE)),
                 Some(class) => request
@@ -114,7 +111,6 @@ impl Notifications {
                 .send()
                 .await
                 .map_err(|cause| Failure::new("list the dead letters", cause))?;
-            capacity::record(found.consumed_capacity());
             positions.extend(found.items().iter().filter_map(position));
             start = found.last_evaluated_key;
             if start.is_none() || positions.len() > limit {

@@ -1,14 +1,12 @@
 //! A user's log, newest first, and the deliveries that wait for them.
 
 use aws_sdk_dynamodb::operation::query::QueryOutput;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::Failure;
 use domain::accounts::UserId;
 use domain::notifications::{DeliveryId, Endpoint, NotificationId};
 
 use super::{NotificationRecord, Notifications, rows, to_record};
 use store::accounts::Page;
-use store::capacity;
 use store::row::{Item, Row, text};
 use store::schema::{GSI1, GSI1_SK, PK};
 
@@ -74,11 +72,9 @@ impl Notifications {
             .expression_attribute_values(":from", text(from))
             .scan_index_forward(direction == ">")
             .limit(limit)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read a user's notifications", cause))?;
-        capacity::record(found.consumed_capacity());
         Ok(found)
     }
 }

@@ -1,12 +1,10 @@
 //! Suppressed addresses, by a hash of the address.
 
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::Failure;
 use domain::notifications::{Address, Suppression, SuppressionReason};
 
 use super::{Notifications, rows};
-use store::capacity;
 use store::row::number;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,19 +31,12 @@ impl Notifications {
             .set_item(Some(row))
             .condition_expression("attribute_not_exists(pk) OR strength < :strength")
             .expression_attribute_values(":strength", number(precedence(suppression.reason)))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
         match sent {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(SuppressOutcome::Written)
-            }
+            Ok(_) => Ok(SuppressOutcome::Written),
             Err(error) => match error.as_service_error() {
-                Some(PutItemError::ConditionalCheckFailedException(_)) => {
-                    capacity::record([]);
-                    Ok(SuppressOutcome::Kept)
-                }
+                Some(PutItemError::ConditionalCheckFailedException(_)) => Ok(SuppressOutcome::Kept),
                 _ => Err(Failure::new("suppress an address", error)),
             },
         }

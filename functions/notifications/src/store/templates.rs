@@ -74,12 +74,12 @@ impl Notifications {
         ];
         let once_at = items.len();
         if let Some((request, answer)) = once {
-            items.push(self.idempotency.answered(request, answer, now)?);
+            items.push(self.idempotency.claim_with_response(request, answer, now)?);
         }
         let outcome = transact(&self.client, ACTION, items, token).await?;
         match (once, outcome.refused(once_at)) {
             (Some((request, _)), Some(current)) => {
-                Ok(PublishOutcome::Repeated(Idempotency::met(current, request)?))
+                Ok(PublishOutcome::Repeated(Idempotency::read_claim(current, request)?))
             }
             _ if matches!(outcome, Transacted::Committed) => Ok(PublishOutcome::Published),
             _ => Ok(PublishOutcome::Conflict),

@@ -100,7 +100,7 @@ impl Life {
         caller: Caller,
     ) {
         let outcome = instance.invoke(&event, invocation).await;
-        let mut after = instance.after();
+        let mut after = instance.after_response();
         // What takes no time is over before the caller can come again, so that the next request
         // meets this instance.
         if futures::poll!(after.as_mut()).is_ready() {

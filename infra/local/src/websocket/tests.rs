@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use boundary::Build;
+use boundary::FunctionFactory;
 use boundary::telemetry::Log;
 use domain::Timestamp;
 use domain::accounts::SecretHash;
@@ -42,7 +42,7 @@ impl World {
         let hash = SecretHash::of("secret").to_hex();
         options.parameters.insert("AdminKeyHash".to_owned(), hash);
         options.clock = Some(clock.clone());
-        options.functions.insert("echo".to_owned(), Build::with(echo::function));
+        options.functions.insert("echo".to_owned(), FunctionFactory::new(echo::function));
         let (sender, lines) = unbounded_channel();
         options.log = Log::new(move |line| {
             let _ = sender.send(serde_json::from_str(line).unwrap());

@@ -13,7 +13,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::dice::scatter;
+use crate::splitmix64;
 
 /// How many (datacenter, machine) pairs the layout has.
 pub const SLOTS: u16 = 1_024;
@@ -125,7 +125,7 @@ pub const fn lane_to_try(random: u64, attempt: u32) -> Lane {
         let start = below(random, LANES) as u64;
         return Lane(below(start + (attempt - RANDOM_ATTEMPTS) as u64, LANES));
     }
-    let draw = scatter(random.wrapping_add(attempt as u64));
+    let draw = splitmix64(random.wrapping_add(attempt as u64));
     if attempt < WHOLE_ATTEMPTS {
         Lane(below(draw, WHOLE_SLOTS))
     } else {

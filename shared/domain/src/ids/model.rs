@@ -14,14 +14,14 @@ mod world;
 use event::{Break, Step, Violation};
 use world::World;
 
-use crate::search::Outcome;
+use crate::model_check::Outcome;
 
-fn search(world: World) -> Outcome<Step, Violation> {
-    crate::search::search(world, World::steps, |world, step| world.after(step).map(Some))
+fn visit_all(world: World) -> Outcome<Step, Violation> {
+    crate::model_check::visit_all(world, World::steps, |world, step| world.after(step).map(Some))
 }
 
 fn assert_sound(nodes: usize, lanes: usize, claims: u8, at_least: usize) {
-    match search(World::new(nodes, lanes, claims, None)) {
+    match visit_all(World::new(nodes, lanes, claims, None)) {
         Outcome::Sound { states } => {
             println!("{nodes} nodes, {lanes} lanes, {claims} claims each: {states} states");
             assert!(states > at_least, "only {states} states: the model has become trivial");
@@ -32,7 +32,7 @@ fn assert_sound(nodes: usize, lanes: usize, claims: u8, at_least: usize) {
 
 /// Breaks one rule in a world that is otherwise known to be sound.
 fn assert_noticed(broken: Break, expected: Violation, (nodes, lanes, claims): (usize, usize, u8)) {
-    match search(World::new(nodes, lanes, claims, Some(broken))) {
+    match visit_all(World::new(nodes, lanes, claims, Some(broken))) {
         Outcome::Broken(violation, steps) => {
             println!("{broken:?}: {violation:?} after {} steps", steps.len());
             assert_eq!(violation, expected, "{broken:?} after {steps:#?}");

@@ -12,21 +12,21 @@ mod world;
 
 use world::{Break, Step, World};
 
-use crate::search::Outcome;
+use crate::model_check::Outcome;
 
 /// More units were spent than there were.
 #[derive(Debug)]
 struct TooMany;
 
-fn search(world: World) -> Outcome<Step, TooMany> {
-    crate::search::search(world, World::steps, |world, step| match world.after(step) {
+fn visit_all(world: World) -> Outcome<Step, TooMany> {
+    crate::model_check::visit_all(world, World::steps, |world, step| match world.after(step) {
         Some(next) if !next.is_sound() => Err(TooMany),
         next => Ok(next),
     })
 }
 
 fn assert_sound(world: World, at_least: usize) {
-    match search(world) {
+    match visit_all(world) {
         Outcome::Sound { states } => {
             println!("{states} states");
             assert!(states > at_least, "only {states} states: the model has become trivial");
@@ -66,7 +66,7 @@ fn dropping_any_one_rule_is_noticed() {
         (Break::RefundRepeated, World::fixed(2, Some(Break::RefundRepeated))),
         (Break::CreditKeepsHolding, World::fixed(2, Some(Break::CreditKeepsHolding))),
     ] {
-        match search(world) {
+        match visit_all(world) {
             Outcome::Broken(TooMany, steps) => {
                 println!("{broken:?}: noticed after {} steps", steps.len());
             }

@@ -5,7 +5,7 @@
 //! The search also finds what goes wrong if it is not, so that it is known to look.
 
 use crate::Timestamp;
-use crate::search::{self, search};
+use crate::model_check::{self, visit_all};
 
 use super::samples::{at, notification};
 use super::{
@@ -235,10 +235,12 @@ fn speak(next: &mut World, attempt: u32, doubt: bool, answer: Answer) -> Result<
 fn in_every_order_nothing_is_sent_twice_without_doubt_nor_after_an_opt_out() {
     for endpoint in [Endpoint::Email, Endpoint::Sms] {
         let outcome =
-            search(start(endpoint.clone()), moves, |world, step| after(SOUND, world, step));
+            visit_all(start(endpoint.clone()), moves, |world, step| after(SOUND, world, step));
         match outcome {
-            search::Outcome::Sound { states } => assert!(states > 1_000, "{endpoint:?}: {states}"),
-            search::Outcome::Broken(what, steps) => panic!("{endpoint:?}: {what}: {steps:?}"),
+            model_check::Outcome::Sound { states } => {
+                assert!(states > 1_000, "{endpoint:?}: {states}")
+            }
+            model_check::Outcome::Broken(what, steps) => panic!("{endpoint:?}: {what}: {steps:?}"),
         }
     }
 }
@@ -249,8 +251,9 @@ fn the_search_notices_a_store_that_checks_too_little() {
         (Store { checks_preferences: false, ..SOUND }, "claimed after an opt-out"),
         (Store { checks_version: false, ..SOUND }, "outcome over twice, and nothing was uncertain"),
     ] {
-        let outcome = search(start(Endpoint::Sms), moves, |world, step| after(store, world, step));
-        let search::Outcome::Broken(what, _) = outcome else { panic!("{outcome:?}") };
+        let outcome =
+            visit_all(start(Endpoint::Sms), moves, |world, step| after(store, world, step));
+        let model_check::Outcome::Broken(what, _) = outcome else { panic!("{outcome:?}") };
         assert_eq!(what, expected);
     }
 }

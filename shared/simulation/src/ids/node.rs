@@ -1,7 +1,7 @@
 //! One simulated environment: its clock, its troubles, and its generator.
 
 use super::audit::Stretch;
-use super::{Cloud, Dice, SIMULATED_LEASE_MS};
+use super::{Cloud, SIMULATED_LEASE_MS, SplitMix64};
 use domain::ids::Id;
 use domain::ids::{Fill, Generator, Pause};
 
@@ -22,9 +22,9 @@ pub(super) struct Node {
 }
 
 impl Node {
-    pub(super) fn new(dice: &mut Dice) -> Self {
+    pub(super) fn new(random: &mut SplitMix64) -> Self {
         Self {
-            skew_ms: dice.below(2 * MAX_SKEW_MS + 1),
+            skew_ms: random.below(2 * MAX_SKEW_MS + 1),
             frozen_until_ms: 0,
             stale_reading_ms: None,
             held: None,
@@ -38,14 +38,14 @@ impl Node {
         if cloud.now_ms < self.frozen_until_ms {
             return false;
         }
-        if cloud.dice.one_in(4_096) {
+        if cloud.random.one_in(4_096) {
             cloud.report.replaced += 1;
-            *self = Self::new(&mut cloud.dice);
+            *self = Self::new(&mut cloud.random);
         }
         self.disturb_clock(cloud);
         let clock_ms = cloud.now_ms + self.skew_ms - MAX_SKEW_MS;
         let reading_ms = self.stale_reading_ms.take().unwrap_or(clock_ms);
-        if cloud.dice.one_in(256) {
+        if cloud.random.one_in(256) {
             self.freeze(cloud, reading_ms);
             return false;
         }
@@ -54,9 +54,9 @@ impl Node {
     }
 
     fn disturb_clock(&mut self, cloud: &mut Cloud) {
-        match cloud.dice.below(256) {
-            0 => self.skew_ms = cloud.dice.below(2 * MAX_SKEW_MS + 1),
-            1..=4 => self.skew_ms = self.skew_ms.saturating_sub(1 + cloud.dice.below(8)),
+        match cloud.random.below(256) {
+            0 => self.skew_ms = cloud.random.below(2 * MAX_SKEW_MS + 1),
+            1..=4 => self.skew_ms = self.skew_ms.saturating_sub(1 + cloud.random.below(8)),
             _ => return,
         }
         cloud.report.clock_steps += 1;
@@ -65,9 +65,9 @@ impl Node {
     /// Half of the time the node has read its clock already and does not notice the freeze.
     fn freeze(&mut self, cloud: &mut Cloud, reading_ms: u64) {
         cloud.report.freezes += 1;
-        let longest_ms = if cloud.dice.one_in(16) { HOUR_MS } else { 2 * SIMULATED_LEASE_MS };
-        self.frozen_until_ms = cloud.now_ms + cloud.dice.below(longest_ms);
-        self.stale_reading_ms = Some(reading_ms).filter(|_| cloud.dice.one_in(2));
+        let longest_ms = if cloud.random.one_in(16) { HOUR_MS } else { 2 * SIMULATED_LEASE_MS };
+        self.frozen_until_ms = cloud.now_ms + cloud.random.below(longest_ms);
+        self.stale_reading_ms = Some(reading_ms).filter(|_| cloud.random.one_in(2));
     }
 
     /// Some nodes renew near the end of their lease; the others let it run out.
@@ -76,7 +76,7 @@ impl Node {
             return;
         };
         let ends_soon = generator.until_ms() < reading_ms + SIMULATED_LEASE_MS / 8;
-        if !ends_soon || !cloud.dice.one_in(2) {
+        if !ends_soon || !cloud.random.one_in(2) {
             return;
         }
         let request = cloud.request();
@@ -89,7 +89,7 @@ impl Node {
     }
 
     fn serve(&mut self, cloud: &mut Cloud, reading_ms: u64) -> bool {
-        let wanted = usize::try_from(1 + cloud.dice.below(cloud.largest_request)).unwrap_or(1);
+        let wanted = usize::try_from(1 + cloud.random.below(cloud.largest_request)).unwrap_or(1);
         self.ids.clear();
         if self.held.is_none() || self.fill(reading_ms, wanted) == Fill::Paused(Pause::Exhausted) {
             self.lease(cloud, reading_ms);

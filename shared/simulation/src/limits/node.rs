@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Plan;
 use super::cloud::Cloud;
-use crate::dice::Dice;
+use domain::SplitMix64;
 use domain::limits::ledger::{Claim, Ledger, Outcome, Refund, Reserved, Step, Task};
 use domain::limits::quota::Quota;
 use domain::limits::rule::Rule;
@@ -44,25 +44,25 @@ struct Call {
 }
 
 impl Node {
-    pub(super) fn new(plan: &Plan, dice: &mut Dice) -> Self {
-        let seed = dice.roll();
+    pub(super) fn new(plan: &Plan, random: &mut SplitMix64) -> Self {
+        let seed = random.next();
         let mut node = Self {
             ledger: Ledger::new(seed, 8_192),
             queue: VecDeque::new(),
             ends_ms: i64::MAX,
-            lot: dice.roll(),
+            lot: random.next(),
             quota: plan.quota,
             call: None,
             rounds: 0,
         };
-        node.begin(super::START_MS, plan, dice);
+        node.begin(super::START_MS, plan, random);
         node
     }
 
     /// Begins to live now.
-    pub(super) fn begin(&mut self, now_ms: i64, plan: &Plan, dice: &mut Dice) {
+    pub(super) fn begin(&mut self, now_ms: i64, plan: &Plan, random: &mut SplitMix64) {
         if plan.life_ms > 0 {
-            let life = dice.below(plan.life_ms.unsigned_abs() * 2);
+            let life = random.below(plan.life_ms.unsigned_abs() * 2);
             self.ends_ms = now_ms + 1 + i64::try_from(life).unwrap_or(0);
         }
     }
@@ -73,7 +73,7 @@ impl Node {
         rule: &Arc<Rule>,
         names: &[String],
         cloud: &mut Cloud,
-        dice: &mut Dice,
+        random: &mut SplitMix64,
         now_ms: i64,
         admitted: &mut Vec<(usize, i64)>,
     ) {
@@ -100,7 +100,7 @@ impl Node {
                 continue;
             };
             self.rounds += 1;
-            self.call = Some(self.send(key, task, reserved, cloud, dice, now_ms));
+            self.call = Some(self.send(key, task, reserved, cloud, random, now_ms));
             break;
         }
         if cloud.is_cut_off(self.lot) {
@@ -164,13 +164,13 @@ impl Node {
         task: Task,
         reserved: Option<Reserved>,
         cloud: &Cloud,
-        dice: &mut Dice,
+        random: &mut SplitMix64,
         now_ms: i64,
     ) -> Call {
-        let takes_ms = CALL_MS.0 + i64::try_from(dice.below(CALL_MS.1)).unwrap_or(0);
+        let takes_ms = CALL_MS.0 + i64::try_from(random.below(CALL_MS.1)).unwrap_or(0);
         let unheard = cloud.is_cut_off(self.lot);
-        // Of two that nobody hears of, one is committed.
-        let arrives = !unheard || dice.one_in(2);
+        // Of two whose answer is lost, one is committed.
+        let arrives = !unheard || random.one_in(2);
         Call {
             key,
             task,

@@ -101,7 +101,7 @@ fn a_hot_key_costs_a_row_few_writes() {
     }
 }
 
-/// What the auditor is for: it has to notice units that nobody debited.
+/// What the auditor is for: it has to notice units that no node debited.
 #[test]
 fn the_auditor_notices_a_unit_too_many() {
     for algorithm in Algorithm::ALL {

@@ -1,7 +1,9 @@
 //! What is simulated, and what came of it.
 
+/// What to simulate.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
+    /// The provider's rate.
     pub per_second: u32,
     /// Workers of each class, the most urgent first.
     pub workers: [usize; 3],
@@ -13,7 +15,9 @@ pub struct Plan {
     pub batch: u32,
     /// What a call to the store takes at most: milliseconds.
     pub call_ms: i64,
+    /// For how long.
     pub run_ms: i64,
+    /// Decides everything that is random.
     pub seed: u64,
 }
 
@@ -35,6 +39,7 @@ impl Plan {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Report {
+    /// Messages sent, by class.
     pub sent: [usize; 3],
     /// What 99 of 100 messages waited less than, by class, those that still wait included: milliseconds.
     /// What waited from the start does not count.
@@ -45,6 +50,6 @@ pub struct Report {
     pub writes: usize,
     /// Writes that came too late for what was left.
     pub refused: usize,
-    /// Slots that were not used in time.
+    /// Slots that no worker used in time.
     pub lost: usize,
 }

@@ -5,13 +5,18 @@ use std::collections::VecDeque;
 use domain::notifications::Priority;
 use domain::notifications::rate::{Lease, SlotCounters, Slots};
 
+/// What a worker is at.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Stage {
+    /// It looks for messages.
     Idle,
     /// Its question for the row arrives.
     Reads,
+    /// It knows the row.
     Decides(SlotCounters),
+    /// Its write arrives.
     Writes(Lease),
+    /// It has slots.
     Sends(Slots),
 }
 

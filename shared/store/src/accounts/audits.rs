@@ -1,11 +1,10 @@
 //! The audit trail, which is also the outbox of account events.
 
-use aws_sdk_dynamodb::types::{Put, ReturnConsumedCapacity, TransactWriteItem};
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use domain::Failure;
 use domain::accounts::{Audit, UserId};
 
 use super::{Accounts, Page, rows};
-use crate::capacity;
 use crate::row::{key, text};
 use crate::schema::{GSI1, GSI1_PK, GSI1_SK};
 use crate::transaction::put;
@@ -40,11 +39,9 @@ impl Accounts {
             .set_exclusive_start_key(after.map(|id| key(&pk, &rows::audit_sk(id))))
             .scan_index_forward(false)
             .limit(limit)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read the audit trail", cause))?;
-        capacity::record(found.consumed_capacity());
         let items = found.items().iter().map(rows::read_audit).collect::<Result<Vec<_>, _>>()?;
         let next = found
             .last_evaluated_key()
@@ -64,28 +61,23 @@ impl Accounts {
             .expression_attribute_values(":unpublished", text(rows::UNPUBLISHED))
             .expression_attribute_values(":before", text(before))
             .limit(limit)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("list unpublished changes", cause))?;
-        capacity::record(found.consumed_capacity());
         found.items().iter().map(rows::read_audit).collect()
     }
 
     /// Takes a change out of the outbox; repeating it changes nothing.
     pub async fn mark_published(&self, audit: &Audit) -> Result<(), Failure> {
-        let done = self
-            .client
+        self.client
             .update_item()
             .table_name(&self.table)
             .set_key(Some(key(&rows::user_pk(&audit.user_id), &rows::audit_sk(&audit.audit_id))))
             .update_expression(format!("REMOVE {GSI1_PK}, {GSI1_SK}"))
             .condition_expression("attribute_exists(pk)")
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("mark a change as published", cause))?;
-        capacity::record(done.consumed_capacity());
         Ok(())
     }
 }

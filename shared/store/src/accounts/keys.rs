@@ -1,16 +1,14 @@
 //! API keys: looked up by id alone, listed by account, revoked for ever.
 
-use aws_sdk_dynamodb::operation::update_item::UpdateItemOutput;
-use aws_sdk_dynamodb::types::{ConditionCheck, Put, ReturnConsumedCapacity, Update};
+use aws_sdk_dynamodb::types::{ConditionCheck, Put, Update};
 use domain::accounts::{Audit, Key, KeyId, UserId};
 use domain::{Failure, Timestamp};
 
 use super::{Accounts, Page, rows};
-use crate::capacity;
 use crate::idempotency::{StoredResponse, Ticket};
+use crate::ignore_lost_condition;
 use crate::row::{instant, number, text};
 use crate::schema::{GSI1, GSI1_PK, GSI1_SK};
-use crate::settle::settle;
 use crate::transaction::{Transacted, check, put, transact, update};
 
 /// Revoked keys are shown for this long before their rows go.
@@ -85,11 +83,9 @@ impl Accounts {
             .table_name(&self.table)
             .set_key(Some(rows::key_key(key_id)))
             .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read the key", cause))?;
-        capacity::record(found.consumed_capacity());
         found.item().map(rows::read_key).transpose()
     }
 
@@ -115,11 +111,9 @@ impl Accounts {
             .expression_attribute_values(":keys", text(rows::keys_of(user_id)))
             .set_exclusive_start_key(start)
             .limit(limit)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("list the keys", cause))?;
-        capacity::record(found.consumed_capacity());
         let items = found.items().iter().map(rows::read_key).collect::<Result<Vec<_>, _>>()?;
         let next = found.last_evaluated_key().and_then(|_| items.last()).map(rows::key_order);
         Ok(Page { items, next })
@@ -176,10 +170,9 @@ impl Accounts {
                  (attribute_not_exists(last_used_at) OR last_used_at < :hour)",
             )
             .expression_attribute_values(":hour", instant(hour))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("note a key's use", sent, UpdateItemOutput::consumed_capacity)
+        ignore_lost_condition("note a key's use", sent)
     }
 
     /// Marks a key as revoked because its account began `epoch`, at `at`; changes nothing when it is
@@ -200,9 +193,8 @@ impl Accounts {
             .expression_attribute_values(":epoch", number(epoch))
             .expression_attribute_values(":at", instant(at))
             .expression_attribute_values(":later", number(at.as_second() + REVOKED_KEPT_SECONDS))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("retire a key", sent, UpdateItemOutput::consumed_capacity)
+        ignore_lost_condition("retire a key", sent)
     }
 }

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{
-    AttributeValue, ReturnConsumedCapacity, ReturnValue, ReturnValuesOnConditionCheckFailure,
-    TransactWriteItem, Update,
+    AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
 use domain::limits::Quota;
 use domain::limits::counter::{Change, Field, Guard, Is, Row, Write};
@@ -14,7 +13,6 @@ use domain::{Failure, Timestamp, hex};
 use sha2::{Digest, Sha256};
 
 use super::Limits;
-use crate::capacity;
 use crate::row::{self, Item, bytes, key, number};
 use crate::schema::EXPIRES;
 use crate::transaction::{Transacted, transact_once, update};
@@ -61,23 +59,15 @@ impl Limits {
             .set_expression_attribute_values(Some(said.values))
             .return_values(ReturnValue::AllNew)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
         match sent {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(Outcome::Committed(done.attributes().map(read).unwrap_or_default()))
-            }
+            Ok(done) => Ok(Outcome::Committed(done.attributes().map(read).unwrap_or_default())),
             Err(error) => match error.as_service_error() {
                 Some(UpdateItemError::ConditionalCheckFailedException(lost)) => {
-                    capacity::record([]);
                     Ok(Outcome::Refused(lost.item().map(read)))
                 }
-                Some(UpdateItemError::TransactionConflictException(_)) => {
-                    capacity::record([]);
-                    Ok(Outcome::Skipped)
-                }
+                Some(UpdateItemError::TransactionConflictException(_)) => Ok(Outcome::Skipped),
                 _ => Err(Failure::new(ACTION, error)),
             },
         }
@@ -107,11 +97,9 @@ impl Limits {
             .get_item()
             .table_name(&self.table)
             .set_key(Some(key(&at.pk, "row")))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|error| Failure::new("read a shared counter", error))?;
-        capacity::record(found.consumed_capacity());
         Ok(found.item().map(read))
     }
 

@@ -3,11 +3,10 @@
 //! A change and the number that tells nodes of it are one transaction, so no node can see the number
 //! and miss the change. Nodes read the number strongly consistent, and the documents after it.
 
-use aws_sdk_dynamodb::types::{Delete, Put, ReturnConsumedCapacity, Update};
+use aws_sdk_dynamodb::types::{Delete, Put, Update};
 use domain::{Failure, Timestamp};
 
 use super::Limits;
-use crate::capacity;
 use crate::row::{Builder, Item, Row, instant, key, number, text};
 use crate::schema::EXPIRES;
 use crate::transaction::{Transacted, delete, put, transact, update};
@@ -83,11 +82,9 @@ impl Limits {
             .table_name(&self.table)
             .set_key(Some(key("config", "version")))
             .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|error| Failure::new("read the version of the rules", error))?;
-        capacity::record(found.consumed_capacity());
         let item = found.item().cloned().unwrap_or_default();
         Ok(Versions {
             rules: Row(&item).maybe_number("rules").unwrap_or(0),
@@ -108,11 +105,9 @@ impl Limits {
                 .expression_attribute_values(":pk", text(part.pk()))
                 .consistent_read(true)
                 .set_exclusive_start_key(start)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
                 .send()
                 .await
                 .map_err(|error| Failure::new("read the rules", error))?;
-            capacity::record(page.consumed_capacity());
             for item in page.items() {
                 documents.push(read(item)?);
             }
@@ -130,11 +125,9 @@ impl Limits {
             .table_name(&self.table)
             .set_key(Some(key(part.pk(), id)))
             .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|error| Failure::new("read a rule", error))?;
-        capacity::record(found.consumed_capacity());
         found.item().map(read).transpose()
     }
 

@@ -2,14 +2,12 @@
 //!
 //! Reports are added up. One that is committed and then repeated counts twice, which nobody minds.
 
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::limits::history::Report;
 use domain::limits::rule::Dimension;
 use domain::{Failure, Timestamp};
 use sha2::{Digest, Sha256};
 
 use super::Limits;
-use crate::capacity;
 use crate::row::{Item, Row, broken, key, number, text};
 use crate::schema::EXPIRES;
 
@@ -24,8 +22,7 @@ impl Limits {
         let (hour, minute) = (report.minute.div_euclid(60), report.minute.rem_euclid(60));
         let name = format!("{}#{}#{}", report.dimension.name(), report.resource, report.entity);
         let partition = Sha256::digest(name.as_bytes())[0] % PARTITIONS;
-        let done = self
-            .client
+        self.client
             .update_item()
             .table_name(&self.table)
             .set_key(Some(key(&pk(hour, partition), &name)))
@@ -48,11 +45,9 @@ impl Limits {
             .expression_attribute_values(":entity", text(&report.entity))
             .expression_attribute_values(":hour", number(hour))
             .expression_attribute_values(":expires", number((hour + 3) * HOUR_SECONDS))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|error| Failure::new("report what was asked", error))?;
-        capacity::record(done.consumed_capacity());
         Ok(())
     }
 
@@ -78,11 +73,9 @@ impl Limits {
                 .key_condition_expression("pk = :pk")
                 .expression_attribute_values(":pk", text(pk))
                 .set_exclusive_start_key(start)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
                 .send()
                 .await
                 .map_err(|error| Failure::new("read what was asked", error))?;
-            capacity::record(page.consumed_capacity());
             for item in page.items() {
                 read(item, reports)?;
             }

@@ -128,7 +128,7 @@ async fn a_key_that_is_in_flight_is_a_conflict_with_a_time_to_wait() {
         caller: "root",
         operation: "sendNotification",
         key: "slow",
-        fingerprint: boundary::idempotency::digest(ALL, text.as_bytes()),
+        fingerprint: boundary::idempotency::fingerprint(ALL, text.as_bytes()),
         claimant: "other",
         deadline: domain::Timestamp::from_second(now.as_second() + 20).unwrap(),
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use boundary::http::{Path, Problem, Segment};
 use boundary::limits::configuration::override_document;
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use domain::limits::subject::canonical;
 use domain::limits::{Dimension, Rejected};
 use http::request::Parts;
@@ -71,12 +71,12 @@ impl FromRequestParts<Arc<App>> for Place {
     }
 }
 
-impl DescribeArgument for Place {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for Place {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<DimensionPath>::describe(entry, schemas);
         Path::<EntityPath>::describe(entry, schemas);
         Path::<RulePath>::describe(entry, schemas);
-        entry.refuses(&[404, 422]);
+        entry.errors(&[404, 422]);
     }
 }
 

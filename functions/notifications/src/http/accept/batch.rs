@@ -2,15 +2,15 @@
 
 use crate::store::{AcceptOutcome, Acceptance, Recipient};
 use boundary::http::{Accepted as Taken, Call, Problem, Repeatable};
-use boundary::idempotency;
-use boundary::telemetry::{Unit, measure, measure_of};
+use boundary::idempotency::{self, RequestKey};
+use boundary::telemetry::{Unit, measure, measure_by};
 use domain::accounts::UserId;
 use domain::hex;
 use domain::notifications::{Delivery, NotificationId, Submission};
 use futures::{StreamExt, TryStreamExt, stream};
 use store::idempotency::Claim;
 
-use super::{AcceptedOne, AcceptedView, Answer, Key, Receipt, idempotent_request};
+use super::{AcceptedOne, AcceptedView, Answer, Receipt, idempotent_request};
 use crate::http::plan::{PlannedNotification, ResolvedContent};
 use crate::http::state::App;
 use crate::http::view::overall_status;
@@ -27,7 +27,11 @@ pub(super) struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    pub(super) async fn one(&self, user: &UserId, key: Option<&Key>) -> Result<Answer, Problem> {
+    pub(super) async fn one(
+        &self,
+        user: &UserId,
+        key: Option<&RequestKey>,
+    ) -> Result<Answer, Problem> {
         let Self { app, call, caller, .. } = self;
         let recipient = app.notifications.recipient(user).await?;
         let id = NotificationId::new(call.now, app.entropy.bytes());
@@ -39,7 +43,7 @@ impl Batch<'_> {
         let request = request.as_ref().map(|request| (request, answer.stored()));
         match app.notifications.accept(wanted, request, call.now, &app.entropy.token()).await? {
             AcceptOutcome::Repeated(claim) => {
-                idempotency::met(claim, call.now).map(Repeatable::again)
+                idempotency::replay(claim, call.now).map(Repeatable::again)
             }
             AcceptOutcome::Created | AcceptOutcome::Existing => {
                 count(&self.submission, 1);
@@ -49,7 +53,7 @@ impl Batch<'_> {
         }
     }
 
-    pub(super) async fn many(&self, key: Option<&Key>) -> Result<Answer, Problem> {
+    pub(super) async fn many(&self, key: Option<&RequestKey>) -> Result<Answer, Problem> {
         let Some(key) = key else { return self.write(None).await };
         let Self { app, call, caller, .. } = self;
         let once_store = app.notifications.idempotency();
@@ -58,16 +62,16 @@ impl Batch<'_> {
         let ticket = match once_store.claim(&claim, call.now).await? {
             Claim::Won(ticket) => ticket,
             before @ (Claim::Answered(_) | Claim::Running(_) | Claim::Mismatch) => {
-                return idempotency::met(before, call.now).map(Repeatable::again);
+                return idempotency::replay(before, call.now).map(Repeatable::again);
             }
         };
         let written = self.write(Some(key)).await;
-        let answer = idempotency::settle(once_store, Some(&ticket), written).await?;
-        once_store.keep(&ticket, answer.stored(), &app.entropy.token()).await?;
+        let answer = idempotency::release_if_refused(once_store, Some(&ticket), written).await?;
+        once_store.store_response(&ticket, answer.stored(), &app.entropy.token()).await?;
         Ok(answer)
     }
 
-    async fn write(&self, key: Option<&Key>) -> Result<Answer, Problem> {
+    async fn write(&self, key: Option<&RequestKey>) -> Result<Answer, Problem> {
         let Self { app, call, caller, .. } = self;
         let plan = |user: &UserId| {
             // Another body under a key that was forgotten is another call.
@@ -123,5 +127,5 @@ fn count(submission: &Submission, accepted: usize) {
     let accepted = u32::try_from(accepted).unwrap_or(u32::MAX);
     measure("NotificationsAccepted", Unit::Count, accepted.into());
     let dimensions = vec![("Priority", submission.priority.name().to_owned())];
-    measure_of("NotificationsAccepted", Unit::Count, accepted.into(), dimensions);
+    measure_by("NotificationsAccepted", Unit::Count, accepted.into(), dimensions);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use boundary::http::{Call, Problem, parse_json};
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use domain::Timestamp;
 use domain::notifications::{Callback, CallbackKind};
 use http::request::Parts;
@@ -77,15 +77,15 @@ impl FromRequestParts<Arc<App>> for ProviderEvents {
         }
         let events: Vec<Callback> = parse_json(body)?;
         if !(1..=MOST).contains(&events.len()) {
-            return Err(Problem::unfit("", "The body must be a list of 1 to 500 events."));
+            return Err(Problem::invalid_field("", "The body must be a list of 1 to 500 events."));
         }
         Ok(Self(events.into_iter().map(Some).collect()))
     }
 }
 
-impl DescribeArgument for ProviderEvents {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        entry.takes_body(true, schemas.subschema_for::<Vec<ProviderEventSchema>>());
+impl DescribeExtractor for ProviderEvents {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        entry.request_body(true, schemas.subschema_for::<Vec<ProviderEventSchema>>());
     }
 }
 

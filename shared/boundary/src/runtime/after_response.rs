@@ -1,7 +1,7 @@
-//! The hook between an answer and the next event.
+//! The hook between a response and the next event.
 //!
-//! A layer on the runtime wraps the posting of the answer, so what follows it runs when the caller
-//! has the answer and before the runtime asks for the next event, which is when Lambda freezes the
+//! A layer on the runtime wraps the posting of the response, so what follows it runs when the caller
+//! has the response and before the runtime asks for the next event, which is when Lambda freezes the
 //! environment. It costs no call to the runtime API. See docs/adr/0007-after-the-answer.md.
 
 use std::future::Future;
@@ -13,30 +13,30 @@ use lambda_runtime::{Error, LambdaInvocation};
 
 use crate::Function;
 
-/// Puts a function's work after each answer.
-pub(super) struct AfterAnswer<F>(F);
+/// Runs a function's [`Function::after_response`] after each response.
+pub(super) struct AfterResponse<F>(F);
 
-impl<F: Function + Clone + 'static> AfterAnswer<F> {
-    pub(super) fn of(function: &F) -> Self {
+impl<F: Function + Clone + 'static> AfterResponse<F> {
+    pub(super) fn new(function: &F) -> Self {
         Self(function.clone())
     }
 }
 
-impl<F: Clone, Inner> Layer<Inner> for AfterAnswer<F> {
-    type Service = Posting<F, Inner>;
+impl<F: Clone, Inner> Layer<Inner> for AfterResponse<F> {
+    type Service = PostThenRun<F, Inner>;
 
     fn layer(&self, inner: Inner) -> Self::Service {
-        Posting { function: self.0.clone(), inner }
+        PostThenRun { function: self.0.clone(), inner }
     }
 }
 
-/// Answers and posts with `inner`, then does the rest.
-pub(super) struct Posting<F, Inner> {
+/// Handles the event and posts the response with `inner`, then runs what is left to do.
+pub(super) struct PostThenRun<F, Inner> {
     function: F,
     inner: Inner,
 }
 
-impl<F, Inner> Service<LambdaInvocation> for Posting<F, Inner>
+impl<F, Inner> Service<LambdaInvocation> for PostThenRun<F, Inner>
 where
     F: Function + Clone + 'static,
     Inner: Service<LambdaInvocation, Response = (), Error = Error>,
@@ -55,7 +55,7 @@ where
         let function = self.function.clone();
         Box::pin(async move {
             let posted = posted.await;
-            function.after().await;
+            function.after_response().await;
             posted
         })
     }

@@ -1,10 +1,10 @@
-//! An exhaustive search: every state that a small world can get into, nearest first.
+//! A model checker: visits every state that a small world can reach, breadth first.
 
 use std::collections::HashSet;
 use std::hash::Hash;
 use std::rc::Rc;
 
-/// How a search ended.
+/// The result of a check.
 #[derive(Debug)]
 pub(crate) enum Outcome<Step, Violation> {
     /// Every reachable state was visited and is fine.
@@ -16,9 +16,9 @@ pub(crate) enum Outcome<Step, Violation> {
     Broken(Violation, Vec<Step>),
 }
 
-/// Visits every state that can be reached from `start`: `steps` says what may happen in one, and
-/// `after` what that leads to, if anything.
-pub(crate) fn search<World: Eq + Hash, Step: Copy, Violation>(
+/// Visits every state that can be reached from `start`: `steps` lists what may happen in one, and
+/// `after` returns the state that it leads to, if any.
+pub(crate) fn visit_all<World: Eq + Hash, Step: Copy, Violation>(
     start: World,
     steps: impl Fn(&World) -> Vec<Step>,
     after: impl Fn(&World, Step) -> Result<Option<World>, Violation>,

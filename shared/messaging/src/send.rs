@@ -1,4 +1,4 @@
-//! What all senders share: one message on a queue, with the trace it belongs to, and the parts of many.
+//! What all senders share: one message on a queue with its trace, and the parts of a batch.
 
 use aws_sdk_sqs::types::MessageAttributeValue;
 use domain::Failure;
@@ -6,7 +6,7 @@ use domain::Failure;
 use crate::TRACEPARENT;
 
 /// Messages in one call.
-pub(crate) const BATCH: usize = 10;
+pub(crate) const MAX_BATCH: usize = 10;
 
 /// Sends `body`, if it could be written; it arrives `delay` seconds later at the earliest.
 pub(crate) async fn send(
@@ -35,15 +35,14 @@ pub(crate) async fn send(
     Ok(())
 }
 
-/// What fair queues tell people apart by. A name that can't be a group's shares a queue like anybody
-/// without one.
-pub(crate) fn group(name: &str) -> Option<String> {
+/// The message group of a fair queue (a user). A name that is no valid `MessageGroupId` has no group.
+pub(crate) fn group_id(name: &str) -> Option<String> {
     let fits = (1..=128).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_graphic());
     fits.then(|| name.to_owned())
 }
 
-/// A batch is taken or refused message by message; one that is refused fails the call.
-pub(crate) fn all_taken<'a>(
+/// SQS accepts or refuses a batch message by message; one that is refused fails the call.
+pub(crate) fn reject_failed<'a>(
     mut failed: impl Iterator<Item = &'a str>,
     action: &'static str,
 ) -> Result<(), Failure> {
@@ -53,10 +52,10 @@ pub(crate) fn all_taken<'a>(
     }
 }
 
-/// What kept a message from being written.
-pub(crate) struct Unbuilt(Box<dyn std::error::Error + Send + Sync>);
+/// Why a message could not be built.
+pub(crate) struct BuildError(Box<dyn std::error::Error + Send + Sync>);
 
-impl Unbuilt {
+impl BuildError {
     pub(crate) fn new(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self(cause.into())
     }
@@ -79,8 +78,8 @@ mod tests {
             ("zoë", false),
             ("", false),
         ] {
-            assert_eq!(group(name).is_some(), fits, "{name}");
+            assert_eq!(group_id(name).is_some(), fits, "{name}");
         }
-        assert_eq!(group(&"x".repeat(129)), None);
+        assert_eq!(group_id(&"x".repeat(129)), None);
     }
 }

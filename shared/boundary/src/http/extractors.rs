@@ -1,5 +1,5 @@
-//! The arguments that handlers take. Each reads one thing, refuses it in the caller's words, and says for the
-//! document what it means.
+//! The arguments of handlers (axum's extractors). Each reads one thing or rejects the request, and describes
+//! itself for the OpenAPI document.
 //!
 //! Arguments are read in the order in which the handler names them, and the first one that refuses is the
 //! answer. The body is in memory before a handler runs, so it may be named before the path.
@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 
 use super::call::{parse_query, read_object};
 use super::{Call, Problem};
-use crate::openapi::{DescribeArgument, Entry};
+use crate::openapi::{DescribeExtractor, OperationEntry};
 
 impl<S: Send + Sync> FromRequestParts<S> for Call {
     type Rejection = Problem;
@@ -27,19 +27,19 @@ impl<S: Send + Sync> FromRequestParts<S> for Call {
     }
 }
 
-impl DescribeArgument for Call {}
-impl DescribeArgument for HeaderMap {}
-impl<S> DescribeArgument for State<S> {}
+impl DescribeExtractor for Call {}
+impl DescribeExtractor for HeaderMap {}
+impl<S> DescribeExtractor for State<S> {}
 
-/// An argument that refuses only where the handler asks for it: after the request's key is claimed, or after
-/// something that is not there was not found.
-impl<A: DescribeArgument> DescribeArgument for Result<A, Problem> {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+/// An argument that the handler rejects later: after the request's key is claimed, or after the 404 of the thing
+/// in the path.
+impl<A: DescribeExtractor> DescribeExtractor for Result<A, Problem> {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         A::describe(entry, schemas);
     }
 }
 
-/// Who calls. `Option<Caller>` where an operation is open to anyone.
+/// The authenticated caller. `Option<Caller>` where an operation is open to anyone.
 #[derive(Debug, Clone)]
 pub struct Caller(pub Arc<Principal>);
 
@@ -69,8 +69,8 @@ impl<S: Send + Sync> OptionalFromRequestParts<S> for Caller {
     }
 }
 
-impl DescribeArgument for Caller {}
-impl DescribeArgument for Option<Caller> {}
+impl DescribeExtractor for Caller {}
+impl DescribeExtractor for Option<Caller> {}
 
 /// A body in JSON, and an answer in JSON. As an argument: 400 if it is no JSON, 422 naming the field if it has
 /// another shape; `Option<Json<T>>` where it may be left out.
@@ -95,15 +95,15 @@ impl<T: DeserializeOwned, S: Send + Sync> OptionalFromRequestParts<S> for Json<T
     }
 }
 
-impl<T: JsonSchema> DescribeArgument for Json<T> {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        entry.takes_body(true, schemas.subschema_for::<T>());
+impl<T: JsonSchema> DescribeExtractor for Json<T> {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        entry.request_body(true, schemas.subschema_for::<T>());
     }
 }
 
-impl<T: JsonSchema> DescribeArgument for Option<Json<T>> {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        entry.takes_body(false, schemas.subschema_for::<T>());
+impl<T: JsonSchema> DescribeExtractor for Option<Json<T>> {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        entry.request_body(false, schemas.subschema_for::<T>());
     }
 }
 
@@ -119,13 +119,13 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     }
 }
 
-impl<T: JsonSchema> DescribeArgument for Query<T> {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        entry.takes_query(schemas.subschema_for::<T>(), schemas);
+impl<T: JsonSchema> DescribeExtractor for Query<T> {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        entry.query_parameters(schemas.subschema_for::<T>(), schemas);
     }
 }
 
-/// What a part of the path names. A system implements it for a marker of its own.
+/// What a parameter in the path names. A system implements it for a marker type of its own.
 pub trait Segment {
     /// What it is read as.
     type Value;
@@ -138,7 +138,7 @@ pub trait Segment {
     fn parse(text: &str) -> Result<Self::Value, Problem>;
 }
 
-/// A part of the path.
+/// A parameter in the path.
 pub struct Path<G: Segment>(pub G::Value);
 
 impl<G: Segment<Value: fmt::Debug>> fmt::Debug for Path<G> {
@@ -158,9 +158,9 @@ impl<G: Segment, S: Send + Sync> FromRequestParts<S> for Path<G> {
     }
 }
 
-impl<G: Segment> DescribeArgument for Path<G> {
-    fn describe(entry: &mut Entry, _: &mut SchemaGenerator) {
-        entry.takes_segment(G::NAME, G::MEANING);
+impl<G: Segment> DescribeExtractor for Path<G> {
+    fn describe(entry: &mut OperationEntry, _: &mut SchemaGenerator) {
+        entry.path_parameter(G::NAME, G::MEANING);
     }
 }
 
@@ -182,11 +182,11 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
     }
 }
 
-impl DescribeArgument for IdempotencyKey {
-    fn describe(entry: &mut Entry, _: &mut SchemaGenerator) {
+impl DescribeExtractor for IdempotencyKey {
+    fn describe(entry: &mut OperationEntry, _: &mut SchemaGenerator) {
         let meaning = "A repeat with the same key and body within 24 hours gets the first answer.";
-        entry.takes_header("Idempotency-Key", meaning, false);
-        entry.refuses(&[409, 422]);
+        entry.header_parameter("Idempotency-Key", meaning, false);
+        entry.errors(&[409, 422]);
     }
 }
 
@@ -200,7 +200,7 @@ impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let version = <Self as OptionalFromRequestParts<S>>::from_request_parts(parts, state);
-        version.await?.ok_or_else(Problem::needs_version)
+        version.await?.ok_or_else(Problem::version_required)
     }
 }
 
@@ -212,21 +212,21 @@ impl<S: Send + Sync> OptionalFromRequestParts<S> for IfMatch {
         let text = value.to_str().unwrap_or_default().trim();
         let version = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         let version = version.and_then(|text| text.parse().ok());
-        version.map(|version| Some(Self(version))).ok_or_else(Problem::moved)
+        version.map(|version| Some(Self(version))).ok_or_else(Problem::version_mismatch)
     }
 }
 
-impl DescribeArgument for IfMatch {
-    fn describe(entry: &mut Entry, _: &mut SchemaGenerator) {
-        entry.takes_header("If-Match", "The `ETag` of the version you read.", true);
-        entry.refuses(&[412, 428]);
+impl DescribeExtractor for IfMatch {
+    fn describe(entry: &mut OperationEntry, _: &mut SchemaGenerator) {
+        entry.header_parameter("If-Match", "The `ETag` of the version you read.", true);
+        entry.errors(&[412, 428]);
     }
 }
 
-impl DescribeArgument for Option<IfMatch> {
-    fn describe(entry: &mut Entry, _: &mut SchemaGenerator) {
+impl DescribeExtractor for Option<IfMatch> {
+    fn describe(entry: &mut OperationEntry, _: &mut SchemaGenerator) {
         let meaning = "The `ETag` of the version you read; any version if left out.";
-        entry.takes_header("If-Match", meaning, false);
-        entry.refuses(&[412]);
+        entry.header_parameter("If-Match", meaning, false);
+        entry.errors(&[412]);
     }
 }

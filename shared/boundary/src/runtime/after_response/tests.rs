@@ -28,7 +28,7 @@ async fn the_rest_follows_the_posting_also_of_an_answer_that_could_not_be_posted
         Arc::clone(&seen),
         |_, _| EdgeReply::Ready(EdgeResponse::new(204)),
         |seen: &Seen, moment| {
-            assert_eq!(moment, Phase::AfterAnswer);
+            assert_eq!(moment, Phase::AfterResponse);
             seen.lock().unwrap().push("after");
             Box::pin(std::future::ready(()))
         },
@@ -43,7 +43,7 @@ async fn the_rest_follows_the_posting_also_of_an_answer_that_could_not_be_posted
                 if posts { Ok(()) } else { Err(Error::from("refused")) }
             }
         });
-        let mut service = AfterAnswer::of(&edge).layer(inner);
+        let mut service = AfterResponse::new(&edge).layer(inner);
         assert_eq!(service.call(invocation()).await.is_ok(), posts);
         assert_eq!(std::mem::take(&mut *seen.lock().unwrap()), ["posted", "after"]);
     }

@@ -1,4 +1,4 @@
-//! What handlers answer with. Each says for the document what it is; a [`Problem`] is what went wrong.
+//! The responses of handlers. Each describes itself for the OpenAPI document; a [`Problem`] is what went wrong.
 
 use std::marker::PhantomData;
 
@@ -10,20 +10,20 @@ use serde::Serialize;
 use store::idempotency::StoredResponse;
 
 use super::{Json, Problem};
-use crate::openapi::{DescribeAnswer, Entry};
+use crate::openapi::{DescribeResponse, OperationEntry};
 
-/// An answer that can be kept, so that a repeat of the request gets it again.
+/// A response that can be stored, so that a repeat of the request gets it again.
 pub trait Storable {
-    /// Its status, body and the headers that mean something to the caller.
+    /// Its status, its body, `Location` and `ETag`.
     fn stored(&self) -> StoredResponse;
 }
 
-fn rendered(kept: StoredResponse) -> Response {
-    let mut response = Response::new(Body::from(kept.body));
-    *response.status_mut() = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::OK);
+fn render(stored: StoredResponse) -> Response {
+    let mut response = Response::new(Body::from(stored.body));
+    *response.status_mut() = StatusCode::from_u16(stored.status).unwrap_or(StatusCode::OK);
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
-    for (name, value) in [(header::LOCATION, kept.location), (header::ETAG, kept.etag)] {
+    for (name, value) in [(header::LOCATION, stored.location), (header::ETAG, stored.etag)] {
         // Anything a header can't hold is left out.
         if let Some(Ok(value)) = value.map(HeaderValue::try_from) {
             response.headers_mut().insert(name, value);
@@ -45,13 +45,13 @@ impl<T: Serialize> Storable for Json<T> {
 
 impl<T: Serialize> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
-        rendered(self.stored())
+        render(self.stored())
     }
 }
 
-impl<T: JsonSchema> DescribeAnswer for Json<T> {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        entry.answers(200, Some(schemas.subschema_for::<T>()));
+impl<T: JsonSchema> DescribeResponse for Json<T> {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        entry.response(200, Some(schemas.subschema_for::<T>()));
     }
 }
 
@@ -75,13 +75,13 @@ impl<T: Serialize> Storable for Created<T> {
 
 impl<T: Serialize> IntoResponse for Created<T> {
     fn into_response(self) -> Response {
-        rendered(self.stored())
+        render(self.stored())
     }
 }
 
-impl<T: JsonSchema> DescribeAnswer for Created<T> {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        entry.answers(201, Some(schemas.subschema_for::<T>()));
+impl<T: JsonSchema> DescribeResponse for Created<T> {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        entry.response(201, Some(schemas.subschema_for::<T>()));
     }
 }
 
@@ -102,14 +102,14 @@ impl<T: Serialize> Storable for Upserted<T> {
 
 impl<T: Serialize> IntoResponse for Upserted<T> {
     fn into_response(self) -> Response {
-        rendered(self.stored())
+        render(self.stored())
     }
 }
 
-impl<T: JsonSchema> DescribeAnswer for Upserted<T> {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        entry.answers(200, Some(schemas.subschema_for::<T>()));
-        entry.answers(201, Some(schemas.subschema_for::<T>()));
+impl<T: JsonSchema> DescribeResponse for Upserted<T> {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        entry.response(200, Some(schemas.subschema_for::<T>()));
+        entry.response(201, Some(schemas.subschema_for::<T>()));
     }
 }
 
@@ -125,13 +125,13 @@ impl<T: Serialize> Storable for Accepted<T> {
 
 impl<T: Serialize> IntoResponse for Accepted<T> {
     fn into_response(self) -> Response {
-        rendered(self.stored())
+        render(self.stored())
     }
 }
 
-impl<T: JsonSchema> DescribeAnswer for Accepted<T> {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        entry.answers(202, Some(schemas.subschema_for::<T>()));
+impl<T: JsonSchema> DescribeResponse for Accepted<T> {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        entry.response(202, Some(schemas.subschema_for::<T>()));
     }
 }
 
@@ -145,13 +145,13 @@ impl IntoResponse for NoContent {
     }
 }
 
-impl DescribeAnswer for NoContent {
-    fn describe(entry: &mut Entry, _: &mut SchemaGenerator) {
-        entry.answers(204, None);
+impl DescribeResponse for NoContent {
+    fn describe(entry: &mut OperationEntry, _: &mut SchemaGenerator) {
+        entry.response(204, None);
     }
 }
 
-/// An answer with its version as a strong `ETag`.
+/// A response with its version as a strong `ETag`.
 #[derive(Debug, Clone)]
 pub struct Versioned<A>(pub u64, pub A);
 
@@ -163,44 +163,43 @@ impl<A: Storable> Storable for Versioned<A> {
 
 impl<A: Storable> IntoResponse for Versioned<A> {
     fn into_response(self) -> Response {
-        rendered(self.stored())
+        render(self.stored())
     }
 }
 
-impl<A: DescribeAnswer> DescribeAnswer for Versioned<A> {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        entry.is_versioned();
+impl<A: DescribeResponse> DescribeResponse for Versioned<A> {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        entry.has_etag();
         A::describe(entry, schemas);
     }
 }
 
-/// An answer that is kept under the request's `Idempotency-Key`, or the one that was kept before.
+/// A response that is stored under the request's `Idempotency-Key`, or the one that was stored before.
 #[derive(Debug, Clone)]
 pub struct Repeatable<A> {
-    kept: StoredResponse,
+    response: StoredResponse,
     is_repeat: bool,
     answer: PhantomData<fn() -> A>,
 }
 
 impl<A: Storable> Repeatable<A> {
-    /// The answer to a request that is carried out now.
+    /// The response to a request that is carried out now.
     pub fn first(answer: &A) -> Self {
-        Self { kept: answer.stored(), is_repeat: false, answer: PhantomData }
+        Self { response: answer.stored(), is_repeat: false, answer: PhantomData }
     }
 }
 
 impl<A> Repeatable<A> {
-    /// The answer that was given before.
-    pub const fn again(kept: StoredResponse) -> Self {
-        Self { kept, is_repeat: true, answer: PhantomData }
+    /// The response to an earlier request with the key.
+    pub const fn again(stored: StoredResponse) -> Self {
+        Self { response: stored, is_repeat: true, answer: PhantomData }
     }
 
-    /// What is to be kept of it.
     pub const fn stored(&self) -> &StoredResponse {
-        &self.kept
+        &self.response
     }
 
-    /// Whether it is what an earlier request was answered with.
+    /// Whether it is the response to an earlier request.
     pub const fn is_repeat(&self) -> bool {
         self.is_repeat
     }
@@ -208,7 +207,7 @@ impl<A> Repeatable<A> {
 
 impl<A> IntoResponse for Repeatable<A> {
     fn into_response(self) -> Response {
-        let mut response = rendered(self.kept);
+        let mut response = render(self.response);
         if self.is_repeat {
             let name = HeaderName::from_static("idempotent-replayed");
             response.headers_mut().insert(name, HeaderValue::from_static("true"));
@@ -217,8 +216,8 @@ impl<A> IntoResponse for Repeatable<A> {
     }
 }
 
-impl<A: DescribeAnswer> DescribeAnswer for Repeatable<A> {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl<A: DescribeResponse> DescribeResponse for Repeatable<A> {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         A::describe(entry, schemas);
     }
 }
@@ -234,19 +233,19 @@ impl IntoResponse for Text {
 }
 
 /// Its media types are the operation's to declare.
-impl DescribeAnswer for Text {}
+impl DescribeResponse for Text {}
 
 /// Built by the handler: its status and media types are the operation's to declare.
-impl DescribeAnswer for Response {}
+impl DescribeResponse for Response {}
 
-impl<A: DescribeAnswer, H> DescribeAnswer for (H, A) {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl<A: DescribeResponse, H> DescribeResponse for (H, A) {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         A::describe(entry, schemas);
     }
 }
 
-impl<A: DescribeAnswer> DescribeAnswer for Result<A, Problem> {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl<A: DescribeResponse> DescribeResponse for Result<A, Problem> {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         A::describe(entry, schemas);
     }
 }
