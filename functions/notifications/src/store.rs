@@ -86,13 +86,15 @@ pub const TABLE: Schema = Schema {
     expiring: true,
 };
 
+type VersionCache = HashMap<(TemplateId, u32), Arc<TemplateVersion>>;
+
 #[derive(Debug, Clone)]
 pub struct Notifications {
     client: Client,
     table: String,
     idempotency: Idempotency,
     /// Versions of templates never change, so each is read once.
-    versions: Arc<Mutex<HashMap<(TemplateId, u32), Arc<TemplateVersion>>>>,
+    versions: Arc<Mutex<VersionCache>>,
 }
 
 /// A notification and everything that becomes of it.

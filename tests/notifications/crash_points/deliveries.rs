@@ -106,7 +106,7 @@ async fn strike(channel: Channel, case: Case, nth: u64, fault: Fault) -> bool {
         Case::Suppressed | Case::OptedOut => assert!(scene.post.handed().is_empty(), "{context}"),
         Case::AcceptedUnknown => assert_ne!(delivery.uncertain, 0, "{context}"),
         Case::Accepted | Case::RateLimited | Case::Trial => {
-            check_once(&scene, delivery, fault, &context)
+            check_once(&scene, delivery, fault, &context);
         }
         Case::Refused | Case::GivenUp | Case::InvalidRecipient => {}
     }

@@ -59,7 +59,7 @@ pub(super) async fn receive(
     for callback in callbacks {
         match callback {
             Some(callback) if apply_callback(&app, &call, &provider, &callback).await? => {
-                received.noted += 1
+                received.noted += 1;
             }
             _ => received.ignored += 1,
         }

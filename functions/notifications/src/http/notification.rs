@@ -52,7 +52,7 @@ pub(super) async fn cancel(
         match app.notifications.apply_from(delivery, &event, call.now, token).await? {
             ApplyOutcome::Changed { after, .. } => *delivery = *after,
             ApplyOutcome::Unchanged(current) | ApplyOutcome::Illegal(_, current) => {
-                *delivery = *current
+                *delivery = *current;
             }
             ApplyOutcome::NotFound => {}
         }

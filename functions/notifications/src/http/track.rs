@@ -37,7 +37,7 @@ pub(super) async fn opened(
 ) -> Result<Response, Problem> {
     match verified(&app, TokenScope::Open, &token, call.now)? {
         TokenClaim::Open { delivery } => {
-            record(&app, &call, &visitor, &delivery, CountedEvent::Opened).await
+            record(&app, &call, &visitor, &delivery, CountedEvent::Opened).await;
         }
         TokenClaim::Unsubscribe { .. } | TokenClaim::Click { .. } => return Err(unknown()),
     }

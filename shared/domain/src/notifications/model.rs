@@ -238,7 +238,7 @@ fn in_every_order_nothing_is_sent_twice_without_doubt_nor_after_an_opt_out() {
             visit_all(start(endpoint.clone()), moves, |world, step| after(SOUND, world, step));
         match outcome {
             model_check::Outcome::Sound { states } => {
-                assert!(states > 1_000, "{endpoint:?}: {states}")
+                assert!(states > 1_000, "{endpoint:?}: {states}");
             }
             model_check::Outcome::Broken(what, steps) => panic!("{endpoint:?}: {what}: {steps:?}"),
         }
