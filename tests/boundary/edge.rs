@@ -21,7 +21,7 @@ fn host(lab: &Lab) -> Host {
         clock: Clock::system(),
         entropy: Entropy::system(),
         log: Log::new(|_| {}),
-        network: local::internet::closed(),
+        network: local::network::offline(),
         providers: None,
     }
 }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use domain::SplitMix64;
 use domain::feed::Act;
 use futures::future::join_all;
-use local::faults::{Call, CallFilter, Fault, Faults};
+use local::faults::{CallFilter, Fault, Faults, ServiceCall};
 use tests::{Lab, Setup};
 
 use crate::faults::{run, sweep};
@@ -81,7 +81,7 @@ pub(super) async fn scenario(
     let faults = &life.watch.lab.cloud.faults;
     let counts = faults.counts();
     faults.stop();
-    faults.slow_down(None);
+    faults.delay(None);
     life.hold().await?;
     Ok(counts)
 }
@@ -150,7 +150,7 @@ impl Life {
     /// Some calls arrive late, while others go on.
     fn slow_down(&mut self, calls: &[CallFilter]) {
         let slow = calls.get(self.below(calls.len() + 1)).copied();
-        self.watch.lab.cloud.faults.slow_down(slow);
+        self.watch.lab.cloud.faults.delay(slow);
     }
 
     /// Fulfils wishes at the same time.
@@ -230,6 +230,6 @@ impl Life {
 }
 
 /// Whether a call is of that operation and has that in it.
-fn is(call: &Call, operation: &str, part: &[u8]) -> bool {
+fn is(call: &ServiceCall, operation: &str, part: &[u8]) -> bool {
     call.operation == operation && call.body.windows(part.len()).any(|window| window == part)
 }

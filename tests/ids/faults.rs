@@ -20,7 +20,7 @@ pub(super) async fn scenario(
     seed: u64,
     faults: Arc<Faults>,
 ) -> Result<BTreeMap<Fault, u64>, String> {
-    // Half of the runs have clocks that agree, so that nodes which share a lane would share an id.
+    // Half of the runs have clocks that agree, so that nodes which share a shard would share an id.
     let skew_ms = if seed.is_multiple_of(2) { 0 } else { 5_000 };
     let lab = Lab::with(Setup { seed, faults, skew_ms, ..Setup::default() });
     let mut dice = SplitMix64::new(seed ^ 0x1d5);

@@ -18,8 +18,8 @@ use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
 use tests::{Lab, Setup};
 
-use crate::counted::text;
 use crate::faults::{run, sweep};
+use crate::items::text;
 use actions::{Done, Wish};
 
 pub(super) use watch::{POLLED, Watch};

@@ -24,11 +24,11 @@ use futures::future::join_all;
 use http::Method;
 use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
-use tests::post::{Act, Post};
+use tests::scripted_providers::{ScriptedOutcome, ScriptedProviders};
 use tests::{Lab, Setup};
 
-use crate::counted::{Item, text};
 use crate::faults::{run, sweep};
+use crate::items::{Item, text};
 use acknowledged::{Acknowledged, Submitted};
 use actions::{Action, ActionResult};
 use harness::Harness;
@@ -76,17 +76,22 @@ impl World {
     async fn new(seed: u64, faults: Arc<Faults>) -> Self {
         faults.pause();
         let mut random = SplitMix64::new(seed ^ 0x00b0_57ed);
-        let post = Post::seeded(seed, [100, 300, 600][below(&mut random, 3)]);
+        let providers = ScriptedProviders::seeded(seed, [100, 300, 600][below(&mut random, 3)]);
         if random.below(4) == 0 {
-            post.rate("text", 1);
-            post.rate("push", 2);
+            providers.rate("text", 1);
+            providers.rate("push", 2);
         }
-        let setup =
-            Setup { seed, faults, skew_ms: 5_000, post: Some(post.clone()), ..Setup::default() };
+        let setup = Setup {
+            seed,
+            faults,
+            skew_ms: 5_000,
+            providers: Some(providers.clone()),
+            ..Setup::default()
+        };
         let secrets = PROVIDERS.map(|name| format!("{name}:{}", STANDARD.encode(actions::SECRET)));
         let lab = Lab::with_parameters(setup, &[("CallbackSecrets", &secrets.join(","))]);
         let mut world = Self {
-            harness: Harness::over(lab, post),
+            harness: Harness::over(lab, providers),
             low_caps: random.below(5) == 0,
             random,
             submitted: BTreeMap::new(),
@@ -133,7 +138,7 @@ impl World {
             5 => {
                 self.harness.double();
                 for provider in PROVIDERS {
-                    self.harness.post.next(provider, [Act::Hang]);
+                    self.harness.providers.script_next(provider, [ScriptedOutcome::Hang]);
                 }
                 let (taken_back, less) = (self.cancel(), self.opt_out());
                 vec![Action::Deliver, later(taken_back), later(less), Action::Deliver]
@@ -142,7 +147,10 @@ impl World {
             // Claims expire while their instances still wait for a provider.
             7 => {
                 for provider in PROVIDERS {
-                    self.harness.post.next(provider, [Act::Slow, Act::Hang, Act::Slow]);
+                    self.harness.providers.script_next(
+                        provider,
+                        [ScriptedOutcome::Slow, ScriptedOutcome::Hang, ScriptedOutcome::Slow],
+                    );
                 }
                 let after = later(later(Action::Deliver));
                 vec![
@@ -215,14 +223,14 @@ impl World {
     }
 
     async fn check(&self) -> Result<(), String> {
-        self.harness.post.behave();
+        self.harness.providers.accept_all();
         let rows = self.harness.rest().await?;
         let history = History::from_recorded(&self.harness.lab.cloud.faults.recorded())?;
-        let handed = self.harness.post.handed();
+        let recorded = self.harness.providers.sends();
         invariants::check_rows(&history)?;
-        let attempts = sends::attempts(&history, &handed)?;
+        let attempts = sends::attempts(&history, &recorded)?;
         sends::check_pauses(&history, &attempts)?;
-        sends::check_breakers(&history, &handed, &self.harness.marks())?;
+        sends::check_breakers(&history, &recorded, &self.harness.marks())?;
         ends::check_deliveries(&history, &attempts)?;
         ends::check_accounts(&history, &endpoints(&rows))?;
         ends::check_letters(&history, &self.harness.dead_letters().await?)?;

@@ -1,4 +1,4 @@
-//! Tables: labelled transactions, queries page by page, and walks, on the rows of nobody's system.
+//! Tables: labelled transactions, queries page by page, and walks, on rows of no system.
 
 use domain::Failure;
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ async fn a_request_with_the_same_token_is_made_once() {
         put(&table, [entry("a", 1)]).await;
     }
     let once = table.tx("again").put((), entry("a", 2), ABSENT).try_commit().await.unwrap();
-    let TryOutcome::Ended(ended) = once else { panic!("nobody else is here") };
+    let TryOutcome::Ended(ended) = once else { panic!("no other transaction runs") };
     assert!(lost(ended).has(()), "a single try has no token");
 }
 

@@ -75,7 +75,7 @@ impl Host {
         Ok(Connections::new(self.aws.connections(endpoint)))
     }
 
-    /// Whether CloudFront is in front and its `cloudfront-viewer-*` headers name the visitor; else they are ignored.
+    /// Whether `CloudFront` is in front and its `cloudfront-viewer-*` headers name the visitor; else they are ignored.
     pub fn behind_cloudfront(&self) -> Result<bool, Misconfigured> {
         let viewer = self.vars.parsed(
             "VIEWER_HEADERS",

@@ -33,7 +33,7 @@ use crate::{Clock, Entropy, Host, Misconfigured};
 use admission::Admission;
 use call::RequestLogFields;
 
-use domain::limits::headers::Fields;
+use domain::limits::headers::RateLimitHeaders;
 
 pub use accept::prefers_html;
 pub use axum::extract::State;
@@ -105,12 +105,12 @@ impl Api {
 
     /// Runs once a response is out.
     pub(crate) async fn after_response(&self) {
-        self.shared.limiter.tidy().await;
+        self.shared.limiter.after_response().await;
     }
 
     /// Runs in the last half second of an environment.
     pub(crate) async fn shutdown(&self) {
-        self.shared.limiter.close().await;
+        self.shared.limiter.shutdown().await;
     }
 
     /// Answers one request, also when the handler panics.
@@ -164,7 +164,7 @@ impl Api {
             metrics,
         });
         let headers = response.headers_mut();
-        if let Some(fields) = meter.and_then(|meter| meter.admission().fields()) {
+        if let Some(fields) = meter.and_then(|meter| meter.admission().headers()) {
             insert_rate_limits(headers, fields);
         }
         if let Ok(value) = HeaderValue::try_from(trace.traceparent()) {
@@ -241,7 +241,7 @@ impl IfNoneMatch {
 }
 
 /// Adds the headers that show the caller's quota.
-fn insert_rate_limits(headers: &mut HeaderMap, fields: Fields) {
+fn insert_rate_limits(headers: &mut HeaderMap, fields: RateLimitHeaders) {
     for (name, value) in [
         ("ratelimit-policy", fields.policy),
         ("ratelimit", fields.current),

@@ -251,7 +251,7 @@ impl<S> Shared<S> {
         let identity = self.identity.as_ref().ok_or_else(Problem::unauthenticated)?;
         let token = token.ok_or_else(Problem::unauthenticated)?;
         let Connection { now, trace, .. } = connection;
-        let principal = identity.recognise(token, *now, trace, &self.log).await?;
+        let principal = identity.authenticate_key(token, *now, trace, &self.log).await?;
         match role {
             Some(role) if !principal.is_admin() && !principal.roles.contains(role) => {
                 Err(Problem::role_missing(role))

@@ -12,7 +12,7 @@ mod queue;
 mod send;
 mod topic;
 
-pub use accounts::{AccountEvents, KeyUses};
+pub use accounts::{AccountEvents, KeyUseQueue};
 pub use clicks::Clicks;
 pub use dead_letters::DeadLetters;
 pub use feed::{FanOutQueue, FeedTopic};

@@ -10,7 +10,7 @@ use local::faults::Fault;
 use messaging::DueTopic;
 use notifications::store::SaveOutcome;
 use serde_json::json;
-use tests::post::{Act, Post};
+use tests::scripted_providers::{ScriptedOutcome, ScriptedProviders};
 
 use super::{Scene, contents, is_death, strike_all};
 
@@ -78,11 +78,11 @@ fn no_call_of_what_is_held_or_stopped_can_fail_in_a_way_that_lasts() {
 
 /// Sets the scene, strikes the turn that sends it, and looks how it ends.
 async fn strike(channel: Channel, case: Case, nth: u64, fault: Fault) -> bool {
-    let post = Post::new();
+    let providers = ScriptedProviders::new();
     if case == Case::RateLimited {
-        post.rate("text", 20);
+        providers.rate("text", 20);
     }
-    let scene = Scene::with(post, &["ada"]).await;
+    let scene = Scene::with(providers, &["ada"]).await;
     prepare(&scene, channel, case).await;
     let mut body = contents("ada");
     body["channels"] = json!([channel.name()]);
@@ -100,10 +100,12 @@ async fn strike(channel: Channel, case: Case, nth: u64, fault: Fault) -> bool {
     assert!(ends(channel, case, is_death(fault)).contains(&delivery.status), "{context}");
     match case {
         Case::DoNotDisturb => {
-            let at = scene.post.handed()[0].at.as_second();
+            let at = scene.providers.sends()[0].at.as_second();
             assert!(at >= start().as_second() + 240, "{context}");
         }
-        Case::Suppressed | Case::OptedOut => assert!(scene.post.handed().is_empty(), "{context}"),
+        Case::Suppressed | Case::OptedOut => {
+            assert!(scene.providers.sends().is_empty(), "{context}")
+        }
         Case::AcceptedUnknown => assert_ne!(delivery.uncertain, 0, "{context}"),
         Case::Accepted | Case::RateLimited | Case::Trial => {
             check_once(&scene, delivery, fault, &context);
@@ -116,7 +118,7 @@ async fn strike(channel: Channel, case: Case, nth: u64, fault: Fault) -> bool {
 /// Only a crash is a reason to send twice.
 fn check_once(scene: &Scene, delivery: &Delivery, fault: Fault, context: &str) {
     if !is_death(fault) {
-        let handed = scene.post.handed().len();
+        let handed = scene.providers.sends().len();
         assert_eq!((handed, delivery.tries, delivery.uncertain), (1, 1, 0), "{context}");
     }
 }
@@ -149,10 +151,18 @@ async fn prepare(scene: &Scene, channel: Channel, case: Case) {
     let ada = UserId::outside("ada");
     match case {
         Case::Accepted | Case::RateLimited | Case::OptedOut => {}
-        Case::Refused => scene.post.next(provider, [Act::refuse(Class::Outage)]),
-        Case::GivenUp => scene.post.always(provider, Act::refuse(Class::Content)),
-        Case::InvalidRecipient => scene.post.always(provider, Act::refuse(Class::InvalidRecipient)),
-        Case::AcceptedUnknown => scene.post.next(provider, [Act::AcceptUnheard]),
+        Case::Refused => {
+            scene.providers.script_next(provider, [ScriptedOutcome::refuse(Class::Outage)])
+        }
+        Case::GivenUp => {
+            scene.providers.script_always(provider, ScriptedOutcome::refuse(Class::Content))
+        }
+        Case::InvalidRecipient => scene
+            .providers
+            .script_always(provider, ScriptedOutcome::refuse(Class::InvalidRecipient)),
+        Case::AcceptedUnknown => {
+            scene.providers.script_next(provider, [ScriptedOutcome::AcceptThenDisconnect])
+        }
         Case::Trial => {
             let name = ProviderName::parse(provider).unwrap();
             let seen = CallCounts { answered: 0, failed: 10 };

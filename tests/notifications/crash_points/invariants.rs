@@ -7,14 +7,13 @@ use domain::notifications::{
 };
 
 use super::Scene;
-use crate::counted::queue;
 
 impl Scene {
     /// Lets everything end, and compares how with what has to be true of it.
     pub(super) async fn check(&self, context: &str) -> Vec<Delivery> {
         self.rest().await;
         let deliveries = self.deliveries().await;
-        let arrivals = self.post.arrivals();
+        let arrivals = self.providers.deliveries();
         for delivery in &deliveries {
             let arrived = arrivals.get(&delivery.id.key()).copied().unwrap_or(0);
             check_delivery(
@@ -51,7 +50,7 @@ impl Scene {
                 Channel::Push => "PushNormalDeadLetters",
             };
             let queues = self.lab.cloud.services.queues();
-            let dead_letters = queues.receive(&queue(&self.lab, name), 100, Some(0)).unwrap();
+            let dead_letters = queues.receive(&self.lab.queue(name), 100, Some(0)).unwrap();
             let dead_letter = |body: &str| serde_json::from_str::<DeadLetter>(body).unwrap().id;
             assert!(
                 dead_letters.iter().any(|it| dead_letter(&it.body) == delivery.id),

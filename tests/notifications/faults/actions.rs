@@ -130,7 +130,11 @@ async fn send_invalid(
     Ok(ActionResult::Nothing)
 }
 
-fn post_notification<'a>(harness: &'a Harness, key: Option<&str>, body: &Value) -> tests::Call<'a> {
+fn post_notification<'a>(
+    harness: &'a Harness,
+    key: Option<&str>,
+    body: &Value,
+) -> tests::RequestBuilder<'a> {
     let call = harness.call(Method::POST, ALL).json(body);
     match key {
         Some(key) => call.header("idempotency-key", key),

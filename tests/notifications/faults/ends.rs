@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::notifications::{AttemptOutcome, Channel, Delivery, Reason, Status};
-use tests::post::{Act, HandedOver};
+use tests::scripted_providers::{RecordedSend, ScriptedOutcome};
 
 use super::history::{History, Write};
 use super::invariants::ensure;
@@ -35,7 +35,7 @@ fn check_delivery(
         if entry.outcome == AttemptOutcome::Open && last.status == Status::Delivered {
             continue;
         }
-        let act = sends.get(&entry.number).copied().flatten().map(|handed| &handed.act);
+        let act = sends.get(&entry.number).copied().flatten().map(|recorded| &recorded.outcome);
         let accepted_ids = matches_act(entry.outcome, act) || called_back;
         ensure(accepted_ids, "what is written of an attempt is not what happened")?;
     }
@@ -70,15 +70,19 @@ fn ever_in_doubt(writes: &[Write<Delivery>]) -> BTreeSet<u32> {
 }
 
 /// Whether an outcome is the one of such an act.
-fn matches_act(outcome: AttemptOutcome, act: Option<&Act>) -> bool {
+fn matches_act(outcome: AttemptOutcome, act: Option<&ScriptedOutcome>) -> bool {
     match (outcome, act) {
         (AttemptOutcome::Open, _) => false,
         // The instance that knew has crashed.
         (AttemptOutcome::Lost, _) => true,
         (AttemptOutcome::Released, act) => act.is_none(),
-        (AttemptOutcome::Accepted, act) => matches!(act, Some(Act::Accept | Act::Slow)),
-        (AttemptOutcome::Refused, act) => matches!(act, Some(Act::Refuse { .. })),
-        (AttemptOutcome::Unknown, act) => matches!(act, Some(Act::Hang | Act::AcceptUnheard)),
+        (AttemptOutcome::Accepted, act) => {
+            matches!(act, Some(ScriptedOutcome::Accept | ScriptedOutcome::Slow))
+        }
+        (AttemptOutcome::Refused, act) => matches!(act, Some(ScriptedOutcome::Refuse { .. })),
+        (AttemptOutcome::Unknown, act) => {
+            matches!(act, Some(ScriptedOutcome::Hang | ScriptedOutcome::AcceptThenDisconnect))
+        }
     }
 }
 
@@ -90,13 +94,13 @@ fn check_arrivals(
     doubts: &BTreeSet<u32>,
 ) -> Result<(), String> {
     let replays: Vec<usize> = replays(writes).collect();
-    let came: Vec<&HandedOver> =
-        sends.values().flatten().copied().filter(|handed| handed.arrived()).collect();
+    let came: Vec<&RecordedSend> =
+        sends.values().flatten().copied().filter(|recorded| recorded.delivered()).collect();
     ensure(came.len() <= 1 + doubts.len() + replays.len(), "it arrived too often")?;
     let repeats = last.channel() != Channel::Sms;
     ensure(repeats || came.len() <= 1 + replays.len(), "a text message arrived twice")?;
     let began = replays.last().copied().unwrap_or(0);
-    let arrived = came.iter().any(|handed| handed.after > began);
+    let arrived = came.iter().any(|recorded| recorded.calls_before > began);
     match last.status {
         Status::Delivered => ensure(!came.is_empty(), "it is delivered and never arrived"),
         Status::Failed | Status::Suppressed | Status::Cancelled => {

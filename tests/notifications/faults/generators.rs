@@ -3,7 +3,7 @@
 use domain::Timestamp;
 use domain::notifications::Class;
 use serde_json::{Value, json};
-use tests::post::Act;
+use tests::scripted_providers::ScriptedOutcome;
 
 use super::{Action, PEOPLE, PROVIDERS, World};
 
@@ -165,12 +165,13 @@ impl World {
 
     /// A user opts out: by the link in a mail if there is one, or by their preferences.
     pub(super) fn opt_out(&mut self) -> Action {
-        let handed = self.harness.post.handed();
-        let mails: Vec<_> = handed.iter().filter(|one| one.parcel.unsubscribe.is_some()).collect();
+        let recorded = self.harness.providers.sends();
+        let mails: Vec<_> =
+            recorded.iter().filter(|one| one.message.unsubscribe.is_some()).collect();
         let index = self.below(mails.len());
         if let Some(mail) = mails.get(index).filter(|_| self.random.below(3) > 0) {
-            let link = mail.parcel.unsubscribe.clone().unwrap_or_default();
-            return Action::Unsubscribe { link, delivery: mail.parcel.key.clone() };
+            let link = mail.message.unsubscribe.clone().unwrap_or_default();
+            return Action::Unsubscribe { link, delivery: mail.message.key.clone() };
         }
         let (user, channel) = (self.person(), CHANNELS[self.below(3)]);
         Action::SavePreferences { user, body: json!({ "channels": { channel: false } }) }
@@ -183,11 +184,11 @@ impl World {
 
     /// A provider says what became of a parcel that it took.
     pub(super) fn provider_event(&mut self) -> Action {
-        let handed = self.harness.post.handed();
-        let came: Vec<_> = handed.iter().filter(|one| one.arrived()).collect();
+        let recorded = self.harness.providers.sends();
+        let came: Vec<_> = recorded.iter().filter(|one| one.delivered()).collect();
         let index = self.below(came.len());
         let Some(one) = came.get(index) else { return Action::Deliver };
-        let key = &one.parcel.key;
+        let key = &one.message.key;
         let reference =
             if self.random.below(2) == 0 { key.clone() } else { format!("{}:{key}", one.provider) };
         let mut event = json!({ "reference": reference, "at": self.in_seconds(0) });
@@ -216,13 +217,15 @@ impl World {
     pub(super) fn fail_provider(&mut self) {
         let provider = PROVIDERS[self.below(4)];
         let act = match self.random.below(6) {
-            0 => Act::Refuse { class: Class::RateLimited, retry_after_seconds: Some(90) },
-            1 => Act::refuse(Class::InvalidRecipient),
-            2 => Act::refuse(Class::OptedOut),
-            3 => Act::AcceptUnheard,
-            _ => Act::refuse(Class::Outage),
+            0 => {
+                ScriptedOutcome::Refuse { class: Class::RateLimited, retry_after_seconds: Some(90) }
+            }
+            1 => ScriptedOutcome::refuse(Class::InvalidRecipient),
+            2 => ScriptedOutcome::refuse(Class::OptedOut),
+            3 => ScriptedOutcome::AcceptThenDisconnect,
+            _ => ScriptedOutcome::refuse(Class::Outage),
         };
         let times = [1, 14, 14][self.below(3)];
-        self.harness.post.next(provider, vec![act; times]);
+        self.harness.providers.script_next(provider, vec![act; times]);
     }
 }

@@ -4,27 +4,27 @@
 use std::collections::BTreeMap;
 
 use domain::notifications::{AttemptOutcome, Breaker, Delivery, Status};
-use tests::post::{Act, HandedOver};
+use tests::scripted_providers::{RecordedSend, ScriptedOutcome};
 
 use super::history::{History, Write, before};
 use super::invariants::ensure;
 
 /// Attempts of one delivery, by number, with what the provider did if it was spoken to.
-pub(super) type AttemptSends<'a> = BTreeMap<u32, Option<&'a HandedOver>>;
+pub(super) type AttemptSends<'a> = BTreeMap<u32, Option<&'a RecordedSend>>;
 
 /// What each delivery's attempts came to, by its key; every parcel belongs to one of them.
 pub(super) fn attempts<'a>(
     history: &History,
-    handed: &'a [HandedOver],
+    recorded: &'a [RecordedSend],
 ) -> Result<BTreeMap<String, AttemptSends<'a>>, String> {
     let mut all: BTreeMap<String, AttemptSends<'a>> = BTreeMap::new();
-    for one in handed {
-        let key = &one.parcel.key;
+    for one in recorded {
+        let key = &one.message.key;
         let writes = history.deliveries.get(key).map(Vec::as_slice).unwrap_or_default();
         let sends = all.entry(key.clone()).or_default();
         let claim = claims(writes)
             .rev()
-            .filter(|(write, _)| *write < one.after)
+            .filter(|(write, _)| *write < one.calls_before)
             .find(|(_, claimed)| is_of(claimed, one) && !sends.contains_key(&claimed.attempt));
         let Some((write, claimed)) = claim else {
             return Err(format!("{key} was handed over without a claim: {one:?} of {writes:?}"));
@@ -54,8 +54,8 @@ fn claims(
     all.filter(claimed).map(|(_, (write, delivery))| (*write, delivery))
 }
 
-fn is_of(claimed: &Delivery, handed: &HandedOver) -> bool {
-    claimed.attempts.last().is_some_and(|entry| entry.provider.as_str() == handed.provider)
+fn is_of(claimed: &Delivery, recorded: &RecordedSend) -> bool {
+    claimed.attempts.last().is_some_and(|entry| entry.provider.as_str() == recorded.provider)
 }
 
 /// It goes where the person was when it was claimed, in its time, and says what was asked for.
@@ -63,14 +63,14 @@ fn check_parcel(
     history: &History,
     write: usize,
     claimed: &Delivery,
-    handed: &HandedOver,
+    recorded: &RecordedSend,
 ) -> Result<(), String> {
-    let parcel = &handed.parcel;
+    let message = &recorded.message;
     let contacts = before(history.contacts.get(claimed.user.as_str()), write);
     let address = contacts.and_then(|contacts| contacts.address(&claimed.id.endpoint));
-    ensure(address.as_ref() == Some(&parcel.to), "a parcel went to another address")?;
+    ensure(address.as_ref() == Some(&message.to), "a parcel went to another address")?;
     let notification = history.notification(claimed)?;
-    ensure(parcel.collapse_key == notification.collapse_key, "a parcel is of another notification")
+    ensure(message.collapse_key == notification.collapse_key, "a parcel is of another notification")
 }
 
 /// Nothing sooner than a provider asked for: a refusal that was heard keeps the delivery back.
@@ -82,8 +82,9 @@ pub(super) fn check_pauses(
         let writes = history.deliveries.get(key).map(Vec::as_slice).unwrap_or_default();
         for (_, delivery) in writes.iter().filter(|(_, it)| it.status == Status::Pending) {
             let Some(last) = delivery.attempts.last() else { continue };
-            let act = sends.get(&last.number).copied().flatten().map(|handed| &handed.act);
-            let Some(Act::Refuse { retry_after_seconds: Some(seconds), .. }) = act else {
+            let act = sends.get(&last.number).copied().flatten().map(|recorded| &recorded.outcome);
+            let Some(ScriptedOutcome::Refuse { retry_after_seconds: Some(seconds), .. }) = act
+            else {
                 continue;
             };
             let Some(ended_at) = last.ended_at.filter(|_| last.outcome == AttemptOutcome::Refused)
@@ -113,7 +114,7 @@ pub(super) struct Mark {
 /// moments at which no function was running: what was known then is all that a function can know since.
 pub(super) fn check_breakers(
     history: &History,
-    handed: &[HandedOver],
+    recorded: &[RecordedSend],
     marks: &[Mark],
 ) -> Result<(), String> {
     for (provider, writes) in &history.breakers {
@@ -121,13 +122,14 @@ pub(super) fn check_breakers(
             let [(_, from), (_, to)] = pair else { continue };
             ensure(to.version == from.version + 1, "a breaker was written over")?;
         }
-        let last = Mark { writes: usize::MAX, parcels: handed.len() };
+        let last = Mark { writes: usize::MAX, parcels: recorded.len() };
         for (start, end) in marks.iter().zip(marks.iter().skip(1).chain([&last])) {
             let known = before(Some(writes), start.writes);
             let Some(known) = known.filter(|it| it.open_until.is_some()) else { continue };
             let (trials, closed_at) = trials(known, writes, start.writes, end.writes);
-            let sends = handed[start.parcels..end.parcels].iter();
-            let sends = sends.filter(|one| one.provider == *provider && one.after <= closed_at);
+            let sends = recorded[start.parcels..end.parcels].iter();
+            let sends =
+                sends.filter(|one| one.provider == *provider && one.calls_before <= closed_at);
             let sends = sends.count();
             if sends > trials {
                 return Err(format!(

@@ -40,9 +40,9 @@ async fn what_was_seen_is_counted_once_if_the_answer_is_lost() {
     let store = notifications(&lab);
     let ses = provider();
     for call in [1, 1] {
-        lab.cloud.faults.strike(call, Fault::CommitThenTimeout);
+        lab.cloud.faults.inject(call, Fault::CommitThenTimeout);
         store.record_calls(&ses, seen(1, 0), at(0), token).await.unwrap();
-        assert!(!lab.cloud.faults.is_waiting());
+        assert!(!lab.cloud.faults.is_pending());
     }
     let breaker = store.breaker(&ses).await.unwrap();
     assert_eq!((breaker.version, breaker.counts[0].answered), (2, 2));
@@ -78,7 +78,7 @@ async fn a_trial_whose_answer_was_lost_is_won_none_the_less() {
     let store = notifications(&lab);
     let ses = provider();
     let open = store.record_calls(&ses, seen(0, 10), at(0), token).await.unwrap();
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     let came = store.begin_trial(&ses, &open, at(10), &token()).await.unwrap();
     assert!(matches!(came, TrialOutcome::Won(_)), "{came:?}");
 }
@@ -176,10 +176,10 @@ async fn slots_whose_answer_was_lost_are_not_leased_again() {
         panic!("there is nothing yet")
     };
     let next = planned(&counters, Priority::Critical, 5, at_ms(1)).unwrap();
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     let LeaseOutcome::Granted { slots: later, .. } = store.lease(&ses, &next).await.unwrap() else {
         panic!("there are enough")
     };
-    assert!(!lab.cloud.faults.is_waiting());
+    assert!(!lab.cloud.faults.is_pending());
     assert!(later.at_us(0) - slots.at_us(4) > 50_000, "five are lost in between");
 }

@@ -167,7 +167,7 @@ pub(super) async fn verify(
     if claim.verified_at.is_none() {
         let record = claim.name.record_name();
         // A resolver that can't be reached proves nothing; the caller may ask again.
-        let texts = app.network.texts(&record).await.unwrap_or_default();
+        let texts = app.network.txt_records(&record).await.unwrap_or_default();
         if !claim.is_proven_by(&texts) {
             let record = format!("{record} with the value {}", claim.proof());
             return Err(Rejected::NotProven(record).into());

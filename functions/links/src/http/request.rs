@@ -5,7 +5,7 @@ use std::ops::Deref;
 use axum::extract::FromRequestParts;
 use boundary::http::{Call, Problem};
 use boundary::openapi::DescribeExtractor;
-use domain::limits::subject::ip_network;
+use domain::limits::caller::ip_network;
 use http::request::Parts;
 
 /// An admitted request, and where it was sent.

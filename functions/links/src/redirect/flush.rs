@@ -32,7 +32,7 @@ pub(crate) async fn at(state: &State, phase: Phase) {
             return;
         }
         Phase::AfterResponse => {
-            let tidying = capacity::metered(state.limiter.tidy());
+            let tidying = capacity::metered(state.limiter.after_response());
             let (((), capacity), measures) = Box::pin(collect_metrics(tidying)).await;
             state.numbers.spent(capacity);
             state.numbers.measured(&measures);
@@ -49,7 +49,7 @@ pub(crate) async fn at(state: &State, phase: Phase) {
         Phase::Shutdown => {
             hash_visits(state).await;
             send(state, now, usize::MAX).await;
-            state.limiter.close().await;
+            state.limiter.shutdown().await;
         }
     }
     state.numbers.clicks(0, state.outbox.take_dropped());

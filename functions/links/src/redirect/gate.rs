@@ -10,8 +10,8 @@ use boundary::http::Problem;
 use boundary::limits::Caller;
 use boundary::telemetry::{Stopwatch, collect_metrics};
 use domain::Timestamp;
-use domain::limits::firewall::Asked;
-use domain::limits::headers::Fields;
+use domain::limits::firewall::FirewallRequest;
+use domain::limits::headers::RateLimitHeaders;
 use store::capacity;
 
 use crate::redirect::reply::Replies;
@@ -31,7 +31,7 @@ impl State {
         now: Timestamp,
     ) -> Option<Problem> {
         let headers = &event.headers;
-        let asked = Asked {
+        let asked = FirewallRequest {
             ip: caller.ip,
             path: &event.raw_path,
             method: event.method(),
@@ -45,7 +45,7 @@ impl State {
                 _ => Some(""),
             },
         };
-        let reason = self.limiter.refusal(&asked, now)?;
+        let reason = self.limiter.firewall_refusal(&asked, now)?;
         Some(Problem::firewalled(&reason))
     }
 
@@ -89,7 +89,7 @@ impl State {
         event: &HttpEvent,
         caller: &Caller,
         now: Timestamp,
-    ) -> Result<Option<Fields>, (Problem, Option<Fields>)> {
+    ) -> Result<Option<RateLimitHeaders>, (Problem, Option<RateLimitHeaders>)> {
         self.limiter.refresh(now).await;
         if let Some(problem) = self.turned_away(event, caller, now) {
             return Err((problem, None));
@@ -100,8 +100,8 @@ impl State {
         }
         let admission = self.limiter.admit(caller, "GET /{code}", path, method, 1).await;
         match admission.problem() {
-            Some(problem) => Err((problem, admission.fields())),
-            None => Ok(admission.fields()),
+            Some(problem) => Err((problem, admission.headers())),
+            None => Ok(admission.headers()),
         }
     }
 
@@ -113,7 +113,7 @@ impl State {
 }
 
 /// Tells the visitor how they stand.
-fn announced(answer: EdgeResponse, fields: Option<Fields>) -> EdgeResponse {
+fn announced(answer: EdgeResponse, fields: Option<RateLimitHeaders>) -> EdgeResponse {
     let Some(fields) = fields else { return answer };
     answer
         .header("ratelimit-policy", fields.policy)

@@ -88,7 +88,7 @@ pub(crate) fn decide_now(
 ) -> DeliveryDecision {
     let now = state.now();
     let providers: Vec<ProviderState> = address
-        .map(|address| state.breakers.states(state.providers.to(address), now))
+        .map(|address| state.breakers.states(state.providers.for_address(address), now))
         .unwrap_or_default();
     let facts = Facts {
         notification: &snapshot.notification,

@@ -109,7 +109,7 @@ async fn call_provider(
 ) -> Result<(), Failure> {
     let ClaimedSend { address, name, text, slot, trial } = send;
     let in_time = slot.wait(state, false).await;
-    let provider = state.providers.to(address).find(|provider| provider.name() == name.as_str());
+    let provider = state.providers.for_address(address).find(|provider| provider.name() == name.as_str());
     let (Some(provider), true) = (provider, in_time) else {
         // No provider was called: the attempt is given back.
         let until = retry_at(state.now());

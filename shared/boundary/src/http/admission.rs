@@ -7,14 +7,14 @@
 use std::sync::{Arc, OnceLock};
 
 use domain::accounts::{Principal, Role};
-use domain::limits::firewall::Asked;
+use domain::limits::firewall::FirewallRequest;
 use http::header;
 use http::request::Parts;
 
 use super::call::{Call, IncomingRequest};
 use super::{Access, Operation, Problem};
 use crate::identity::Identity;
-use crate::limits::{Caller, Limiter, Meter};
+use crate::limits::{Caller, Limiter, RequestLimiter};
 use crate::telemetry::Log;
 
 /// Paths at which admins change limits.
@@ -102,13 +102,13 @@ impl Admission {
             // One odd byte in a header does not hide the rest from the firewall.
             std::str::from_utf8(request.headers.get(name)?.as_bytes()).ok()
         };
-        let asked = Asked {
+        let asked = FirewallRequest {
             ip: incoming.client_ip,
             path: &incoming.path,
             method: request.method.as_str(),
             header: &header,
         };
-        match self.limiter.refusal(&asked, incoming.now) {
+        match self.limiter.firewall_refusal(&asked, incoming.now) {
             Some(reason) => Err(Problem::firewalled(&reason)),
             None => Ok(()),
         }
@@ -141,12 +141,12 @@ impl Admission {
         incoming: &IncomingRequest,
         request: &Parts,
         operation: Option<&Operation>,
-    ) -> Meter {
+    ) -> RequestLimiter {
         let caller = Caller::of(incoming.principal.as_deref(), incoming.client_ip);
         let method = request.method.as_str();
         let resource = operation.map_or("(no such path)", |operation| operation.path);
         let resource = format!("{method} {resource}");
-        let meter = Meter::new(&self.limiter, caller, resource, &incoming.path, method);
+        let meter = RequestLimiter::new(&self.limiter, caller, resource, &incoming.path, method);
         incoming.request_log.set_meter(&meter);
         meter
     }

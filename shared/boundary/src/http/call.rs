@@ -17,7 +17,7 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::{Operation, Problem};
-use crate::limits::{Limiter, Meter};
+use crate::limits::{Limiter, RequestLimiter};
 use crate::telemetry::Trace;
 
 /// What API Gateway has decoded in a path and a URI can't hold as it is.
@@ -53,12 +53,12 @@ pub struct IncomingRequest {
     pub trace: Trace,
     /// The address it came from, as the gateway saw it.
     pub source_ip: String,
-    /// The visitor's address, from CloudFront's header where it is in front.
+    /// The visitor's address, from `CloudFront`'s header where it is in front.
     pub client_ip: Option<IpAddr>,
     /// Claims that the gateway's JWT authorizer has verified.
     pub claims: Option<std::collections::HashMap<String, String>>,
     pub(super) principal: Option<Arc<Principal>>,
-    pub(super) meter: Option<Meter>,
+    pub(super) meter: Option<RequestLimiter>,
     pub(super) request_log: RequestLog,
 }
 
@@ -90,7 +90,7 @@ impl Call {
     /// The limits that this instance knows, for a handler that answers about others. They are as fresh as the
     /// request, and written back after the response.
     pub fn limiter(&self) -> Option<&Arc<Limiter>> {
-        self.meter.as_ref().map(Meter::limiter)
+        self.meter.as_ref().map(RequestLimiter::limiter)
     }
 
     pub fn caller(&self) -> Result<&Principal, Problem> {
@@ -168,7 +168,7 @@ fn to_uri(path: &str, query: &str) -> Uri {
     PathAndQuery::try_from(text).map(Uri::from).unwrap_or_default()
 }
 
-/// The visitor's address. CloudFront's header counts only where CloudFront is configured: anyone can send it.
+/// The visitor's address. `CloudFront`'s header counts only where `CloudFront` is configured: anyone can send it.
 fn client_ip(headers: &HeaderMap, source: &str, behind_cloudfront: bool) -> Option<IpAddr> {
     let viewer = headers.get("cloudfront-viewer-address").filter(|_| behind_cloudfront);
     // The header has the port behind the last colon.
@@ -186,7 +186,7 @@ pub(super) struct RequestLogFields {
     pub(super) path: Option<&'static str>,
     pub(super) operation: Option<&'static str>,
     pub(super) principal: Option<String>,
-    pub(super) meter: Option<Meter>,
+    pub(super) meter: Option<RequestLimiter>,
 }
 
 impl RequestLog {
@@ -200,7 +200,7 @@ impl RequestLog {
         fields.principal = Some(principal.user_id.as_str().to_owned());
     }
 
-    pub(super) fn set_meter(&self, meter: &Meter) {
+    pub(super) fn set_meter(&self, meter: &RequestLimiter) {
         self.0.lock().meter = Some(meter.clone());
     }
 

@@ -93,7 +93,7 @@ struct FieldError<'a> {
 /// One problem, ready to be answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    problem_type: &'static ProblemType,
+    definition: &'static ProblemType,
     detail: String,
     cause: Cause,
     headers: Vec<(HeaderName, String)>,
@@ -113,9 +113,9 @@ enum Cause {
 }
 
 impl Problem {
-    fn new(problem_type: &'static ProblemType, detail: impl Into<String>) -> Self {
+    fn new(definition: &'static ProblemType, detail: impl Into<String>) -> Self {
         let detail = detail.into();
-        Self { problem_type, detail, cause: Cause::InDetail, headers: Vec::new(), fault: None }
+        Self { definition, detail, cause: Cause::InDetail, headers: Vec::new(), fault: None }
     }
 
     fn with(mut self, name: HeaderName, value: impl Into<String>) -> Self {
@@ -249,7 +249,7 @@ impl Problem {
 
     /// The status it is answered with.
     pub fn status(&self) -> u16 {
-        self.problem_type.status.as_u16()
+        self.definition.status.as_u16()
     }
 
     /// A handler that panicked: machinery broke.
@@ -263,7 +263,7 @@ impl Problem {
     }
 
     pub fn is_conflict(&self) -> bool {
-        self.problem_type == &CONFLICT
+        self.definition == &CONFLICT
     }
 
     /// For a failure the text that belongs into the log and nowhere else.
@@ -280,7 +280,7 @@ impl Problem {
     pub(crate) fn render(self, instance: &str) -> http::Response<String> {
         let text = serde_json::to_string(&self.body(instance)).unwrap_or_default();
         let mut response = http::Response::new(text);
-        *response.status_mut() = self.problem_type.status;
+        *response.status_mut() = self.definition.status;
         let media = HeaderValue::from_static("application/problem+json");
         response.headers_mut().insert(header::CONTENT_TYPE, media);
         for (name, value) in self.headers {
@@ -298,9 +298,9 @@ impl Problem {
             Cause::Policy(policy) => (None, Some([policy.as_str()])),
         };
         Body {
-            kind: format!("/docs#{}", self.problem_type.slug),
-            title: self.problem_type.title,
-            status: self.problem_type.status.as_u16(),
+            kind: format!("/docs#{}", self.definition.slug),
+            title: self.definition.title,
+            status: self.definition.status.as_u16(),
             detail: &self.detail,
             instance,
             errors,
@@ -314,7 +314,7 @@ impl Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = Response::new(Bytes::empty());
-        *response.status_mut() = self.problem_type.status;
+        *response.status_mut() = self.definition.status;
         response.extensions_mut().insert(self);
         response
     }

@@ -1,8 +1,9 @@
 //! An exhaustive search of the lease protocol in a small world.
 //!
-//! Two or three nodes share one row. Each asks, is answered late or never, spends, gives back, ends, and
-//! is replaced; the clock moves on or a node's clock jumps back; and all of that in every order. The
-//! decisions are the real ones: [`Budget`](super::budget::Budget) and the counter's guarded writes.
+//! Two or three nodes share one row. Each asks, is answered late or never, spends, gives back,
+//! ends, and is replaced; the clock moves on or a node's clock jumps back; and all of that in every
+//! order. The decisions are the real ones: [`Budget`](super::budget::Budget) and the counter's
+//! guarded writes.
 //!
 //! In no reachable state have more units been spent in a row's window than the quota has, or more than
 //! were debited and not given back. Then the protocol is broken on purpose, one rule at a time, and the

@@ -1,20 +1,20 @@
 //! Who asks for what, when.
 
-use super::{Plan, START_MS, Spread};
+use super::{LimitsPlan, START_MS, Spread};
 use domain::SplitMix64;
 
 pub(super) struct Traffic {
     rate: i64,
     bursts: bool,
-    nodes: Lots,
-    keys: Lots,
+    nodes: WeightedChoice,
+    keys: WeightedChoice,
     /// This second's rate, and thousandths of a request that are still to come.
     current: i64,
     rest: i64,
 }
 
 /// Numbers drawn with their shares.
-struct Lots {
+struct WeightedChoice {
     /// The sum of the shares up to each number.
     sums: Vec<u64>,
     /// The numbers in another order, so that the heavy ones are not neighbours.
@@ -22,12 +22,12 @@ struct Lots {
 }
 
 impl Traffic {
-    pub(super) fn new(plan: &Plan, random: &mut SplitMix64) -> Self {
+    pub(super) fn new(plan: &LimitsPlan, random: &mut SplitMix64) -> Self {
         Self {
             rate: plan.rate,
             bursts: plan.bursts,
-            nodes: Lots::new(plan.nodes, plan.over_nodes, random),
-            keys: Lots::new(plan.keys, plan.over_keys, random),
+            nodes: WeightedChoice::new(plan.nodes, plan.over_nodes, random),
+            keys: WeightedChoice::new(plan.keys, plan.over_keys, random),
             current: plan.rate,
             rest: 0,
         }
@@ -52,7 +52,7 @@ impl Traffic {
     }
 }
 
-impl Lots {
+impl WeightedChoice {
     fn new(count: usize, spread: Spread, random: &mut SplitMix64) -> Self {
         let mut sum = 0;
         let share = |number: usize| match spread {
@@ -74,7 +74,7 @@ impl Lots {
 
     fn draw(&self, random: &mut SplitMix64) -> usize {
         let Some(&all) = self.sums.last() else { return 0 };
-        let lot = random.below(all);
-        self.order[self.sums.partition_point(|sum| *sum <= lot)]
+        let drawn = random.below(all);
+        self.order[self.sums.partition_point(|sum| *sum <= drawn)]
     }
 }

@@ -26,7 +26,7 @@ async fn one_person_costs_one_transaction_and_one_publish() {
     reachable(&lab, "ada").await;
     let mut body = tomorrow("ada");
     body["sendAt"] = Value::Null;
-    lab.watch_calls();
+    lab.record_calls();
     accepted(&lab, &body).await;
     let named = |what: &str| {
         let calls = lab.cloud.faults.recorded().into_iter();

@@ -1,4 +1,4 @@
-//! The fixture's function: says back what it hears, and posts to whom it is told to.
+//! The fixture's function: echoes messages, and posts to other connections.
 
 use boundary::http::{Access, Problem};
 use boundary::socket::{ConnectRequest, Connections, Handlers, Socket, SocketMessage};
@@ -19,7 +19,7 @@ pub(super) fn function(host: &Host) -> Result<Socket<State>, Misconfigured> {
     };
     let handlers = Handlers {
         connect: |_, opening| Box::pin(std::future::ready(connect(opening))),
-        message: |state, message| Box::pin(hear(state, message)),
+        message: |state, message| Box::pin(echo(state, message)),
         disconnect: |_, _| Box::pin(std::future::ready(Ok(()))),
     };
     Socket::new(host, "echo", Access::Key, state, handlers)
@@ -32,7 +32,7 @@ fn connect(opening: &ConnectRequest) -> Result<(), Problem> {
     }
 }
 
-async fn hear(state: &State, message: &SocketMessage) -> Result<(), Failure> {
+async fn echo(state: &State, message: &SocketMessage) -> Result<(), Failure> {
     let id = message.connection.id.as_str();
     let answer = match (message.route.as_str(), message.body.as_str()) {
         ("post", body) => {
