@@ -173,7 +173,7 @@ fn accepted_as(reference: &str) -> SendOutcome {
 }
 
 fn refused(class: Class) -> SendOutcome {
-    SendOutcome::Refused { class, retry_after_seconds: None, said: "no".to_owned() }
+    SendOutcome::Refused { class, retry_after_seconds: None, reason: "no".to_owned() }
 }
 
 /// The delivery after an event that must change it.

@@ -115,9 +115,9 @@ async fn handle(state: &State, message: &ReceivedMessage) -> Result<(), Unhandle
 }
 
 async fn dispatch(state: &State, message: &ReceivedMessage) -> Result<(), Unhandled> {
-    let said: DeliveryMessage = serde_json::from_str(&message.body)
+    let decoded: DeliveryMessage = serde_json::from_str(&message.body)
         .map_err(|malformed| Unhandled::Unreadable(malformed.to_string()))?;
-    match said {
+    match decoded {
         DeliveryMessage::DeliveryDue { notification_id, delivery, .. } => {
             let id = DeliveryId { notification_id, endpoint: delivery };
             process::process(state, &id, message).await?;

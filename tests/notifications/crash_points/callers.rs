@@ -114,14 +114,14 @@ async fn strike_callback(kind: &str, nth: u64, fault: Fault) -> bool {
     later["sendAt"] = json!("2026-03-01T12:10:00Z");
     scene.accept(&later).await;
     let key = scene.providers.sends()[0].message.key.clone();
-    let mut said = json!({ "reference": format!("mail:{key}"), "kind": kind });
-    said["at"] = json!("2026-03-01T12:00:00Z");
+    let mut events = json!({ "reference": format!("mail:{key}"), "kind": kind });
+    events["at"] = json!("2026-03-01T12:00:00Z");
     if kind == "bounced" {
-        said["hard"] = json!(true);
+        events["hard"] = json!(true);
     }
     scene.strike(nth, fault);
     let answer = loop {
-        let bytes = json!([said]).to_string();
+        let bytes = json!([events]).to_string();
         let mut call = scene.lab.call(Method::POST, "/api/v1/providers/mail/events");
         for (name, value) in signed(&SECRET, scene.now().as_second(), bytes.as_bytes()) {
             call = call.header(name, &value);

@@ -109,7 +109,8 @@ async fn call_provider(
 ) -> Result<(), Failure> {
     let ClaimedSend { address, name, text, slot, trial } = send;
     let in_time = slot.wait(state, false).await;
-    let provider = state.providers.for_address(address).find(|provider| provider.name() == name.as_str());
+    let provider =
+        state.providers.for_address(address).find(|provider| provider.name() == name.as_str());
     let (Some(provider), true) = (provider, in_time) else {
         // No provider was called: the attempt is given back.
         let until = retry_at(state.now());
@@ -140,7 +141,7 @@ async fn call_with_timeout(
     let began = state.now();
     let called = tokio::time::timeout(PATIENCE, provider.send(&message, began)).await;
     let outcome = called.unwrap_or_else(|_| SendOutcome::Unknown {
-        said: "it took longer than there was".to_owned(),
+        reason: "it took longer than there was".to_owned(),
     });
     metrics::provider_call(provider.name(), &outcome, began, state.now());
     outcome

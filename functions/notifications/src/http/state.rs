@@ -68,13 +68,14 @@ impl App {
             }
         }
         let traceparent = call.trace.traceparent();
-        let said = due
+        let published = due
             .chunks(BATCH)
             .map(|some| self.topic.publish_due(some.iter().copied(), &traceparent));
-        let said: Vec<_> = said.collect();
-        let said: Vec<_> = stream::iter(said).buffer_unordered(CONCURRENCY).collect().await;
+        let published: Vec<_> = published.collect();
+        let published: Vec<_> =
+            stream::iter(published).buffer_unordered(CONCURRENCY).collect().await;
         let later = self.queues.send_due(later, &traceparent).await;
-        for failure in said.into_iter().chain([later]).filter_map(Result::err) {
+        for failure in published.into_iter().chain([later]).filter_map(Result::err) {
             self.warn(&failure, call);
         }
     }

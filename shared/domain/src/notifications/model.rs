@@ -102,13 +102,13 @@ fn moves(_: &World) -> Vec<Move> {
 }
 
 fn handed(attempt: u32, answer: Answer) -> Event {
-    let said = String::new();
+    let reason = String::new();
     let outcome = match answer {
         Answer::Yes => SendOutcome::Accepted { reference: None },
         Answer::No => {
-            SendOutcome::Refused { class: Class::Outage, retry_after_seconds: None, said }
+            SendOutcome::Refused { class: Class::Outage, retry_after_seconds: None, reason }
         }
-        Answer::Cut => SendOutcome::Unknown { said },
+        Answer::Cut => SendOutcome::Unknown { reason },
     };
     Event::Sent { attempt, outcome, jitter: 0 }
 }

@@ -163,10 +163,10 @@ pub enum SendOutcome {
         /// How long they want to be left alone.
         retry_after_seconds: Option<u32>,
         /// The provider's reason, without an address in it.
-        said: String,
+        reason: String,
     },
     /// It may be theirs: the line was cut, or time ran out, after it could have been accepted.
-    Unknown { said: String },
+    Unknown { reason: String },
 }
 
 /// Kinds of no, by what can be done about them.

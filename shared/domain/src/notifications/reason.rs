@@ -152,7 +152,7 @@ impl fmt::Display for Reason {
             Self::Expired { at } => write!(f, "it was of no use after {at}"),
             Self::AddressGone => f.write_str("the person has no such address any more"),
             Self::AddressSuppressed { reason } => f.write_str(match reason {
-                SuppressionReason::Refused => "the address does not exist, a provider said",
+                SuppressionReason::Refused => "a provider reported that the address does not exist",
                 SuppressionReason::Bounced => "what was sent to the address came back",
                 SuppressionReason::Complained => {
                     "the person complained about what was sent to the address"

@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn what_ses_says_is_understood() {
-        let said = |kind: &str, more: &str| {
+        let parsed = |kind: &str, more: &str| {
             from_ses(&format!(
                 r#"{{"eventType":"{kind}","mail":{{"messageId":"m1"}},
                     "{}":{{"timestamp":"2026-03-01T12:00:00Z"{more}}}}}"#,
@@ -120,13 +120,13 @@ mod tests {
             .map(|callback| (callback.reference, callback.kind))
         };
         let m1 = || "m1".to_owned();
-        assert_eq!(said("Delivery", ""), Some((m1(), CallbackKind::Delivered)));
-        assert_eq!(said("Complaint", ""), Some((m1(), CallbackKind::Complained)));
+        assert_eq!(parsed("Delivery", ""), Some((m1(), CallbackKind::Delivered)));
+        assert_eq!(parsed("Complaint", ""), Some((m1(), CallbackKind::Complained)));
         let hard = CallbackKind::Bounced { hard: true };
-        assert_eq!(said("Bounce", r#","bounceType":"Permanent""#), Some((m1(), hard)));
+        assert_eq!(parsed("Bounce", r#","bounceType":"Permanent""#), Some((m1(), hard)));
         let soft = CallbackKind::Bounced { hard: false };
-        assert_eq!(said("Bounce", r#","bounceType":"Transient""#), Some((m1(), soft)));
-        assert_eq!(said("Open", ""), None);
+        assert_eq!(parsed("Bounce", r#","bounceType":"Transient""#), Some((m1(), soft)));
+        assert_eq!(parsed("Open", ""), None);
         assert_eq!(from_ses("hello"), None);
     }
 }

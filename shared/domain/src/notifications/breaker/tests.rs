@@ -86,10 +86,14 @@ fn words_that_come_while_it_is_open_change_nothing() {
 fn a_provider_that_says_no_to_a_recipient_works() {
     let mut counts = CallCounts::default();
     for class in Class::ALL {
-        counts.add(&SendOutcome::Refused { class, retry_after_seconds: None, said: String::new() });
+        counts.add(&SendOutcome::Refused {
+            class,
+            retry_after_seconds: None,
+            reason: String::new(),
+        });
     }
     counts.add(&SendOutcome::Accepted { reference: None });
-    counts.add(&SendOutcome::Unknown { said: String::new() });
+    counts.add(&SendOutcome::Unknown { reason: String::new() });
     assert_eq!(counts, seen(5, 3));
 }
 

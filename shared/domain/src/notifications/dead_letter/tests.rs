@@ -28,7 +28,7 @@ fn handed(outcome: SendOutcome) -> Event {
 }
 
 fn refused(class: Class) -> Event {
-    handed(SendOutcome::Refused { class, retry_after_seconds: None, said: "550 no".to_owned() })
+    handed(SendOutcome::Refused { class, retry_after_seconds: None, reason: "550 no".to_owned() })
 }
 
 #[test]

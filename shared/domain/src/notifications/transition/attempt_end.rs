@@ -61,14 +61,14 @@ fn settle(next: &mut Delivery, attempt: u32, report: &AttemptEnd<'_>, now: Times
             next.reference.clone_from(reference);
             end(next, Status::Delivered, None, now);
         }
-        AttemptEnd::Sent(SendOutcome::Refused { class, retry_after_seconds, said }, jitter) => {
+        AttemptEnd::Sent(SendOutcome::Refused { class, retry_after_seconds, reason }, jitter) => {
             close(next, attempt, AttemptOutcome::Refused, now);
-            record_reason(next, attempt, Some(*class), said);
+            record_reason(next, attempt, Some(*class), reason);
             refused(next, *class, *retry_after_seconds, *jitter, now);
         }
-        AttemptEnd::Sent(SendOutcome::Unknown { said }, jitter) => {
+        AttemptEnd::Sent(SendOutcome::Unknown { reason }, jitter) => {
             close(next, attempt, AttemptOutcome::Unknown, now);
-            record_reason(next, attempt, None, said);
+            record_reason(next, attempt, None, reason);
             perhaps_sent(next, *jitter, now);
         }
     }
@@ -145,9 +145,9 @@ pub(super) fn close(next: &mut Delivery, attempt: u32, outcome: AttemptOutcome, 
 /// The most of a provider's reason that is kept.
 const MAX_REASON_LENGTH: usize = 200;
 
-fn record_reason(next: &mut Delivery, attempt: u32, class: Option<Class>, said: &str) {
+fn record_reason(next: &mut Delivery, attempt: u32, class: Option<Class>, reason: &str) {
     if let Some(entry) = next.attempts.iter_mut().find(|entry| entry.number == attempt) {
         entry.class = class;
-        entry.reason = Some(said.chars().take(MAX_REASON_LENGTH).collect());
+        entry.reason = Some(reason.chars().take(MAX_REASON_LENGTH).collect());
     }
 }

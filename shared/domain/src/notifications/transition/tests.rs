@@ -32,12 +32,13 @@ pub(super) fn accept(attempt: u32) -> Event {
 }
 
 pub(super) fn refuse(attempt: u32, class: Class) -> Event {
-    let outcome = SendOutcome::Refused { class, retry_after_seconds: None, said: "no".to_owned() };
+    let outcome =
+        SendOutcome::Refused { class, retry_after_seconds: None, reason: "no".to_owned() };
     Event::Sent { attempt, outcome, jitter: 0 }
 }
 
 pub(super) fn unsure(attempt: u32) -> Event {
-    let outcome = SendOutcome::Unknown { said: "the line was cut".to_owned() };
+    let outcome = SendOutcome::Unknown { reason: "the line was cut".to_owned() };
     Event::Sent { attempt, outcome, jitter: 0 }
 }
 

@@ -152,9 +152,9 @@ fn the_trail_is_bounded_and_so_are_words() {
     let mut delivery = accepted(Channel::Email);
     for attempt in 1..=40 {
         delivery = next(&delivery, &claim(attempt), at(0));
-        let said = "x".repeat(10_000);
+        let reason = "x".repeat(10_000);
         let outcome =
-            SendOutcome::Refused { class: Class::Content, retry_after_seconds: None, said };
+            SendOutcome::Refused { class: Class::Content, retry_after_seconds: None, reason };
         delivery = next(&delivery, &Event::Sent { attempt, outcome, jitter: 0 }, at(0));
         let replay = format!("r{attempt}");
         delivery = next(&delivery, &Event::Replayed { replay }, at(0));
