@@ -4,11 +4,11 @@
 //! arrived twice went through a doubt that is counted; no text message did; what failed has its letter;
 //! and nothing follows an opt-out that was answered.
 
-mod behind;
 mod callers;
-mod people;
-mod swept;
-mod truths;
+mod deliveries;
+mod invariants;
+mod sweep;
+mod users;
 
 use domain::Timestamp;
 use domain::accounts::UserId;
@@ -16,13 +16,13 @@ use domain::notifications::{Address, Channel, Contacts, Delivery, DeviceId};
 use http::Method;
 use local::faults::Fault;
 use notifications::store::Notifications;
-use notifications::store::Saved;
+use notifications::store::SaveOutcome;
 use queues::NewMessage;
 use serde_json::{Value, json};
 use tests::scripted_providers::ScriptedProviders;
 use tests::{Lab, Response, Setup, callbacks, root_key};
 
-use crate::faults::crash_points::sweep;
+use crate::faults::crash_points::sweep as strike_all;
 
 const ALL: &str = "/api/v1/notifications";
 
@@ -39,7 +39,7 @@ struct Scene {
 
 impl Scene {
     /// With a mailbox, a telephone and a device for each of these people.
-    async fn of(people: &[&str]) -> Self {
+    async fn new(people: &[&str]) -> Self {
         Self::with(ScriptedProviders::new(), people).await
     }
 
@@ -51,7 +51,7 @@ impl Scene {
         let people = people.iter().map(|name| UserId::outside(name)).collect();
         let scene = Self { lab, providers, store, people };
         // The first sweep would look through an hour of buckets in which nothing can be.
-        scene.store.note_due(scene.now()).await.unwrap();
+        scene.store.save_swept_until(scene.now()).await.unwrap();
         for (n, user) in scene.people.iter().enumerate() {
             let device = DeviceId::parse("phone").unwrap();
             let contacts = Contacts {
@@ -61,7 +61,7 @@ impl Scene {
                 version: 1,
             };
             let saved = scene.store.save_contacts(user, &contacts, user.as_str()).await.unwrap();
-            assert_eq!(saved, Saved::Saved);
+            assert_eq!(saved, SaveOutcome::Saved);
         }
         scene
     }
@@ -106,7 +106,6 @@ impl Scene {
         }
     }
 
-    /// One turn of a queue.
     async fn turn(&self, logical_id: &str) {
         let name = self.lab.queue(logical_id);
         let mut mappings = self.lab.cloud.pump.mappings().iter();
@@ -182,7 +181,7 @@ fn is_death(fault: Fault) -> bool {
 }
 
 /// Words for every channel, for one person.
-fn words(user: &str) -> Value {
+fn contents(user: &str) -> Value {
     json!({
         "userId": user,
         "category": "orders",

@@ -34,7 +34,7 @@ async fn reachable(lab: &Lab, user: &str) {
     assert_eq!(put(lab, &format!("/api/v1/users/{user}/contacts"), &contacts).await.status, 200);
 }
 
-fn words() -> Value {
+fn contents() -> Value {
     let email = json!({ "subject": "Hello", "text": "Your order is on its way." });
     json!({ "userId": "ada", "category": "orders", "content": { "email": email } })
 }
@@ -42,7 +42,7 @@ fn words() -> Value {
 /// Accepts a mail for `ada`; its id.
 async fn accepted(lab: &Lab) -> String {
     reachable(lab, "ada").await;
-    let made = lab.post(ALL, &words()).await;
+    let made = lab.post(ALL, &contents()).await;
     assert_eq!(made.status, 202, "{}", made.body);
     lab.cloud.functions.quiesce().await;
     made.body["notifications"][0]["notificationId"].as_str().unwrap().to_owned()
@@ -88,7 +88,7 @@ async fn of_a_hundred_with_one_key_one_is_accepted_and_all_get_its_answer_in_the
         for user in &people {
             reachable(&lab, user).await;
         }
-        let mut body = words();
+        let mut body = contents();
         body["userId"] = Value::Null;
         body["userIds"] = json!(people);
         body["idempotencyKey"] = json!("order-7");
@@ -112,8 +112,8 @@ async fn of_a_hundred_with_one_key_one_is_accepted_and_all_get_its_answer_in_the
         let mut other = body.clone();
         other["category"] = json!("news");
         let refused = lab.post(ALL, &other).await;
-        let why = (refused.status.as_u16(), refused.text("type"));
-        assert_eq!(why, (422, "/docs#idempotency-key-reused"));
+        let reason = (refused.status.as_u16(), refused.text("type"));
+        assert_eq!(reason, (422, "/docs#idempotency-key-reused"));
         lab.cloud.settle().await;
         let arrivals = providers.deliveries();
         assert_eq!(arrivals.len(), people.len());
@@ -126,7 +126,7 @@ async fn two_bodies_with_one_key_at_once_are_never_both_accepted() {
     for seed in 0..SEEDS {
         let (lab, _) = shuffled(seed);
         reachable(&lab, "ada").await;
-        let mut one = words();
+        let mut one = contents();
         one["idempotencyKey"] = json!("k");
         let mut other = one.clone();
         other["priority"] = json!("low");
@@ -191,7 +191,11 @@ async fn of_a_cancellation_and_a_claim_one_is_first_and_the_person_gets_it_or_no
             }
             1 => {
                 assert_eq!(found["status"], "delivered", "seed {seed}: {found}");
-                assert_ne!(answer.text("status"), "cancelled", "seed {seed}: nobody is told so");
+                assert_ne!(
+                    answer.text("status"),
+                    "cancelled",
+                    "seed {seed}: it is not answered so"
+                );
                 sent += 1;
             }
             more => panic!("seed {seed}: {more}"),

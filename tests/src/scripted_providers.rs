@@ -214,7 +214,7 @@ impl Provider for Scripted {
 
     async fn send(&self, message: &ProviderMessage, now: Timestamp) -> SendOutcome {
         let reference = Some(format!("{}:{}", self.name, message.key));
-        let unknown = |reason: &str| SendOutcome::Unknown { said: reason.to_owned() };
+        let unknown = |reason: &str| SendOutcome::Unknown { reason: reason.to_owned() };
         match self.script.record(self.name, message, now) {
             ScriptedOutcome::Accept => SendOutcome::Accepted { reference },
             ScriptedOutcome::Slow => {
@@ -223,7 +223,7 @@ impl Provider for Scripted {
             }
             ScriptedOutcome::Refuse { class, retry_after_seconds } => {
                 let reason = "told to refuse".to_owned();
-                SendOutcome::Refused { class, retry_after_seconds, said: reason }
+                SendOutcome::Refused { class, retry_after_seconds, reason }
             }
             ScriptedOutcome::Hang => {
                 tokio::time::sleep(HANG).await;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use domain::notifications::Address;
-use domain::notifications::token::{Ring, TokenKey};
+use domain::notifications::token::{KeyRing, TokenKey};
 use providers::{Provider, ProviderClients, ProviderSettings};
 
 use crate::{Host, Misconfigured};
@@ -82,7 +82,7 @@ impl Host {
 
     /// The keys that `TOKEN_KEYS` has, the one that signs first: `id:base64`, separated by commas.
     /// `None` if there are none.
-    pub fn token_ring(&self) -> Result<Option<Ring>, Misconfigured> {
+    pub fn token_ring(&self) -> Result<Option<KeyRing>, Misconfigured> {
         self.vars.parsed(
             KEYS,
             parse_token_keys,
@@ -91,13 +91,13 @@ impl Host {
     }
 }
 
-fn parse_token_keys(text: &str) -> Option<Ring> {
+fn parse_token_keys(text: &str) -> Option<KeyRing> {
     let mut keys = text.split(',').map(|entry| {
         let (id, secret) = entry.trim().split_once(':')?;
         TokenKey::new(id, &STANDARD.decode(secret).ok()?)
     });
     let first = keys.next()??;
-    Some(Ring::new(first, keys.collect::<Option<Vec<TokenKey>>>()?))
+    Some(KeyRing::new(first, keys.collect::<Option<Vec<TokenKey>>>()?))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub use accounts::{AccountEvents, KeyUseQueue};
 pub use clicks::ClickQueue;
 pub use dead_letters::DeadLetters;
 pub use feed::{FanOutQueue, FeedTopic};
-pub use notifications::{DeliveryLetters, DeliveryQueues, DueTopic};
+pub use notifications::{DeliveryDeadLetters, DeliveryQueues, DueTopic};
 pub use queue::Queue;
 pub use topic::Topic;
 

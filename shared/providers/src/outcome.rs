@@ -23,7 +23,7 @@ pub(crate) fn refused_until(
     retry_after_seconds: Option<u32>,
     reason: String,
 ) -> SendOutcome {
-    SendOutcome::Refused { class, retry_after_seconds, said: reason }
+    SendOutcome::Refused { class, retry_after_seconds, reason }
 }
 
 /// By an HTTP response, with its `Retry-After`.
@@ -38,7 +38,7 @@ pub(crate) fn refused_by_response(
 
 /// The message may have arrived.
 pub(crate) fn unknown(reason: impl Into<String>) -> SendOutcome {
-    SendOutcome::Unknown { said: reason.into() }
+    SendOutcome::Unknown { reason: reason.into() }
 }
 
 /// A message for another provider: a mistake of the caller.

@@ -19,7 +19,7 @@ use worker::{Stage, Worker};
 use domain::SplitMix64;
 use domain::Timestamp;
 use domain::notifications::Priority;
-use domain::notifications::rate::{Grant, Lanes, Slots, grant, pause_us};
+use domain::notifications::rate::{Grant, SlotCounters, Slots, backoff_us, grant};
 
 /// The simulated present at the start.
 const START_US: i64 = 1_772_323_200_000_000;
@@ -39,7 +39,7 @@ pub fn simulate(plan: &Plan) -> Report {
 struct World<'p> {
     plan: &'p Plan,
     random: SplitMix64,
-    lanes: Lanes,
+    counters: SlotCounters,
     /// When each waiting message came, by class; what waits from the start came before it.
     queues: [VecDeque<i64>; 3],
     workers: Vec<Worker>,
@@ -65,7 +65,7 @@ impl<'p> World<'p> {
         });
         let classes = Priority::ALL.into_iter().zip(plan.workers);
         let workers: Vec<Worker> = classes
-            .flat_map(|(class, count)| std::iter::repeat_n(class, count))
+            .flat_map(|(priority, count)| std::iter::repeat_n(priority, count))
             .map(Worker::new)
             .collect();
         let events = (0..workers.len())
@@ -74,7 +74,7 @@ impl<'p> World<'p> {
         Self {
             plan,
             random,
-            lanes: Lanes::default(),
+            counters: SlotCounters::default(),
             queues,
             workers,
             events,
@@ -89,15 +89,15 @@ impl<'p> World<'p> {
         match self.workers[index].stage {
             Stage::Idle => self.take(index, now_us),
             Stage::Reads => {
-                self.workers[index].stage = Stage::Decides(self.lanes);
+                self.workers[index].stage = Stage::Decides(self.counters);
                 self.again(index, now_us + call_us);
             }
             Stage::Decides(known) => self.ask(index, &known, now_us, call_us),
             Stage::Writes(lease) => {
-                let after = lease.apply(&self.lanes);
-                let pause_us = if after.is_some() { 0 } else { self.miss(index) };
+                let after = lease.apply(&self.counters);
+                let backoff_us = if after.is_some() { 0 } else { self.miss(index) };
                 self.workers[index].stage = if let Some(after) = after {
-                    self.lanes = after;
+                    self.counters = after;
                     self.report.writes += 1;
                     self.workers[index].misses = 0;
                     Stage::Sends(lease.slots(&after))
@@ -105,7 +105,7 @@ impl<'p> World<'p> {
                     self.report.refused += 1;
                     Stage::Reads
                 };
-                self.again(index, now_us + call_us + pause_us);
+                self.again(index, now_us + call_us + backoff_us);
             }
             Stage::Sends(slots) => self.send(index, &slots, now_us),
         }
@@ -114,7 +114,7 @@ impl<'p> World<'p> {
     /// Takes what has come by now, up to a batch.
     fn take(&mut self, index: usize, now_us: i64) {
         let worker = &mut self.workers[index];
-        let queue = &mut self.queues[worker.class.level()];
+        let queue = &mut self.queues[worker.priority.level()];
         while worker.messages.len() < self.plan.batch as usize
             && let Some(came_us) = queue.pop_front_if(|came_us| *came_us <= now_us)
         {
@@ -129,10 +129,10 @@ impl<'p> World<'p> {
         self.again(index, now_us + call_us);
     }
 
-    fn ask(&mut self, index: usize, known: &Lanes, now_us: i64, call_us: i64) {
+    fn ask(&mut self, index: usize, known: &SlotCounters, now_us: i64, call_us: i64) {
         let worker = &mut self.workers[index];
         let wanted = u32::try_from(worker.messages.len()).unwrap_or(u32::MAX);
-        match grant(known, self.plan.per_second, worker.class, wanted, instant(now_us)) {
+        match grant(known, self.plan.per_second, worker.priority, wanted, instant(now_us)) {
             Grant::Lease(lease) => {
                 worker.stage = Stage::Writes(lease);
                 self.again(index, now_us + call_us);
@@ -140,14 +140,14 @@ impl<'p> World<'p> {
             Grant::Later { at } => {
                 worker.stage = Stage::Reads;
                 let later = at.as_microsecond() - START_US;
-                let pause_us = self.miss(index);
-                self.again(index, later + pause_us);
+                let backoff_us = self.miss(index);
+                self.again(index, later + backoff_us);
             }
         }
     }
 
     fn send(&mut self, index: usize, slots: &Slots, now_us: i64) {
-        let level = self.workers[index].class.level();
+        let level = self.workers[index].priority.level();
         let mut last_us = now_us;
         for slot in 0..slots.count() {
             // Timers fire late, also because of other processes on the machine.
@@ -175,7 +175,7 @@ impl<'p> World<'p> {
         let jitter = self.random.next();
         let worker = &mut self.workers[index];
         worker.misses += 1;
-        pause_us(worker.class, worker.misses, jitter)
+        backoff_us(worker.priority, worker.misses, jitter)
     }
 
     fn again(&mut self, index: usize, at_us: i64) {
@@ -185,7 +185,7 @@ impl<'p> World<'p> {
     fn conclude(mut self) -> Report {
         let end_us = self.plan.run_ms * 1_000;
         let held = self.workers.iter().flat_map(|worker| {
-            worker.messages.iter().map(|came_us| (worker.class.level(), *came_us))
+            worker.messages.iter().map(|came_us| (worker.priority.level(), *came_us))
         });
         let queued = (0..3).flat_map(|level| self.queues[level].iter().map(move |at| (level, *at)));
         for (level, came_us) in held.chain(queued) {

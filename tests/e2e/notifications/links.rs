@@ -2,7 +2,7 @@
 
 use domain::Timestamp;
 use domain::accounts::UserId;
-use domain::notifications::token::Claim;
+use domain::notifications::token::TokenClaim;
 use domain::notifications::{Category, Channel, DeliveryId};
 use e2e::{Target, target};
 use serde_json::json;
@@ -12,7 +12,7 @@ use super::{delivered, delivery, is, mail, notify, put, user_with_contacts};
 const FORM: &str = "application/x-www-form-urlencoded";
 
 /// A link that works for an hour.
-fn signed(target: &Target, claim: &Claim) -> String {
+fn signed(target: &Target, claim: &TokenClaim) -> String {
     let until = Timestamp::from_second(Timestamp::now().as_second() + 3_600);
     target.ring().sign(claim, until.unwrap_or(Timestamp::MAX))
 }
@@ -21,7 +21,7 @@ fn signed(target: &Target, claim: &Claim) -> String {
 fn one_click_is_enough_and_a_look_changes_nothing() {
     let target = target();
     let user = user_with_contacts(target);
-    let claim = |channel| Claim::Unsubscribe {
+    let claim = |channel| TokenClaim::Unsubscribe {
         user: UserId::outside(&user),
         channel,
         category: Category::parse("orders").unwrap(),
@@ -57,9 +57,9 @@ fn what_was_opened_and_followed_is_counted_once() {
     });
     let sent = delivery(target, &notify(target, &body), is("delivered"));
     let id = DeliveryId::parse(sent["deliveryId"].as_str().unwrap()).unwrap();
-    let open = signed(target, &Claim::Open { delivery: id.clone() });
+    let open = signed(target, &TokenClaim::Open { delivery: id.clone() });
     let to = "https://shop.example/?a=1&b=2".to_owned();
-    let click = signed(target, &Claim::Click { delivery: id, target: to.clone() });
+    let click = signed(target, &TokenClaim::Click { delivery: id, target: to.clone() });
     let browser =
         [("user-agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")];
     // Opens and clicks within two seconds of delivery are not counted as a reader's.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::accounts::SecretHash;
-use domain::notifications::token::{Ring, TokenKey};
+use domain::notifications::token::{KeyRing, TokenKey};
 use local::{Cloud, Options};
 use serde_json::Value;
 use sink::Sink;
@@ -203,12 +203,12 @@ impl Target {
     ///
     /// # Panics
     /// When `SWITCHYARD_TOKEN_KEYS` has no key, which fails the test.
-    pub fn ring(&self) -> Ring {
+    pub fn ring(&self) -> KeyRing {
         let (id, secret) = first_named_secret(&self.token_keys).unwrap_or_else(|| {
             panic!("SWITCHYARD_TOKEN_KEYS is not what the parameter TokenKeys takes")
         });
         match TokenKey::new(id, &secret) {
-            Some(key) => Ring::new(key, Vec::new()),
+            Some(key) => KeyRing::new(key, Vec::new()),
             None => panic!("SWITCHYARD_TOKEN_KEYS has no key of 32 bytes"),
         }
     }

@@ -11,8 +11,8 @@ async fn wherever_a_sender_dies_its_delivery_ends_and_what_is_doubled_is_known()
     for fault in [Fault::CrashBefore, Fault::CrashAfter, Fault::CommitThenTimeout] {
         for nth in 0..40 {
             let world = World::new();
-            let ada = world.person("ada").await;
-            let ids = world.tell(&world.draft(&ada), &["email", "sms"]).await;
+            let ada = world.recipient("ada").await;
+            let ids = world.send(&world.draft(&ada), &["email", "sms"]).await;
             world.lab.cloud.faults.inject(nth, fault);
             world.lab.cloud.settle().await;
             let waiting = world.lab.cloud.faults.is_pending();

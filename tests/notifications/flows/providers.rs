@@ -1,17 +1,17 @@
 //! Providers that fail or want less: what goes by them waits, uses up no attempt, or takes another way.
 
-use domain::notifications::{Class, DeliveryId, Status, Why};
+use domain::notifications::{Class, DeliveryId, Reason, Status};
 use tests::Setup;
 use tests::scripted_providers::{ScriptedOutcome, ScriptedProviders};
 
 use super::World;
 
 /// One text message for each of so many people.
-async fn crowd(world: &World, way: &str, count: usize) -> Vec<DeliveryId> {
+async fn crowd(world: &World, endpoint: &str, count: usize) -> Vec<DeliveryId> {
     let mut ids = Vec::new();
     for n in 0..count {
-        let user = world.person(&format!("user-{way}-{n}")).await;
-        ids.push(world.tell_one(&user, way).await);
+        let user = world.recipient(&format!("user-{endpoint}-{n}")).await;
+        ids.push(world.send_one(&user, endpoint).await);
     }
     ids
 }
@@ -23,13 +23,13 @@ async fn an_open_breaker_costs_no_attempt_and_nothing_is_given_up() {
     crowd(&world, "sms", 12).await;
     world.settle().await;
     let handed = world.providers.sends().len();
-    let ada = world.person("ada").await;
-    let id = world.tell_one(&ada, "sms").await;
+    let ada = world.recipient("ada").await;
+    let id = world.send_one(&ada, "sms").await;
     world.settle().await;
-    assert_eq!(world.providers.sends().len(), handed, "nobody speaks to it");
+    assert_eq!(world.providers.sends().len(), handed, "it is not called");
     let delivery = world.delivery(&id).await;
     assert_eq!((delivery.status, delivery.attempt), (Status::Pending, 0));
-    assert!(matches!(delivery.why, Some(Why::ProviderDown { .. })), "{:?}", delivery.why);
+    assert!(matches!(delivery.reason, Some(Reason::ProviderDown { .. })), "{:?}", delivery.reason);
     // It fails on; only trials are made.
     for _ in 0..20 {
         world.pass(30).await;
@@ -55,7 +55,7 @@ async fn a_second_provider_of_the_channel_takes_over() {
     for id in &ids {
         let delivery = world.delivery(id).await;
         assert_eq!(delivery.status, Status::Delivered);
-        assert_eq!(delivery.trail.last().unwrap().provider.as_str(), "mail-2");
+        assert_eq!(delivery.attempts.last().unwrap().provider.as_str(), "mail-2");
     }
 }
 

@@ -16,8 +16,8 @@ async fn world() -> (World, Sink) {
 #[tokio::test(start_paused = true)]
 async fn mails_and_text_messages_are_kept_with_what_people_would_read() {
     let (world, sink) = world().await;
-    let ada = world.person("ada").await;
-    let ids = world.tell(&world.draft(&ada), &["email", "sms"]).await;
+    let ada = world.recipient("ada").await;
+    let ids = world.send(&world.draft(&ada), &["email", "sms"]).await;
     world.settle().await;
     for id in &ids {
         assert_eq!(world.status(id).await, Status::Delivered);
@@ -33,15 +33,15 @@ async fn mails_and_text_messages_are_kept_with_what_people_would_read() {
 #[tokio::test(start_paused = true)]
 async fn a_sink_that_misbehaves_is_met_as_a_provider_would_be() {
     let (world, sink) = world().await;
-    let ada = world.person("ada").await;
+    let ada = world.recipient("ada").await;
     for behaviour in [Behaviour::AcceptThenCut, Behaviour::Hang] {
         sink.behave_next(ProviderKind::Sms, 1, behaviour.clone());
-        let id = world.tell_one(&ada, "sms").await;
+        let id = world.send_one(&ada, "sms").await;
         world.settle().await;
         assert_eq!(world.status(&id).await, Status::Unknown, "{behaviour:?}");
     }
     sink.behave_next(ProviderKind::Sms, 1, Behaviour::Throttle { retry_after_seconds: 5 });
-    let id = world.tell_one(&ada, "sms").await;
+    let id = world.send_one(&ada, "sms").await;
     world.settle().await;
     assert_eq!(world.status(&id).await, Status::Pending);
     world.pass(10).await;

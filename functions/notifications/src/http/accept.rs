@@ -21,8 +21,8 @@ use serde::Serialize;
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 
 use super::BODY_CAP;
-use super::body::NewNotification;
-use super::plan::Words;
+use super::plan::ResolvedContent;
+use super::request::NewNotification;
 use crate::http::state::App;
 
 use batch::Batch;
@@ -92,12 +92,14 @@ pub(super) async fn send(
 ) -> Result<Answer, Problem> {
     let key = key(&call, header.or_else(|| new.idempotency_key.clone()))?;
     let caller = &caller.user_id;
-    let (submission, words) = match (checked(&app, &call, new).await, &key) {
+    let (submission, content) = match (checked(&app, &call, new).await, &key) {
         (Ok(checked), _) => checked,
-        (Err(problem), Some(key)) => return remembered(&app, &call, caller, key, problem).await,
+        (Err(problem), Some(key)) => {
+            return replay_or_refuse(&app, &call, caller, key, problem).await;
+        }
         (Err(problem), None) => return Err(problem),
     };
-    let batch = Batch { app: &app, call: &call, caller, submission, words };
+    let batch = Batch { app: &app, call: &call, caller, submission, content };
     match batch.submission.users.as_slice() {
         [user] => batch.one(user, key.as_ref()).await,
         _ => batch.many(key.as_ref()).await,
@@ -108,15 +110,15 @@ async fn checked(
     app: &App,
     call: &Call,
     new: NewNotification,
-) -> Result<(Submission, Words), Problem> {
-    let submission = new.wanted().checked(call.now)?;
-    let words = Words::of(&submission, app, call.now).await?;
-    Ok((submission, words))
+) -> Result<(Submission, ResolvedContent), Problem> {
+    let submission = new.into_domain().validated(call.now)?;
+    let content = ResolvedContent::resolve(&submission, app, call.now).await?;
+    Ok((submission, content))
 }
 
 /// A call that can't be accepted any more, because its time or its template has gone, may have been:
 /// then the first answer stands.
-async fn remembered(
+async fn replay_or_refuse(
     app: &App,
     call: &Call,
     caller: &UserId,
@@ -127,11 +129,15 @@ async fn remembered(
         return Err(problem);
     }
     let claimant = app.entropy.token();
-    let claim = once(key, caller, &claimant, call);
-    match app.notifications.once().claim(&claim, call.now).await? {
+    let claim = idempotent_request(key, caller, &claimant, call);
+    match app.notifications.idempotency().claim(&claim, call.now).await? {
         Claim::Won(ticket) => {
-            idempotency::release_if_refused(app.notifications.once(), Some(&ticket), Err(problem))
-                .await
+            idempotency::release_if_refused(
+                app.notifications.idempotency(),
+                Some(&ticket),
+                Err(problem),
+            )
+            .await
         }
         before @ (Claim::Answered(_) | Claim::Running(_) | Claim::Mismatch) => {
             idempotency::replay(before, call.now).map(Repeatable::again)
@@ -148,7 +154,7 @@ fn key(call: &Call, text: Option<String>) -> Result<Option<RequestKey>, Problem>
     Ok(Some(RequestKey::new(text, call)))
 }
 
-fn once<'a>(
+fn idempotent_request<'a>(
     key: &'a RequestKey,
     caller: &'a UserId,
     claimant: &'a str,

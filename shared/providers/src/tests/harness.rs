@@ -158,7 +158,7 @@ pub(super) fn refusal(outcome: &SendOutcome) -> (Class, Option<u32>) {
 
 pub(super) fn reason(outcome: &SendOutcome) -> &str {
     match outcome {
-        SendOutcome::Refused { said, .. } | SendOutcome::Unknown { said } => said,
+        SendOutcome::Refused { reason, .. } | SendOutcome::Unknown { reason } => reason,
         SendOutcome::Accepted { .. } => panic!("no reason"),
     }
 }
