@@ -59,7 +59,7 @@ pub(super) fn is_publish(request: &Request<Bytes>) -> bool {
 /// A text message for SNS.
 pub(super) fn read_sms(request: &Request<Bytes>) -> Result<ReceivedMessage, Refusal> {
     signed(request)?;
-    let (to, text) = (field(request, "PhoneNumber"), field(request, "SinkMessage"));
+    let (to, text) = (field(request, "PhoneNumber"), field(request, "Message"));
     if !to.starts_with('+') || text.is_empty() {
         return Err(Refusal::new(400, "InvalidParameter"));
     }
