@@ -36,7 +36,7 @@ async fn nothing_is_accepted_without_valid_credentials() {
         (ProviderKind::Apns, device.as_str(), &[], "{}", 403),
         (ProviderKind::Apns, device.as_str(), &wrong, "{}", 403),
         (ProviderKind::Ses, "/v2/email/outbound-emails", &[], "{}", 403),
-        (ProviderKind::Sms, "/", &[], "Action=Publish&PhoneNumber=%2B1&SinkMessage=x", 403),
+        (ProviderKind::Sms, "/", &[], "Action=Publish&PhoneNumber=%2B1&Message=x", 403),
         (ProviderKind::Webhook, "/hook", &[], "{}", 401),
         (ProviderKind::Webhook, "/hook", &hook, "{}", 401),
         (ProviderKind::Webhook, "/", &[], "{}", 401),
