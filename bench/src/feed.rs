@@ -1,7 +1,7 @@
 //! The feed: what each operation asks of the store and costs, how long reading, writing and fanning out
 //! take, and how often each row is written to when everybody likes one post.
 
-mod crowd;
+mod fan_out;
 mod likes;
 mod load;
 mod operations;
@@ -16,18 +16,18 @@ use crate::table::Table;
 pub(crate) enum Part {
     Calls,
     Load,
-    Crowd,
+    FanOut,
     Likes,
 }
 
-pub(crate) const PARTS: [Part; 4] = [Part::Calls, Part::Load, Part::Crowd, Part::Likes];
+pub(crate) const PARTS: [Part; 4] = [Part::Calls, Part::Load, Part::FanOut, Part::Likes];
 
 /// The part of that name.
 pub(crate) fn part(name: &str) -> Option<Part> {
     match name {
         "calls" => Some(Part::Calls),
         "load" => Some(Part::Load),
-        "crowd" => Some(Part::Crowd),
+        "crowd" => Some(Part::FanOut),
         "likes" => Some(Part::Likes),
         _ => None,
     }
@@ -40,7 +40,7 @@ pub(crate) fn run(parts: &[Part]) -> bool {
         let tables: Result<Vec<Table>, Box<dyn Error>> = match part {
             Part::Calls => operations::measure(),
             Part::Load => load::measure(),
-            Part::Crowd => crowd::measure(),
+            Part::FanOut => fan_out::measure(),
             Part::Likes => Ok(vec![likes::measure()]),
         };
         match tables {

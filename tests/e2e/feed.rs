@@ -6,7 +6,7 @@ mod sockets;
 use e2e::{Response, Target, target};
 use serde_json::{Value, json};
 
-/// Somebody with a key.
+/// A user with a key.
 struct Person<'t> {
     target: &'t Target,
     id: String,
@@ -143,7 +143,7 @@ fn likes_comments_and_shares_count_once() {
     let one_each = json!({ "likes": 1, "comments": 1, "shares": 1 });
     let counted = target.within(90, || ada.get(&post), |it| it.body["counts"] == one_each);
     assert_eq!(counted.body["counts"], one_each);
-    assert_eq!(counted.body["userHasLiked"], false, "somebody else does");
+    assert_eq!(counted.body["userHasLiked"], false, "another user does");
     let listed = ada.get(&comments);
     assert_eq!(listed.body["items"][0]["text"], "well said", "{}", listed.body);
     let comment = format!("{comments}/{}", comment.text("commentId"));
@@ -162,7 +162,7 @@ fn what_people_report_is_decided_and_what_is_trending_can_be_read() {
     let post = ada.post(&json!({ "text": "buy this" }));
     let id = post.rsplit('/').next().unwrap().to_owned();
     let has = |page: &Response| page.body["items"].to_string().contains(&id);
-    // It is written down once a minute, which nobody waits for here.
+    // It is written down once a minute, which this test does not wait for.
     let trending = bob.get("/api/v1/trending?limit=50");
     assert_eq!((trending.status, trending.body["items"].is_array()), (200, true));
 

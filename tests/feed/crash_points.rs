@@ -7,36 +7,36 @@ mod behind;
 mod callers;
 
 use domain::accounts::UserId;
-use domain::feed::{Act, Order, PostId, Weights};
+use domain::feed::{FeedOrder, PostId, RankWeights, SocialAction};
 use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
-use simulation::feed::reference::World;
+use simulation::feed::reference::ReferenceFeed;
 use tests::{Lab, Response, Setup};
 
 use crate::faults::crash_points::sweep;
-use crate::feed::faults::watch::{Watch, person};
-use crate::feed::faults::{PEOPLE, SETTINGS, rows, truths};
+use crate::feed::faults::harness::{Harness, person};
+use crate::feed::faults::{PEOPLE, SETTINGS, invariants, rows};
 
 /// People, and what was acknowledged to them.
 struct Scene {
-    watch: Watch,
-    world: World,
+    watch: Harness,
+    world: ReferenceFeed,
     posts: Vec<PostId>,
 }
 
 impl Scene {
-    /// Everybody is there, and nobody knows anybody.
+    /// All users exist, without relationships.
     async fn new() -> Self {
         let lab = Lab::with_parameters(Setup::default(), &[("FeedSettings", SETTINGS)]);
-        Self { watch: Watch::over(lab).await, world: World::default(), posts: Vec::new() }
+        Self { watch: Harness::over(lab).await, world: ReferenceFeed::default(), posts: Vec::new() }
     }
 
     /// The first of them is followed by so many, and has written so much.
     async fn followed(followers: usize, posts: usize) -> Self {
         let mut scene = Self::new().await;
         for who in &PEOPLE[1..=followers] {
-            scene.act(who, Act::Follow, PEOPLE[0]).await;
+            scene.act(who, SocialAction::Follow, PEOPLE[0]).await;
         }
         scene.watch.settle().await;
         for _ in 0..posts {
@@ -52,7 +52,7 @@ impl Scene {
         done.unwrap().answer
     }
 
-    /// Writes a post, a moment after whatever came before.
+    /// Writes a post, a moment after the previous step.
     async fn write(&mut self, who: &str, privacy: &str) -> PostId {
         self.watch.lab.advance_seconds(1);
         let body = json!({ "text": "hello", "privacy": privacy });
@@ -63,7 +63,7 @@ impl Scene {
         id
     }
 
-    async fn act(&mut self, who: &str, act: Act, whom: &str) {
+    async fn act(&mut self, who: &str, act: SocialAction, whom: &str) {
         let answer = self.watch.call(who, path_of(act, whom).as_call(), &Value::Null, None).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
         self.world.act(&person(who), act, &person(whom)).unwrap();
@@ -100,9 +100,9 @@ impl Scene {
         rows::hold_authors(&self.watch, &self.world).await?;
         rows::hold_readers(&self.watch, &self.world).await?;
         for name in PEOPLE {
-            let (at, pages) = truths::scroll(&self.watch, name, Order::Latest, 4).await?;
+            let (at, pages) = invariants::scroll(&self.watch, name, FeedOrder::Latest, 4).await?;
             let user: UserId = person(name);
-            let expected = self.world.pages(&user, Order::Latest, &Weights::CURRENT, at, 4);
+            let expected = self.world.pages(&user, FeedOrder::Latest, &RankWeights::CURRENT, at, 4);
             if pages != expected {
                 return Err(format!("{name} sees {pages:?}, not {expected:?}"));
             }
@@ -110,7 +110,7 @@ impl Scene {
         Ok(())
     }
 
-    /// References in somebody's timeline.
+    /// References in a reader's timeline.
     async fn kept(&self, who: &str) -> usize {
         self.watch.store.timeline(&person(who), PostId::MAX, 1_000).await.unwrap().len()
     }
@@ -125,14 +125,14 @@ impl Path {
     }
 }
 
-fn path_of(act: Act, whom: &str) -> Path {
+fn path_of(act: SocialAction, whom: &str) -> Path {
     let (method, name) = match act {
-        Act::Follow => (Method::PUT, "follow"),
-        Act::Unfollow => (Method::DELETE, "follow"),
-        Act::Block => (Method::PUT, "block"),
-        Act::Unblock => (Method::DELETE, "block"),
-        Act::Mute => (Method::PUT, "mute"),
-        Act::Unmute => (Method::DELETE, "mute"),
+        SocialAction::Follow => (Method::PUT, "follow"),
+        SocialAction::Unfollow => (Method::DELETE, "follow"),
+        SocialAction::Block => (Method::PUT, "block"),
+        SocialAction::Unblock => (Method::DELETE, "block"),
+        SocialAction::Mute => (Method::PUT, "mute"),
+        SocialAction::Unmute => (Method::DELETE, "mute"),
     };
     Path(method, format!("/api/v1/users/{whom}/{name}"))
 }

@@ -6,7 +6,7 @@ use domain::accounts::UserId;
 use serde_json::{Value, json};
 
 use super::load::{CELEBRITIES, FOLLOWS, follow_many, unlimit};
-use super::seed::{Seed, person};
+use super::seed::{Seeder, person};
 use crate::counting::Counting;
 use crate::links::Cost;
 use crate::links::dollars::{API_REQUESTS, INVOCATIONS, MESSAGES, READ_UNITS, WRITE_UNITS, billed};
@@ -31,7 +31,6 @@ pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
     })
 }
 
-/// What was counted.
 struct Bill {
     write: Cost,
     fan_out: Cost,
@@ -41,7 +40,7 @@ struct Bill {
 
 async fn count(counting: &mut Counting) -> Result<Bill, Box<dyn Error>> {
     unlimit(&mut counting.client).await?;
-    let seed = Seed::of(counting.server()).await?;
+    let seed = Seeder::of(counting.server()).await?;
     let me = UserId::outside("root");
     seed.follow(&[person("fan", 0)], std::slice::from_ref(&me)).await?;
     let mut posts = Vec::new();
@@ -77,9 +76,7 @@ async fn count(counting: &mut Counting) -> Result<Bill, Box<dyn Error>> {
         call(counting, "DELETE", &format!("/api/v1/users/friend{n}/follow")).await?;
         call(counting, "PUT", &format!("/api/v1/users/friend{n}/follow")).await?;
     }
-    counting
-        .row("followUser", TIMES, "follow somebody", "1 transaction", |c| c.calls <= 6.0)
-        .await?;
+    counting.row("followUser", TIMES, "follow a user", "1 transaction", |c| c.calls <= 6.0).await?;
     for post in &posts[..TIMES] {
         call(counting, "DELETE", &format!("/api/v1/posts/{post}")).await?;
     }

@@ -9,13 +9,13 @@ mod engagement;
 mod followers;
 mod follows;
 mod home;
-mod listing;
 mod media;
 mod posts;
 mod realtime;
-mod shapes;
+mod schemas;
 mod state;
-mod view;
+mod user_posts;
+mod views;
 
 use std::sync::Arc;
 
@@ -39,7 +39,6 @@ pub fn function(host: &Host) -> Result<Api, Misconfigured> {
     Api::new(host, App::from_host(host)?, operations)
 }
 
-/// What it answers.
 pub fn operations(to: &mut impl Operations<App>) {
     // Posts, and the feed that they come to.
     to.on(home::READ, home::read);
@@ -58,7 +57,7 @@ pub fn operations(to: &mut impl Operations<App>) {
     to.on(follows::UNMUTE, follows::unmute);
     to.on(followers::FOLLOWERS, followers::followers);
     to.on(followers::FOLLOWING, followers::following);
-    to.on(listing::LIST, listing::list);
+    to.on(user_posts::LIST, user_posts::list);
     // What people do about posts, and what they show of themselves.
     to.on(likes::LIKE, likes::like);
     to.on(likes::UNLIKE, likes::unlike);

@@ -9,7 +9,7 @@ use crate::contract::stack;
 /// So small that everything happens: pages of one follower, and authors who are pulled from the third on.
 pub(super) const SETTINGS: &str = r#"{"pullFrom":3,"pushBelow":2,"page":1}"#;
 
-/// Somebody writes and others follow and listen; what is said gets lost and is said again; they fall out,
+/// A user posts and others follow and connect; messages get lost and are sent again; they fall out,
 /// and an admin has to decide.
 pub(super) async fn exercise(lab: &Lab) {
     let (ann, ben) = (lab.user("ann", &["member"]).await, lab.user("ben", &["member"]).await);
@@ -17,7 +17,7 @@ pub(super) async fn exercise(lab: &Lab) {
     let post = write(lab, &ann, "first").await;
     tie(lab, &ben, Method::PUT, "ann/follow").await;
     lab.cloud.settle().await;
-    // Nobody fans this one out before the sweep asks for it.
+    // This one is not fanned out before the sweep sends its message.
     write(lab, &ann, "second").await;
     lab.advance_seconds(30);
     lab.sweep().await;
@@ -30,7 +30,7 @@ pub(super) async fn exercise(lab: &Lab) {
     // That a key is used is told once an hour.
     lab.advance_seconds(3_700);
     listen(lab, &ben).await;
-    // Somebody who is connected is told.
+    // A connected reader is told.
     write(lab, &ann, "third").await;
     lab.cloud.settle().await;
     tie(lab, &dan, Method::PUT, "ann/follow").await;
@@ -66,7 +66,7 @@ async fn engage(lab: &Lab, key: &str, post: &str) {
     send(lab, key, Method::POST, &format!("{path}/comments"), words()).await;
     send(lab, key, Method::GET, &format!("{path}/comments"), None).await;
     send(lab, key, Method::POST, &format!("{path}/share"), words()).await;
-    // Nobody adds up what they did before the sweep does.
+    // The sweep is the first to add up the counters.
     lab.cloud.services.queues().purge(&queue()).unwrap();
     lab.advance_seconds(61);
     lab.sweep().await;
@@ -87,7 +87,7 @@ fn queue() -> String {
     queue.name.clone()
 }
 
-/// Connects more often than anybody may, asks what was missed, and hangs up. Nobody is at the other end.
+/// Connects more often than allowed, resumes, and disconnects. There is no client at the other end.
 async fn listen(lab: &Lab, key: &str) {
     let event = async |connection: String, kind: &str, route: &str, body: Option<Value>| {
         let event = json!({

@@ -1,11 +1,11 @@
-//! Every call of the feed, made by whoever may not, with what is wrong, and about what there is not.
+//! Every call of the feed, made by users who may not, with what is wrong, and about what there is not.
 
 use e2e::target;
 use serde_json::{Value, json};
 
 use super::Person;
 
-const NOBODY: &str = "000000000000ffffffffffffffff";
+const UNKNOWN: &str = "000000000000ffffffffffffffff";
 
 /// A call: its method, its path (with `POST` for a post and `USER` for a person) and a body that is wrong,
 /// if it takes one.
@@ -16,7 +16,7 @@ fn calls() -> Vec<(&'static str, &'static str, Value)> {
         ("GET", "/api/v1/feed/realtime", none.clone()),
         ("POST", "/api/v1/posts", json!({ "text": "" })),
         ("GET", "/api/v1/posts/POST", none.clone()),
-        ("PATCH", "/api/v1/posts/POST", json!({ "privacy": "NOBODY" })),
+        ("PATCH", "/api/v1/posts/POST", json!({ "privacy": "UNKNOWN" })),
         ("DELETE", "/api/v1/posts/POST", none.clone()),
         ("POST", "/api/v1/media", json!({ "contentType": "text/html", "bytes": 1 })),
         ("PUT", "/api/v1/posts/POST/like", none.clone()),
@@ -24,7 +24,7 @@ fn calls() -> Vec<(&'static str, &'static str, Value)> {
         ("POST", "/api/v1/posts/POST/comments", json!({ "text": "" })),
         ("GET", "/api/v1/posts/POST/comments?limit=0", none.clone()),
         ("DELETE", "/api/v1/posts/POST/comments/000000000000ffffffffffffffff", none.clone()),
-        ("POST", "/api/v1/posts/POST/share", json!({ "privacy": "NOBODY" })),
+        ("POST", "/api/v1/posts/POST/share", json!({ "privacy": "UNKNOWN" })),
         ("POST", "/api/v1/posts/POST/report", json!({ "reason": "RUDE" })),
         ("GET", "/api/v1/users/USER", none.clone()),
         ("GET", "/api/v1/users/USER/posts?limit=0", none.clone()),
@@ -66,7 +66,7 @@ fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
             _ if body.is_some() => Some(json!({ "text": right["text"] })),
             _ => None,
         };
-        for hidden in [name(&private), NOBODY.to_owned()] {
+        for hidden in [name(&private), UNKNOWN.to_owned()] {
             if path.contains("POST") {
                 let path = path.replace("?limit=0", "").replace("POST", &hidden);
                 let found = eve.call(method, &path, fitting.as_ref());
@@ -74,7 +74,7 @@ fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
             }
         }
         if path.contains("USER") {
-            let path = path.replace("?limit=0", "").replace("USER", &target.fresh("nobody"));
+            let path = path.replace("?limit=0", "").replace("USER", &target.fresh("unknown"));
             let found = eve.call(method, &path, None);
             assert_eq!(found.status, 404, "{method} {path}: {}", found.body);
         }
@@ -82,7 +82,7 @@ fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
 }
 
 #[test]
-fn somebody_elses_is_not_changed() {
+fn another_users_posts_are_not_changed() {
     let target = target();
     let (ada, eve) = (Person::new(target, "ada"), Person::new(target, "eve"));
     let post = ada.post(&json!({ "text": "mine" }));

@@ -16,12 +16,12 @@ use super::Person;
 const WAIT: Duration = Duration::from_millis(100);
 const WAITS: usize = 200;
 
-/// Somebody's end of a connection.
-struct Ear {
+/// A client's end of a connection.
+struct SocketClient {
     stream: WebSocket<TcpStream>,
 }
 
-impl Ear {
+impl SocketClient {
     fn of(person: &Person<'_>, url: &str) -> Result<Self, Box<dyn Error>> {
         let mut request = url.into_client_request()?;
         let bearer = format!("Bearer {}", person.key).parse()?;
@@ -63,7 +63,7 @@ fn names(said: &Value, post: &str) -> bool {
     said["postIds"].as_array().is_some_and(|ids| ids.iter().any(|id| id == post))
 }
 
-#[expect(clippy::disallowed_methods, reason = "whoever deploys says where sockets are")]
+#[expect(clippy::disallowed_methods, reason = "the deployment says where sockets are")]
 fn url(person: &Person<'_>) -> String {
     let told = person.get("/api/v1/feed/realtime").text("url").to_owned();
     std::env::var("SWITCHYARD_SOCKET").unwrap_or(told)
@@ -82,7 +82,8 @@ fn two_who_are_connected_hear_of_a_post_and_who_was_cut_off_hears_of_it_later() 
         reader.tie("PUT", &eve, "follow");
         reader.sees(&[]);
     }
-    let (mut first, mut second) = (Ear::of(&bob, &url).unwrap(), Ear::of(&cid, &url).unwrap());
+    let (mut first, mut second) =
+        (SocketClient::of(&bob, &url).unwrap(), SocketClient::of(&cid, &url).unwrap());
     let post = |by: &Person<'_>, text: &str| {
         by.post(&json!({ "text": text })).rsplit('/').next().unwrap_or_default().to_owned()
     };
@@ -97,7 +98,7 @@ fn two_who_are_connected_hear_of_a_post_and_who_was_cut_off_hears_of_it_later() 
     bob.tie("PUT", &eve, "block");
     let (two, blocked) = (post(&ada, "two"), post(&eve, "blocked"));
     bob.sees(&["two", "one"]);
-    let mut first = Ear::of(&bob, &url).unwrap();
+    let mut first = SocketClient::of(&bob, &url).unwrap();
     first.say(&json!({ "type": "resume", "position": pong["position"] })).unwrap();
     let heard = first.hears(|said| names(said, &two));
     assert!(heard.iter().any(|said| names(said, &two)), "{heard:?}");
