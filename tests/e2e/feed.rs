@@ -31,7 +31,7 @@ impl<'t> Person<'t> {
     }
 
     /// `PUT` or `DELETE` of `follow`, `block` or `mute`; what is between them then.
-    fn tie(&self, method: &str, other: &Person<'_>, act: &str) -> Value {
+    fn relate(&self, method: &str, other: &Person<'_>, act: &str) -> Value {
         let done = self.call(method, &format!("/api/v1/users/{}/{act}", other.id), None);
         assert_eq!(done.status, 200, "{method} {act}: {}", done.body);
         done.body
@@ -67,7 +67,7 @@ fn a_post_comes_to_those_who_follow_and_goes_for_good() {
     let target = target();
     let (ada, bob) = (Person::new(target, "ada"), Person::new(target, "bob"));
     let before = ada.post(&json!({ "text": "before" }));
-    bob.tie("PUT", &ada, "follow");
+    bob.relate("PUT", &ada, "follow");
     bob.sees(&["before"]);
     let after = ada.post(&json!({ "text": "after", "tags": ["#News"] }));
     bob.sees(&["after", "before"]);
@@ -95,7 +95,7 @@ fn a_post_comes_to_those_who_follow_and_goes_for_good() {
 fn what_is_between_people_decides_what_they_see() {
     let target = target();
     let (ada, bob) = (Person::new(target, "ada"), Person::new(target, "bob"));
-    bob.tie("PUT", &ada, "follow");
+    bob.relate("PUT", &ada, "follow");
     let friends = ada.post(&json!({ "text": "friends", "privacy": "FRIENDS" }));
     let private = ada.post(&json!({ "text": "private", "privacy": "PRIVATE" }));
     let public = ada.post(&json!({ "text": "public" }));
@@ -103,23 +103,23 @@ fn what_is_between_people_decides_what_they_see() {
     for path in [&friends, &private] {
         assert_eq!((bob.get(path).status, ada.get(path).status), (404, 200));
     }
-    assert_eq!(ada.tie("PUT", &bob, "follow")["followsYou"], true);
+    assert_eq!(ada.relate("PUT", &bob, "follow")["followsYou"], true);
     bob.sees(&["public", "friends"]);
-    bob.tie("PUT", &ada, "mute");
+    bob.relate("PUT", &ada, "mute");
     assert_eq!(bob.feed(), Vec::<String>::new());
     assert_eq!(bob.get(&public).status, 200, "by its name");
-    bob.tie("DELETE", &ada, "mute");
+    bob.relate("DELETE", &ada, "mute");
     let listed = bob.get(&format!("/api/v1/users/{}/followers", ada.id));
     assert_eq!(listed.body["items"][0]["userId"], bob.id, "{}", listed.body);
     let listed = ada.get(&format!("/api/v1/users/{}/following", ada.id));
     assert_eq!(listed.body["items"][0]["userId"], bob.id);
-    ada.tie("PUT", &bob, "block");
+    ada.relate("PUT", &bob, "block");
     assert_eq!(bob.feed(), Vec::<String>::new());
     for path in [public, format!("/api/v1/users/{}", ada.id)] {
         assert_eq!(bob.get(&path).status, 404, "{path}");
     }
-    ada.tie("DELETE", &bob, "block");
-    assert_eq!(bob.tie("DELETE", &ada, "follow")["follows"], false);
+    ada.relate("DELETE", &bob, "block");
+    assert_eq!(bob.relate("DELETE", &ada, "follow")["follows"], false);
 }
 
 #[test]

@@ -20,16 +20,19 @@ use crate::feed::faults::{PEOPLE, SETTINGS, invariants, rows};
 
 /// People, and what was acknowledged to them.
 struct Scene {
-    watch: Harness,
+    harness: Harness,
     world: ReferenceFeed,
     posts: Vec<PostId>,
 }
 
 impl Scene {
-    /// All users exist, without relationships.
     async fn new() -> Self {
         let lab = Lab::with_parameters(Setup::default(), &[("FeedSettings", SETTINGS)]);
-        Self { watch: Harness::over(lab).await, world: ReferenceFeed::default(), posts: Vec::new() }
+        Self {
+            harness: Harness::over(lab).await,
+            world: ReferenceFeed::default(),
+            posts: Vec::new(),
+        }
     }
 
     /// The first of them is followed by so many, and has written so much.
@@ -38,25 +41,25 @@ impl Scene {
         for who in &PEOPLE[1..=followers] {
             scene.act(who, SocialAction::Follow, PEOPLE[0]).await;
         }
-        scene.watch.settle().await;
+        scene.harness.settle().await;
         for _ in 0..posts {
             scene.write(PEOPLE[0], "PUBLIC").await;
         }
-        scene.watch.settle().await;
+        scene.harness.settle().await;
         scene
     }
 
     /// Repeats a call until it has an answer.
     async fn persist(&self, who: &str, call: (Method, &str), body: &Value) -> Response {
-        let done = self.watch.persist(who, call, body, Some("once")).await;
+        let done = self.harness.persist(who, call, body, Some("once")).await;
         done.unwrap().answer
     }
 
     /// Writes a post, a moment after the previous step.
     async fn write(&mut self, who: &str, privacy: &str) -> PostId {
-        self.watch.lab.advance_seconds(1);
+        self.harness.lab.advance_seconds(1);
         let body = json!({ "text": "hello", "privacy": privacy });
-        let made = self.watch.call(who, (Method::POST, "/api/v1/posts"), &body, None).await;
+        let made = self.harness.call(who, (Method::POST, "/api/v1/posts"), &body, None).await;
         assert_eq!(made.status, 201, "{}", made.body);
         let id = PostId::parse(made.text("postId")).unwrap();
         self.posts.push(id);
@@ -64,25 +67,25 @@ impl Scene {
     }
 
     async fn act(&mut self, who: &str, act: SocialAction, whom: &str) {
-        let answer = self.watch.call(who, path_of(act, whom).as_call(), &Value::Null, None).await;
+        let answer = self.harness.call(who, path_of(act, whom).as_call(), &Value::Null, None).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
         self.world.act(&person(who), act, &person(whom)).unwrap();
     }
 
     async fn get(&self, who: &str, path: &str) -> Response {
-        self.watch.call(who, (Method::GET, path), &Value::Null, None).await
+        self.harness.call(who, (Method::GET, path), &Value::Null, None).await
     }
 
     /// Everything from here on meets the fault, if it makes so many calls; from cold functions.
     fn strike(&self, nth: u64, fault: Fault) {
-        self.watch.lab.cloud.functions.go_cold();
-        self.watch.lab.cloud.faults.strike(nth, fault);
+        self.harness.lab.cloud.functions.go_cold();
+        self.harness.lab.cloud.faults.strike(nth, fault);
     }
 
     /// Whether the fault came; nothing goes wrong from now on.
     fn stop(&self) -> bool {
-        let struck = !self.watch.lab.cloud.faults.is_waiting();
-        self.watch.lab.cloud.faults.stop();
+        let struck = !self.harness.lab.cloud.faults.is_waiting();
+        self.harness.lab.cloud.faults.stop();
         struck
     }
 
@@ -93,14 +96,14 @@ impl Scene {
     }
 
     async fn hold(&mut self) -> Result<(), String> {
-        self.watch.rest().await?;
-        for (id, entry) in self.watch.store.posts(self.posts.clone()).await.unwrap() {
+        self.harness.rest().await?;
+        for (id, entry) in self.harness.store.posts(self.posts.clone()).await.unwrap() {
             self.world.posts.insert(id, entry.post);
         }
-        rows::hold_authors(&self.watch, &self.world).await?;
-        rows::hold_readers(&self.watch, &self.world).await?;
+        rows::check_authors(&self.harness, &self.world).await?;
+        rows::check_readers(&self.harness, &self.world).await?;
         for name in PEOPLE {
-            let (at, pages) = invariants::scroll(&self.watch, name, FeedOrder::Latest, 4).await?;
+            let (at, pages) = invariants::scroll(&self.harness, name, FeedOrder::Latest, 4).await?;
             let user: UserId = person(name);
             let expected = self.world.pages(&user, FeedOrder::Latest, &RankWeights::CURRENT, at, 4);
             if pages != expected {
@@ -110,13 +113,11 @@ impl Scene {
         Ok(())
     }
 
-    /// References in a reader's timeline.
     async fn kept(&self, who: &str) -> usize {
-        self.watch.store.timeline(&person(who), PostId::MAX, 1_000).await.unwrap().len()
+        self.harness.store.timeline(&person(who), PostId::MAX, 1_000).await.unwrap().len()
     }
 }
 
-/// Which call an act is.
 struct Path(Method, String);
 
 impl Path {

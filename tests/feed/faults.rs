@@ -30,7 +30,6 @@ use harness::Harness;
 use model::Model;
 use scrolls::Scroll;
 
-/// Steps of one life.
 const STEPS: u64 = 10;
 pub(super) const PEOPLE: [&str; 5] = ["ada", "bob", "cid", "dan", "eli"];
 
@@ -61,12 +60,12 @@ fn a_thousand_seeds_hold() {
 }
 
 struct Scenario {
-    watch: Harness,
+    harness: Harness,
     dice: Dice,
     known: Model,
     /// Scrolls that go on, one a reader.
     scrolls: Vec<Scroll>,
-    wish: u64,
+    action: u64,
 }
 
 pub(super) async fn scenario(
@@ -77,11 +76,11 @@ pub(super) async fn scenario(
     for _ in 0..STEPS {
         life.step().await?;
     }
-    let faults = &life.watch.lab.cloud.faults;
+    let faults = &life.harness.lab.cloud.faults;
     let counts = faults.counts();
     faults.stop();
     faults.slow_down(None);
-    life.hold().await?;
+    life.check().await?;
     Ok(counts)
 }
 
@@ -90,28 +89,29 @@ impl Scenario {
         faults.pause();
         let setup = Setup { seed, faults, skew_ms: 5_000, ..Setup::default() };
         let lab = Lab::with_parameters(setup, &[("FeedSettings", SETTINGS)]);
-        let watch = Harness::over(lab).await;
+        let harness = Harness::over(lab).await;
         let dice = Dice::new(seed ^ 0x00fe_ed00);
-        let mut life = Self { watch, dice, known: Model::default(), scrolls: Vec::new(), wish: 0 };
+        let mut life =
+            Self { harness, dice, known: Model::default(), scrolls: Vec::new(), action: 0 };
         // One more follower makes the first of them popular, and she has as much to read as is kept.
         let [ada, bob, cid, ..] = PEOPLE;
         for (who, whom) in [(bob, ada), (cid, ada), (ada, bob), (ada, cid)] {
-            life.wishes(vec![Scenario::follow(who, whom)]).await?;
+            life.actions(vec![Scenario::follow(who, whom)]).await?;
         }
         for who in [bob, cid, bob, cid] {
             let said = life.say(who);
-            life.wishes(vec![said]).await?;
+            life.actions(vec![said]).await?;
         }
-        life.watch.settle().await;
-        life.watch.lab.cloud.faults.resume();
+        life.harness.settle().await;
+        life.harness.lab.cloud.faults.resume();
         Ok(life)
     }
 
     /// Time passes, or several things happen at once.
     async fn step(&mut self) -> Result<(), String> {
-        self.watch.lab.advance_seconds(2);
+        self.harness.lab.advance_seconds(2);
         self.slow_down(&[WRITES, READS].concat());
-        let wishes = match self.dice.below(16) {
+        let actions = match self.dice.below(16) {
             0 | 1 => {
                 self.pass_time().await;
                 return Ok(());
@@ -124,10 +124,10 @@ impl Scenario {
             }
             // A reader is back after hours: the timeline is trimmed while they read on.
             5 => {
-                self.watch.lab.advance_seconds(7 * 3_600);
+                self.harness.lab.advance_seconds(7 * 3_600);
                 let reader = self.author();
                 let visit = self.read_anew(reader, 1);
-                self.wishes(vec![visit]).await?;
+                self.actions(vec![visit]).await?;
                 self.read_while_tended(reader)
             }
             // An author deletes their newest posts, and others read what is left.
@@ -141,50 +141,49 @@ impl Scenario {
             }
             // An author becomes popular, and is unfollowed by most.
             9 => return self.rise_and_fall().await,
-            _ => (0..=self.dice.below(4)).map(|_| self.wish()).collect(),
+            _ => (0..=self.dice.below(4)).map(|_| self.action()).collect(),
         };
-        self.wishes(wishes).await
+        self.actions(actions).await
     }
 
     /// Some calls arrive late, while others go on.
     fn slow_down(&mut self, calls: &[CallFilter]) {
         let slow = calls.get(self.below(calls.len() + 1)).copied();
-        self.watch.lab.cloud.faults.slow_down(slow);
+        self.harness.lab.cloud.faults.slow_down(slow);
     }
 
-    /// Fulfils wishes at the same time.
-    async fn wishes(&mut self, wishes: Vec<Action>) -> Result<(), String> {
-        let wishes = Self::apart(wishes);
-        let done = join_all(wishes.iter().map(|wish| wish.fulfil(&self.watch))).await;
+    async fn actions(&mut self, actions: Vec<Action>) -> Result<(), String> {
+        let actions = Self::apart(actions);
+        let done = join_all(actions.iter().map(|action| action.run(&self.harness))).await;
         let done = done.into_iter().collect::<Result<_, _>>()?;
-        self.note(done).await
+        self.record(done).await
     }
 
     /// Messages arrive; often the sweep comes by, and sometimes every function starts anew.
     async fn pass_time(&mut self) {
         let seconds = [5, 30, 66, 400][self.below(4)];
-        self.watch.lab.advance_seconds(seconds);
+        self.harness.lab.advance_seconds(seconds);
         if self.dice.below(3) == 0 {
-            self.watch.lab.cloud.functions.go_cold();
+            self.harness.lab.cloud.functions.go_cold();
         }
         if seconds > 30 {
-            self.watch.sweep().await;
+            self.harness.sweep().await;
         }
-        self.watch.settle().await;
+        self.harness.settle().await;
     }
 
     /// More than a week passes. Some come by in the middle of it, others are away.
     async fn pass_days(&mut self) -> Result<(), String> {
-        self.watch.lab.advance_seconds(4 * DAY);
+        self.harness.lab.advance_seconds(4 * DAY);
         let readers: Vec<_> = PEOPLE.into_iter().filter(|_| self.dice.below(2) == 0).collect();
-        let mut wishes: Vec<_> = readers.into_iter().map(|who| self.read_anew(who, 1)).collect();
-        wishes.push(self.write());
-        self.wishes(wishes).await?;
-        self.watch.lab.advance_seconds(4 * DAY);
+        let mut actions: Vec<_> = readers.into_iter().map(|who| self.read_anew(who, 1)).collect();
+        actions.push(self.write());
+        self.actions(actions).await?;
+        self.harness.lab.advance_seconds(4 * DAY);
         self.pass_time().await;
         // A reader is back, and an author writes while the timeline is rebuilt.
         let (one, other) = (self.person(), self.person());
-        let wishes = vec![
+        let actions = vec![
             self.read_anew(one, 1),
             self.write(),
             Action::Deliver,
@@ -192,27 +191,27 @@ impl Scenario {
             Action::Later(Box::new(Action::Deliver)),
             self.write(),
         ];
-        self.wishes(wishes).await?;
+        self.actions(actions).await?;
         // Another reader is back, and begins to follow at the same time.
         let (back, whom) = self.pair();
-        let mut wishes = self.read_while_tended(back);
-        wishes.extend([Self::follow(back, whom), Action::Deliver]);
-        self.wishes(wishes).await
+        let mut actions = self.read_while_tended(back);
+        actions.extend([Self::follow(back, whom), Action::Deliver]);
+        self.actions(actions).await
     }
 
     async fn rise_and_fall(&mut self) -> Result<(), String> {
         self.slow_down(FOLLOWS);
         let whom = self.person();
         for act in [SocialAction::Follow, SocialAction::Unfollow] {
-            let mut wishes = vec![Action::Deliver];
+            let mut actions = vec![Action::Deliver];
             // One stays, and pulls what was written meanwhile.
             let stays = if act == SocialAction::Unfollow { self.person() } else { whom };
             let others = PEOPLE.into_iter().filter(|who| *who != whom && *who != stays);
-            wishes.extend(others.map(|who| Action::Act { who, act, whom }));
-            wishes.push(Action::Later(Box::new(Action::Deliver)));
-            self.wishes(wishes).await?;
+            actions.extend(others.map(|who| Action::Act { who, act, whom }));
+            actions.push(Action::Later(Box::new(Action::Deliver)));
+            self.actions(actions).await?;
             let said = vec![self.say(whom), self.say(whom), Action::Deliver];
-            self.wishes(said).await?;
+            self.actions(said).await?;
         }
         Ok(())
     }

@@ -24,7 +24,6 @@ use serde_json::{Value, json};
 use store::Bucket;
 use tests::{Lab, Response, Setup};
 
-/// A post that there is not.
 const UNKNOWN: &str = "0000000000000000000000000000";
 
 /// Some people with keys, by their names.
@@ -38,7 +37,6 @@ impl People {
         Self::with(names, "{}").await
     }
 
-    /// The same, with other settings.
     async fn with(names: &[&str], settings: &str) -> Self {
         let lab = Lab::with_parameters(Setup::default(), &[("FeedSettings", settings)]);
         let mut people = Self { lab, keys: Vec::new() };
@@ -137,7 +135,6 @@ impl People {
         self.store().add_references([(UserId::outside(who), reference)], now).await.unwrap();
     }
 
-    /// How much work is not done.
     async fn unfinished(&self) -> usize {
         let mut left = 0;
         for list in 0..FeedStore::WORK_LISTS {
@@ -146,7 +143,6 @@ impl People {
         left
     }
 
-    /// Stores an upload.
     async fn upload(&self, who: &str, media: &str) {
         let buckets = &self.lab.cloud.stack.buckets;
         let bucket = buckets.iter().find(|bucket| bucket.logical_id == "MediaBucket").unwrap();
@@ -174,7 +170,6 @@ impl People {
     }
 }
 
-/// The words on a page.
 fn texts(page: &Response) -> Vec<String> {
     assert_eq!(page.status, 200, "{}", page.body);
     let items = page.body["items"].as_array().unwrap().iter();

@@ -32,12 +32,12 @@ fn every_bug_planted_in_crossings_is_caught() {
 }
 
 #[test]
-fn every_bug_planted_in_ties_is_caught() {
+fn every_bug_planted_in_relationships_is_caught() {
     let bugs: [(&str, Mutation); 5] = [
         ("a block is only noted", block_forgotten),
         ("a mute is only noted", mute_forgotten),
         ("an unfollow is only noted", unfollow_forgotten),
-        ("a tie ignores the version", tie_ignores_version),
+        ("a relationship ignores the version", relationship_ignores_version),
         ("a follower is not listed", follower_unlisted),
     ];
     hunt_all(&bugs);
@@ -94,7 +94,6 @@ fn forget_work(request: &mut Value, name: &str) {
     });
 }
 
-/// A counter of an author's followers.
 fn is_counter(part: &Value) -> bool {
     begins(&part["Key"]["pk"], "followers#") && begins(&part["Key"]["sk"], "#")
 }
@@ -190,13 +189,12 @@ fn next_page_forgotten(operation: &str, request: &mut Value) {
 }
 
 /// The rows of what is between two people that a transaction writes.
-fn ties(request: &mut Value) -> impl Iterator<Item = &mut Value> {
+fn relationships(request: &mut Value) -> impl Iterator<Item = &mut Value> {
     parts(request).map(|(_, part)| part).filter(|part| puts(part, "tie#"))
 }
 
-/// Clears a flag of both sides.
 fn never(request: &mut Value, what: &str) {
-    for relationship in ties(request) {
+    for relationship in relationships(request) {
         for side in ["lesser", "greater"] {
             relationship["Item"][side]["M"][what] = json!({ "BOOL": false });
         }
@@ -219,8 +217,8 @@ fn unfollow_forgotten(_: &str, request: &mut Value) {
     });
 }
 
-fn tie_ignores_version(_: &str, request: &mut Value) {
-    ties(request).for_each(|relationship| unconditional(relationship, &[":before"]));
+fn relationship_ignores_version(_: &str, request: &mut Value) {
+    relationships(request).for_each(|relationship| unconditional(relationship, &[":before"]));
 }
 
 fn follower_unlisted(_: &str, request: &mut Value) {

@@ -25,7 +25,7 @@ const SETTINGS: &str = r#"{"pullFrom":4,"pushBelow":2,"page":2,"kept":20,"recent
 const PUSHED: &str = r#"{"page":1}"#;
 
 /// The delivery polls so often while there are no messages.
-const PATIENCE: usize = 150;
+const IDLE_POLLS: usize = 150;
 
 const READERS: [&str; 6] = ["bob", "cid", "dan", "eli", "fay", "gus"];
 
@@ -81,7 +81,6 @@ impl People {
         made.text("postId").to_owned()
     }
 
-    /// A user's feed, the newest first.
     async fn feed(&self, who: &str) -> Vec<String> {
         texts(&self.done(who, Method::GET, "feed?order=latest&limit=50").await)
     }
@@ -95,7 +94,7 @@ impl People {
     /// Messages arrive while others are at work, who may send more.
     async fn deliver(&self) {
         let mut idle = 0;
-        while idle < PATIENCE {
+        while idle < IDLE_POLLS {
             let received = self.lab.cloud.pump.turn(self.fan_out()).await.received;
             idle = if received == 0 { idle + 1 } else { 0 };
             tokio::task::yield_now().await;
@@ -117,7 +116,6 @@ impl People {
     }
 }
 
-/// The words on a page.
 fn texts(page: &Response) -> Vec<String> {
     let items = page.body["items"].as_array().unwrap().iter();
     items.map(|item| item["text"].as_str().unwrap().to_owned()).collect()

@@ -65,7 +65,6 @@ async fn write(store: &FeedStore, post: &Post) -> StoredPost {
     entry(store, post.id).await
 }
 
-/// A public post of Ada's.
 async fn public(store: &FeedStore, n: u64) -> StoredPost {
     write(store, &post(n, "ada", Privacy::Public)).await
 }
@@ -86,7 +85,6 @@ async fn act(store: &FeedStore, who: &str, act: PostAction, on: PostId) -> Engag
     store.engage((&who, act), &entry, &relation, Vec::new(), at(0), &token()).await.unwrap()
 }
 
-/// An act that must count.
 async fn count(store: &FeedStore, who: &str, what: PostAction, on: PostId) {
     let came = act(store, who, what, on).await;
     assert!(matches!(came, EngageOutcome::Counted { .. }), "{who} {what:?}: {came:?}");
@@ -133,7 +131,6 @@ fn watch_transactions(lab: &Lab) {
     lab.cloud.faults.record(|call| call.operation == "TransactWriteItems");
 }
 
-/// How many of them were refused.
 fn refused(lab: &Lab) -> usize {
     lab.cloud.faults.recorded().iter().filter(|call| !call.done).count()
 }

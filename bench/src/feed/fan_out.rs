@@ -15,7 +15,6 @@ use crate::table::{Table, Verdict, grouped};
 
 /// One less than makes an author pulled.
 const FOLLOWERS: usize = 9_999;
-/// Followers whose writes are counted.
 const COUNTED: usize = 999;
 const PATIENCE: Duration = Duration::from_mins(2);
 
@@ -29,7 +28,6 @@ pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
     })
 }
 
-/// How long it takes, in memory.
 async fn time(table: &mut Table) -> Result<(), Box<dyn Error>> {
     let server = Switchyard::start(None, None)?;
     let mut client = Client::connect(&server.api).await?;
@@ -69,7 +67,6 @@ async fn count(table: &mut Table) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// People who follow the admin.
 async fn followed(seed: &Seeder, count: usize) -> Result<Vec<UserId>, Box<dyn Error>> {
     let fans: Vec<UserId> = (0..count).map(|n| person("fan", n)).collect();
     seed.follow(&fans, &[UserId::outside("root")]).await?;
@@ -100,7 +97,6 @@ async fn left(feed: &FeedStore) -> Result<usize, Box<dyn Error>> {
     Ok(left)
 }
 
-/// Timeline writes that fan-outs have logged.
 fn written(log: &Log) -> Result<u64, Box<dyn Error>> {
     let lines = log.rest(|line| line["Operation"] == "fanOut")?;
     Ok(lines.iter().filter_map(|line| line["TimelineWrites"].as_f64()).map(whole).sum())

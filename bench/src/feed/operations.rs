@@ -19,7 +19,6 @@ const TIMES: usize = 20;
 const READ_MS: f64 = 20.0;
 const WRITE_MS: f64 = 10.0;
 
-/// Dollars for a million published messages.
 const PUBLISHED: f64 = 0.50;
 
 pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {

@@ -19,7 +19,6 @@ use serde_json::Value;
 
 use crate::links::{Client, Switchyard};
 
-/// Calls at the same time.
 const AT_ONCE: usize = 8;
 
 /// Everybody who has one follower is pulled.

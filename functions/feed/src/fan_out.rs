@@ -6,7 +6,6 @@
 //! lost, late, doubled or out of order changes nothing but the time at which something happens; what a
 //! message begins has a row until it is done, and the sweep begins it again.
 
-mod fold;
 mod follows;
 mod notify;
 mod pages;
@@ -23,7 +22,6 @@ use domain::Timestamp;
 use domain::feed::{FeedMessage, FeedSettings};
 use messaging::FanOutQueue;
 
-/// What the handler shares between messages.
 #[derive(Debug)]
 pub struct State {
     feed: FeedStore,
@@ -72,13 +70,15 @@ async fn handle(state: &State, message: &Message) -> Result<(), Unhandled> {
             follows::followed(state, &follower, &author, version, trace).await?;
         }
         FeedMessage::Unfollowed { author, .. } => {
-            follows::update_policy(state, &author, trace).await?
+            follows::update_policy(state, &author, trace).await?;
         }
         FeedMessage::ReaderReturned { reader, epoch, .. } => {
             timelines::rebuild(state, &reader, epoch).await?;
         }
         FeedMessage::ReaderSeen { reader, .. } => timelines::trim(state, &reader, trace).await?,
-        FeedMessage::CountsMoved { post_id, .. } => fold::moved(state, post_id).await?,
+        FeedMessage::CountsMoved { post_id, .. } => {
+            state.feed.aggregate_changed(post_id, state.now()).await?;
+        }
         FeedMessage::Connected { reader: who, connection, since, .. } => {
             notify::connected(state, ReaderConnection { reader: who, connection }, since, trace)
                 .await?;

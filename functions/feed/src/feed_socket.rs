@@ -23,7 +23,6 @@ use messaging::FanOutQueue;
 /// then.
 const RETRY_SECONDS: u32 = 10;
 
-/// What the handlers share.
 #[derive(Debug)]
 pub struct State {
     feed: FeedStore,

@@ -31,6 +31,9 @@ use schemars::SchemaGenerator;
 use crate::http::engagement::{comments, likes, moderation, profiles, share, trending};
 use crate::http::state::App;
 
+/// Tries when another request changes the rows that were read.
+const TRIES: usize = 8;
+
 /// No issuer's subject is longer (`OpenID` Connect says 255), and a row's key takes it.
 const MAX_SUBJECT_LENGTH: usize = 300;
 
@@ -72,6 +75,17 @@ pub fn operations(to: &mut impl Operations<App>) {
     to.on(moderation::REPORT, moderation::report);
     to.on(moderation::LIST, moderation::list);
     to.on(moderation::RULE, moderation::rule);
+}
+
+/// The limit of a page: what the caller asks for, or the default.
+pub(crate) fn page_limit(
+    limit: Option<usize>,
+    default: usize,
+    max: usize,
+) -> Result<usize, Problem> {
+    let limit = limit.unwrap_or(default);
+    let rule = || Problem::field("limit", format!("a number from 1 to {max}"));
+    (1..=max).contains(&limit).then_some(limit).ok_or_else(rule)
 }
 
 /// The path names a post.

@@ -18,14 +18,13 @@ use serde_json::json;
 
 /// Work that was begun so long ago and is not done was forgotten, or is in a long queue; either way
 /// another message does no harm.
-const PATIENCE_MS: i64 = 20_000;
+const RESEND_AFTER_MS: i64 = 20_000;
 
 const PAGE: usize = 100;
 
 /// Work is begun for so long; the next run goes on.
 const BUDGET_MS: i64 = 40_000;
 
-/// What the handler shares between runs.
 #[derive(Debug)]
 pub struct State {
     feed: FeedStore,
@@ -44,26 +43,26 @@ pub fn function(host: &Host) -> Result<Task<State>, Misconfigured> {
 }
 
 async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
-    let said_again = resend_pending(state, run).await?;
-    measure("FeedWorkForgotten", Unit::Count, float(said_again));
+    let resent = resend_pending(state, run).await?;
+    measure("FeedWorkForgotten", Unit::Count, float(resent));
     let folded = totals::aggregate(state, run).await?;
     let trending = trending::write_snapshot(state, run).await?;
-    let summary = json!({ "saidAgain": said_again, "folded": folded, "trending": trending });
+    let summary = json!({ "saidAgain": resent, "folded": folded, "trending": trending });
     Ok(summary.as_object().cloned().unwrap_or_default())
 }
 
-/// Resends the messages of pending work.
 async fn resend_pending(state: &State, run: &Run) -> Result<usize, Failure> {
-    let mut said = 0;
+    let mut resent = 0;
     for list in rotated_lists(FeedStore::WORK_LISTS, run.now) {
         let mut after: Option<String> = None;
         while !state.is_out_of_time(run.now) {
             let (found, next) = state.feed.pending_work(list, after.as_deref(), PAGE).await?;
-            let old =
-                |since: Timestamp| run.now.as_millisecond() - since.as_millisecond() >= PATIENCE_MS;
+            let old = |since: Timestamp| {
+                run.now.as_millisecond() - since.as_millisecond() >= RESEND_AFTER_MS
+            };
             let forgotten = found.into_iter().filter(|work| old(work.since));
             let messages: Vec<_> = forgotten.map(|work| work.message).collect();
-            said += messages.len();
+            resent += messages.len();
             state.queue.send(messages, &run.trace.traceparent()).await?;
             after = next;
             if after.is_none() {
@@ -71,7 +70,7 @@ async fn resend_pending(state: &State, run: &Run) -> Result<usize, Failure> {
             }
         }
     }
-    Ok(said)
+    Ok(resent)
 }
 
 impl State {

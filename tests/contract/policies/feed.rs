@@ -15,7 +15,7 @@ pub(super) async fn exercise(lab: &Lab) {
     let (ann, ben) = (lab.user("ann", &["member"]).await, lab.user("ben", &["member"]).await);
     let (cat, dan) = (lab.user("cat", &["member"]).await, lab.user("dan", &["member"]).await);
     let post = write(lab, &ann, "first").await;
-    tie(lab, &ben, Method::PUT, "ann/follow").await;
+    relate(lab, &ben, Method::PUT, "ann/follow").await;
     lab.cloud.settle().await;
     // This one is not fanned out before the sweep sends its message.
     write(lab, &ann, "second").await;
@@ -25,7 +25,7 @@ pub(super) async fn exercise(lab: &Lab) {
     let feed = send(lab, &ben, Method::GET, "/api/v1/feed", None).await;
     assert_eq!(feed.body["items"].as_array().map(Vec::len), Some(2), "{}", feed.body);
     engage(lab, &ben, &post).await;
-    tie(lab, &cat, Method::PUT, "ann/follow").await;
+    relate(lab, &cat, Method::PUT, "ann/follow").await;
     lab.cloud.settle().await;
     // That a key is used is told once an hour.
     lab.advance_seconds(3_700);
@@ -33,7 +33,7 @@ pub(super) async fn exercise(lab: &Lab) {
     // A connected reader is told.
     write(lab, &ann, "third").await;
     lab.cloud.settle().await;
-    tie(lab, &dan, Method::PUT, "ann/follow").await;
+    relate(lab, &dan, Method::PUT, "ann/follow").await;
     lab.cloud.settle().await;
     listen(lab, &ben).await;
     for path in ["ann/posts", "ann/followers", "ben/following", "ann"] {
@@ -45,9 +45,9 @@ pub(super) async fn exercise(lab: &Lab) {
     send(lab, &ann, Method::DELETE, &post, None).await;
     // A reference that leads to nothing goes with the page that finds it.
     send(lab, &ben, Method::GET, "/api/v1/feed", None).await;
-    tie(lab, &ben, Method::PUT, "ann/mute").await;
-    tie(lab, &ben, Method::DELETE, "ann/follow").await;
-    tie(lab, &ann, Method::PUT, "ben/block").await;
+    relate(lab, &ben, Method::PUT, "ann/mute").await;
+    relate(lab, &ben, Method::DELETE, "ann/follow").await;
+    relate(lab, &ann, Method::PUT, "ben/block").await;
     let poison = queues::NewMessage::text("not json");
     lab.cloud.services.queues().send(&queue(), &poison).unwrap();
     lab.cloud.settle().await;
@@ -118,7 +118,7 @@ async fn write(lab: &Lab, key: &str, text: &str) -> String {
     answer.text("postId").to_owned()
 }
 
-async fn tie(lab: &Lab, key: &str, method: Method, path: &str) {
+async fn relate(lab: &Lab, key: &str, method: Method, path: &str) {
     let answer = send(lab, key, method, &format!("/api/v1/users/{path}"), None).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
 }

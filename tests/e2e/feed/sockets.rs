@@ -46,7 +46,7 @@ impl SocketClient {
     }
 
     /// What comes until something fits.
-    fn hears(&mut self, fits: impl Fn(&Value) -> bool) -> Vec<Value> {
+    fn receives(&mut self, fits: impl Fn(&Value) -> bool) -> Vec<Value> {
         let mut heard: Vec<Value> = Vec::new();
         for _ in 0..WAITS {
             if heard.last().is_some_and(&fits) {
@@ -78,8 +78,8 @@ fn two_who_are_connected_hear_of_a_post_and_who_was_cut_off_hears_of_it_later() 
         return;
     }
     for reader in [&bob, &cid] {
-        reader.tie("PUT", &ada, "follow");
-        reader.tie("PUT", &eve, "follow");
+        reader.relate("PUT", &ada, "follow");
+        reader.relate("PUT", &eve, "follow");
         reader.sees(&[]);
     }
     let (mut first, mut second) =
@@ -89,18 +89,18 @@ fn two_who_are_connected_hear_of_a_post_and_who_was_cut_off_hears_of_it_later() 
     };
     let one = post(&ada, "one");
     for ear in [&mut first, &mut second] {
-        let heard = ear.hears(|said| names(said, &one));
+        let heard = ear.receives(|said| names(said, &one));
         assert!(heard.iter().any(|said| names(said, &one)), "{heard:?}");
     }
     first.say(&json!({ "type": "ping" })).unwrap();
-    let pong = first.hears(|said| said["type"] == "pong").pop().unwrap();
+    let pong = first.receives(|said| said["type"] == "pong").pop().unwrap();
     drop(first);
-    bob.tie("PUT", &eve, "block");
+    bob.relate("PUT", &eve, "block");
     let (two, blocked) = (post(&ada, "two"), post(&eve, "blocked"));
     bob.sees(&["two", "one"]);
     let mut first = SocketClient::of(&bob, &url).unwrap();
     first.say(&json!({ "type": "resume", "position": pong["position"] })).unwrap();
-    let heard = first.hears(|said| names(said, &two));
+    let heard = first.receives(|said| names(said, &two));
     assert!(heard.iter().any(|said| names(said, &two)), "{heard:?}");
     assert!(!heard.iter().any(|said| names(said, &blocked)), "who is blocked is not heard");
 }

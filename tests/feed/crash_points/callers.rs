@@ -78,7 +78,7 @@ async fn strike_share(nth: u64, fault: Fault) -> bool {
     assert_eq!(made.status, 201, "{context}");
     scene.posts.push(PostId::parse(made.text("postId")).unwrap());
     scene.check(&context).await;
-    let counts = scene.watch.store.post(first).await.unwrap().unwrap().counts;
+    let counts = scene.harness.store.post(first).await.unwrap().unwrap().counts;
     assert_eq!(counts.shares, 1, "{context}");
     struck
 }
@@ -145,7 +145,7 @@ async fn strike_engagement(likes: bool, nth: u64, fault: Fault) -> bool {
     let context = format!("likes {likes}, call {nth}, {fault:?}: {}", done.body);
     assert!(done.status.is_success(), "{context}");
     scene.check(&context).await;
-    let counts = scene.watch.store.post(id).await.unwrap().unwrap().counts;
+    let counts = scene.harness.store.post(id).await.unwrap().unwrap().counts;
     let expected = (u64::from(likes), u64::from(!likes));
     assert_eq!((counts.likes, counts.comments), expected, "{context}");
     struck
@@ -155,9 +155,9 @@ async fn strike_engagement(likes: bool, nth: u64, fault: Fault) -> bool {
 async fn strike_read(hours: i64, nth: u64, fault: Fault) -> bool {
     let mut scene = Scene::followed(2, 9).await;
     assert_eq!(scene.kept(PEOPLE[1]).await, 9);
-    scene.watch.lab.advance_seconds(hours * 3_600);
+    scene.harness.lab.advance_seconds(hours * 3_600);
     scene.write(PEOPLE[0], "PUBLIC").await;
-    scene.watch.settle().await;
+    scene.harness.settle().await;
     scene.strike(nth, fault);
     let path = "/api/v1/feed?limit=50&order=latest";
     let page = scene.persist(PEOPLE[1], (Method::GET, path), &Value::Null).await;

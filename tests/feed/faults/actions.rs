@@ -60,14 +60,12 @@ pub(super) enum Action {
     Lose,
 }
 
-/// What was said to it.
 #[derive(Debug)]
 pub(super) enum Outcome {
     Nothing,
     Answered {
-        wish: Action,
+        action: Action,
         status: u16,
-        /// The name of what was made.
         made: Option<String>,
         span: Span,
         /// Whether an earlier try may have done something.
@@ -77,25 +75,25 @@ pub(super) enum Outcome {
 }
 
 impl Action {
-    pub(super) async fn fulfil(&self, watch: &Harness) -> Result<Outcome, String> {
+    pub(super) async fn run(&self, harness: &Harness) -> Result<Outcome, String> {
         match self {
             Self::Read(scroll, pages) => {
-                Ok(Outcome::Read(scroll.clone().read(watch, *pages).await?))
+                Ok(Outcome::Read(scroll.clone().read(harness, *pages).await?))
             }
-            Self::Later(wish) => {
-                watch.pause().await;
-                Box::pin(wish.fulfil(watch)).await
+            Self::Later(action) => {
+                harness.pause().await;
+                Box::pin(action.run(harness)).await
             }
             Self::Deliver => {
-                watch.deliver().await;
+                harness.deliver().await;
                 Ok(Outcome::Nothing)
             }
             Self::Sweep => {
-                watch.sweep().await;
+                harness.sweep().await;
                 Ok(Outcome::Nothing)
             }
             Self::Lose => {
-                watch.lose_messages();
+                harness.lose_messages();
                 Ok(Outcome::Nothing)
             }
             Self::Write { .. }
@@ -104,18 +102,18 @@ impl Action {
             | Self::Act { .. }
             | Self::Like { .. }
             | Self::Comment { .. }
-            | Self::Uncomment { .. } => self.tell(watch).await,
+            | Self::Uncomment { .. } => self.tell(harness).await,
         }
     }
 
-    async fn tell(&self, watch: &Harness) -> Result<Outcome, String> {
+    async fn tell(&self, harness: &Harness) -> Result<Outcome, String> {
         let (who, method, path, body, once) = self.call();
-        let told = watch.persist(who, (method, &path), &body, once).await?;
+        let told = harness.persist(who, (method, &path), &body, once).await?;
         let made = ["postId", "commentId"].map(|name| told.answer.text(name).to_owned());
         let made = &made[usize::from(matches!(self, Self::Comment { .. }))];
         let Answered { span, .. } = told;
         Ok(Outcome::Answered {
-            wish: self.clone(),
+            action: self.clone(),
             status: told.status(),
             made: (told.status() == 201).then(|| made.clone()),
             span,

@@ -20,7 +20,7 @@ impl Scenario {
         (PEOPLE[one], PEOPLE[other])
     }
 
-    pub(super) fn wish(&mut self) -> Action {
+    pub(super) fn action(&mut self) -> Action {
         match self.dice.below(40) {
             0..9 => self.write(),
             9..11 => self.share(),
@@ -40,9 +40,9 @@ impl Scenario {
 
     /// What one person does about one post is done once at a time, so that it is known what comes of it;
     /// so are scrolls of one reader. The same post may be changed twice.
-    pub(super) fn apart(mut wishes: Vec<Action>) -> Vec<Action> {
+    pub(super) fn apart(mut actions: Vec<Action>) -> Vec<Action> {
         let mut engaged: BTreeSet<(&str, String)> = BTreeSet::new();
-        wishes.retain(|wish| match wish {
+        actions.retain(|action| match action {
             Action::Like { who, note, .. }
             | Action::Comment { who, note, .. }
             | Action::Uncomment { who, note, .. } => engaged.insert((*who, note.clone())),
@@ -56,12 +56,12 @@ impl Scenario {
             | Action::Sweep
             | Action::Lose => true,
         });
-        wishes
+        actions
     }
 
     fn named(&mut self) -> String {
-        self.wish += 1;
-        format!("note-{}", self.wish)
+        self.action += 1;
+        format!("note-{}", self.action)
     }
 
     pub(super) fn write(&mut self) -> Action {
@@ -70,7 +70,6 @@ impl Scenario {
         Action::Write { who, note, privacy, shares: None }
     }
 
-    /// Something for everybody.
     pub(super) fn say(&mut self, who: &'static str) -> Action {
         let (note, privacy) = (self.named(), PRIVACIES[0]);
         Action::Write { who, note, privacy, shares: None }
@@ -162,14 +161,14 @@ impl Scenario {
         let whom = self.author();
         let act =
             if self.dice.below(3) == 0 { SocialAction::Unfollow } else { SocialAction::Follow };
-        let mut wishes: Vec<Action> = PEOPLE
+        let mut actions: Vec<Action> = PEOPLE
             .into_iter()
             .filter(|who| *who != whom && (act == SocialAction::Follow || self.dice.below(3) > 0))
             .map(|who| Action::Act { who, act, whom })
             .collect();
-        wishes.extend([self.say(whom), Action::Deliver, self.say(whom)]);
-        wishes.push(Action::Later(Box::new(Action::Deliver)));
-        wishes
+        actions.extend([self.say(whom), Action::Deliver, self.say(whom)]);
+        actions.push(Action::Later(Box::new(Action::Deliver)));
+        actions
     }
 
     /// An author's newest posts are deleted while another user begins to follow.
@@ -181,13 +180,13 @@ impl Scenario {
             let id = self.known.posts[&note].id.text();
             Action::Delete { who: whom, note, id }
         });
-        let mut wishes: Vec<Action> = gone.collect();
+        let mut actions: Vec<Action> = gone.collect();
         let who = PEOPLE.into_iter().find(|who| *who != whom).unwrap_or(PEOPLE[0]);
         for act in [SocialAction::Unfollow, SocialAction::Follow] {
-            wishes.push(Action::Act { who, act, whom });
+            actions.push(Action::Act { who, act, whom });
         }
-        wishes.push(Action::Later(Box::new(Action::Deliver)));
-        wishes
+        actions.push(Action::Later(Box::new(Action::Deliver)));
+        actions
     }
 
     /// Two users act on each other at the same time, and one reads.

@@ -21,7 +21,7 @@ use crate::counted::queue;
 const ROUNDS: usize = 24;
 
 /// The delivery polls so often while there are no messages.
-const PATIENCE: usize = 120;
+const IDLE_POLLS: usize = 120;
 
 /// Looks at a lab without disturbing it.
 pub(in crate::feed) struct Harness {
@@ -53,7 +53,6 @@ impl Answered {
 }
 
 impl Harness {
-    /// With a key for everybody.
     pub(in crate::feed) async fn over(lab: Lab) -> Self {
         let mut keys = Vec::new();
         for name in PEOPLE {
@@ -121,7 +120,6 @@ impl Harness {
         Err(format!("{method} {path} by {who} never got a definite answer"))
     }
 
-    /// A little time passes for everybody.
     pub(super) async fn pause(&self) {
         tokio::time::sleep(std::time::Duration::from_secs(3)).await;
         self.lab.cloud.services.queues().clock_moved();
@@ -137,7 +135,7 @@ impl Harness {
         let mappings = self.lab.cloud.pump.mappings().iter();
         let ours: Vec<_> = mappings.filter(|mapping| mapping.queue == name).collect();
         let mut idle = 0;
-        while idle < PATIENCE {
+        while idle < IDLE_POLLS {
             for mapping in &ours {
                 let received = self.lab.cloud.pump.turn(mapping).await.received;
                 idle = if received == 0 { idle + 1 } else { 0 };

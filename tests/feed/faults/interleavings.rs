@@ -11,7 +11,6 @@ pub(super) struct Span {
     pub(super) to: u64,
 }
 
-/// What happened, and when.
 #[derive(Debug, Clone)]
 pub(super) struct Timed<T> {
     pub(super) what: T,
@@ -26,12 +25,9 @@ pub(super) struct RelationshipEvent {
     pub(super) other: UserId,
 }
 
-/// A change of a post.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PostEvent {
-    /// It is there from now on.
     Written(Privacy),
-    /// Others may read it.
     Edited(Privacy),
     Deleted,
 }
@@ -46,7 +42,6 @@ pub(super) enum PostStage {
 }
 
 impl Span {
-    /// From a moment on.
     pub(super) const fn since(from: u64) -> Self {
         Self { from, to: u64::MAX }
     }

@@ -12,25 +12,24 @@ use super::harness::{Harness, person};
 use super::{PEOPLE, Scenario, rows};
 
 impl Scenario {
-    pub(super) async fn hold(&mut self) -> Result<(), String> {
-        self.watch.rest().await?;
+    pub(super) async fn check(&mut self) -> Result<(), String> {
+        self.harness.rest().await?;
         let mut world = self.world().await?;
-        rows::hold_counts(&self.watch, &self.known).await?;
-        rows::hold_authors(&self.watch, &world).await?;
-        rows::hold_readers(&self.watch, &world).await?;
-        self.hold_feeds(&mut world, FeedOrder::Ranked, 4).await?;
-        self.watch.settle().await;
+        rows::check_counts(&self.harness, &self.known).await?;
+        rows::check_authors(&self.harness, &world).await?;
+        rows::check_readers(&self.harness, &world).await?;
+        self.check_feeds(&mut world, FeedOrder::Ranked, 4).await?;
+        self.harness.settle().await;
         // A visit after some hours is noted, and then the timeline is tended.
-        self.watch.lab.advance_seconds(7 * 3_600);
-        self.hold_feeds(&mut world, FeedOrder::Latest, 50).await?;
-        self.watch.settle().await;
-        rows::hold_lengths(&self.watch).await?;
-        rows::hold_readers(&self.watch, &world).await?;
-        self.hold_feeds(&mut world, FeedOrder::Latest, 4).await
+        self.harness.lab.advance_seconds(7 * 3_600);
+        self.check_feeds(&mut world, FeedOrder::Latest, 50).await?;
+        self.harness.settle().await;
+        rows::check_lengths(&self.harness).await?;
+        rows::check_readers(&self.harness, &world).await?;
+        self.check_feeds(&mut world, FeedOrder::Latest, 4).await
     }
 
-    /// Every feed, page by page.
-    async fn hold_feeds(
+    async fn check_feeds(
         &self,
         world: &mut ReferenceFeed,
         order: FeedOrder,
@@ -38,9 +37,9 @@ impl Scenario {
     ) -> Result<(), String> {
         for name in PEOPLE {
             let user = person(name);
-            let state = self.watch.store.reader_state(&user, self.watch.now()).await.unwrap();
+            let state = self.harness.store.reader_state(&user, self.harness.now()).await.unwrap();
             world.seen.insert(user.clone(), state.seen);
-            let (at, pages) = scroll(&self.watch, name, order, limit).await?;
+            let (at, pages) = scroll(&self.harness, name, order, limit).await?;
             let expected = world.pages(&user, order, &RankWeights::CURRENT, at, limit);
             if pages != expected {
                 let reader = state.reader;
@@ -62,7 +61,7 @@ impl Scenario {
                     world.act(me, act, other).map_err(|wrong| wrong.to_string())?;
                 }
             }
-            let relation = self.watch.store.relationship(lesser, greater).await.unwrap();
+            let relation = self.harness.store.relationship(lesser, greater).await.unwrap();
             let pairs = [
                 (lesser, relation.my_affinity, greater),
                 (greater, relation.their_affinity, lesser),
@@ -74,14 +73,13 @@ impl Scenario {
             }
         }
         let ids: Vec<PostId> = self.known.posts.values().map(|noted| noted.id).collect();
-        for (id, entry) in self.watch.store.posts(ids).await.unwrap() {
+        for (id, entry) in self.harness.store.posts(ids).await.unwrap() {
             world.counts.insert(id, entry.counts);
             world.posts.insert(id, entry.post);
         }
         Ok(world)
     }
 
-    /// Pages by the words on them.
     fn notes(&self, pages: &[Vec<PostId>]) -> Vec<Vec<&str>> {
         let posts = self.known.posts.iter();
         let notes: BTreeMap<PostId, &str> =
@@ -105,7 +103,7 @@ fn acts(side: Side) -> Vec<SocialAction> {
 
 /// A whole feed, and when it was ranked.
 pub(in crate::feed) async fn scroll(
-    watch: &Harness,
+    harness: &Harness,
     who: &str,
     order: FeedOrder,
     limit: usize,
@@ -118,7 +116,7 @@ pub(in crate::feed) async fn scroll(
     };
     let mut path = format!("/api/v1/feed?order={order}&limit={limit}");
     loop {
-        let answer = watch.call(who, (Method::GET, &path), &Value::Null, None).await;
+        let answer = harness.call(who, (Method::GET, &path), &Value::Null, None).await;
         if answer.status != 200 {
             return Err(format!("{path} was answered {}: {}", answer.status, answer.body));
         }

@@ -20,7 +20,6 @@ pub(super) struct ModelPost {
     pub(super) author: UserId,
     /// At the beginning of the step.
     pub(super) stage: PostStage,
-    /// What it passes on.
     pub(super) shares: Option<String>,
 }
 
@@ -38,7 +37,6 @@ pub(super) struct Model {
     pub(super) posts: BTreeMap<String, ModelPost>,
     pub(super) likes: BTreeSet<(&'static str, String)>,
     pub(super) remarks: Vec<ModelComment>,
-    /// What happened in the step.
     pub(super) moves: Vec<Timed<RelationshipEvent>>,
     pub(super) turns: Vec<(String, Timed<PostEvent>)>,
 }
@@ -137,7 +135,7 @@ impl Model {
     }
 
     /// The step is over: the rows say what it came to, which must be something that may be.
-    pub(super) async fn close(&mut self, watch: &Harness) -> Result<(), String> {
+    pub(super) async fn close(&mut self, harness: &Harness) -> Result<(), String> {
         let after_all = Span::since(u64::MAX);
         let pairs: BTreeSet<(UserId, UserId)> = self
             .moves
@@ -147,7 +145,7 @@ impl Model {
             .collect();
         for (lesser, greater) in pairs {
             let may_be = self.relationships(&lesser, &greater, after_all);
-            let is = watch.store.relationship(&lesser, &greater).await.unwrap().state;
+            let is = harness.store.relationship(&lesser, &greater).await.unwrap().state;
             if !may_be.contains(&is) {
                 let moves = &self.moves;
                 return Err(format!("{lesser:?}, {greater:?}: {is:?} follows not from {moves:?}"));
@@ -159,7 +157,7 @@ impl Model {
         for note in changed {
             let may_be = self.stages(&note, after_all);
             let noted = self.posts.get_mut(&note).ok_or("a change of nothing")?;
-            let row = watch.store.post(noted.id).await.unwrap();
+            let row = harness.store.post(noted.id).await.unwrap();
             let is = row.map_or(PostStage::Unborn, |entry| match entry.post.deleted_at {
                 Some(_) => PostStage::Gone,
                 None => PostStage::Live(entry.post.body.privacy),
@@ -188,5 +186,4 @@ impl Model {
     }
 }
 
-/// The privacies, to be drawn from.
 pub(super) const PRIVACIES: [Privacy; 3] = Privacy::ALL;

@@ -12,44 +12,44 @@ use super::scrolls::Read;
 impl Scenario {
     /// Takes in everything that was said in a step: first what changes something, then what was read by
     /// what may have been.
-    pub(super) async fn note(&mut self, all: Vec<Outcome>) -> Result<(), String> {
+    pub(super) async fn record(&mut self, all: Vec<Outcome>) -> Result<(), String> {
         let (mut told, mut reads): (Vec<Outcome>, Vec<Read>) = (Vec::new(), Vec::new());
         for done in all {
             match done {
                 Outcome::Read(read) => reads.push(read),
                 Outcome::Answered { .. } => {
-                    self.note_change(&done)?;
+                    self.record_change(&done)?;
                     told.push(done);
                 }
                 Outcome::Nothing => {}
             }
         }
         for done in &told {
-            self.note_answer(done).await?;
+            self.check_response(done).await?;
         }
         for scroll in &mut self.scrolls {
             scroll.passes(&self.known, Span::since(0));
         }
         for read in reads {
-            if let Some(scroll) = read.hold(&self.known)? {
+            if let Some(scroll) = read.check(&self.known)? {
                 self.scrolls.push(scroll);
             }
         }
-        self.known.close(&self.watch).await
+        self.known.close(&self.harness).await
     }
 
     /// What may have changed who sees what.
-    fn note_change(&mut self, done: &Outcome) -> Result<(), String> {
-        let Outcome::Answered { wish, status, made, span, .. } = done else { return Ok(()) };
+    fn record_change(&mut self, done: &Outcome) -> Result<(), String> {
+        let Outcome::Answered { action, status, made, span, .. } = done else { return Ok(()) };
         let expect = |fine: &[u16]| {
             let is_fine = fine.contains(status);
-            if is_fine { Ok(()) } else { Err(format!("{wish:?} was answered {status}")) }
+            if is_fine { Ok(()) } else { Err(format!("{action:?} was answered {status}")) }
         };
         let known = &mut self.known;
         let mut turn = |note: &String, what| {
             known.turns.push((note.clone(), Timed { what, span: *span }));
         };
-        match wish {
+        match action {
             Action::Write { who, note, privacy, shares } => {
                 let refused: &[u16] = if shares.is_some() { &[201, 404, 409, 422] } else { &[201] };
                 expect(refused)?;
@@ -89,9 +89,11 @@ impl Scenario {
     }
 
     /// Whether that is what they had to be told, and what else follows from it.
-    async fn note_answer(&mut self, done: &Outcome) -> Result<(), String> {
-        let Outcome::Answered { wish, status, made, span, repeated } = done else { return Ok(()) };
-        match wish {
+    async fn check_response(&mut self, done: &Outcome) -> Result<(), String> {
+        let Outcome::Answered { action, status, made, span, repeated } = done else {
+            return Ok(());
+        };
+        match action {
             Action::Act { who, act: SocialAction::Follow, whom } => {
                 let (me, other) = (person(who), person(whom));
                 let relationships = self.known.relationships(&me, &other, *span);
@@ -106,16 +108,16 @@ impl Scenario {
                     Err(_) => 404,
                 };
                 if !relationships.iter().any(|relationship| answer(relationship) == *status) {
-                    return Err(format!("{wish:?} was answered {status}: {relationships:?}"));
+                    return Err(format!("{action:?} was answered {status}: {relationships:?}"));
                 }
             }
             Action::Edit { note, .. }
                 if *status == 404 && !self.known.stages(note, *span).contains(&PostStage::Gone) =>
             {
-                return Err(format!("{wish:?} was answered 404"));
+                return Err(format!("{action:?} was answered 404"));
             }
             Action::Like { who, note, likes, .. } => {
-                self.hold_sight(wish, who, note, *status, *span)?;
+                self.check_sight(action, who, note, *status, *span)?;
                 let liked = match status {
                     200 => *likes,
                     _ if *repeated => self.likes(who, note).await,
@@ -129,7 +131,7 @@ impl Scenario {
                 };
             }
             Action::Comment { who, note, .. } => {
-                self.hold_sight(wish, who, note, *status, *span)?;
+                self.check_sight(action, who, note, *status, *span)?;
                 if let Some(id) = made.clone() {
                     self.known.remarks.push(ModelComment { id, who, note: note.clone() });
                 }
@@ -137,7 +139,7 @@ impl Scenario {
             // It is theirs to take back, also if the post is gone.
             Action::Uncomment { comment, .. } => {
                 if *status != 204 {
-                    return Err(format!("{wish:?} was answered {status}"));
+                    return Err(format!("{action:?} was answered {status}"));
                 }
                 self.known.remarks.retain(|remark| remark.id != *comment);
             }
@@ -155,9 +157,9 @@ impl Scenario {
     }
 
     /// Only users who may see a post can act on it.
-    fn hold_sight(
+    fn check_sight(
         &self,
-        wish: &Action,
+        action: &Action,
         who: &str,
         note: &str,
         status: u16,
@@ -170,12 +172,12 @@ impl Scenario {
             Visibility::Never => status == 404,
             Visibility::Perhaps => is_done || status == 404,
         };
-        if is_right { Ok(()) } else { Err(format!("{wish:?} was answered {status}: {sight:?}")) }
+        if is_right { Ok(()) } else { Err(format!("{action:?} was answered {status}: {sight:?}")) }
     }
 
     async fn likes(&self, who: &str, note: &str) -> bool {
         let Some(noted) = self.known.posts.get(note) else { return false };
-        let context = self.watch.store.post_context(&person(who), [], [noted.id]).await.unwrap();
+        let context = self.harness.store.post_context(&person(who), [], [noted.id]).await.unwrap();
         context.engagements.get(&noted.id).is_some_and(|engaged| engaged.likes)
     }
 }

@@ -13,7 +13,6 @@ use super::harness::{Harness, person};
 use super::interleavings::Span;
 use super::model::{Model, Visibility};
 
-/// A scroll that goes on.
 #[derive(Debug, Clone)]
 pub(super) struct Scroll {
     reader: &'static str,
@@ -58,11 +57,11 @@ impl Scroll {
     }
 
     /// Reads so many pages, or to the end.
-    pub(super) async fn read(mut self, watch: &Harness, most: usize) -> Result<Read, String> {
+    pub(super) async fn read(mut self, harness: &Harness, most: usize) -> Result<Read, String> {
         let mut began = None;
         if self.must.is_none() {
-            let at = watch.tick();
-            began = Some((at, watch.unfinished().await));
+            let at = harness.tick();
+            began = Some((at, harness.unfinished().await));
         }
         let mut pages = Vec::new();
         for _ in 0..most {
@@ -70,7 +69,8 @@ impl Scroll {
             if let Some(cursor) = &self.cursor {
                 path = format!("{path}&cursor={cursor}");
             }
-            let read = watch.persist(self.reader, (Method::GET, &path), &Value::Null, None).await?;
+            let read =
+                harness.persist(self.reader, (Method::GET, &path), &Value::Null, None).await?;
             let answer = &read.answer;
             if read.status() != 200 {
                 return Err(format!("{path} was answered {}: {}", answer.status, answer.body));
@@ -111,7 +111,7 @@ impl Scroll {
 
 impl Read {
     /// Checks what was read in a step, by what may have been meanwhile; the scroll, if it goes on.
-    pub(super) fn hold(self, known: &Model) -> Result<Option<Scroll>, String> {
+    pub(super) fn check(self, known: &Model) -> Result<Option<Scroll>, String> {
         let Self { mut scroll, began, pages, ended } = self;
         let me = person(scroll.reader);
         let whole = began.as_ref().map_or_else(|| Span::since(0), |(at, _)| Span::since(*at));
@@ -121,13 +121,13 @@ impl Read {
         scroll.passes(known, whole);
         let last = pages.len() - 1;
         for (index, page) in pages.iter().enumerate() {
-            hold_sights(known, &me, page)?;
+            check_sights(known, &me, page)?;
             scroll.note(page)?;
             if !page.is_full && (index < last || !ended) {
                 return Err(format!("a short page before the end: {page:?} of {scroll:?}"));
             }
         }
-        hold_order(known, &scroll)?;
+        check_order(known, &scroll)?;
         if !ended {
             return Ok(Some(scroll));
         }
@@ -163,7 +163,7 @@ fn settled(known: &Model, me: &UserId, unfinished: &[FeedMessage]) -> BTreeSet<S
     settled
 }
 
-fn hold_sights(known: &Model, me: &UserId, page: &Page) -> Result<(), String> {
+fn check_sights(known: &Model, me: &UserId, page: &Page) -> Result<(), String> {
     for Item { note, shared } in &page.items {
         if known.in_feed(me, note, page.span) == Visibility::Never {
             return Err(format!("{note} is on a page of {me:?}: {page:?}"));
@@ -177,7 +177,7 @@ fn hold_sights(known: &Model, me: &UserId, page: &Page) -> Result<(), String> {
     Ok(())
 }
 
-fn hold_order(known: &Model, scroll: &Scroll) -> Result<(), String> {
+fn check_order(known: &Model, scroll: &Scroll) -> Result<(), String> {
     let ids = scroll.shown.iter().filter_map(|note| known.posts.get(note)).map(|noted| noted.id);
     if scroll.order == "latest" && !ids.is_sorted_by(|one, next| one > next) {
         return Err(format!("not the newest first: {scroll:?}"));

@@ -18,7 +18,6 @@ impl People {
         self.lab.post(&path, &json!({ "ruling": ruling })).await
     }
 
-    /// Who reported what, oldest first.
     async fn open(&self) -> Vec<(String, String)> {
         let page = self.lab.get("/api/v1/moderation/reports").await;
         assert_eq!(page.status, 200, "{}", page.body);

@@ -6,7 +6,6 @@ use super::People;
 
 const DAY: i64 = 86_400;
 
-/// References in a reader's timeline.
 async fn kept(people: &People, who: &str) -> usize {
     people.timeline(who).await.len()
 }

@@ -31,7 +31,7 @@ async fn two_followers_hear_of_a_new_post_within_a_second() {
         shortest = shortest.min(started.elapsed());
     }
     assert!(shortest < Duration::from_secs(1), "{shortest:?}");
-    assert!(stranger.hears_nothing().await);
+    assert!(stranger.receives_nothing().await);
 }
 
 #[tokio::test]
@@ -42,7 +42,7 @@ async fn who_was_cut_off_resumes_without_a_gap() {
     let mut bob = town.connect("bob").await;
     let first = town.say("ada", "heard").await;
     town.settle().await;
-    let ServerMessage::NewPosts { post_ids, position, .. } = bob.hint().await else {
+    let ServerMessage::NewPosts { post_ids, position, .. } = bob.next_message().await else {
         panic!("no names")
     };
     assert_eq!(post_ids, [first]);
@@ -61,7 +61,7 @@ async fn who_was_cut_off_resumes_without_a_gap() {
     town.settle().await;
     assert_eq!(bob.named().await, missed[5..]);
     bob.say(&json!({ "type": "resume", "position": position })).await;
-    let ServerMessage::NewPosts { post_ids, position: next, .. } = bob.hint().await else {
+    let ServerMessage::NewPosts { post_ids, position: next, .. } = bob.next_message().await else {
         panic!()
     };
     assert!(missed.iter().all(|post| post_ids.contains(post)), "{post_ids:?}");
@@ -82,7 +82,7 @@ async fn what_was_on_its_way_during_the_handshake_is_named_a_moment_later() {
     town.settle().await;
     let mut bob = town.connect("bob").await;
     town.settle().await;
-    assert!(bob.hears_nothing().await);
+    assert!(bob.receives_nothing().await);
     town.pass_seconds(10);
     town.settle().await;
     assert_eq!(bob.named().await, [post]);
@@ -91,7 +91,7 @@ async fn what_was_on_its_way_during_the_handshake_is_named_a_moment_later() {
     let mut again = town.connect("bob").await;
     town.pass_seconds(10);
     town.settle().await;
-    assert!(again.hears_nothing().await);
+    assert!(again.receives_nothing().await);
 }
 
 #[tokio::test]

@@ -3,32 +3,13 @@
 mod missed_posts;
 
 use std::slice;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use domain::Timestamp;
-use domain::accounts::UserId;
 use domain::feed::{PostId, SocialAction};
 use feed::store::FeedStore;
 use feed::store::{ActionOutcome, ReaderConnection};
 use tests::Lab;
 
-fn at(second: i64) -> Timestamp {
-    Timestamp::from_second(1_772_366_400 + second).unwrap()
-}
-
-fn feed(lab: &Lab) -> FeedStore {
-    FeedStore::new(lab.aws().dynamodb(), lab.table("FeedTable"))
-}
-
-/// A name that no other write of the test has.
-fn token() -> String {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    format!("write-{}", NEXT.fetch_add(1, Ordering::Relaxed))
-}
-
-fn person(name: &str) -> UserId {
-    UserId::outside(name)
-}
+use super::{at, feed, token, user as person};
 
 fn listener(who: &str, connection: &str) -> ReaderConnection {
     ReaderConnection { reader: person(who), connection: connection.to_owned() }

@@ -45,10 +45,10 @@ async fn a_count_over_the_threshold_begins_a_rise_once() {
     assert_eq!(store.author(&user("ada")).await.unwrap().version, 0, "nothing is written");
     followed(&store, "ada").await;
     assert_eq!(update(&store, "ada").await, Some(crossed("ada", 1)));
-    assert_eq!(policy(&store, "ada").await, (FanOutMode::SwitchingToPull, 1));
+    assert_eq!(policy(&store, "ada").await, (FanOutMode::Switching, 1));
     assert_eq!(unfinished(&store).await, [crossed("ada", 1)]);
     assert_eq!(update(&store, "ada").await, None);
-    assert_eq!(policy(&store, "ada").await, (FanOutMode::SwitchingToPull, 1));
+    assert_eq!(policy(&store, "ada").await, (FanOutMode::Switching, 1));
     // Who follows from now on by the new epoch puts the mark on themselves.
     changed(&store, "cid", SocialAction::Follow, "ada").await;
     let marks = store.reader_state(&user("cid"), at(0)).await.unwrap().reader.pull_marks;
@@ -64,7 +64,7 @@ async fn of_many_who_count_at_once_one_crosses() {
     let said = join_all((0..6).map(|_| update(&store, "ada"))).await;
     assert_eq!(said.into_iter().flatten().collect::<Vec<_>>(), [crossed("ada", 1)]);
     assert_eq!(refused(&lab), 5);
-    assert_eq!(policy(&store, "ada").await, (FanOutMode::SwitchingToPull, 1));
+    assert_eq!(policy(&store, "ada").await, (FanOutMode::Switching, 1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -75,7 +75,7 @@ async fn a_rise_ends_once_and_only_by_its_own_epoch() {
     update(&store, "ada").await.unwrap();
     for other in [0, 2] {
         finish(&store, "ada", other).await;
-        assert_eq!(policy(&store, "ada").await, (FanOutMode::SwitchingToPull, 1), "{other}");
+        assert_eq!(policy(&store, "ada").await, (FanOutMode::Switching, 1), "{other}");
     }
     assert!(store.is_pending("mark#ada#1").await.unwrap());
     finish(&store, "ada", 1).await;
@@ -104,7 +104,7 @@ async fn a_rise_that_was_given_up_is_not_ended_by_a_page_that_comes_late() {
     followed(&store, "ada").await;
     assert_eq!(update(&store, "ada").await, Some(crossed("ada", 3)));
     finish(&store, "ada", 1).await;
-    assert_eq!(policy(&store, "ada").await, (FanOutMode::SwitchingToPull, 3));
+    assert_eq!(policy(&store, "ada").await, (FanOutMode::Switching, 3));
     assert!(store.is_pending("mark#ada#3").await.unwrap(), "that is other work");
 }
 
@@ -133,7 +133,7 @@ async fn a_count_that_meets_a_post_keeps_the_post_and_crosses() {
         assert_eq!(said, Some(crossed(&who, 1)), "{steps}");
         let row = store.author(&user(&who)).await.unwrap();
         assert_eq!((row.recents.posts, row.version), (vec![id(steps)], 2), "{steps}");
-        assert_eq!(policy(&store, &who).await, (FanOutMode::SwitchingToPull, 1), "{steps}");
+        assert_eq!(policy(&store, &who).await, (FanOutMode::Switching, 1), "{steps}");
         again += refused(&lab);
     }
     assert!(again > 0);

@@ -23,13 +23,11 @@ async fn create(store: &FeedStore, post: &Post, author: &AuthorRow) -> CreateOut
     store.create_post(new, Vec::new(), &FeedSettings::DEFAULT, at(0), &token()).await.unwrap()
 }
 
-/// The same post with other words.
 fn edited(post: &Post, text: &str) -> Post {
     let edit: PostEdit = serde_json::from_value(serde_json::json!({ "text": text })).unwrap();
     post.edited(edit, at(1)).unwrap().unwrap()
 }
 
-/// The same post for others.
 fn opened(post: &Post, privacy: &str) -> Post {
     let edit = serde_json::from_value(serde_json::json!({ "privacy": privacy })).unwrap();
     post.edited(edit, at(1)).unwrap().unwrap()
@@ -87,7 +85,7 @@ async fn a_post_whose_author_crossed_meanwhile_is_not_written_by_the_old_way() {
     let rising = author(&store, "ada").await;
     assert_eq!(
         (rising.recents.policy.mode, rising.recents.policy.post_delivery()),
-        (FanOutMode::SwitchingToPull, PostDelivery::Push)
+        (FanOutMode::Switching, PostDelivery::Push)
     );
     store.finish_switch_to_pull(&user("ada"), 1, "mark#ada#1", at(0), token).await.unwrap();
     let pushed = post(1, "ada", Privacy::Public);

@@ -37,11 +37,7 @@ async fn users_exist_who_read_wrote_or_saved_a_profile_and_not_who_is_only_follo
     let store = feed(&lab);
     changed(&store, "bob", SocialAction::Follow, "eve").await;
     store.update_fan_out_policy(&user("eve"), &FEW, at(0), token).await.unwrap();
-    assert_eq!(
-        policy(&store, "eve").await,
-        (FanOutMode::SwitchingToPull, 1),
-        "there is a row of hers"
-    );
+    assert_eq!(policy(&store, "eve").await, (FanOutMode::Switching, 1), "there is a row of hers");
     public(&store, 1).await;
     store.save_profile(&profile("cid", 1, "Cid"), 0, &token()).await.unwrap();
     for (who, known) in [("ada", true), ("bob", true), ("cid", true), ("eve", false)] {

@@ -37,7 +37,6 @@ async fn met(store: &FeedStore, who: &str, whom: &str) -> StoredRelationship {
     store.relationship(&user(who), &user(whom)).await.unwrap()
 }
 
-/// Sets a number of any row.
 async fn set(lab: &Lab, (pk, sk): (&str, &str), name: &str, value: u64) {
     let update = lab.aws().dynamodb().update_item().table_name(lab.table("FeedTable"));
     let text = |text: &str| AttributeValue::S(text.to_owned());

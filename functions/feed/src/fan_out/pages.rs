@@ -55,7 +55,6 @@ pub(crate) async fn post_deleted(
     }
 }
 
-/// An author switches to pull.
 pub(crate) async fn policy_changed(
     state: &State,
     author: &UserId,
@@ -74,8 +73,8 @@ async fn begin(
 ) -> Result<(), Failure> {
     let name = task.work_id(author);
     let followers = state.feed.count_followers(author).await?;
-    let split = range_count(followers, &state.settings);
-    let Some(work) = state.feed.start_fan_out(&name, followers, split).await? else {
+    let ranges = range_count(followers, &state.settings);
+    let Some(work) = state.feed.start_fan_out(&name, followers, ranges).await? else {
         return Ok(());
     };
     match <[FollowerPage; 1]>::try_from(work.progress.remaining_pages()) {
@@ -104,11 +103,11 @@ pub(crate) async fn page(
     let presences = state.feed.presence(&followers).await?;
     let known =
         |who: &UserId| presences.get(who).map_or(Timestamp::UNIX_EPOCH, |one| one.last_seen_at);
-    let seen: Vec<_> = followers.iter().map(|who| (who.clone(), known(who))).collect();
+    let last_visits: Vec<_> = followers.iter().map(|who| (who.clone(), known(who))).collect();
     let post = entry.as_ref().map(|entry| &entry.post);
-    let found = PageInput { author, post, policy, followers: &seen };
+    let input = PageInput { author, post, policy, followers: &last_visits };
     let now = state.now();
-    apply_writes(state, author, page_writes(task, &found, now, &state.settings), now).await?;
+    apply_writes(state, author, page_writes(task, &input, now, &state.settings), now).await?;
     if let Some(next) = page.next(&followers, &state.settings) {
         let next = FeedMessage::fan_out_page(author.clone(), task, next);
         state.queue.send([next], &trace.traceparent()).await?;
@@ -164,7 +163,6 @@ async fn apply_writes(
     notify::pull_marks_added(state, author, marked.iter().map(|(reader, _)| reader)).await
 }
 
-/// Every range is done.
 async fn finish(
     state: &State,
     author: &UserId,
@@ -174,7 +172,7 @@ async fn finish(
     let (name, now) = (task.work_id(author), state.now());
     match task {
         FanOutTask::Push { .. } | FanOutTask::Purge { .. } => {
-            state.feed.complete_work(&name).await?
+            state.feed.complete_work(&name).await?;
         }
         FanOutTask::Mark { epoch } => {
             state.feed.finish_switch_to_pull(author, epoch, &name, now, || state.token()).await?;

@@ -15,13 +15,11 @@ use domain::accounts::UserId;
 use domain::feed::{FeedMessage, PostId, Rejected, ViewContext, ensure_visible};
 use store::idempotency::{Claim, IdempotentRequest};
 
+use crate::http::TRIES;
 use crate::http::state::App;
 
-/// Tries when another request changes the rows.
-const TRIES: usize = 8;
-
 /// A post that the caller may see, asked for by its id, and their relationship with its author.
-async fn visible_post(
+pub(super) async fn visible_post(
     app: &App,
     me: &UserId,
     id: PostId,

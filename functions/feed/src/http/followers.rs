@@ -1,18 +1,16 @@
 //! The lists of who follows whom.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use boundary::http::{Caller, Cursor, Json, Operation, Problem, Query, State};
+use domain::Failure;
 use domain::accounts::{Role, UserId};
-use domain::feed::Profile;
-use domain::{Failure, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Person;
 use super::follows::ensure_profile_visible;
 use super::views::{AuthorView, author_view};
+use super::{Person, page_limit};
 use crate::http::state::App;
 
 /// Which part of a list.
@@ -88,10 +86,7 @@ async fn list(
     list: List,
 ) -> Result<Json<PeopleView>, Problem> {
     let me = &caller.user_id;
-    let limit = query.limit.unwrap_or(50);
-    if !(1..=100).contains(&limit) {
-        return Err(Problem::field("limit", "a number from 1 to 100"));
-    }
+    let limit = page_limit(query.limit, 50, 100)?;
     let after = query.cursor.map(|text| Cursor::position(list.name(), &text)).transpose()?;
     let mut after = after.as_deref().map(UserId::outside);
     ensure_profile_visible(app, me, whose).await?;
@@ -122,12 +117,10 @@ async fn list(
 
 /// People, each in a line.
 async fn people(app: &App, me: &UserId, users: &[UserId]) -> Result<Vec<AuthorView>, Failure> {
-    let profiles: HashMap<UserId, Profile> = app.feed.post_context(me, users, []).await?.profiles;
+    let context = app.feed.post_context(me, users, []).await?;
     let mut views = Vec::with_capacity(users.len());
     for user in users {
-        let unwritten = || Profile::default_for(user.clone(), Timestamp::UNIX_EPOCH);
-        let profile = profiles.get(user).cloned().unwrap_or_else(unwritten);
-        views.push(author_view(app, &profile).await?);
+        views.push(author_view(app, &context.profile(user)).await?);
     }
     Ok(views)
 }

@@ -24,11 +24,9 @@ use serde::{Deserialize, Serialize};
 
 use super::posts::contended;
 use super::views::{PostView, post_views};
+use crate::http::TRIES;
 use crate::http::state::App;
 use candidates::CandidateReader;
-
-/// Tries when another instance changes the reader.
-const TRIES: usize = 8;
 
 /// Which part of the feed.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -66,15 +64,14 @@ struct PageReader<'a> {
     entries: HashMap<PostId, StoredPost>,
 }
 
-pub(super) const READ: Operation =
-    Operation::get("/api/v1/feed", "readFeed", "Read the home feed")
-        .description(
-            "What the people say whom you follow, ranked by how new it is, how many care \
+pub(super) const READ: Operation = Operation::get("/api/v1/feed", "readFeed", "Read the home feed")
+    .description(
+        "What the people say whom you follow, ranked by how new it is, how many care \
              about it and how close you are to its author; each item says why it is there. \
              A scroll is pinned to its first page: nothing comes twice and nothing is \
              passed over while others write.",
-        )
-        .role(Role::Member);
+    )
+    .role(Role::Member);
 
 pub(super) async fn read(
     State(app): State<Arc<App>>,

@@ -10,20 +10,15 @@ use boundary::http::{
 use boundary::idempotency;
 use boundary::telemetry::{Unit, measure};
 use domain::accounts::{Role, UserId};
-use domain::feed::{
-    Counts, Post, PostId, Rejected, Relationship, ViewContext, ensure_visible, is_visible,
-};
+use domain::feed::{Counts, Post, PostId, Rejected, ViewContext, is_visible};
 use futures::future::try_join;
 
-use super::engagement::counts_moved;
 use super::engagement::share::prepare_unshare;
+use super::engagement::{counts_moved, visible_post};
 use super::schemas::{DraftBody, EditBody};
 use super::views::{PostView, post_views};
-use super::{PostPath, media};
+use super::{PostPath, TRIES, media};
 use crate::http::state::App;
-
-/// Tries when another request changes a row.
-const TRIES: usize = 8;
 
 pub(super) const WRITE: Operation = Operation::post("/api/v1/posts", "writePost", "Write a post")
     .description(
@@ -87,8 +82,8 @@ pub(super) async fn written(app: &App, me: &UserId, post: &Post) -> Result<Writt
 pub(super) const READ: Operation =
     Operation::get("/api/v1/posts/{postId}", "readPost", "Read a post")
         .description(
-            "If you may see it: private posts, posts for others' friends, posts by a user \
-             who blocks you, or deleted is not found.",
+            "If you may see it: others' private posts, posts for their friends, posts by users \
+             who block you and deleted posts are not found.",
         )
         .role(Role::Member)
         .refuses(&[404]);
@@ -99,7 +94,7 @@ pub(super) async fn read(
     Path(id): Path<PostPath>,
 ) -> Result<Versioned<Json<PostView>>, Problem> {
     let me = &caller.user_id;
-    let entry = seen(&app, me, id).await?;
+    let (entry, _) = visible_post(&app, me, id).await?;
     versioned(&app, me, entry).await
 }
 
@@ -188,18 +183,6 @@ pub(super) async fn delete(
         }
     }
     Err(contended())
-}
-
-/// A post that the caller may see, asked for by its name.
-async fn seen(app: &App, me: &UserId, id: PostId) -> Result<StoredPost, Problem> {
-    let entry = app.feed.post(id).await?.ok_or(Rejected::UnknownPost)?;
-    let relationship = if entry.post.author == *me {
-        Relationship::default()
-    } else {
-        app.feed.relationship(me, &entry.post.author).await?.state
-    };
-    ensure_visible(Some(&entry.post), &relationship, me, ViewContext::Direct)?;
-    Ok(entry)
 }
 
 /// A post of the caller's own, also if it is deleted. Another user's is told from one that is not

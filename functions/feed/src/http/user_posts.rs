@@ -9,9 +9,9 @@ use domain::feed::{PostId, UserPostsPager, UserPostsStep};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Person;
 use super::follows::ensure_profile_visible;
 use super::views::{PostView, post_views};
+use super::{Person, page_limit};
 use crate::http::state::App;
 
 /// Which part of a user's posts.
@@ -49,10 +49,7 @@ pub(super) async fn list(
 ) -> Result<Json<PostsView>, Problem> {
     const LIST: &str = "posts";
     let me = &caller.user_id;
-    let limit = query.limit.unwrap_or(20);
-    if !(1..=50).contains(&limit) {
-        return Err(Problem::field("limit", "a number from 1 to 50"));
-    }
+    let limit = page_limit(query.limit, 20, 50)?;
     let position = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
     let mut below = match position {
         Some(text) => PostId::parse(&text).ok_or_else(Cursor::not_one)?,

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::store::{PostContext, StoredPost};
+use domain::Failure;
 use domain::accounts::UserId;
 use domain::feed::{
     Counts, MediaId, Post, PostId, Profile, RankExplanation, Relationship, Score, ViewContext,
     is_visible,
 };
-use domain::{Failure, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -186,8 +186,7 @@ async fn post_view(
     context: &PostContext,
 ) -> Result<PostView, Failure> {
     let StoredPost { post, counts, .. } = entry;
-    let unwritten = || Profile::default_for(post.author.clone(), Timestamp::UNIX_EPOCH);
-    let profile = context.profiles.get(&post.author).cloned().unwrap_or_else(unwritten);
+    let profile = context.profile(&post.author);
     let mut media = Vec::with_capacity(post.body.media.len());
     for id in &post.body.media {
         let url = app.media.download_link(&media_key(&post.author, id)).await?;

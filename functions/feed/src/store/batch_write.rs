@@ -10,16 +10,13 @@ use super::FeedStore;
 use store::capacity;
 use store::row::Item;
 
-/// Rows of one call.
 const BATCH: usize = 25;
 
-/// Calls at a time.
 const AT_ONCE: usize = 4;
 
 /// The store may leave rows for later so often.
 const TRIES: u32 = 8;
 
-/// One of many writes.
 pub(super) enum BatchWrite {
     /// A row whose content follows from its key, or that replaces what it names.
     Put(Item),

@@ -29,7 +29,6 @@ pub enum CommentOutcome {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UncommentOutcome {
-    /// Its words are gone.
     Deleted {
         /// Whether `CountsMoved` is to be sent.
         aggregation_due: bool,
@@ -77,7 +76,6 @@ impl FeedStore {
         }
     }
 
-    /// Reads a comment, up to date.
     pub async fn find_comment(
         &self,
         post: PostId,

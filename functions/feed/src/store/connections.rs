@@ -30,7 +30,6 @@ const TRIES: usize = 8;
 
 const ACTION: &str = "connect";
 
-/// A connection, and whose it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReaderConnection {
     pub reader: UserId,
@@ -45,7 +44,6 @@ pub struct ConnectionOwner {
     pub opened_at: Timestamp,
 }
 
-/// A page of an author's audience.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AudiencePage {
     /// Those of the page who may still be there.
@@ -118,7 +116,6 @@ impl FeedStore {
         self.write_all([BatchWrite::Delete(rows::connection_key(connection))], ACTION).await
     }
 
-    /// Puts connections into an author's audience.
     pub async fn add_to_audience(
         &self,
         author: &UserId,

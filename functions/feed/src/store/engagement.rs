@@ -53,9 +53,14 @@ pub enum EngageOutcome {
 pub(super) enum PostActionEnd {
     /// It was so already, and nothing was written.
     Unchanged,
-    Counted { aggregation_due: bool },
+    Counted {
+        aggregation_due: bool,
+    },
     /// It is not; what came with the act begins at item `with`.
-    Refused { ended: Transacted, with: usize },
+    Refused {
+        ended: Transacted,
+        with: usize,
+    },
 }
 
 impl FeedStore {
@@ -181,7 +186,6 @@ fn counted(post: PostId, counter: u8, delta: CounterDelta, now: Timestamp) -> Ro
         .value(":one", number(1))
 }
 
-/// What a counter calls its numbers.
 pub(super) const fn counter_attribute(interaction: Interaction, is_undo: bool) -> &'static str {
     match (interaction, is_undo) {
         (Interaction::Like, false) => "likes",

@@ -54,8 +54,11 @@ impl FeedStore {
                 return Ok(None);
             };
             let epoch = next.epoch;
-            let message = (next.mode == FanOutMode::SwitchingToPull)
-                .then(|| FeedMessage::ReachCrossed { v: 1, author: author.clone(), epoch });
+            let message = (next.mode == FanOutMode::Switching).then(|| FeedMessage::ReachCrossed {
+                v: 1,
+                author: author.clone(),
+                epoch,
+            });
             if self.write_policy(author, &row, next, message.as_ref(), None, now, &token()).await? {
                 return Ok(message);
             }

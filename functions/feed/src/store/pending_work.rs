@@ -14,7 +14,6 @@ use super::{FeedStore, rows};
 use store::row::{Item, Row, broken, instant, number, text};
 use store::{capacity, transaction};
 
-/// Work that is not done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingWork {
     pub message: FeedMessage,
@@ -24,7 +23,6 @@ pub struct PendingWork {
 /// Work on an author's followers that was begun.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FanOutState {
-    /// How far it is.
     pub progress: FanOutProgress,
     /// How many followers there were when it was split.
     pub followers: u64,
@@ -90,7 +88,6 @@ impl FeedStore {
         Ok(self.get(rows::work_key(work), "read pending work").await?.is_some())
     }
 
-    /// Notes that work is done.
     pub async fn complete_work(&self, work: &str) -> Result<(), Failure> {
         let deleted = self
             .client

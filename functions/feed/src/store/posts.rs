@@ -26,7 +26,6 @@ pub struct StoredPost {
     pub post: Post,
     /// As it was last added up.
     pub counts: Counts,
-    /// Acts that went into that.
     pub acts: u64,
     /// How many counters it is spread over.
     pub shard_count: u8,
@@ -38,7 +37,7 @@ struct Totals {
     counts: Counts,
     #[serde(default)]
     acts: u64,
-    #[serde(default)]
+    #[serde(default, rename = "width")]
     shard_count: u8,
 }
 
@@ -46,11 +45,9 @@ struct Totals {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuthorRow {
     pub recents: RecentPosts,
-    /// Grows with each change.
     pub version: u64,
 }
 
-/// A post to write.
 #[derive(Debug, Clone, Copy)]
 pub struct NewPost<'a> {
     pub post: &'a Post,
@@ -86,7 +83,6 @@ impl StoredPost {
 }
 
 impl FeedStore {
-    /// Reads a post, up to date.
     pub async fn post(&self, id: PostId) -> Result<Option<StoredPost>, Failure> {
         let found = self.get(rows::post_key(id), "read the post").await?;
         found.as_ref().map(StoredPost::read).transpose()
@@ -328,7 +324,7 @@ fn read_author(item: &Item) -> Result<AuthorRow, Failure> {
         id.map(|id| id.ok_or_else(|| broken(name))).transpose()
     };
     let mode = row.text("reach")?;
-    let mode = [FanOutMode::Push, FanOutMode::SwitchingToPull, FanOutMode::Pull]
+    let mode = [FanOutMode::Push, FanOutMode::Switching, FanOutMode::Pull]
         .into_iter()
         .find(|known| mode_name(*known) == mode)
         .ok_or_else(|| broken("reach"))?;
@@ -344,7 +340,7 @@ fn read_author(item: &Item) -> Result<AuthorRow, Failure> {
 const fn mode_name(mode: FanOutMode) -> &'static str {
     match mode {
         FanOutMode::Push => "pushed",
-        FanOutMode::SwitchingToPull => "rising",
+        FanOutMode::Switching => "rising",
         FanOutMode::Pull => "pulled",
     }
 }

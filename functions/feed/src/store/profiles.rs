@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use domain::Failure;
 use domain::accounts::UserId;
 use domain::feed::{Engagement, PostId, Profile};
+use domain::{Failure, Timestamp};
 
 use super::{FeedStore, rows};
 use store::row::{Item, Row, broken};
@@ -14,14 +14,19 @@ use store::transaction::{Transacted, transact};
 /// Profiles of some people, and what one of them did about some posts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PostContext {
-    /// Of those who have written one.
     pub profiles: HashMap<UserId, Profile>,
-    /// What the reader did.
     pub engagements: HashMap<PostId, Engagement>,
 }
 
+impl PostContext {
+    /// A profile, or the default of a user who has not saved one.
+    pub fn profile(&self, user: &UserId) -> Profile {
+        let default = || Profile::default_for(user.clone(), Timestamp::UNIX_EPOCH);
+        self.profiles.get(user).cloned().unwrap_or_else(default)
+    }
+}
+
 impl FeedStore {
-    /// Reads a profile, up to date.
     pub async fn profile(&self, user: &UserId) -> Result<Option<Profile>, Failure> {
         let found = self.get(rows::user_key(user, rows::PROFILE), "read the profile").await?;
         found.as_ref().map(rows::from_item).transpose()

@@ -23,16 +23,12 @@ const SETTLED_SECONDS: i64 = 60;
 /// A reader, and what their rows say beside that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReaderState {
-    /// What is known of them.
     pub reader: Reader,
-    /// Whether that is written anywhere.
     pub is_known: bool,
     /// Whether the floor of their timeline has not moved for a while: a timeline that was read a moment before
     /// goes with it.
     pub is_settled: bool,
-    /// How many they follow.
     pub following: u32,
-    /// What they were shown.
     pub seen: SeenPosts,
     seen_version: u64,
 }
@@ -40,7 +36,6 @@ pub struct ReaderState {
 /// What a fan-out has to know of a follower.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Presence {
-    /// When they were last here.
     pub last_seen_at: Timestamp,
     /// By which connections they hear of what is new.
     pub connections: Vec<String>,
@@ -144,7 +139,6 @@ impl FeedStore {
         Ok(self.update(update, "move the floor of a timeline").await?.is_some())
     }
 
-    /// Puts a mark on a reader.
     pub async fn add_pull_mark(
         &self,
         reader: &UserId,
@@ -244,7 +238,6 @@ fn read_reader(item: &Item, reader: &mut Reader) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The latest mark of each author.
 pub(super) fn read_marks(item: &Item) -> BTreeMap<UserId, u64> {
     let mut marks = BTreeMap::new();
     for (author, epoch) in Row(item).texts("authors").iter().filter_map(|mark| parse_mark(mark)) {

@@ -30,13 +30,10 @@ const ACTION: &str = "change a relationship";
 /// The relationship of two users, seen by one of them. Who never met is at version 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct StoredRelationship {
-    /// Who follows, blocks and mutes whom.
     pub state: Relationship,
     /// How close the one who looks is to the other.
     pub my_affinity: Option<Affinity>,
-    /// How close the other is.
     pub their_affinity: Option<Affinity>,
-    /// Grows with each change.
     pub version: u64,
 }
 
@@ -94,8 +91,7 @@ impl FeedStore {
         me: &UserId,
         other: &UserId,
     ) -> Result<StoredRelationship, Failure> {
-        let found =
-            self.get(rows::relationship_key(me, other), "read a relationship").await?;
+        let found = self.get(rows::relationship_key(me, other), "read a relationship").await?;
         let (_, _, is_lesser) = Relationship::key(me, other);
         found.map_or_else(
             || Ok(StoredRelationship::default()),
@@ -334,7 +330,6 @@ fn relationship_row(
     Ok(item)
 }
 
-/// A set of one text.
 pub(super) fn string_set(text: String) -> AttributeValue {
     AttributeValue::Ss(vec![text])
 }

@@ -14,13 +14,11 @@ const OPEN: &str = "reports";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReportOutcome {
-    /// It is on the list.
     Created,
     /// They have reported it before; this is what stands.
     Existing(PostReport),
 }
 
-/// Some open reports, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpenReports {
     pub reports: Vec<PostReport>,

@@ -122,7 +122,6 @@ pub(super) fn to_item(value: &impl Serialize) -> Result<Item, Failure> {
     serde_dynamo::to_item(value).map_err(|cause| Failure::new("write a row", cause))
 }
 
-/// The value that a row holds.
 pub(super) fn from_item<T: DeserializeOwned>(item: &Item) -> Result<T, Failure> {
     serde_dynamo::from_item(item.clone()).map_err(|cause| Failure::new("read a stored row", cause))
 }

@@ -31,7 +31,6 @@ impl FeedStore {
         self.query(range, "read the timeline").await?.iter().map(read).collect()
     }
 
-    /// Puts references into timelines.
     pub async fn add_references(
         &self,
         references: impl IntoIterator<Item = (UserId, PostReference)>,
@@ -46,7 +45,6 @@ impl FeedStore {
         self.write_all(written, "write to timelines").await
     }
 
-    /// Takes references out of timelines.
     pub async fn remove_references(
         &self,
         references: impl IntoIterator<Item = (UserId, PostId)>,

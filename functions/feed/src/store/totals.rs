@@ -37,7 +37,6 @@ const AT_ONCE: usize = 8;
 /// A counter with so many hours loses those that no total needs.
 const MAX_HOURS: usize = 72;
 
-/// A counter, as it was read.
 struct Counter {
     key: Item,
     shard: CounterShard,

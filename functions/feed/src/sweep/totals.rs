@@ -12,22 +12,22 @@ const AT_ONCE: usize = 8;
 
 /// Adds up counters whose message was lost; how many posts there were.
 pub(crate) async fn aggregate(state: &State, run: &Run) -> Result<usize, Failure> {
-    let mut folded = 0;
+    let mut aggregated = 0;
     for list in rotated_lists(FeedStore::COUNT_LISTS, run.now) {
         let mut after: Option<String> = None;
         while !state.is_out_of_time(run.now) {
             let (posts, next) =
                 state.feed.pending_aggregations(list, after.as_deref(), PAGE).await?;
-            folded += posts.len();
-            let folds: Vec<_> =
+            aggregated += posts.len();
+            let aggregations: Vec<_> =
                 posts.into_iter().map(|post| state.feed.aggregate(post, run.now)).collect();
-            let folds = stream::iter(folds).buffer_unordered(AT_ONCE);
-            folds.try_for_each(|_| std::future::ready(Ok(()))).await?;
+            let aggregations = stream::iter(aggregations).buffer_unordered(AT_ONCE);
+            aggregations.try_for_each(|_| std::future::ready(Ok(()))).await?;
             after = next;
             if after.is_none() {
                 break;
             }
         }
     }
-    Ok(folded)
+    Ok(aggregated)
 }

@@ -9,11 +9,11 @@ use crate::sweep::{PAGE, State};
 
 /// Stores the trending posts, and takes those without a score off their lists; how many are trending.
 pub(crate) async fn write_snapshot(state: &State, run: &Run) -> Result<usize, Failure> {
-    let mut hot = Vec::new();
+    let mut trending = Vec::new();
     for list in 0..FeedStore::COUNT_LISTS {
-        hot.extend(state.feed.top_trending(list).await?);
+        trending.extend(state.feed.top_trending(list).await?);
     }
-    let totals = hot.iter().map(|(post, people)| (*post, people));
+    let totals = trending.iter().map(|(post, people)| (*post, people));
     let snapshot = TrendingSnapshot::new(totals, run.now);
     // A run that is doubled finds the snapshot of its minute.
     state.feed.save_snapshot(&snapshot).await?;

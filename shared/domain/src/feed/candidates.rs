@@ -21,7 +21,6 @@ use crate::accounts::UserId;
 /// A post, as timelines have it: not a copy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PostReference {
-    /// Which post. It says when, too.
     pub post_id: PostId,
     pub author: UserId,
 }
@@ -42,11 +41,9 @@ pub struct RecentPosts {
     pub truncated_at: Option<PostId>,
     /// The newest post that was not pushed.
     pub last_pulled: Option<PostId>,
-    /// How the author reaches people.
     pub policy: FanOutPolicy,
 }
 
-/// Where candidates come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CandidateSources {
     /// The timeline, and the recent posts of these authors.
@@ -55,7 +52,6 @@ pub enum CandidateSources {
     AllFollowed,
 }
 
-/// Rows of one batch read.
 const BATCH: usize = 100;
 
 /// Reads of a first page for a reader with so many marks: their rows, their timeline, recent posts of

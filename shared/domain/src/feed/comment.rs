@@ -18,7 +18,6 @@ pub struct Comment {
     /// The words; none once it is deleted.
     pub text: String,
     pub created_at: Timestamp,
-    /// When it was taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Timestamp>,
 }

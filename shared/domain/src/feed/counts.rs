@@ -34,7 +34,6 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// What ranks are made of.
     pub const fn engagement(&self) -> u64 {
         let comments = self.comments.saturating_mul(Interaction::Comment.weight());
         let shares = self.shares.saturating_mul(Interaction::Share.weight());
@@ -60,11 +59,8 @@ pub enum PostAction {
 /// What a user did about a post. The row stays when all of it is undone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Engagement {
-    /// Whether they like it.
     pub likes: bool,
-    /// Their comments that are there.
     pub comments: u32,
-    /// Their posts that pass it on.
     pub shares: u32,
 }
 
@@ -72,7 +68,6 @@ pub struct Engagement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CounterDelta {
     pub interaction: Interaction,
-    /// Whether it is taken back.
     pub is_undo: bool,
     /// Whether it is the user's first action on the post.
     pub is_new_user: bool,
@@ -118,7 +113,6 @@ pub fn shard_of(post: PostId, person: &UserId, shard_count: u8) -> u8 {
 /// One of a post's counters. All of its numbers only grow.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CounterShard {
-    /// Likes, comments and shares.
     pub added: [u64; 3],
     /// Of those, how many were taken back.
     pub removed: [u64; 3],
@@ -127,7 +121,6 @@ pub struct CounterShard {
 }
 
 impl CounterShard {
-    /// With one act more.
     pub fn add(&mut self, delta: CounterDelta, now: Timestamp) {
         let numbers = if delta.is_undo { &mut self.removed } else { &mut self.added };
         numbers[delta.interaction as usize] += 1;
@@ -136,7 +129,6 @@ impl CounterShard {
         }
     }
 
-    /// How many acts it has counted.
     pub fn acts(&self) -> u64 {
         self.added.iter().chain(&self.removed).sum()
     }
@@ -151,7 +143,6 @@ pub fn is_aggregation_due(acts: u64, counter: u8, shard_count: u8) -> bool {
         && (acts / step + u64::from(counter)).is_multiple_of(shard_count.max(1).into())
 }
 
-/// All counters of a post together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PostTotals {
     pub counts: Counts,
@@ -161,7 +152,6 @@ pub struct PostTotals {
     pub acts: u64,
 }
 
-/// Adds up a post's counters.
 pub fn sum_shards<'s>(
     shards: impl IntoIterator<Item = &'s CounterShard>,
     now: Timestamp,

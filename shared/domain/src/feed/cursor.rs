@@ -18,7 +18,6 @@ use super::{PostId, RankWeights, Rejected};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
-/// By what a feed is sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FeedOrder {
     #[default]
@@ -58,7 +57,6 @@ const CHECKSUM_BYTES: usize = 8;
 const MAX_REMAINING: usize = 200;
 
 impl FeedCursor {
-    /// As text for its reader.
     pub fn encode(&self, reader: &UserId) -> String {
         let order = match self.order {
             FeedOrder::Ranked => 0,

@@ -53,7 +53,6 @@ pub struct FollowerPage {
     pub after: Option<UserId>,
 }
 
-/// What a post's fan-out comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FanOutPlan {
     /// Nothing: it is deleted, or private, or there is nothing to purge.

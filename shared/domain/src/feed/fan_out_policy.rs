@@ -42,16 +42,13 @@ pub enum PostDelivery {
 /// How an author's new posts are delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FanOutMode {
-    /// New posts are pushed.
     #[default]
     Push,
     /// New posts are pushed, and followers are being marked.
-    SwitchingToPull,
-    /// New posts are pulled.
+    Switching,
     Pull,
 }
 
-/// An author's fan-out mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct FanOutPolicy {
     pub mode: FanOutMode,
@@ -65,12 +62,12 @@ impl FanOutPolicy {
     pub const fn for_follower_count(self, followers: u64, settings: &FeedSettings) -> Option<Self> {
         match self.mode {
             FanOutMode::Push if followers >= settings.pull_from => {
-                Some(self.with_mode(FanOutMode::SwitchingToPull))
+                Some(self.with_mode(FanOutMode::Switching))
             }
-            FanOutMode::SwitchingToPull | FanOutMode::Pull if followers < settings.push_below => {
+            FanOutMode::Switching | FanOutMode::Pull if followers < settings.push_below => {
                 Some(self.with_mode(FanOutMode::Push))
             }
-            FanOutMode::Push | FanOutMode::SwitchingToPull | FanOutMode::Pull => None,
+            FanOutMode::Push | FanOutMode::Switching | FanOutMode::Pull => None,
         }
     }
 
@@ -78,17 +75,15 @@ impl FanOutPolicy {
     #[must_use]
     pub const fn all_marked(self, epoch: u64) -> Option<Self> {
         match self.mode {
-            FanOutMode::SwitchingToPull if self.epoch == epoch => {
-                Some(self.with_mode(FanOutMode::Pull))
-            }
-            FanOutMode::SwitchingToPull | FanOutMode::Push | FanOutMode::Pull => None,
+            FanOutMode::Switching if self.epoch == epoch => Some(self.with_mode(FanOutMode::Pull)),
+            FanOutMode::Switching | FanOutMode::Push | FanOutMode::Pull => None,
         }
     }
 
     /// How a post comes into feeds that is written now.
     pub const fn post_delivery(self) -> PostDelivery {
         match self.mode {
-            FanOutMode::Push | FanOutMode::SwitchingToPull => PostDelivery::Push,
+            FanOutMode::Push | FanOutMode::Switching => PostDelivery::Push,
             FanOutMode::Pull => PostDelivery::Pull,
         }
     }
@@ -97,7 +92,7 @@ impl FanOutPolicy {
     pub const fn mark_epoch(self) -> Option<u64> {
         match self.mode {
             FanOutMode::Push => None,
-            FanOutMode::SwitchingToPull | FanOutMode::Pull => Some(self.epoch),
+            FanOutMode::Switching | FanOutMode::Pull => Some(self.epoch),
         }
     }
 
@@ -133,7 +128,6 @@ pub fn follower_counter(follower: &UserId) -> u8 {
     u8::try_from(hash % u64::from(FOLLOWER_COUNTERS)).unwrap_or(0)
 }
 
-/// How many follow an author.
 pub fn followers<'c>(counters: impl IntoIterator<Item = &'c FollowerCounter>) -> u64 {
     let sum: i64 = counters.into_iter().map(|counter| counter.followers).sum();
     u64::try_from(sum).unwrap_or(0)

@@ -21,18 +21,9 @@ pub enum FeedMessage {
         version: u64,
     },
     /// A post was deleted: references to it can go.
-    PostDeleted {
-        v: u8,
-        post_id: PostId,
-        author: UserId,
-    },
+    PostDeleted { v: u8, post_id: PostId, author: UserId },
     /// A page of an author's followers is to be worked through.
-    FanOutPage {
-        v: u8,
-        author: UserId,
-        task: FanOutTask,
-        page: FollowerPage,
-    },
+    FanOutPage { v: u8, author: UserId, task: FanOutTask, page: FollowerPage },
     /// A follow: earlier posts are backfilled, and followers are counted.
     Followed {
         v: u8,
@@ -42,35 +33,15 @@ pub enum FeedMessage {
         version: u64,
     },
     /// An unfollow: followers are counted.
-    Unfollowed {
-        v: u8,
-        follower: UserId,
-        author: UserId,
-    },
+    Unfollowed { v: u8, follower: UserId, author: UserId },
     /// An author switches to pull: followers get a pull mark.
-    ReachCrossed {
-        v: u8,
-        author: UserId,
-        epoch: u64,
-    },
+    ReachCrossed { v: u8, author: UserId, epoch: u64 },
     /// A reader is back after a week: their timeline is rebuilt.
-    ReaderReturned {
-        v: u8,
-        reader: UserId,
-        epoch: u64,
-    },
+    ReaderReturned { v: u8, reader: UserId, epoch: u64 },
     /// A visit was recorded: the timeline is trimmed, and obsolete pull marks are removed.
-    ReaderSeen {
-        v: u8,
-        reader: UserId,
-    },
+    ReaderSeen { v: u8, reader: UserId },
     /// A client connected a moment ago: posts that were on their way then are named to it.
-    Connected {
-        v: u8,
-        reader: UserId,
-        connection: String,
-        since: Timestamp,
-    },
+    Connected { v: u8, reader: UserId, connection: String, since: Timestamp },
     /// A post that is pulled was written: it is named to those who are connected, page by page.
     AudiencePage {
         v: u8,
@@ -80,10 +51,7 @@ pub enum FeedMessage {
         after: Option<String>,
     },
     /// A post's counters have changed: they are added up.
-    CountsMoved {
-        v: u8,
-        post_id: PostId,
-    },
+    CountsMoved { v: u8, post_id: PostId },
 }
 
 /// What a page of followers is worked through for.
@@ -93,14 +61,12 @@ pub enum FanOutTask {
     /// A reference for each who is active.
     Push {
         post_id: PostId,
-        /// Since which version of it.
         version: u64,
     },
     /// No reference any more for those who are active.
     Purge {
         post_id: PostId,
     },
-    /// A mark for each.
     Mark {
         epoch: u64,
     },

@@ -52,7 +52,6 @@ pub struct FeedPage {
     pub stale: Vec<PostId>,
 }
 
-/// A page that is being made.
 #[derive(Debug, Clone)]
 pub struct FeedPager {
     reader: UserId,

@@ -20,7 +20,6 @@ use super::{PostDelivery, PostId, Rejected};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
-/// Who may read a post.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Privacy {
@@ -74,10 +73,8 @@ pub struct Post {
     pub edited_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Timestamp>,
-    /// Since when an admin hides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden_at: Option<Timestamp>,
-    /// Grows with each change.
     #[serde(rename = "v")]
     pub version: u64,
 }

@@ -19,7 +19,6 @@ pub struct Profile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub avatar: Option<MediaId>,
     pub updated_at: Timestamp,
-    /// Grows with each change.
     #[serde(rename = "v")]
     pub version: u64,
 }

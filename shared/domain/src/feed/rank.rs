@@ -18,7 +18,6 @@ use crate::Timestamp;
 /// What goes into a rank. Those of a version never change; new ones get a new version.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankWeights {
-    /// What cursors name them by.
     pub version: u8,
     pub recency: f64,
     pub engagement: f64,
@@ -35,7 +34,6 @@ pub struct RankWeights {
 }
 
 impl RankWeights {
-    /// The score alone.
     pub const PLAIN: Self = Self {
         version: 1,
         recency: 0.4,
@@ -77,7 +75,6 @@ impl Score {
     }
 }
 
-/// What speaks most for a post.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RankReason {
     Recent,
@@ -111,7 +108,6 @@ pub struct Candidate {
     pub seen: bool,
 }
 
-/// A post in its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankedItem {
     pub candidate: Candidate,
@@ -151,7 +147,6 @@ pub fn score(candidate: Candidate, weights: &RankWeights, at: Timestamp) -> Rank
     RankedItem { candidate, score: Score::of(recency + engagement + affinity), why }
 }
 
-/// A window in its order.
 pub fn rank(window: Vec<Candidate>, weights: &RankWeights, at: Timestamp) -> Vec<RankedItem> {
     let scored = window.into_iter().map(|candidate| score(candidate, weights, at));
     let mut waiting: Vec<_> = scored.map(|item| (sort_score(&item, weights), item)).collect();

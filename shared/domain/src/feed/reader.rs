@@ -33,7 +33,6 @@ const TRIM_MAX_AWAY_SECONDS: i64 = 86_400;
 /// So long before a fan-out takes them for dormant, readers do.
 const CLOCK_MARGIN_SECONDS: i64 = 3_600;
 
-/// What is known of a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reader {
     pub user: UserId,

@@ -21,7 +21,6 @@ const PULLED_OVERLAP_MS: i64 = 15 * 60_000;
 /// Posts that a message names, at most.
 const MAX_NAMED_POSTS: usize = 100;
 
-/// Sent to a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ServerMessage {
@@ -33,27 +32,16 @@ pub enum ServerMessage {
         position: Timestamp,
     },
     /// More was missed than is worth naming: the feed is to be read anew.
-    Reload {
-        v: u8,
-        position: Timestamp,
-    },
+    Reload { v: u8, position: Timestamp },
     /// The connection is alive, and posts that arrived a while ago were named on it.
-    Pong {
-        v: u8,
-        position: Timestamp,
-    },
+    Pong { v: u8, position: Timestamp },
     /// The client's message is malformed, or can't be answered.
-    Problem {
-        v: u8,
-        detail: String,
-    },
+    Problem { v: u8, detail: String },
 }
 
-/// Received from a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ClientMessage {
-    /// It was here before.
     Resume {
         /// The latest position that it was told.
         position: Timestamp,
@@ -67,25 +55,23 @@ impl ClientMessage {
     /// until then, so it is refused.
     pub fn parse(text: &str, now: Timestamp) -> Result<Self, Rejected> {
         const RULE: &str = "{\"type\":\"resume\",\"position\":<time>} or {\"type\":\"ping\"}";
-        let said = serde_json::from_str(text).map_err(|_| Rejected::field("message", RULE))?;
-        match said {
+        let message = serde_json::from_str(text).map_err(|_| Rejected::field("message", RULE))?;
+        match message {
             Self::Resume { position }
                 if position.as_millisecond() > now.as_millisecond() + OVERLAP_MS =>
             {
                 Err(Rejected::field("position", "a time that has come"))
             }
-            Self::Resume { .. } | Self::Ping => Ok(said),
+            Self::Resume { .. } | Self::Ping => Ok(message),
         }
     }
 }
 
 impl ServerMessage {
-    /// That something is wrong.
     pub fn problem(detail: impl Into<String>) -> Self {
         Self::Problem { v: 1, detail: detail.into() }
     }
 
-    /// As it goes over the wire.
     pub fn text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }

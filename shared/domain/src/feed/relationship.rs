@@ -16,7 +16,6 @@ pub const MAX_FOLLOWS: u32 = 5_000;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Side {
     pub follows: bool,
-    /// Wants nothing to do with them.
     pub blocks: bool,
     /// Does not want to read them for now; they are not told.
     pub mutes: bool,
@@ -25,9 +24,7 @@ pub struct Side {
 /// The relationship of two users, seen by one of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Relationship {
-    /// What the one who looks does.
     pub mine: Side,
-    /// What the other does.
     pub theirs: Side,
 }
 
@@ -44,7 +41,6 @@ pub enum SocialAction {
     Unmute,
 }
 
-/// What an act changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RelationshipChange {
     pub relationship: Relationship,
@@ -55,18 +51,15 @@ pub struct RelationshipChange {
 }
 
 impl Relationship {
-    /// The same, seen by the other.
     #[must_use]
     pub const fn reversed(self) -> Self {
         Self { mine: self.theirs, theirs: self.mine }
     }
 
-    /// Whether they follow each other.
     pub const fn is_mutual_follow(&self) -> bool {
         self.mine.follows && self.theirs.follows
     }
 
-    /// Whether either blocks the other.
     pub const fn is_blocked(&self) -> bool {
         self.mine.blocks || self.theirs.blocks
     }

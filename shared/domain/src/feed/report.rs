@@ -12,13 +12,11 @@ use crate::accounts::UserId;
 
 const MAX_NOTE_LENGTH: usize = 1_000;
 
-/// What is wrong with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ReportReason {
     Spam,
     Abuse,
-    /// It threatens, or shows it.
     Violence,
     /// It poses as what it is not.
     Fraud,
@@ -35,7 +33,6 @@ impl ReportReason {
     ];
 }
 
-/// What an admin says to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Ruling {
@@ -46,7 +43,6 @@ pub enum Ruling {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PostReport {
     pub post: PostId,
-    /// The post's author is never told.
     #[serde(rename = "by")]
     pub reporter: UserId,
     #[serde(rename = "complaint")]

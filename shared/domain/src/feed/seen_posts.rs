@@ -11,12 +11,10 @@ use super::id::stable_hash;
 /// Posts that are remembered, at most.
 const MAX_SEEN: usize = 500;
 
-/// What a reader was shown lately.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SeenPosts(VecDeque<u32>);
 
 impl SeenPosts {
-    /// Whether a post was shown.
     pub fn contains(&self, post: PostId) -> bool {
         self.0.contains(&fingerprint(post))
     }
@@ -37,7 +35,6 @@ impl SeenPosts {
         self.0.iter().flat_map(|post| post.to_be_bytes()).collect()
     }
 
-    /// What such bytes say.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let posts = bytes.chunks_exact(4).filter_map(|post| post.try_into().ok());
         Self(posts.map(u32::from_be_bytes).collect())

@@ -12,7 +12,6 @@ pub struct FeedSettings {
     pub push_below: u64,
     /// Who was away for so long gets no writes.
     pub dormant_seconds: i64,
-    /// References that a timeline keeps.
     #[serde(rename = "kept")]
     pub timeline_size: usize,
     /// References that an author's row of recent posts keeps.
@@ -27,7 +26,6 @@ pub struct FeedSettings {
 }
 
 impl FeedSettings {
-    /// What the documents say.
     pub const DEFAULT: Self = Self {
         pull_from: 10_000,
         push_below: 9_000,

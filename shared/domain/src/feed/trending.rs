@@ -48,12 +48,12 @@ pub fn trending_score(people: &BTreeMap<i64, u64>, now: Timestamp) -> u64 {
 /// The sort key of a trending post: greater for a higher score. All scores halve alike, so two posts stay
 /// in their order while time goes by, and what is written down stays true. `None` at score 0.
 pub fn rank_key(people: &BTreeMap<i64, u64>, now: Timestamp) -> Option<u64> {
-    let heat = trending_score(people, now);
-    if heat == 0 {
+    let score = trending_score(people, now);
+    if score == 0 {
         return None;
     }
     #[expect(clippy::cast_precision_loss, reason = "thousandths of people")]
-    let hours = (heat as f64).log2() * 6.0;
+    let hours = (score as f64).log2() * 6.0;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -79,16 +79,16 @@ impl TrendingSnapshot {
         totals: impl IntoIterator<Item = (PostId, &'t BTreeMap<i64, u64>)>,
         now: Timestamp,
     ) -> Self {
-        let heats = totals.into_iter().map(|(post, people)| (trending_score(people, now), post));
-        let mut hot: Vec<_> = heats.filter(|(heat, _)| *heat > 0).collect();
-        hot.sort_unstable_by(|a, b| b.cmp(a));
+        let scores = totals.into_iter().map(|(post, people)| (trending_score(people, now), post));
+        let mut trending: Vec<_> = scores.filter(|(score, _)| *score > 0).collect();
+        trending.sort_unstable_by(|a, b| b.cmp(a));
         // A list that lags behind may have a post twice, with its old and its new score.
         let mut known = BTreeSet::new();
-        hot.retain(|(_, post)| known.insert(*post));
-        hot.truncate(MAX_TRENDING);
+        trending.retain(|(_, post)| known.insert(*post));
+        trending.truncate(MAX_TRENDING);
         Self {
             minute: Self::minute_of(now),
-            posts: hot.into_iter().map(|(_, post)| post).collect(),
+            posts: trending.into_iter().map(|(_, post)| post).collect(),
         }
     }
 
@@ -114,7 +114,6 @@ pub struct TrendingCursor {
 }
 
 impl TrendingCursor {
-    /// As text for a cursor.
     pub fn text(self) -> String {
         format!("{}.{}", self.minute, self.next)
     }

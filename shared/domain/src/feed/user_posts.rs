@@ -23,9 +23,7 @@ pub struct UserPostsPager {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserPostsStep {
     /// Find the author's posts below this one and tell [`UserPostsPager::found`].
-    FetchBelow {
-        below: PostId,
-    },
+    FetchBelow { below: PostId },
     Done {
         posts: Vec<Post>,
         /// The next page is below this; `None` at the end.
@@ -85,7 +83,7 @@ mod tests {
                 Post { body: PostBody { privacy, ..PostBody::default() }, ..post(n, 1) }
             })
             .collect();
-        let (mut below, mut shown, mut pages) = (PostId::MAX, 0, 0);
+        let (mut below, mut shown, mut count) = (PostId::MAX, 0, 0);
         loop {
             let mut pager = UserPostsPager::new(person(2), Relationship::default(), 3);
             let next = loop {
@@ -99,11 +97,11 @@ mod tests {
                     }
                 }
             };
-            pages += 1;
+            count += 1;
             let Some(next) = next else { break };
             below = next;
         }
-        assert_eq!((shown, pages), (10, 9));
+        assert_eq!((shown, count), (10, 9));
     }
 
     use super::*;

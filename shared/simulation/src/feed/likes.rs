@@ -21,12 +21,10 @@ const TRIES_OF_A_FOLD: u64 = 4;
 /// What a transaction takes of a row's thousand units a second.
 const UNITS_OF_A_TRANSACTION: u32 = 2;
 
-/// The simulated present at the start.
 const START_MS: i64 = 1_772_323_200_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Likes {
-    /// Likes of each second.
     pub per_second: u32,
     pub seconds: u32,
     /// One in so many is sent twice.
@@ -41,15 +39,12 @@ pub struct Load {
     pub counts: Counts,
     /// Likes that were sent, with those that were sent twice.
     pub sent: u64,
-    /// People who sent them.
     pub people: u64,
     /// The most units that any row was charged in any second.
     pub hottest_row: u32,
     /// The most writes of the total in any second, at worst.
     pub total_writes: u64,
-    /// Messages that asked for a fold.
     pub told: u64,
-    /// Counters in the end.
     pub counters: u8,
 }
 

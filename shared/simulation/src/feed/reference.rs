@@ -84,7 +84,6 @@ impl ReferenceFeed {
         theirs.map(|post| post.id).collect()
     }
 
-    /// A reader's whole feed.
     pub fn feed(
         &self,
         reader: &UserId,
@@ -106,7 +105,6 @@ impl ReferenceFeed {
             .collect()
     }
 
-    /// The same in pages.
     pub fn pages(
         &self,
         reader: &UserId,

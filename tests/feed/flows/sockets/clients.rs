@@ -27,7 +27,6 @@ pub(super) struct SocketLab {
     authority: String,
 }
 
-/// A client's end of a connection.
 pub(super) struct SocketClient {
     stream: WebSocketStream<TcpStream>,
 }
@@ -85,7 +84,6 @@ impl SocketLab {
         self.open(&format!("Bearer {}", self.people.key(who))).await.unwrap()
     }
 
-    /// The status that refuses this header.
     pub(super) async fn refused(&self, authorization: &str) -> u16 {
         match self.open(authorization).await.map(|_| ()) {
             Err(Error::Http(response)) => response.status().as_u16(),
@@ -104,7 +102,6 @@ impl SocketLab {
         tokio::time::timeout(PATIENCE, all_gone).await.unwrap();
     }
 
-    /// The stored connections of a user.
     pub(super) async fn connections(&self, who: &str) -> Vec<String> {
         let mut found = self.people.store().presence([&person(who)]).await.unwrap();
         found.remove(&person(who)).map(|it| it.connections).unwrap_or_default()
@@ -112,39 +109,38 @@ impl SocketLab {
 }
 
 impl SocketClient {
-    pub(super) async fn say_text(&mut self, text: &str) {
+    pub(super) async fn send_text(&mut self, text: &str) {
         self.stream.send(Message::text(text)).await.unwrap();
     }
 
     pub(super) async fn say(&mut self, message: &Value) {
-        self.say_text(&message.to_string()).await;
+        self.send_text(&message.to_string()).await;
     }
 
-    async fn hear(&mut self) -> Message {
+    async fn receive(&mut self) -> Message {
         tokio::time::timeout(PATIENCE, self.stream.next()).await.unwrap().unwrap().unwrap()
     }
 
-    pub(super) async fn hint(&mut self) -> ServerMessage {
-        let heard = self.hear().await;
+    pub(super) async fn next_message(&mut self) -> ServerMessage {
+        let heard = self.receive().await;
         serde_json::from_str(heard.to_text().unwrap()).unwrap()
     }
 
     /// The posts that the next hint names.
     pub(super) async fn named(&mut self) -> Vec<PostId> {
-        let hint = self.hint().await;
+        let hint = self.next_message().await;
         let ServerMessage::NewPosts { post_ids, .. } = hint else { panic!("{hint:?}") };
         post_ids
     }
 
     /// The code that it is closed with.
     pub(super) async fn close_code(&mut self) -> u16 {
-        let heard = self.hear().await;
+        let heard = self.receive().await;
         let Message::Close(Some(frame)) = heard else { panic!("{heard:?}") };
         frame.code.into()
     }
 
-    /// Whether nothing comes for a moment.
-    pub(super) async fn hears_nothing(&mut self) -> bool {
+    pub(super) async fn receives_nothing(&mut self) -> bool {
         tokio::time::timeout(MOMENT, self.stream.next()).await.is_err()
     }
 
@@ -159,7 +155,6 @@ impl SocketClient {
         named
     }
 
-    /// A cable is pulled.
     pub(super) fn vanish(self) {
         drop(self.stream);
     }

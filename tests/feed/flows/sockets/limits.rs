@@ -22,19 +22,25 @@ async fn what_makes_no_sense_is_answered_and_a_ping_keeps_the_line_open() {
     let town = SocketLab::of(&["bob"], "{}").await;
     let mut bob = town.connect("bob").await;
     for wrong in ["hello", "{}", r#"{"type":"resume","position":"soon"}"#] {
-        bob.say_text(wrong).await;
-        let ServerMessage::Problem { detail, .. } = bob.hint().await else { panic!("{wrong}") };
+        bob.send_text(wrong).await;
+        let ServerMessage::Problem { detail, .. } = bob.next_message().await else {
+            panic!("{wrong}")
+        };
         assert!(detail.starts_with("message: "), "{detail}");
     }
     bob.say(&json!({ "type": "resume", "position": "2999-01-01T00:00:00Z" })).await;
-    let ServerMessage::Problem { detail, .. } = bob.hint().await else { panic!("a future") };
+    let ServerMessage::Problem { detail, .. } = bob.next_message().await else {
+        panic!("a future")
+    };
     assert_eq!(detail, "position: a time that has come");
     for _ in 0..3 {
         town.pass_seconds(540);
         town.people.lab.cloud.sockets.connections().expire();
         let before = town.now();
         bob.say(&json!({ "type": "ping" })).await;
-        let ServerMessage::Pong { position, .. } = bob.hint().await else { panic!("no answer") };
+        let ServerMessage::Pong { position, .. } = bob.next_message().await else {
+            panic!("no answer")
+        };
         assert!((before..=town.now()).contains(&position), "{position}");
     }
     town.pass_seconds(600);
@@ -74,12 +80,14 @@ async fn the_oldest_is_told_why_it_is_closed() {
         town.pass_seconds(1);
         others.push(town.connect("bob").await);
     }
-    let ServerMessage::Problem { detail, .. } = oldest.hint().await else { panic!("no reason") };
+    let ServerMessage::Problem { detail, .. } = oldest.next_message().await else {
+        panic!("no reason")
+    };
     assert!(detail.contains("too often"), "{detail}");
     assert_eq!(oldest.close_code().await, 1000);
     assert_eq!(town.connections("bob").await.len(), FeedStore::MAX_CONNECTIONS);
     others[0].say(&json!({ "type": "ping" })).await;
-    assert!(matches!(others[0].hint().await, ServerMessage::Pong { .. }));
+    assert!(matches!(others[0].next_message().await, ServerMessage::Pong { .. }));
 }
 
 #[tokio::test]
@@ -90,7 +98,9 @@ async fn a_client_that_is_not_known_any_more_is_asked_to_connect_again() {
     let target = feed::store::ReaderConnection { reader: person("bob"), connection: known };
     town.people.store().remove_connection(&target).await.unwrap();
     bob.say(&json!({ "type": "ping" })).await;
-    let ServerMessage::Problem { detail, .. } = bob.hint().await else { panic!("no reason") };
+    let ServerMessage::Problem { detail, .. } = bob.next_message().await else {
+        panic!("no reason")
+    };
     assert!(detail.contains("connect again"), "{detail}");
     assert_eq!(bob.close_code().await, 1000);
 }

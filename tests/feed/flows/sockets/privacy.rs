@@ -35,7 +35,7 @@ async fn who_is_blocked_muted_or_no_friend_is_never_heard() {
         assert_eq!(friend.named().await, [public], "{settings}");
         town.pass_seconds(10);
         town.settle().await;
-        assert!(bob.hears_nothing().await && muter.hears_nothing().await, "{settings}");
+        assert!(bob.receives_nothing().await && muter.receives_nothing().await, "{settings}");
 
         // Nor when they come back and ask.
         for (target, expected) in

@@ -10,7 +10,7 @@ use boundary::http::{
 };
 use boundary::idempotency;
 use domain::accounts::{Role, UserId};
-use domain::feed::{Comment, CommentDraft, CommentId, PostId, Profile, Rejected, Relationship};
+use domain::feed::{Comment, CommentDraft, CommentId, PostId, Rejected, Relationship};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ use super::{TRIES, counts_moved, replay, visible_post};
 use crate::http::posts::contended;
 use crate::http::state::App;
 use crate::http::views::{AuthorView, author_view};
-use crate::http::{CommentPath, PostPath};
+use crate::http::{CommentPath, PostPath, page_limit};
 
 /// Comments that are read at once, and how often for one page: what is left is for the next one.
 const CHUNK: usize = 100;
@@ -136,10 +136,7 @@ pub(crate) async fn list(
 ) -> Result<Json<CommentsView>, Problem> {
     const LIST: &str = "comments";
     let me = &caller.user_id;
-    let limit = query.limit.unwrap_or(20);
-    if !(1..=100).contains(&limit) {
-        return Err(Problem::field("limit", "a number from 1 to 100"));
-    }
+    let limit = page_limit(query.limit, 20, 100)?;
     let position = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
     let place = |text: String| CommentId::parse(&text).ok_or_else(Cursor::not_one);
     let after = position.map(place).transpose()?;
@@ -241,16 +238,13 @@ async fn written(
 
 async fn views(app: &App, me: &UserId, comments: &[Comment]) -> Result<Vec<CommentView>, Problem> {
     let authors: BTreeSet<&UserId> = comments.iter().map(|comment| &comment.author).collect();
-    let profiles = app.feed.post_context(me, authors, []).await?.profiles;
+    let context = app.feed.post_context(me, authors, []).await?;
     let mut views = Vec::with_capacity(comments.len());
     for comment in comments {
-        let who = &comment.author;
-        let unwritten = || Profile::default_for(who.clone(), comment.created_at);
-        let profile = profiles.get(who).cloned().unwrap_or_else(unwritten);
         views.push(CommentView {
             comment_id: comment.id.text(),
             post_id: comment.post.text(),
-            author: author_view(app, &profile).await?,
+            author: author_view(app, &context.profile(&comment.author)).await?,
             text: comment.text.clone(),
             created_at: comment.created_at.to_string(),
         });

@@ -16,10 +16,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{TRIES, counts_moved, visible_post};
-use crate::http::PostPath;
 use crate::http::posts::contended;
 use crate::http::state::App;
 use crate::http::views::{PostView, post_views};
+use crate::http::{PostPath, page_limit};
 
 // A report that the domain reads; without a doc comment, so that it goes by the name and the words of its shape.
 #[derive(Deserialize, JsonSchema)]
@@ -141,10 +141,7 @@ pub(crate) async fn list(
     Query(query): Query<ReportsQuery>,
 ) -> Result<Json<ReportsView>, Problem> {
     const LIST: &str = "reports";
-    let limit = query.limit.unwrap_or(50);
-    if !(1..=100).contains(&limit) {
-        return Err(Problem::field("limit", "a number from 1 to 100"));
-    }
+    let limit = page_limit(query.limit, 50, 100)?;
     let after = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
     let open = app.feed.open_reports(after.as_deref(), limit).await?;
     let ids: BTreeSet<PostId> = open.reports.iter().map(|report| report.post).collect();

@@ -10,6 +10,7 @@ use domain::feed::{PostId, Relationship, ViewContext, is_visible};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::http::page_limit;
 use crate::http::state::App;
 use crate::http::views::{PostView, post_views, relationships_with_authors};
 
@@ -51,10 +52,7 @@ pub(crate) async fn read(
 ) -> Result<Json<TrendingView>, Problem> {
     const LIST: &str = "trending";
     let me = &caller.user_id;
-    let limit = query.limit.unwrap_or(20);
-    if !(1..=50).contains(&limit) {
-        return Err(Problem::field("limit", "a number from 1 to 50"));
-    }
+    let limit = page_limit(query.limit, 20, 50)?;
     let position = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
     let mark = position.map(|text| TrendingCursor::parse(&text)).transpose()?;
     let Some(snapshot) = app.feed.snapshot(mark.map(|mark| mark.minute)).await? else {

@@ -16,13 +16,11 @@ use domain::feed::{PagerStep, PostId, PostReference, RecentPosts, ReferenceRun};
 use domain::{Failure, Timestamp};
 use futures::{StreamExt, TryStreamExt, stream};
 
+use crate::http::TRIES;
 use crate::http::state::App;
 
 /// Authors whose posts are queried at the same time.
 const AT_ONCE: usize = 8;
-
-/// Tries when another instance changes the timeline.
-const TRIES: usize = 8;
 
 /// What was read of the timeline and of authors for one page.
 #[derive(Debug, Default)]

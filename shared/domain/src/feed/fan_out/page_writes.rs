@@ -12,13 +12,11 @@ pub struct PageInput<'a> {
     pub author: &'a UserId,
     /// The post that it is about, if there is one.
     pub post: Option<&'a Post>,
-    /// How the author reaches people.
     pub policy: FanOutPolicy,
     /// The followers, each with their last visit.
     pub followers: &'a [(UserId, Timestamp)],
 }
 
-/// A write. Each can be repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TimelineWrite {
     AddReference(UserId, PostReference),
@@ -56,7 +54,7 @@ pub fn page_writes(
             active.map(|who| TimelineWrite::RemoveReference(who, gone.id)).collect()
         }
         FanOutTask::Mark { epoch } => {
-            if found.policy.mode != FanOutMode::SwitchingToPull || found.policy.epoch != epoch {
+            if found.policy.mode != FanOutMode::Switching || found.policy.epoch != epoch {
                 return Vec::new();
             }
             everybody.map(|who| TimelineWrite::AddPullMark(who, epoch)).collect()
@@ -86,7 +84,7 @@ mod tests {
         let live = post(1, 1);
         let reference = PostReference { post_id: id(1), author: person(1) };
         let expected = [TimelineWrite::AddReference(person(2), reference)];
-        for mode in [FanOutMode::Push, FanOutMode::SwitchingToPull, FanOutMode::Pull] {
+        for mode in [FanOutMode::Push, FanOutMode::Switching, FanOutMode::Pull] {
             assert_eq!(writes(push, Some(&live), mode), expected, "its own fan counts");
         }
         let private = PostBody { privacy: Privacy::Private, ..PostBody::default() };
@@ -125,9 +123,9 @@ mod tests {
         let mark = FanOutTask::Mark { epoch: 4 };
         let everybody =
             [TimelineWrite::AddPullMark(person(2), 4), TimelineWrite::AddPullMark(person(3), 4)];
-        assert_eq!(writes(mark, None, FanOutMode::SwitchingToPull), everybody);
+        assert_eq!(writes(mark, None, FanOutMode::Switching), everybody);
         assert_eq!(writes(mark, None, FanOutMode::Push), []);
         assert_eq!(writes(mark, None, FanOutMode::Pull), []);
-        assert_eq!(writes(FanOutTask::Mark { epoch: 2 }, None, FanOutMode::SwitchingToPull), []);
+        assert_eq!(writes(FanOutTask::Mark { epoch: 2 }, None, FanOutMode::Switching), []);
     }
 }

@@ -8,9 +8,7 @@ use super::{FollowerPage, SlotRange, split_slots};
 /// followers are split is written once; a repeat goes by it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FanOutProgress {
-    /// How many ranges there are.
     pub ranges: u8,
-    /// Those that are done.
     pub done: BTreeSet<SlotRange>,
 }
 
@@ -22,7 +20,6 @@ impl FanOutProgress {
         pages
     }
 
-    /// Whether all are done.
     pub fn is_complete(&self) -> bool {
         self.remaining_pages().is_empty()
     }

@@ -8,10 +8,10 @@ fn crossing_has_hysteresis() {
     let settings = FeedSettings::DEFAULT;
     for (mode, followers, next) in [
         (FanOutMode::Push, 9_999, None),
-        (FanOutMode::Push, 10_000, Some(FanOutMode::SwitchingToPull)),
-        (FanOutMode::SwitchingToPull, 10_000, None),
-        (FanOutMode::SwitchingToPull, 9_000, None),
-        (FanOutMode::SwitchingToPull, 8_999, Some(FanOutMode::Push)),
+        (FanOutMode::Push, 10_000, Some(FanOutMode::Switching)),
+        (FanOutMode::Switching, 10_000, None),
+        (FanOutMode::Switching, 9_000, None),
+        (FanOutMode::Switching, 8_999, Some(FanOutMode::Push)),
         (FanOutMode::Pull, 9_000, None),
         (FanOutMode::Pull, 8_999, Some(FanOutMode::Push)),
         (FanOutMode::Pull, 10_000_000, None),
@@ -20,7 +20,7 @@ fn crossing_has_hysteresis() {
         let found = policy.for_follower_count(followers, &settings);
         assert_eq!(found, next.map(|mode| FanOutPolicy { mode, epoch: 5 }), "{mode:?} {followers}");
     }
-    let rising = FanOutPolicy { mode: FanOutMode::SwitchingToPull, epoch: 5 };
+    let rising = FanOutPolicy { mode: FanOutMode::Switching, epoch: 5 };
     assert_eq!(rising.all_marked(5), Some(FanOutPolicy { mode: FanOutMode::Pull, epoch: 6 }));
     assert_eq!(rising.all_marked(3), None, "pages of an earlier rise");
     assert_eq!(FanOutPolicy { mode: FanOutMode::Push, epoch: 5 }.all_marked(5), None);
@@ -34,7 +34,7 @@ fn a_mark_is_kept_while_it_may_be_needed() {
     assert!(pushed.is_mark_obsolete(3, Some(id(4)), id(5)));
     assert!(!pushed.is_mark_obsolete(3, Some(id(5)), id(5)));
     assert!(!pushed.is_mark_obsolete(5, None, id(5)), "a mark of a later rise");
-    assert!(!FanOutPolicy { mode: FanOutMode::SwitchingToPull, epoch: 6 }.is_mark_obsolete(
+    assert!(!FanOutPolicy { mode: FanOutMode::Switching, epoch: 6 }.is_mark_obsolete(
         3,
         None,
         id(5)
@@ -70,7 +70,6 @@ struct World {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 struct Person {
-    /// What they read before they follow.
     looked: Option<FanOutPolicy>,
     follows: bool,
     mark: bool,
@@ -159,7 +158,7 @@ impl World {
         self.crossings += 1;
         self.policy = policy;
         self.counter = policy.epoch;
-        if policy.mode == FanOutMode::SwitchingToPull {
+        if policy.mode == FanOutMode::Switching {
             self.marking = Some((policy.epoch, 0));
         }
         self.crossings <= 3

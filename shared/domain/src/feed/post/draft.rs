@@ -39,11 +39,9 @@ impl MediaId {
     }
 }
 
-/// What a post says, checked.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PostBody {
     pub text: String,
-    /// Pictures and films, in order.
     pub media: Vec<MediaId>,
     pub privacy: Privacy,
     /// Where it was written, in the author's words.

@@ -174,7 +174,7 @@ impl HybridFeed {
             return;
         };
         row.policy = policy;
-        if policy.mode == FanOutMode::SwitchingToPull {
+        if policy.mode == FanOutMode::Switching {
             row.policy = policy.all_marked(policy.epoch).unwrap();
             for follower in followers {
                 self.reader(&follower).pull_marks.insert(author.clone(), policy.epoch);
@@ -282,13 +282,11 @@ impl HybridFeed {
     }
 }
 
-/// The newest posts of many authors.
 pub(super) fn references(count: i64) -> Vec<PostReference> {
     let reference = |n| PostReference { post_id: id(n), author: person(u64::try_from(n).unwrap()) };
     (0..count).rev().map(reference).collect()
 }
 
-/// The same, read.
 pub(super) fn candidates(references: &[PostReference]) -> Vec<Candidate> {
     let posts = (0_i64..).zip(references.iter().rev());
     followed(posts.map(|(n, _)| post(n, u64::try_from(n).unwrap())))

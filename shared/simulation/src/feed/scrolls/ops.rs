@@ -18,7 +18,6 @@ pub(super) enum Op {
     Rebuild(u64),
 }
 
-/// Some things that happen.
 pub(super) fn ops(most: usize) -> impl Strategy<Value = Vec<Op>> {
     let who = || 0..PEOPLE;
     let privacy = || prop_oneof![4 => Just(Privacy::Public), 2 => Just(Privacy::Friends), 1 => Just(Privacy::Private)];
