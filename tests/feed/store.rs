@@ -22,9 +22,9 @@ use domain::feed::{
     FanOutMode, FeedMessage, FeedSettings, Post, PostAction, PostBody, PostDelivery, PostId,
     Privacy, Relationship, SocialAction,
 };
-use feed::store::FeedStore;
 use feed::store::{
-    ActionOutcome, AuthorRow, CreateOutcome, EngageOutcome, NewPost, StoredPost, StoredRelationship,
+    ActionOutcome, AuthorRow, CreateOutcome, EngageOutcome, FeedStore, NewPost, StoredPost,
+    StoredRelationship,
 };
 use local::faults::Recorded;
 use tests::Lab;

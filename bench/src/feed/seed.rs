@@ -12,8 +12,7 @@ use domain::accounts::UserId;
 use domain::feed::{
     FeedMessage, FeedSettings, Post, PostBody, PostDelivery, PostId, PostReference, SocialAction,
 };
-use feed::store::FeedStore;
-use feed::store::{ActionOutcome, CreateOutcome, NewPost};
+use feed::store::{ActionOutcome, CreateOutcome, FeedStore, NewPost};
 use futures::{StreamExt, TryStreamExt, stream};
 use serde_json::Value;
 

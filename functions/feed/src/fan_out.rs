@@ -12,8 +12,7 @@ mod pages;
 mod timelines;
 
 use crate::settings::settings;
-use crate::store::FeedStore;
-use crate::store::ReaderConnection;
+use crate::store::{FeedStore, ReaderConnection};
 use boundary::batch::{Consumer, Message, Unhandled};
 use boundary::socket::Connections;
 use boundary::telemetry::{Log, Trace};

@@ -2,14 +2,13 @@
 //!
 //! Trigger: a WebSocket. Effect: the connection is stored, so that fan-outs name new posts
 //! to its reader, until it is gone; a client that was connected before asks what it missed. Guarantee: a
-//! post is named only to those in whose feed it belongs at that moment; who resumes from the latest position
-//! that they were told misses nothing; nothing that is said can make it fail.
+//! post is named only to readers in whose feed it belongs at that moment; a client that resumes from its latest
+//! position misses nothing; no message can make it fail.
 
 mod messages;
 
 use crate::settings::settings;
-use crate::store::FeedStore;
-use crate::store::ReaderConnection;
+use crate::store::{FeedStore, ReaderConnection};
 use boundary::http::{Access, Problem};
 use boundary::socket::{Closed, Connection, Connections, Handlers, Opening, Socket};
 use boundary::telemetry::Log;

@@ -13,7 +13,7 @@
 //! | `timeline#R / P` | a reference; its key follows from the post, so a repeat changes nothing |
 //! | `user#U / profile`, `user#U / engaged#P` | a user's profile; their likes, comments and shares of a post |
 //! | `count#P#S / count` | one of a post's counters; on `gsi2` while it is not added up |
-//! | `comments#P / C`, `reports#P / U` | what was said to a post, and against it; open reports are on `gsi1` |
+//! | `comments#P / C`, `reports#P / U` | a post's comments and reports; open reports are on `gsi1` |
 //! | `trending / MINUTE` | a snapshot of the trending posts |
 //! | `conn#CONNECTION / conn` | whose connection it is |
 //! | `audience#A / CONNECTION` | a connection whose reader pulls the author's posts |

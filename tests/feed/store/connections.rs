@@ -5,8 +5,7 @@ mod missed_posts;
 use std::slice;
 
 use domain::feed::{PostId, SocialAction};
-use feed::store::FeedStore;
-use feed::store::{ActionOutcome, ReaderConnection};
+use feed::store::{ActionOutcome, FeedStore, ReaderConnection};
 use tests::Lab;
 
 use super::{at, feed, token, user as person};

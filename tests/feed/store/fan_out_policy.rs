@@ -3,8 +3,7 @@
 use domain::feed::{
     FanOutMode, FeedMessage, FeedSettings, Post, PostDelivery, Privacy, SocialAction,
 };
-use feed::store::FeedStore;
-use feed::store::{CreateOutcome, NewPost};
+use feed::store::{CreateOutcome, FeedStore, NewPost};
 use futures::future::join_all;
 use futures::join;
 use tests::Lab;

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::feed::fan_out::{FanOutProgress, split_slots};
 use domain::feed::{FanOutTask, FeedMessage};
-use feed::store::FeedStore;
-use feed::store::{FanOutState, PendingWork};
+use feed::store::{FanOutState, FeedStore, PendingWork};
 use tests::Lab;
 
 use super::{at, feed, id, public, unfinished, user};

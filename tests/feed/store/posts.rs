@@ -4,8 +4,7 @@ use domain::feed::{
     FanOutMode, FeedMessage, FeedSettings, Post, PostDelivery, PostEdit, PostId, Privacy,
     RecentPosts,
 };
-use feed::store::FeedStore;
-use feed::store::{AuthorRow, CreateOutcome, NewPost, UpdateOutcome};
+use feed::store::{AuthorRow, CreateOutcome, FeedStore, NewPost, UpdateOutcome};
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use tests::Lab;
 

@@ -2,8 +2,7 @@
 
 use domain::accounts::UserId;
 use domain::feed::{PostId, Reader, SocialAction};
-use feed::store::FeedStore;
-use feed::store::ReaderState;
+use feed::store::{FeedStore, ReaderState};
 use tests::Lab;
 
 use super::{at, changed, feed, id, token, user};

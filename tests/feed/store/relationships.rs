@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::feed::fan_out::split_slots;
 use domain::feed::{FeedMessage, MAX_FOLLOWS, Rejected, SocialAction};
-use feed::store::FeedStore;
-use feed::store::{ActionOutcome, StoredRelationship};
+use feed::store::{ActionOutcome, FeedStore, StoredRelationship};
 use futures::join;
 use tests::Lab;
 

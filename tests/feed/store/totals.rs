@@ -2,8 +2,7 @@
 
 use domain::feed::counts::shard_count;
 use domain::feed::{Counts, PostAction, PostId, Privacy};
-use feed::store::EngageOutcome;
-use feed::store::FeedStore;
+use feed::store::{EngageOutcome, FeedStore};
 use futures::future::join_all;
 use tests::Lab;
 

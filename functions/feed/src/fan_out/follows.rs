@@ -10,7 +10,7 @@ use crate::fan_out::{State, notify};
 /// Tries when another instance changes the reader.
 const TRIES: usize = 8;
 
-/// Brings what an author said before into a timeline, and counts.
+/// Backfills an author's earlier posts into a timeline, and counts.
 pub(crate) async fn followed(
     state: &State,
     follower: &UserId,

@@ -1,8 +1,7 @@
 //! New posts, named to connected readers.
 //!
 //! A message names a post to the readers who have it in their feed at that moment, by their relationship with the
-//! author, read just before. A connection that can't be reached, or
-//! was not open yet; one that is gone is forgotten.
+//! author, read just before. A connection that can't be reached or is not open yet is tried again; one that is gone is deleted.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -30,8 +29,8 @@ const RETRY_SECONDS: u32 = 10;
 /// than this is gone.
 const OPENING_MS: i64 = 20_000;
 
-/// Names a post that was just put into their timelines to followers who are connected. If it can't be said
-/// to whom, the page is repeated: they would not ask for it again.
+/// Names a post that was just pushed to the followers who are connected. If their relationships can't be read,
+/// the page is repeated.
 pub(crate) async fn pushed(
     state: &State,
     post: &Post,
@@ -136,7 +135,7 @@ async fn notify(
     state.queue.send_delayed(unreached, RETRY_SECONDS, &trace.traceparent()).await
 }
 
-/// Posts to a listener; what is to be said if that does not work.
+/// Sends to a connection; the message to queue if that fails.
 async fn send_or_retry(
     state: &State,
     target: &ReaderConnection,
@@ -153,7 +152,7 @@ async fn send_or_retry(
     Some(FeedMessage::Connected { v: 1, reader, connection, since: now })
 }
 
-/// Posts to a listener, and forgets the connection if it is gone; `false` if it is not open yet.
+/// Sends to a connection, and deletes it if it is gone; `false` if it is not open yet.
 async fn send_to_connection(
     state: &State,
     target: &ReaderConnection,

@@ -27,7 +27,7 @@ pub(super) const WRITE: Operation = Operation::post("/api/v1/posts", "writePost"
     )
     .role(Role::Member);
 
-/// What is wrong with the post is said before what is wrong with the key.
+/// The post is validated before the key.
 pub(super) async fn write(
     State(app): State<Arc<App>>,
     call: Call,
@@ -107,7 +107,7 @@ pub(super) const EDIT: Operation =
         .role(Role::Member)
         .refuses(&[404, 503]);
 
-/// Whose post it is, and whether it is there, is said before what is wrong with the version.
+/// The post and its author are checked before the version.
 pub(super) async fn edit(
     State(app): State<Arc<App>>,
     call: Call,

@@ -1,12 +1,12 @@
-//! Who is connected, and to whose posts they listen.
+//! WebSocket connections, and the audiences of pulled authors.
 //!
 //! A connection is an element of a set on its reader's row, which fan-outs read anyway; a row by its own
 //! name says whose it is; and it is in the audience of each author whose posts the reader pulls. API
 //! Gateway may not report its end: the function that finds it gone deletes all of it, and what is left
 //! then expires.
 //!
-//! A connection is written before the marks are read, and a mark before the connections are: whichever comes
-//! second puts the connection into the author's audience.
+//! A connection is written before the marks are read, and a mark before the connections are: the second of the two
+//! puts the connection into the author's audience.
 
 use std::collections::{BTreeMap, HashMap};
 

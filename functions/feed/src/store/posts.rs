@@ -53,7 +53,7 @@ pub struct NewPost<'a> {
     pub post: &'a Post,
     /// Its author's row, as it was read. The post's fan is the one that it says.
     pub author: &'a AuthorRow,
-    /// What a repeat of the call is told.
+    /// The request's key and the response that a repeat gets.
     pub once: Option<(&'a IdempotentRequest<'a>, &'a StoredResponse)>,
 }
 

@@ -99,8 +99,8 @@ impl FeedStore {
         )
     }
 
-    /// A user's relationships with some others, up to date; a hundred in a call. Users whom they
-    /// never met is left out, and so are they themselves.
+    /// A user's relationships with some others, up to date; a hundred in a call. Users without a
+    /// relationship are left out, and so are they themselves.
     pub async fn relationships(
         &self,
         me: &UserId,

@@ -72,7 +72,7 @@ impl FeedStore {
         Ok(OpenReports { reports, next })
     }
 
-    /// Everything that was said against a post, up to date.
+    /// All reports of a post, up to date.
     pub async fn reports_of(&self, post: PostId) -> Result<Vec<PostReport>, Failure> {
         let range = RangeQuery {
             condition: "pk = :post",

@@ -11,10 +11,9 @@ use crate::feed::samples::{at, id, person, post};
 use domain::accounts::UserId;
 use domain::feed::rank::RankedItem;
 use domain::feed::{
-    FeedCursor, FeedOrder, FeedPage, FeedPager, FeedSettings, PagerStep, PostId, RankWeights,
-    ReferenceRun,
+    FeedCursor, FeedOrder, FeedPage, FeedPager, FeedSettings, PagerStep, PostId, Privacy,
+    RankWeights, ReferenceRun, Relationship,
 };
-use domain::feed::{Privacy, Relationship};
 use hybrid::{HybridFeed, PEOPLE, SETTINGS, WEIGHTS};
 use ops::{Op, ops};
 

@@ -78,7 +78,7 @@ pub(crate) const WRITE: Operation =
         .role(Role::Member)
         .refuses(&[404, 503]);
 
-/// What is wrong with the comment is said before what is wrong with the key.
+/// The comment is validated before the key.
 pub(crate) async fn write(
     State(app): State<Arc<App>>,
     call: Call,
@@ -126,8 +126,8 @@ pub(crate) const LIST: Operation =
         .role(Role::Member)
         .refuses(&[404]);
 
-/// Those of people whom the caller blocks or mutes, or who block them, are left out, and made up for. What is
-/// wrong with the query is said before whether there is such a post.
+/// Those of people whom the caller blocks or mutes, or who block them, are left out, and made up for. The
+/// query is validated before the post is read.
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,

@@ -109,7 +109,7 @@ pub(crate) const REPORT: Operation =
     Operation::post("/api/v1/posts/{postId}/report", "reportPost", "Report a post")
         .description(
             "An admin decides; the author is not told by whom it was reported. Reporting a \
-             post again changes nothing: the answer is what you said first.",
+             post again changes nothing: the answer is your first report.",
         )
         .role(Role::Member)
         .refuses(&[404]);

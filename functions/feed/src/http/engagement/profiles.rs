@@ -86,8 +86,7 @@ pub(crate) const SAVE: Operation =
         .role(Role::Member)
         .refuses(&[503]);
 
-/// Whose profile it is is said before what is wrong with the body, and that before what is wrong with the
-/// version.
+/// The owner is checked before the body, and the body before the version.
 pub(crate) async fn save(
     State(app): State<Arc<App>>,
     call: Call,

@@ -27,7 +27,7 @@ pub(crate) const SHARE: Operation =
         .role(Role::Member)
         .refuses(&[404, 503]);
 
-/// What is wrong with the words is said before what is wrong with the key.
+/// The text is validated before the key.
 pub(crate) async fn share(
     State(app): State<Arc<App>>,
     call: Call,
