@@ -79,12 +79,12 @@ impl Scene {
     /// Everything from here on meets the fault, if it makes so many calls; from cold functions.
     fn strike(&self, nth: u64, fault: Fault) {
         self.harness.lab.cloud.functions.go_cold();
-        self.harness.lab.cloud.faults.strike(nth, fault);
+        self.harness.lab.cloud.faults.inject(nth, fault);
     }
 
     /// Whether the fault came; nothing goes wrong from now on.
     fn stop(&self) -> bool {
-        let struck = !self.harness.lab.cloud.faults.is_waiting();
+        let struck = !self.harness.lab.cloud.faults.is_pending();
         self.harness.lab.cloud.faults.stop();
         struck
     }

@@ -19,9 +19,10 @@ mod scrolls;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use domain::SplitMix64;
 use domain::feed::SocialAction;
 use futures::future::join_all;
-use local::faults::{Call, CallFilter, Dice, Fault, Faults};
+use local::faults::{CallFilter, Fault, Faults, ServiceCall};
 use tests::{Lab, Setup};
 
 use crate::faults::{run, sweep};
@@ -61,7 +62,7 @@ fn a_thousand_seeds_hold() {
 
 struct Scenario {
     harness: Harness,
-    dice: Dice,
+    dice: SplitMix64,
     known: Model,
     /// Scrolls that go on, one a reader.
     scrolls: Vec<Scroll>,
@@ -79,7 +80,7 @@ pub(super) async fn scenario(
     let faults = &life.harness.lab.cloud.faults;
     let counts = faults.counts();
     faults.stop();
-    faults.slow_down(None);
+    faults.delay(None);
     life.check().await?;
     Ok(counts)
 }
@@ -90,7 +91,7 @@ impl Scenario {
         let setup = Setup { seed, faults, skew_ms: 5_000, ..Setup::default() };
         let lab = Lab::with_parameters(setup, &[("FeedSettings", SETTINGS)]);
         let harness = Harness::over(lab).await;
-        let dice = Dice::new(seed ^ 0x00fe_ed00);
+        let dice = SplitMix64::new(seed ^ 0x00fe_ed00);
         let mut life =
             Self { harness, dice, known: Model::default(), scrolls: Vec::new(), action: 0 };
         // One more follower makes the first of them popular, and she has as much to read as is kept.
@@ -149,7 +150,7 @@ impl Scenario {
     /// Some calls arrive late, while others go on.
     fn slow_down(&mut self, calls: &[CallFilter]) {
         let slow = calls.get(self.below(calls.len() + 1)).copied();
-        self.harness.lab.cloud.faults.slow_down(slow);
+        self.harness.lab.cloud.faults.delay(slow);
     }
 
     async fn actions(&mut self, actions: Vec<Action>) -> Result<(), String> {
@@ -228,6 +229,6 @@ impl Scenario {
 }
 
 /// Whether a call is of that operation and has that in it.
-fn is(call: &Call, operation: &str, part: &[u8]) -> bool {
+fn is(call: &ServiceCall, operation: &str, part: &[u8]) -> bool {
     call.operation == operation && call.body.windows(part.len()).any(|window| window == part)
 }

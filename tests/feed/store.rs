@@ -26,7 +26,7 @@ use feed::store::{
     ActionOutcome, AuthorRow, CreateOutcome, EngageOutcome, FeedStore, NewPost, StoredPost,
     StoredRelationship,
 };
-use local::faults::Recorded;
+use local::faults::RecordedCall;
 use tests::Lab;
 
 fn at(second: i64) -> Timestamp {
@@ -137,7 +137,7 @@ fn refused(lab: &Lab) -> usize {
 
 /// The place of the first that was carried out and has something in it.
 fn place(lab: &Lab, part: &str) -> Option<usize> {
-    let has = |call: &Recorded| call.done && String::from_utf8_lossy(&call.body).contains(part);
+    let has = |call: &RecordedCall| call.done && String::from_utf8_lossy(&call.body).contains(part);
     lab.cloud.faults.recorded().iter().position(has)
 }
 

@@ -13,7 +13,7 @@ mod timelines;
 
 use crate::settings::settings;
 use crate::store::{FeedStore, ReaderConnection};
-use boundary::batch::{Consumer, Message, Unhandled};
+use boundary::batch::{Consumer, ReceivedMessage, Unhandled};
 use boundary::socket::Connections;
 use boundary::telemetry::{Log, Trace};
 use boundary::{Clock, Entropy, Host, Misconfigured};
@@ -48,7 +48,7 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     })
 }
 
-async fn handle(state: &State, message: &Message) -> Result<(), Unhandled> {
+async fn handle(state: &State, message: &ReceivedMessage) -> Result<(), Unhandled> {
     let decoded: FeedMessage = serde_json::from_str(&message.body)
         .map_err(|malformed| Unhandled::Unreadable(malformed.to_string()))?;
     let trace = &message.trace;

@@ -10,7 +10,7 @@ mod messages;
 use crate::settings::settings;
 use crate::store::{FeedStore, ReaderConnection};
 use boundary::http::{Access, Problem};
-use boundary::socket::{Closed, Connection, Connections, Handlers, Opening, Socket};
+use boundary::socket::{ConnectRequest, Connection, Connections, Disconnected, Handlers, Socket};
 use boundary::telemetry::Log;
 use boundary::{Host, Misconfigured};
 use domain::Failure;
@@ -49,8 +49,8 @@ pub fn function(host: &Host) -> Result<Socket<State>, Misconfigured> {
 }
 
 /// Stores the connection, and queues a check for posts that were on their way.
-async fn connect(state: &State, opening: &Opening) -> Result<(), Problem> {
-    let Opening { connection, principal, .. } = opening;
+async fn connect(state: &State, opening: &ConnectRequest) -> Result<(), Problem> {
+    let ConnectRequest { connection, principal, .. } = opening;
     let principal = principal.as_ref().ok_or_else(Problem::unauthenticated)?;
     let new =
         ReaderConnection { reader: principal.user_id.clone(), connection: connection.id.clone() };
@@ -65,7 +65,7 @@ async fn connect(state: &State, opening: &Opening) -> Result<(), Problem> {
     Ok(state.queue.send_delayed([look], RETRY_SECONDS, &trace).await?)
 }
 
-async fn disconnect(state: &State, closed: &Closed) -> Result<(), Failure> {
+async fn disconnect(state: &State, closed: &Disconnected) -> Result<(), Failure> {
     let connection = closed.connection.id.clone();
     let Some(owner) = state.feed.connection_owner(&connection).await? else { return Ok(()) };
     state.feed.remove_connection(&ReaderConnection { reader: owner.reader, connection }).await

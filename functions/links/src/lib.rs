@@ -15,7 +15,7 @@ pub fn system() -> System {
         "Links",
         "Short links: make, edit, list, analyse, draw, move in and out, report.",
     )
-    .headed("redirect", redirect::HEADING, redirect::function, redirect::document)
+    .http_tagged("redirect", redirect::HEADING, redirect::function, redirect::document)
     .http("shorten", http::function, http::operations)
     .queue("count-clicks", count_clicks::function)
     .schedule("sweep-links", sweep::function)

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use crate::store::Links;
 use boundary::edge::{Edge, EdgeReply, EdgeResponse, HttpEvent};
 use boundary::limits::Limiter;
-use boundary::telemetry::{Log, Stopwatch, measured_now};
+use boundary::telemetry::{Log, Stopwatch, collect_metrics_sync};
 use boundary::{Clock, Entropy, Host, Misconfigured};
 use domain::links::{Hold, Route, route};
 use domain::{Failure, Timestamp};
@@ -106,7 +106,7 @@ fn answer(state: &State, event: HttpEvent) -> EdgeReply<'_> {
     if state.must_wait(&event, &caller, now) {
         return EdgeReply::Pending(Box::pin(state.held_up(event, caller, now, stopwatch)));
     }
-    let (refusal, measures) = measured_now(|| state.turned_away(&event, &caller, now));
+    let (refusal, measures) = collect_metrics_sync(|| state.turned_away(&event, &caller, now));
     state.numbers.measured(&measures);
     match refusal {
         Some(problem) => EdgeReply::Ready(state.turn_away(problem, &event, stopwatch)),

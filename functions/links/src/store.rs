@@ -23,15 +23,12 @@ mod sweeps;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
-use aws_sdk_dynamodb::types::{
-    Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure, TransactWriteItem,
-};
+use aws_sdk_dynamodb::types::{Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem};
 use boundary::{Host, Misconfigured};
 use domain::Failure;
 use domain::links::{Code, Link};
 
 use store::Idempotency;
-use store::capacity;
 use store::idempotency::{StoredResponse, Ticket};
 use store::row::{Item, Row, number, text};
 use store::schema::{Projection, Schema};
@@ -173,11 +170,9 @@ impl Links {
             .table_name(&self.table)
             .set_key(Some(rows::link_key(domain, code)))
             .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read the link", cause))?;
-        capacity::record(found.consumed_capacity());
         found.item().map(rows::read_link).transpose()
     }
 
@@ -206,19 +201,14 @@ impl Links {
             .table_name(&self.table)
             .set_item(Some(rows::link(link, token)))
             .condition_expression(condition)
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
         if let Some(before) = before {
             request = request.expression_attribute_values(":before", number(before));
         }
         match request.send().await {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(None)
-            }
+            Ok(_) => Ok(None),
             Err(error) => match error.as_service_error() {
                 Some(PutItemError::ConditionalCheckFailedException(lost)) => {
-                    capacity::record([]);
                     Ok(Some(lost.item().cloned().unwrap_or_default()))
                 }
                 _ => Err(Failure::new("write the link", error)),

@@ -1,7 +1,7 @@
 //! Short links: what they are, where they may lead, how they are named, counted and moved.
 //!
 //! The rules are here; rows are in `store::links`, the wire in [`clicks`]. Absent: a clock, a random
-//! number, a network. Times, keys and what a resolver said come in as arguments.
+//! number, a network. Times, keys and a resolver's answers come in as arguments.
 
 pub mod address;
 pub mod agent;
@@ -39,7 +39,7 @@ pub enum Rejected {
         /// What it must be.
         rule: String,
     },
-    /// Someone has that alias.
+    /// Another link has that alias.
     #[error("the alias is taken")]
     AliasTaken,
     /// No such link, or not theirs.

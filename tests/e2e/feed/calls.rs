@@ -1,11 +1,11 @@
-//! Every call of the feed, made by users who may not, with what is wrong, and about what there is not.
+//! Every call of the feed, without permission, with invalid input, and about unknown ids.
 
 use e2e::target;
 use serde_json::{Value, json};
 
-use super::Person;
+use super::User;
 
-const UNKNOWN: &str = "000000000000ffffffffffffffff";
+const UNKNOWN_ID: &str = "000000000000ffffffffffffffff";
 
 /// A call: its method, its path (with `POST` for a post and `USER` for a person) and a body that is wrong,
 /// if it takes one.
@@ -16,7 +16,7 @@ fn calls() -> Vec<(&'static str, &'static str, Value)> {
         ("GET", "/api/v1/feed/realtime", none.clone()),
         ("POST", "/api/v1/posts", json!({ "text": "" })),
         ("GET", "/api/v1/posts/POST", none.clone()),
-        ("PATCH", "/api/v1/posts/POST", json!({ "privacy": "UNKNOWN" })),
+        ("PATCH", "/api/v1/posts/POST", json!({ "privacy": "NOBODY" })),
         ("DELETE", "/api/v1/posts/POST", none.clone()),
         ("POST", "/api/v1/media", json!({ "contentType": "text/html", "bytes": 1 })),
         ("PUT", "/api/v1/posts/POST/like", none.clone()),
@@ -24,7 +24,7 @@ fn calls() -> Vec<(&'static str, &'static str, Value)> {
         ("POST", "/api/v1/posts/POST/comments", json!({ "text": "" })),
         ("GET", "/api/v1/posts/POST/comments?limit=0", none.clone()),
         ("DELETE", "/api/v1/posts/POST/comments/000000000000ffffffffffffffff", none.clone()),
-        ("POST", "/api/v1/posts/POST/share", json!({ "privacy": "UNKNOWN" })),
+        ("POST", "/api/v1/posts/POST/share", json!({ "privacy": "NOBODY" })),
         ("POST", "/api/v1/posts/POST/report", json!({ "reason": "RUDE" })),
         ("GET", "/api/v1/users/USER", none.clone()),
         ("GET", "/api/v1/users/USER/posts?limit=0", none.clone()),
@@ -39,9 +39,9 @@ fn calls() -> Vec<(&'static str, &'static str, Value)> {
 #[test]
 fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
     let target = target();
-    let (ada, eve) = (Person::new(target, "ada"), Person::new(target, "eve"));
+    let (ada, eve) = (User::new(target, "ada"), User::new(target, "eve"));
     let private = ada.post(&json!({ "text": "mine", "privacy": "PRIVATE" }));
-    let public = ada.post(&json!({ "text": "everybody's" }));
+    let public = ada.post(&json!({ "text": "public" }));
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let role = json!({ "userId": target.fresh("viewer"), "name": "v", "roles": ["job-viewer"] });
     let viewer = target.post("/api/v1/accounts", &role).text("userId").to_owned();
@@ -49,12 +49,12 @@ fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
     for (method, path, wrong) in calls() {
         let body = (!wrong.is_null()).then_some(&wrong);
         let own = path.replace("USER", &ada.id).replace("POST", &name(&public));
-        let nameless = target.send(method, &own, "", &[], body);
-        assert_eq!(nameless.status, 401, "{method} {path}: {}", nameless.body);
+        let anonymous = target.send(method, &own, "", &[], body);
+        assert_eq!(anonymous.status, 401, "{method} {path}: {}", anonymous.body);
         let small = target.send(method, &own, viewer.text("key"), &[], body);
         assert_eq!(small.status, 403, "{method} {path}: {}", small.body);
         if body.is_some() || path.contains('?') {
-            // Who may not change it is told so first.
+            // The refusal to change another's post comes before the validation of the body.
             let by = if method == "PATCH" { &ada } else { &eve };
             let refused = by.call(method, &own, body);
             assert!([400, 422].contains(&refused.status), "{method} {path}: {}", refused.body);
@@ -66,7 +66,7 @@ fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
             _ if body.is_some() => Some(json!({ "text": right["text"] })),
             _ => None,
         };
-        for hidden in [name(&private), UNKNOWN.to_owned()] {
+        for hidden in [name(&private), UNKNOWN_ID.to_owned()] {
             if path.contains("POST") {
                 let path = path.replace("?limit=0", "").replace("POST", &hidden);
                 let found = eve.call(method, &path, fitting.as_ref());
@@ -82,9 +82,9 @@ fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
 }
 
 #[test]
-fn another_users_posts_are_not_changed() {
+fn what_belongs_to_another_user_is_not_changed() {
     let target = target();
-    let (ada, eve) = (Person::new(target, "ada"), Person::new(target, "eve"));
+    let (ada, eve) = (User::new(target, "ada"), User::new(target, "eve"));
     let post = ada.post(&json!({ "text": "mine" }));
     let edit = json!({ "text": "yours" });
     assert_eq!(eve.call("PATCH", &post, Some(&edit)).status, 403);

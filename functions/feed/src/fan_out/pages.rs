@@ -4,7 +4,7 @@
 //! which ranges are done; the page that finishes the last one ends the work.
 
 use crate::store::{FanOutState, StoredPost};
-use boundary::telemetry::{Trace, Unit, measure, measure_of};
+use boundary::telemetry::{Trace, Unit, measure, measure_by};
 use domain::accounts::UserId;
 use domain::feed::fan_out::{
     FanOutPlan, FollowerPage, PageInput, TimelineWrite, follower_band, page_writes, plan_purge,
@@ -180,8 +180,8 @@ async fn finish(
     }
     if let FanOutTask::Push { .. } = task {
         let band = vec![("Band", follower_band(work.followers).to_owned())];
-        measure_of("FanOuts", Unit::Count, 1.0, band.clone());
-        measure_of("FanOutDuration", Unit::Milliseconds, elapsed(work.since, now), band);
+        measure_by("FanOuts", Unit::Count, 1.0, band.clone());
+        measure_by("FanOutDuration", Unit::Milliseconds, elapsed(work.since, now), band);
     }
     Ok(())
 }

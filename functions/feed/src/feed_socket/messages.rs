@@ -1,14 +1,14 @@
 //! A client's message, and the response to it.
 
 use crate::store::ReaderConnection;
-use boundary::socket::{Message, Posted};
+use boundary::socket::{Posted, SocketMessage};
 use domain::Failure;
 use domain::feed::{ClientMessage, ServerMessage};
 
 use crate::feed_socket::State;
 
 /// Handles a message. A malformed one is answered with a problem, and changes nothing.
-pub(crate) async fn handle(state: &State, message: &Message) -> Result<(), Failure> {
+pub(crate) async fn handle(state: &State, message: &SocketMessage) -> Result<(), Failure> {
     let (connection, now) = (&message.connection.id, message.connection.now);
     let Some(owner) = state.feed.connection_owner(connection).await? else {
         return state

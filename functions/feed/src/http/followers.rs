@@ -87,7 +87,7 @@ async fn list(
 ) -> Result<Json<PeopleView>, Problem> {
     let me = &caller.user_id;
     let limit = page_limit(query.limit, 50, 100)?;
-    let after = query.cursor.map(|text| Cursor::position(list.name(), &text)).transpose()?;
+    let after = query.cursor.map(|text| Cursor::decode(list.name(), &text)).transpose()?;
     let mut after = after.as_deref().map(UserId::outside);
     ensure_profile_visible(app, me, whose).await?;
     let mut shown: Vec<UserId> = Vec::new();

@@ -50,9 +50,9 @@ pub(super) async fn list(
     const LIST: &str = "posts";
     let me = &caller.user_id;
     let limit = page_limit(query.limit, 20, 50)?;
-    let position = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
+    let position = query.cursor.map(|text| Cursor::decode(LIST, &text)).transpose()?;
     let mut below = match position {
-        Some(text) => PostId::parse(&text).ok_or_else(Cursor::not_one)?,
+        Some(text) => PostId::parse(&text).ok_or_else(Cursor::invalid)?,
         None => PostId::MAX,
     };
     let relationship = ensure_profile_visible(&app, me, &author).await?;

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, ReturnConsumedCapacity, WriteRequest};
+use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, WriteRequest};
 use domain::Failure;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::FeedStore;
-use store::capacity;
 use store::row::Item;
 
 const BATCH: usize = 25;
@@ -47,11 +46,9 @@ impl FeedStore {
                 .client
                 .batch_write_item()
                 .request_items(&self.table, std::mem::take(&mut left))
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
                 .send()
                 .await
                 .map_err(|cause| Failure::new(action, cause))?;
-            capacity::record(done.consumed_capacity());
             left = done
                 .unprocessed_items
                 .and_then(|mut all| all.remove(&self.table))

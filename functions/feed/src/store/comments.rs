@@ -52,7 +52,7 @@ impl FeedStore {
     ) -> Result<CommentOutcome, Failure> {
         let mut with = vec![self.comment_row(comment, "attribute_not_exists(pk)")?];
         if let Some((request, answer)) = once {
-            with.push(self.once.answered(request, answer, now)?);
+            with.push(self.once.claim_with_response(request, answer, now)?);
         }
         let act = (&comment.author, PostAction::Comment);
         let (ended, own) =
@@ -66,7 +66,7 @@ impl FeedStore {
             };
         match (once, ended.refused(own + 1)) {
             (Some((request, _)), Some(met)) => {
-                Ok(CommentOutcome::Replayed(Idempotency::met(met, request)?))
+                Ok(CommentOutcome::Replayed(Idempotency::read_claim(met, request)?))
             }
             // Ids are random: who finds the comment there has written it.
             _ if ended.refused(own).is_some() => {

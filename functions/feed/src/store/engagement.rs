@@ -146,12 +146,14 @@ impl FeedStore {
             items.extend_from_slice(with);
             let ended = match try_transact(&self.client, ACTION, items.clone()).await? {
                 Tried::Ended(ended) => ended,
-                Tried::Crowded(at) if at.contains(&COUNTER) && entry.shard_count < MAX_SHARDS => {
+                Tried::Conflicted(at)
+                    if at.contains(&COUNTER) && entry.shard_count < MAX_SHARDS =>
+                {
                     self.raise_shard_count(entry.post.id, MAX_SHARDS).await?;
                     entry.shard_count = MAX_SHARDS;
                     continue;
                 }
-                Tried::Crowded(_) => transact(&self.client, ACTION, items, token).await?,
+                Tried::Conflicted(_) => transact(&self.client, ACTION, items, token).await?,
             };
             return Ok(match ended {
                 Transacted::Committed => PostActionEnd::Counted { aggregation_due },

@@ -4,7 +4,7 @@
 //! the message, so that the sweep can send it again, and for work on an author's followers how they are
 //! split and which ranges are done.
 
-use aws_sdk_dynamodb::types::{AttributeValue, Delete, ReturnConsumedCapacity, TransactWriteItem};
+use aws_sdk_dynamodb::types::{AttributeValue, Delete, TransactWriteItem};
 use domain::feed::FeedMessage;
 use domain::feed::fan_out::{FanOutProgress, SlotRange};
 use domain::{Failure, Timestamp};
@@ -12,7 +12,7 @@ use domain::{Failure, Timestamp};
 use super::requests::{RangeQuery, RowUpdate};
 use super::{FeedStore, rows};
 use store::row::{Item, Row, broken, instant, number, text};
-use store::{capacity, transaction};
+use store::transaction;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingWork {
@@ -89,16 +89,13 @@ impl FeedStore {
     }
 
     pub async fn complete_work(&self, work: &str) -> Result<(), Failure> {
-        let deleted = self
-            .client
+        self.client
             .delete_item()
             .table_name(&self.table)
             .set_key(Some(rows::work_key(work)))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("complete work", cause))?;
-        capacity::record(deleted.consumed_capacity());
         Ok(())
     }
 

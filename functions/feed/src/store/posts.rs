@@ -166,7 +166,7 @@ impl FeedStore {
         ];
         let idempotency_index = items.len();
         if let Some((request, answer)) = once {
-            items.push(self.once.answered(request, answer, now)?);
+            items.push(self.once.claim_with_response(request, answer, now)?);
         }
         let message = FeedMessage::post_created(post);
         let message = match plan_push(post, 0, settings) {
@@ -184,7 +184,7 @@ impl FeedStore {
         }
         match (once, outcome.refused(idempotency_index)) {
             (Some((request, _)), Some(met)) => {
-                Ok(CreateOutcome::Replayed(Idempotency::met(met, request)?))
+                Ok(CreateOutcome::Replayed(Idempotency::read_claim(met, request)?))
             }
             // Ids are random: who finds the post there has written it.
             _ if outcome.refused(0).is_some() => Ok(CreateOutcome::Created(message)),

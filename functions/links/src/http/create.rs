@@ -45,7 +45,7 @@ pub(super) const SHORTEN: Operation =
              answers 200 with the link you have, unless `reuse` is false.",
         )
         .role_or_anonymous(Role::Member)
-        .metered()
+        .charges_itself()
         .refuses(&[404, 429]);
 
 /// A key that was used is answered before the body is looked at, and a body that is refused gives its key back.
@@ -60,7 +60,7 @@ pub(super) async fn shorten(
     let keyed = !matches!(key, Ok(IdempotencyKey(None)));
     let caller = if keyed { app.subject(&request).await? } else { String::new() };
     let key = key?;
-    let turn = idempotency::begin_for(once, &caller, &request, &key, "shortenUrl", &app.entropy);
+    let turn = idempotency::claim_for(once, &caller, &request, &key, "shortenUrl", &app.entropy);
     let ticket = match turn.await? {
         Execution::Run(ticket) => ticket,
         Execution::Replay(answer) => return Ok(Repeatable::again(answer)),
@@ -71,7 +71,7 @@ pub(super) async fn shorten(
     {
         measure(failure_metric(problem), Unit::Count, 1.0);
     }
-    idempotency::settle(once, ticket.as_ref(), outcome).await
+    idempotency::release_if_refused(once, ticket.as_ref(), outcome).await
 }
 
 async fn shorten_once(
@@ -91,7 +91,7 @@ async fn shorten_once(
     let answer = Repeatable::first(&Shortened::of(link, is_new, app, request));
     // A new link's answer was written together with the link.
     if let (Made::Had(_), Some(ticket)) = (&made, ticket) {
-        app.links.once().keep(ticket, answer.stored(), &app.entropy.token()).await?;
+        app.links.once().store_response(ticket, answer.stored(), &app.entropy.token()).await?;
     }
     Ok(answer)
 }

@@ -53,7 +53,7 @@ pub(super) async fn amend(
     Own(link): Own,
 ) -> Result<Versioned<Json<LinkView>>, Problem> {
     if link.version != version {
-        return Err(Problem::moved());
+        return Err(Problem::version_mismatch());
     }
     if link.deleted_at.is_some() {
         return Err(Problem::conflict("The link is deleted; restore it first."));
@@ -63,7 +63,7 @@ pub(super) async fn amend(
     let next = link.with_terms(terms, request.now);
     match app.links.amend(&next, &app.entropy.token()).await? {
         Amended::Amended => Ok(LinkView::versioned(&next, &app, &request)),
-        Amended::Moved => Err(Problem::moved()),
+        Amended::Moved => Err(Problem::version_mismatch()),
     }
 }
 

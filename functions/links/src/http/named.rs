@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use boundary::http::{Caller, Path, Problem, Query, parse_query};
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use domain::links::{Code, DomainName, Link, Rejected};
 use http::request::Parts;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -40,11 +40,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Named {
     }
 }
 
-impl DescribeArgument for Named {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for Named {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<CodePath>::describe(entry, schemas);
         Query::<DomainQuery>::describe(entry, schemas);
-        entry.refuses(&[404]);
+        entry.errors(&[404]);
     }
 }
 
@@ -62,8 +62,8 @@ impl FromRequestParts<Arc<App>> for Own {
     }
 }
 
-impl DescribeArgument for Own {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for Own {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Named::describe(entry, schemas);
     }
 }

@@ -6,7 +6,7 @@ use crate::store::Entry;
 use boundary::http::Problem;
 use domain::links::{DomainName, Rejected, Target};
 use domain::{Failure, Timestamp};
-use outside::Verdict;
+use outside::ReputationVerdict;
 
 use crate::http::state::App;
 
@@ -40,7 +40,7 @@ impl App {
                 return Err(Rejected::field("longUrl", rule).into());
             }
             // The scan asks again; a reputation service that is down stops nobody.
-            if let Ok(Verdict::Listed(_)) =
+            if let Ok(ReputationVerdict::Listed(_)) =
                 self.reputation.check(&self.fetcher, target.as_str()).await
             {
                 return Err(Rejected::Blocklisted.into());

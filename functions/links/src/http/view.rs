@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use boundary::http::{Created, Cursor, Json, Problem, Storable, Versioned};
-use boundary::openapi::{DescribeAnswer, Entry};
+use boundary::openapi::{DescribeResponse, OperationEntry};
 use domain::links::{Link, Target};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -146,8 +146,8 @@ impl Storable for Shortened {
 }
 
 /// The document knows it as new.
-impl DescribeAnswer for Shortened {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeResponse for Shortened {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Json::<LinkView>::describe(entry, schemas);
         Created::<LinkView>::describe(entry, schemas);
     }
@@ -205,5 +205,5 @@ pub(crate) fn limit(wanted: Option<usize>) -> Result<usize, Problem> {
 
 /// Where in the list to go on, checked.
 pub(crate) fn position(list: &str, cursor: Option<&str>) -> Result<Option<String>, Problem> {
-    cursor.map(|text| Cursor::position(list, text)).transpose()
+    cursor.map(|text| Cursor::decode(list, text)).transpose()
 }

@@ -8,10 +8,10 @@
 use boundary::edge::{EdgeReply, EdgeResponse, HttpEvent};
 use boundary::http::Problem;
 use boundary::limits::Caller;
-use boundary::telemetry::{Stopwatch, measured};
+use boundary::telemetry::{Stopwatch, collect_metrics};
 use domain::Timestamp;
-use domain::limits::firewall::Asked;
-use domain::limits::headers::Fields;
+use domain::limits::firewall::FirewallRequest;
+use domain::limits::headers::RateLimitHeaders;
 use store::capacity;
 
 use crate::redirect::reply::Replies;
@@ -31,7 +31,7 @@ impl State {
         now: Timestamp,
     ) -> Option<Problem> {
         let headers = &event.headers;
-        let asked = Asked {
+        let asked = FirewallRequest {
             ip: caller.ip,
             path: &event.raw_path,
             method: event.method(),
@@ -45,7 +45,7 @@ impl State {
                 _ => Some(""),
             },
         };
-        let reason = self.limiter.refusal(&asked, now)?;
+        let reason = self.limiter.firewall_refusal(&asked, now)?;
         Some(Problem::firewalled(&reason))
     }
 
@@ -58,7 +58,7 @@ impl State {
         stopwatch: Stopwatch,
     ) -> EdgeResponse {
         let passing = capacity::metered(self.pass(&event, &caller, now));
-        let ((passed, capacity), measures) = Box::pin(measured(passing)).await;
+        let ((passed, capacity), measures) = Box::pin(collect_metrics(passing)).await;
         self.numbers.spent(capacity);
         self.numbers.measured(&measures);
         match passed {
@@ -89,7 +89,7 @@ impl State {
         event: &HttpEvent,
         caller: &Caller,
         now: Timestamp,
-    ) -> Result<Option<Fields>, (Problem, Option<Fields>)> {
+    ) -> Result<Option<RateLimitHeaders>, (Problem, Option<RateLimitHeaders>)> {
         self.limiter.refresh(now).await;
         if let Some(problem) = self.turned_away(event, caller, now) {
             return Err((problem, None));
@@ -100,8 +100,8 @@ impl State {
         }
         let admission = self.limiter.admit(caller, "GET /{code}", path, method, 1).await;
         match admission.problem() {
-            Some(problem) => Err((problem, admission.fields())),
-            None => Ok(admission.fields()),
+            Some(problem) => Err((problem, admission.headers())),
+            None => Ok(admission.headers()),
         }
     }
 
@@ -113,12 +113,12 @@ impl State {
 }
 
 /// Tells the visitor how they stand.
-fn announced(answer: EdgeResponse, fields: Option<Fields>) -> EdgeResponse {
+fn announced(answer: EdgeResponse, fields: Option<RateLimitHeaders>) -> EdgeResponse {
     let Some(fields) = fields else { return answer };
     answer
-        .with("ratelimit-policy", fields.policy)
-        .with("ratelimit", fields.current)
-        .with("x-ratelimit-limit", fields.limit.to_string())
-        .with("x-ratelimit-remaining", fields.remaining.to_string())
-        .with("x-ratelimit-reset", fields.reset.to_string())
+        .header("ratelimit-policy", fields.policy)
+        .header("ratelimit", fields.current)
+        .header("x-ratelimit-limit", fields.limit.to_string())
+        .header("x-ratelimit-remaining", fields.remaining.to_string())
+        .header("x-ratelimit-reset", fields.reset.to_string())
 }

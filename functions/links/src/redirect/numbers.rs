@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use boundary::telemetry::Measure;
+use boundary::telemetry::MetricValue;
 use domain::Timestamp;
 use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
@@ -127,7 +127,7 @@ impl Numbers {
     }
 
     /// The gate measured something.
-    pub(crate) fn measured(&self, measures: &[Measure]) {
+    pub(crate) fn measured(&self, measures: &[MetricValue]) {
         if measures.is_empty() {
             return;
         }

@@ -6,18 +6,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use aws_sdk_dynamodb::operation::update_item::{UpdateItemError, UpdateItemOutput};
-use aws_sdk_dynamodb::types::{Put, ReturnConsumedCapacity, TransactWriteItem, Update};
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use domain::links::Code;
 use domain::links::counts::{Counts, LinkDay, attributes};
 use domain::links::sketch::Sketch;
 use domain::{Failure, Timestamp};
 
 use super::{Links, rows};
-use store::capacity;
+use store::ignore_lost_condition;
 use store::row::{Builder, Row, bytes, instant, key, number};
 use store::schema::EXPIRES;
-use store::settle::settle;
 use store::transaction::{Transacted, put, transact, update};
 
 /// A transaction holds 100 items: the name and two rows for each link and day.
@@ -94,11 +93,9 @@ impl Links {
             .get_item()
             .table_name(&self.table)
             .set_key(Some(key(&pk(link_day), &day_sk(&link_day.day, shard))))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read the day's counts", cause))?;
-        capacity::record(found.consumed_capacity());
         let names = found.item().into_iter().flat_map(|item| item.keys());
         Ok(names.filter_map(|name| name.strip_prefix("r#")).map(str::to_owned).collect())
     }
@@ -136,10 +133,9 @@ impl Links {
             .expression_attribute_values(":now", instant(now))
             .expression_attribute_values(":one", number(1))
             .expression_attribute_values(":max", number(max_clicks))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("mark the link as spent", sent, UpdateItemOutput::consumed_capacity)
+        ignore_lost_condition("mark the link as spent", sent)
     }
 
     fn name_put(
@@ -208,11 +204,9 @@ impl Links {
             .table_name(&self.table)
             .set_key(Some(key(&pk(link_day), &visitors_sk(&link_day.day))))
             .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read the day's visitors", cause))?;
-        capacity::record(found.consumed_capacity());
         match found.item() {
             None => Ok((Sketch::new(), None)),
             Some(item) => Ok((super::statistics::read_sketch(item)?, Some(Row(item).number("v")?))),
@@ -240,21 +234,14 @@ impl Links {
             .expression_attribute_names("#expires", EXPIRES)
             .expression_attribute_values(":sketch", bytes(&sketch.to_bytes()))
             .expression_attribute_values(":next", number(version.unwrap_or(0) + 1))
-            .expression_attribute_values(":expires", number(link_day.second() + KEPT_SECONDS))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+            .expression_attribute_values(":expires", number(link_day.second() + KEPT_SECONDS));
         if let Some(version) = version {
             request = request.expression_attribute_values(":before", number(version));
         }
         match request.send().await {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(true)
-            }
+            Ok(_) => Ok(true),
             Err(error) => match error.as_service_error() {
-                Some(UpdateItemError::ConditionalCheckFailedException(_)) => {
-                    capacity::record([]);
-                    Ok(false)
-                }
+                Some(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(false),
                 _ => Err(Failure::new("keep the day's visitors", error)),
             },
         }

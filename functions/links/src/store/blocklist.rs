@@ -1,14 +1,10 @@
 //! Destinations that no link may lead to: hosts (with everything beneath them) and single URLs.
 
-use aws_sdk_dynamodb::operation::delete_item::DeleteItemOutput;
-use aws_sdk_dynamodb::operation::put_item::PutItemOutput;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::{Failure, Timestamp};
 
 use super::Links;
-use store::capacity;
+use store::ignore_lost_condition;
 use store::row::{Builder, Item, Row, instant, key, text};
-use store::settle::settle;
 
 const PK: &str = "blocklist";
 
@@ -35,11 +31,9 @@ impl Links {
                 .key_condition_expression("pk = :list")
                 .expression_attribute_values(":list", text(PK))
                 .set_exclusive_start_key(start)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
                 .send()
                 .await
                 .map_err(|cause| Failure::new("read the blocklist", cause))?;
-            capacity::record(found.consumed_capacity());
             for item in found.items() {
                 entries.push(read(item)?);
             }
@@ -62,10 +56,9 @@ impl Links {
             .table_name(&self.table)
             .set_item(Some(row.build()))
             .condition_expression("attribute_not_exists(pk)")
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("add to the blocklist", sent, PutItemOutput::consumed_capacity)
+        ignore_lost_condition("add to the blocklist", sent)
     }
 
     /// Takes an entry off; one that is not there is fine.
@@ -76,10 +69,9 @@ impl Links {
             .table_name(&self.table)
             .set_key(Some(key(PK, entry_key)))
             .condition_expression("attribute_exists(pk)")
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("take off the blocklist", sent, DeleteItemOutput::consumed_capacity)
+        ignore_lost_condition("take off the blocklist", sent)
     }
 }
 

@@ -1,11 +1,10 @@
 //! Numbers for codes: a thousand at a time, in one conditional write.
 
-use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, ReturnValue};
+use aws_sdk_dynamodb::types::ReturnValue;
 use domain::Failure;
 use domain::links::code::{CodeKey, LEASE, Range, SPACE};
 
 use super::Links;
-use store::capacity;
 use store::row::{Row, broken, bytes, key, number};
 
 const ACTION: &str = "lease numbers for codes";
@@ -32,11 +31,9 @@ impl Links {
             .expression_attribute_values(":lease", number(LEASE))
             .expression_attribute_values(":last", number(SPACE - LEASE))
             .return_values(ReturnValue::AllNew)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new(ACTION, cause))?;
-        capacity::record(done.consumed_capacity());
         let item = done.attributes().ok_or_else(|| broken("next_number"))?;
         let row = Row(item);
         let end: u64 = row.number("next_number")?;

@@ -1,15 +1,12 @@
 //! Custom domains: any number of claims, one owner.
 
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
-use aws_sdk_dynamodb::types::{
-    Delete, Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure, Update,
-};
+use aws_sdk_dynamodb::types::{Delete, Put, ReturnValuesOnConditionCheckFailure, Update};
 use domain::accounts::UserId;
 use domain::links::{Claim, DomainName};
 use domain::{Failure, Timestamp};
 
 use super::Links;
-use store::capacity;
 use store::row::{Builder, Item, Row, broken, instant, key, text};
 use store::schema::{GSI1, GSI1_PK, GSI1_SK};
 use store::transaction::{Transacted, delete, put, transact, update};
@@ -37,17 +34,12 @@ impl Links {
             .set_item(Some(claim_row(claim)))
             .condition_expression("attribute_not_exists(pk)")
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
         match sent {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(claim.clone())
-            }
+            Ok(_) => Ok(claim.clone()),
             Err(error) => match error.as_service_error() {
                 Some(PutItemError::ConditionalCheckFailedException(lost)) => {
-                    capacity::record([]);
                     read_claim(lost.item().ok_or_else(|| broken("domain"))?)
                 }
                 _ => Err(Failure::new(ACTION, error)),
@@ -81,11 +73,9 @@ impl Links {
             .key_condition_expression("gsi1pk = :list")
             .expression_attribute_values(":list", text(claims_of(owner)))
             .limit(MOST)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("list the domains", cause))?;
-        capacity::record(found.consumed_capacity());
         found.items().iter().map(read_claim).collect()
     }
 
@@ -155,11 +145,9 @@ impl Links {
             .table_name(&self.table)
             .set_key(Some(key(&domain_pk(name), sk)))
             .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read the domain", cause))?;
-        capacity::record(found.consumed_capacity());
         Ok(found.item)
     }
 }

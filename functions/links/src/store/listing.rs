@@ -1,13 +1,11 @@
 //! The owner's links, newest first.
 
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::Failure;
 use domain::accounts::UserId;
 use domain::links::Link;
 
 use super::{Links, rows};
 use store::accounts::Page;
-use store::capacity;
 use store::row::{Item, Row, key, text};
 use store::schema::{GSI1, GSI1_PK, GSI1_SK};
 
@@ -74,8 +72,7 @@ impl Links {
             .key_condition_expression("gsi1pk = :list")
             .expression_attribute_values(":list", text(list))
             .set_exclusive_start_key(start)
-            .scan_index_forward(false)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+            .scan_index_forward(false);
         let clauses = [
             ("contains(tags, :tag)", ":tag", &filter.tag),
             ("contains(haystack, :text)", ":text", &filter.text),
@@ -102,7 +99,6 @@ impl Links {
             .send()
             .await
             .map_err(|cause| Failure::new("list the links", cause))?;
-        capacity::record(found.consumed_capacity());
         let read = found.items().iter().map(rows::read_link).collect::<Result<Vec<_>, _>>()?;
         if read.len() > room {
             let links: Vec<Link> = read.into_iter().take(room).collect();

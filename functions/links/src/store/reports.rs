@@ -1,17 +1,13 @@
 //! Reports of abuse, for admins to look at.
 
-use aws_sdk_dynamodb::operation::put_item::PutItemOutput;
-use aws_sdk_dynamodb::operation::update_item::UpdateItemOutput;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::links::Code;
 use domain::{Failure, Timestamp};
 
 use super::{Links, rows};
 use store::accounts::Page;
-use store::capacity;
+use store::ignore_lost_condition;
 use store::row::{Builder, Item, Row, broken, instant, key, number, text};
 use store::schema::{EXPIRES, GSI1, GSI1_PK, GSI1_SK};
-use store::settle::settle;
 
 const ALL: &str = "reports";
 const KEPT_SECONDS: i64 = 90 * 24 * 3600;
@@ -56,10 +52,9 @@ impl Links {
             .table_name(&self.table)
             .set_item(Some(row.build()))
             .condition_expression("attribute_not_exists(pk)")
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("keep the report", sent, PutItemOutput::consumed_capacity)
+        ignore_lost_condition("keep the report", sent)
     }
 
     /// Reports, newest first, older than the one with id `after`.
@@ -76,11 +71,9 @@ impl Links {
             .expression_attribute_values(":before", text(before))
             .scan_index_forward(false)
             .limit(limit)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("list the reports", cause))?;
-        capacity::record(found.consumed_capacity());
         let items = found.items().iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let more = found.last_evaluated_key().and_then(|_| items.last());
         Ok(Page { next: more.map(|report| report.id.clone()), items })
@@ -97,11 +90,9 @@ impl Links {
             .key_condition_expression("gsi1pk = :all AND gsi1sk = :id")
             .expression_attribute_values(":all", text(ALL))
             .expression_attribute_values(":id", text(id))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("find the report", cause))?;
-        capacity::record(found.consumed_capacity());
         let Some(report) = found.items().first().map(read).transpose()? else { return Ok(false) };
         let sent = self
             .client
@@ -110,10 +101,9 @@ impl Links {
             .set_key(Some(key(&rows::link_pk(&report.domain, report.code.as_str()), &sk(&report))))
             .update_expression("REMOVE gsi1pk, gsi1sk")
             .condition_expression("attribute_exists(pk)")
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("dismiss the report", sent, UpdateItemOutput::consumed_capacity)?;
+        ignore_lost_condition("dismiss the report", sent)?;
         Ok(true)
     }
 }

@@ -4,14 +4,11 @@
 //! is whatever the first writer put there: everyone else takes the row they meet.
 
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
-use aws_sdk_dynamodb::types::{
-    AttributeValue, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure,
-};
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
 use domain::links::route::{Route, Way};
 use domain::{Failure, Timestamp};
 
 use super::Links;
-use store::capacity;
 use store::row::{Builder, Item, Row, broken, bytes, key, number};
 use store::schema::EXPIRES;
 
@@ -34,11 +31,9 @@ impl Links {
             .projection_expression(ROUTE)
             .expression_attribute_names("#to", "to")
             .expression_attribute_names("#status", "status")
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read a link", cause))?;
-        capacity::record(found.consumed_capacity());
         found.item().map(read).transpose()
     }
 
@@ -56,11 +51,9 @@ impl Links {
             .get_item()
             .table_name(&self.table)
             .set_key(Some(key(&pk, "salt")))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new(ACTION, cause))?;
-        capacity::record(found.consumed_capacity());
         match found.item() {
             Some(item) => salt_of(item),
             None => self.first_salt(&pk, fresh, now).await,
@@ -85,17 +78,12 @@ impl Links {
             .set_item(Some(row))
             .condition_expression("attribute_not_exists(pk)")
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
         match sent {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(fresh)
-            }
+            Ok(_) => Ok(fresh),
             Err(error) => match error.as_service_error() {
                 Some(PutItemError::ConditionalCheckFailedException(lost)) => {
-                    capacity::record([]);
                     lost.item().map_or_else(|| Err(broken("salt")), salt_of)
                 }
                 Some(_) | None => Err(Failure::new("write the day's salt", error)),

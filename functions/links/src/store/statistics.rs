@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::Failure;
 use domain::links::Code;
 use domain::links::counts::Counts;
@@ -10,7 +9,6 @@ use domain::links::sketch::Sketch;
 
 use super::batches::{day_sk, visitors_sk};
 use super::{Links, rows};
-use store::capacity;
 use store::row::{Item, Row, broken, text};
 
 /// One day of a link.
@@ -101,11 +99,9 @@ impl Links {
                 .expression_attribute_values(":last", text(&last))
                 .set_exclusive_start_key(start)
                 .consistent_read(true)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
                 .send()
                 .await
                 .map_err(|cause| Failure::new("read the statistics", cause))?;
-            capacity::record(found.consumed_capacity());
             items.extend(found.items.unwrap_or_default());
             start = found.last_evaluated_key;
             if start.is_none() {

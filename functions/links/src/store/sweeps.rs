@@ -1,15 +1,12 @@
 //! The scan's way through all links, by destination, and where it stopped.
 
-use aws_sdk_dynamodb::operation::update_item::UpdateItemOutput;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::links::{Link, Preview};
 use domain::{Failure, Timestamp};
 
 use super::{Links, rows};
-use store::capacity;
+use store::ignore_lost_condition;
 use store::row::{Item, Row, key, number, text};
 use store::schema::{GSI2, GSI2_PK, GSI2_SK, PK, SK};
-use store::settle::settle;
 
 /// A link the scan came by, and the destination it is filed under.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,11 +34,9 @@ impl Links {
             .table_name(&self.table)
             .set_key(Some(key("sweep", "cursor")))
             .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read where the scan stopped", cause))?;
-        capacity::record(found.consumed_capacity());
         let Some(item) = found.item() else { return Ok((None, 0)) };
         let row = Row(item);
         let position = row.maybe_text("stopped_at").filter(|text| !text.is_empty());
@@ -60,10 +55,9 @@ impl Links {
             .expression_attribute_values(":position", text(position.unwrap_or_default()))
             .expression_attribute_values(":next", number(version + 1))
             .expression_attribute_values(":before", number(version))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("note where the scan stopped", sent, UpdateItemOutput::consumed_capacity)
+        ignore_lost_condition("note where the scan stopped", sent)
     }
 
     /// Notes what a destination says of itself, if the link is still the version that was looked at.
@@ -92,10 +86,9 @@ impl Links {
             .condition_expression("v = :version")
             .expression_attribute_values(":version", number(link.version))
             .expression_attribute_values(":at", number(scanned_ms))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("note a preview", sent, UpdateItemOutput::consumed_capacity)
+        ignore_lost_condition("note a preview", sent)
     }
 
     /// The next links by destination, from that position.
@@ -107,11 +100,9 @@ impl Links {
             .index_name(GSI2)
             .set_exclusive_start_key(from.and_then(start_key))
             .limit(limit)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("scan the links", cause))?;
-        capacity::record(found.consumed_capacity());
         let seen = found.items().iter().map(read).collect::<Result<Vec<_>, _>>()?;
         Ok(Stretch { seen, next: found.last_evaluated_key().and_then(position_of) })
     }

@@ -6,7 +6,7 @@ use crate::store::{Report, Seen};
 use domain::Timestamp;
 use domain::links::scan::{Sighting, is_due};
 use domain::links::{Link, Preview};
-use outside::{Limits, Verdict, page};
+use outside::{FetchLimits, PagePreview, ReputationVerdict};
 use sha2::{Digest, Sha256};
 
 use crate::sweep::State;
@@ -27,7 +27,7 @@ pub(crate) async fn sight(state: &State, link: &Link, now: Timestamp) -> Sightin
         return sighting;
     }
     for target in link.terms.destinations() {
-        if let Ok(Verdict::Listed(threat)) =
+        if let Ok(ReputationVerdict::Listed(threat)) =
             state.reputation.check(&state.fetcher, target.as_str()).await
         {
             sighting.threat = Some(threat);
@@ -35,10 +35,11 @@ pub(crate) async fn sight(state: &State, link: &Link, now: Timestamp) -> Sightin
         }
     }
     if state.fetches_previews && is_due(link, now) {
-        let fetched = state.fetcher.get(link.terms.long_url.as_str(), Limits::default()).await;
+        let fetched = state.fetcher.get(link.terms.long_url.as_str(), FetchLimits::default()).await;
         match fetched {
             Ok(fetched) => {
-                let page::Preview { title, description, image, .. } = page::preview(&fetched);
+                let PagePreview { title, description, image, .. } =
+                    PagePreview::from_page(&fetched);
                 sighting.preview = Some(Preview { title, description, image });
             }
             Err(_) => sighting.silent = true,

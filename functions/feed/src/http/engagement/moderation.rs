@@ -142,7 +142,7 @@ pub(crate) async fn list(
 ) -> Result<Json<ReportsView>, Problem> {
     const LIST: &str = "reports";
     let limit = page_limit(query.limit, 50, 100)?;
-    let after = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
+    let after = query.cursor.map(|text| Cursor::decode(LIST, &text)).transpose()?;
     let open = app.feed.open_reports(after.as_deref(), limit).await?;
     let ids: BTreeSet<PostId> = open.reports.iter().map(|report| report.post).collect();
     let mut found = app.feed.posts(ids).await?;

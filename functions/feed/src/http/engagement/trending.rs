@@ -53,11 +53,11 @@ pub(crate) async fn read(
     const LIST: &str = "trending";
     let me = &caller.user_id;
     let limit = page_limit(query.limit, 20, 50)?;
-    let position = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
+    let position = query.cursor.map(|text| Cursor::decode(LIST, &text)).transpose()?;
     let mark = position.map(|text| TrendingCursor::parse(&text)).transpose()?;
     let Some(snapshot) = app.feed.snapshot(mark.map(|mark| mark.minute)).await? else {
         return match mark {
-            Some(_) => Err(Cursor::not_one()),
+            Some(_) => Err(Cursor::invalid()),
             None => Ok(Json(TrendingView::default())),
         };
     };

@@ -53,8 +53,12 @@ fn what_the_gate_measures_is_a_metric_of_the_line_and_only_then() {
     numbers.measured(&[]);
     assert_eq!(line(&numbers).unwrap()["FirewallRefused"], Value::Null);
     numbers.arrived(1);
-    let one =
-        Measure { name: "FirewallRefused", unit: Unit::Count, value: 1.0, dimensions: Vec::new() };
+    let one = MetricValue {
+        name: "FirewallRefused",
+        unit: Unit::Count,
+        value: 1.0,
+        dimensions: Vec::new(),
+    };
     numbers.measured(std::slice::from_ref(&one));
     numbers.measured(&[one]);
     let line = line(&numbers).unwrap();
