@@ -18,7 +18,7 @@ const READS: usize = 300;
 const WRITES: usize = 300;
 
 pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
-    let server = Switchyard::start(None, None)?;
+    let server = LocalCloud::start(None, None)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut table = Table::new("Through the local HTTP API, everything on two cores", "bar");
     runtime.block_on(async {

@@ -16,7 +16,7 @@ use feed::store::{ActionOutcome, CreateOutcome, FeedStore, NewPost};
 use futures::{StreamExt, TryStreamExt, stream};
 use serde_json::Value;
 
-use crate::links::{Client, Switchyard};
+use crate::links::{Client, LocalCloud};
 
 const AT_ONCE: usize = 8;
 
