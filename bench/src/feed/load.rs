@@ -8,7 +8,7 @@ use domain::accounts::UserId;
 use serde_json::{Value, json};
 
 use super::seed::{Seeder, person};
-use crate::links::{Client, Switchyard};
+use crate::links::{Client, LocalCloud};
 use crate::operation_meter::show;
 use crate::table::{Table, Verdict};
 

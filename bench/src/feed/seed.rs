@@ -31,7 +31,7 @@ pub(crate) struct Seeder {
 }
 
 impl Seeder {
-    pub(crate) async fn of(server: &Switchyard) -> Result<Self, Box<dyn Error>> {
+    pub(crate) async fn of(server: &LocalCloud) -> Result<Self, Box<dyn Error>> {
         let vars: Vars = [
             ("AWS_ENDPOINT_URL", format!("http://{}", server.aws)),
             ("AWS_REGION", "us-east-1".to_owned()),
