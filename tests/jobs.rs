@@ -14,8 +14,6 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Lab, Response, root_key};
 
-use crate::counted::queue;
-
 const JOBS: &str = "/api/v1/jobs";
 
 /// A job that there is not.
@@ -175,7 +173,7 @@ async fn leave_behind(lab: &Lab, id: &str) {
 /// Loses every message of a queue.
 async fn lose(lab: &Lab, logical_id: &str) {
     lab.cloud.functions.quiesce().await;
-    lab.cloud.services.queues().purge(&queue(lab, logical_id)).unwrap();
+    lab.cloud.services.queues().purge(&lab.queue(logical_id)).unwrap();
 }
 
 /// Lets time pass in steps of five seconds, with a sweep each minute since the test began.

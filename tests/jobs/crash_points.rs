@@ -13,8 +13,8 @@ use local::faults::Fault;
 use serde_json::{Value, json};
 use tests::{Lab, Response, root_key};
 
-use crate::counted::text;
 use crate::faults::crash_points::sweep;
+use crate::items::text;
 use crate::jobs::faults::{POLLED, Watch};
 use crate::jobs::submit;
 
@@ -76,7 +76,7 @@ fn is_death(fault: Fault) -> bool {
 
 /// Whether the fault came; nothing goes wrong from now on.
 fn stop(watch: &Watch) -> bool {
-    let struck = !watch.lab.cloud.faults.is_waiting();
+    let struck = !watch.lab.cloud.faults.is_pending();
     watch.lab.cloud.faults.stop();
     struck
 }
@@ -102,7 +102,7 @@ async fn strike_submission(waits: bool, nth: u64, fault: Fault) -> bool {
     let on = if waits { vec![parent.clone()] } else { Vec::new() };
     let body = json!({ "jobType": POLLED, "payload": { "of": "mine" }, "dependencies": on });
     watch.lab.cloud.functions.go_cold();
-    watch.lab.cloud.faults.strike(nth, fault);
+    watch.lab.cloud.faults.inject(nth, fault);
     let answer = persist(&watch, Method::POST, "/api/v1/jobs", &body).await;
     let struck = stop(&watch);
     let context = format!("submit, {waits}, call {nth}, {fault:?}: {}", answer.body);
@@ -141,7 +141,7 @@ async fn strike_word(word: &str, nth: u64, fault: Fault) -> bool {
         "fail for good" => (fail(false), (Status::Failed, 1)),
         other => ((format!("/api/v1/jobs/{id}/{other}"), say.clone()), DONE),
     };
-    watch.lab.cloud.faults.strike(nth, fault);
+    watch.lab.cloud.faults.inject(nth, fault);
     let answer = persist(&watch, Method::POST, &path, &body).await;
     let struck = stop(&watch);
     let context = format!("{word}, call {nth}, {fault:?}: {}", answer.body);
@@ -165,7 +165,7 @@ async fn strike_cancel(running: bool, nth: u64, fault: Fault) -> bool {
         watch.lab.post(&format!("/api/v1/job-types/{POLLED}/claim"), &claim).await;
         watch.lab.post(&format!("/api/v1/jobs/{id}/start"), &say).await;
     }
-    watch.lab.cloud.faults.strike(nth, fault);
+    watch.lab.cloud.faults.inject(nth, fault);
     let path = format!("/api/v1/jobs/{id}");
     let answer = persist(&watch, Method::DELETE, &path, &Value::Null).await;
     let struck = stop(&watch);
@@ -185,7 +185,7 @@ async fn strike_retry(nth: u64, fault: Fault) -> bool {
     let path = format!("/api/v1/jobs/{id}");
     watch.lab.call(Method::DELETE, &path).by(&root_key()).send().await;
     watch.lab.cloud.settle().await;
-    watch.lab.cloud.faults.strike(nth, fault);
+    watch.lab.cloud.faults.inject(nth, fault);
     let answer = persist(&watch, Method::POST, &format!("{path}/retry"), &Value::Null).await;
     let struck = stop(&watch);
     let context = format!("retry, call {nth}, {fault:?}: {}", answer.body);
@@ -204,7 +204,7 @@ async fn strike_limit(nth: u64, fault: Fault) -> bool {
     }
     let claim = (format!("/api/v1/job-types/{POLLED}/claim"), json!({ "workerId": "w", "max": 5 }));
     assert_eq!(watch.lab.post(&claim.0, &claim.1).await.body["jobs"].as_array().unwrap().len(), 2);
-    watch.lab.cloud.faults.strike(nth, fault);
+    watch.lab.cloud.faults.inject(nth, fault);
     let path = format!("/api/v1/job-types/{POLLED}");
     let answer = persist(&watch, Method::PUT, &path, &json!({ "maxConcurrent": 1 })).await;
     let struck = stop(&watch);

@@ -12,13 +12,14 @@ mod watch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use domain::SplitMix64;
 use futures::future::join_all;
-use local::faults::{Dice, Fault, Faults};
+use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
 use tests::{Lab, Setup};
 
-use crate::counted::text;
 use crate::faults::{run, sweep};
+use crate::items::text;
 use actions::{Done, Wish};
 
 pub(super) use watch::{POLLED, Watch};
@@ -42,7 +43,7 @@ struct Ticket {
 
 struct World {
     watch: Watch,
-    dice: Dice,
+    dice: SplitMix64,
     jobs: Vec<String>,
     /// Idempotency keys and the bodies and jobs they stand for.
     once: BTreeMap<String, (Value, String)>,
@@ -73,7 +74,7 @@ impl World {
         faults.pause();
         let lab = Lab::with(Setup { seed, faults, skew_ms: 5_000, ..Setup::default() });
         let watch = Watch::over(lab);
-        let mut dice = Dice::new(seed ^ 0x10_b5);
+        let mut dice = SplitMix64::new(seed ^ 0x10_b5);
         let kind = json!({
             "delivery": "poll", "maxConcurrent": 1 + dice.below(3),
             "licenceShards": 1 + dice.below(2),

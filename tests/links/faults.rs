@@ -13,10 +13,11 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
+use domain::SplitMix64;
 use http::Method;
-use local::faults::{Dice, Fault, Faults};
+use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
-use tests::{Call, Lab, Response, Setup, root_key};
+use tests::{Lab, RequestBuilder, Response, Setup, root_key};
 
 use crate::faults::{run, sweep};
 
@@ -60,7 +61,7 @@ struct Expected {
 struct World {
     lab: Lab,
     keys: [String; 2],
-    dice: Dice,
+    dice: SplitMix64,
     expected: Expected,
     action: u64,
 }
@@ -99,12 +100,12 @@ impl World {
             }
         });
         // Several invocations often find at the same time that a link is used up.
-        lab.cloud.faults.slow_down(Some(|call| {
+        lab.cloud.faults.delay(Some(|call| {
             call.operation == "UpdateItem"
                 && String::from_utf8_lossy(&call.body).contains("SET spent_at")
         }));
         let keys = [lab.user("ada", &["member"]).await, lab.user("bob", &["member"]).await];
-        let dice = Dice::new(seed ^ 0x11_4b);
+        let dice = SplitMix64::new(seed ^ 0x11_4b);
         let world = Self { lab, keys, dice, expected: Expected::default(), action: 0 };
         world.lab.cloud.faults.resume();
         world
@@ -133,7 +134,7 @@ impl World {
     /// Repeats a call until it has a definite answer; says whether it was in trouble before.
     async fn retry_until_answered<'a>(
         &'a self,
-        call: impl Fn() -> Call<'a>,
+        call: impl Fn() -> RequestBuilder<'a>,
     ) -> Result<(Response, bool), String> {
         for attempt in 0..40 {
             if attempt == 20 {
@@ -151,15 +152,15 @@ impl World {
     }
 
     /// A request to make a link, by a user or without a key.
-    fn shorten(&self, who: Option<usize>, body: &Value) -> Call<'_> {
-        let call = self.lab.call(Method::POST, SHORTEN).json(body).coming_from(address(200));
+    fn shorten(&self, who: Option<usize>, body: &Value) -> RequestBuilder<'_> {
+        let call = self.lab.call(Method::POST, SHORTEN).json(body).from_ip(address(200));
         match who {
             Some(user) => call.by(&self.keys[user]),
             None => call,
         }
     }
 
-    fn admin(&self, method: Method, path: &str) -> Call<'_> {
+    fn admin(&self, method: Method, path: &str) -> RequestBuilder<'_> {
         self.lab.call(method, path).by(&root_key())
     }
 

@@ -3,7 +3,7 @@
 use local::faults::{Faults, Mutation};
 use serde_json::{Value, json};
 
-use crate::faults::planted::{hunt, parts, unconditional, without};
+use crate::faults::mutations::{assert_caught, remove_condition, remove_items, transaction_items};
 use crate::faults::run;
 use crate::links::faults;
 
@@ -39,14 +39,16 @@ fn every_bug_planted_in_clicks_is_caught() {
 
 fn hunt_all(bugs: &[(&str, Mutation)]) {
     for (name, bug) in bugs {
-        hunt(name, |seed| run(faults::scenario(seed, Faults::mutated(seed, 120, *bug))).err());
+        assert_caught(name, |seed| {
+            run(faults::scenario(seed, Faults::mutated(seed, 120, *bug))).err()
+        });
     }
 }
 
 /// The writes of a request: its own, or those of its transaction.
 fn writes(request: &mut Value) -> Vec<&mut Value> {
     if request["TransactItems"].is_array() {
-        return parts(request).map(|(_, part)| part).collect();
+        return transaction_items(request).map(|(_, part)| part).collect();
     }
     vec![request]
 }
@@ -63,7 +65,7 @@ fn is_link(part: &Value) -> bool {
 fn creation_overwrites(_: &str, request: &mut Value) {
     for part in writes(request) {
         if is_link(part) && part["ConditionExpression"] == "attribute_not_exists(pk)" {
-            unconditional(part, &[]);
+            remove_condition(part, &[]);
         }
     }
 }
@@ -77,26 +79,26 @@ fn creation_unsigned(_: &str, request: &mut Value) {
 fn same_overwrites(_: &str, request: &mut Value) {
     for part in writes(request) {
         if pk_starts(part, "same#") {
-            unconditional(part, &[":replaced"]);
+            remove_condition(part, &[":replaced"]);
         }
     }
 }
 
 fn answer_not_kept(_: &str, request: &mut Value) {
-    without(request, |_, part| part["Key"]["sk"]["S"] == "once");
+    remove_items(request, |_, part| part["Key"]["sk"]["S"] == "once");
 }
 
 fn amendment_ignores_version(_: &str, request: &mut Value) {
     for part in writes(request) {
         if is_link(part) && part["ConditionExpression"] == "v = :before" {
-            unconditional(part, &[":before"]);
+            remove_condition(part, &[":before"]);
         }
     }
 }
 
 fn lease_repeats(operation: &str, request: &mut Value) {
     if operation == "UpdateItem" && request["Key"]["pk"]["S"] == "codes" {
-        unconditional(request, &[":zero", ":last"]);
+        remove_condition(request, &[":zero", ":last"]);
         request["UpdateExpression"] =
             json!("SET code_key = if_not_exists(code_key, :fresh), next_number = :lease");
     }
@@ -127,13 +129,13 @@ fn token_forgotten(operation: &str, request: &mut Value) {
 }
 
 fn name_forgotten(_: &str, request: &mut Value) {
-    without(request, |_, part| pk_starts(part, "batch#"));
+    remove_items(request, |_, part| pk_starts(part, "batch#"));
 }
 
 fn name_overwrites(_: &str, request: &mut Value) {
     for part in writes(request) {
         if pk_starts(part, "batch#") {
-            unconditional(part, &[]);
+            remove_condition(part, &[]);
         }
     }
 }
@@ -144,7 +146,7 @@ fn name_and_token(operation: &str, request: &mut Value) {
 }
 
 fn totals_forgotten(_: &str, request: &mut Value) {
-    without(request, |_, part| {
+    remove_items(request, |_, part| {
         part["Key"]["sk"]["S"].as_str().is_some_and(|sk| sk.starts_with("total#"))
     });
 }
@@ -152,7 +154,7 @@ fn totals_forgotten(_: &str, request: &mut Value) {
 fn visitors_overwrite(operation: &str, request: &mut Value) {
     let sk = request["Key"]["sk"]["S"].as_str().unwrap_or_default();
     if operation == "UpdateItem" && sk.starts_with("visitors#") {
-        unconditional(request, &[":before"]);
+        remove_condition(request, &[":before"]);
     }
 }
 
@@ -163,7 +165,7 @@ fn is_marking(operation: &str, request: &Value) -> bool {
 
 fn spent_unguarded(operation: &str, request: &mut Value) {
     if is_marking(operation, request) {
-        unconditional(request, &[":max"]);
+        remove_condition(request, &[":max"]);
     }
 }
 

@@ -8,8 +8,8 @@ use domain::accounts::UserId;
 use serde_json::{Value, json};
 
 use super::seed::{Seed, person};
-use crate::counting::show;
 use crate::links::{Client, LocalCloud};
+use crate::operation_meter::show;
 use crate::table::{Table, Verdict};
 
 pub(crate) const FOLLOWS: usize = 2_000;

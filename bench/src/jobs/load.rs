@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::beside;
-use crate::counting::show;
 use crate::links::{Client, LocalCloud};
+use crate::operation_meter::show;
 use crate::table::{Table, Verdict, grouped};
 
 const RUNNING: usize = 10_000;

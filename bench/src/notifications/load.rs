@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::counting::show;
 use crate::links::{Client, LocalCloud};
+use crate::operation_meter::show;
 use crate::table::{Table, Verdict};
 
 const SENT: u16 = 2_000;

@@ -12,7 +12,7 @@ mod watch;
 
 use std::collections::{HashMap, HashSet};
 
-use boundary::batch::{Consumer, Message};
+use boundary::batch::{Consumer, ReceivedMessage};
 use boundary::telemetry::Trace;
 use boundary::{Clock, Host, Misconfigured};
 use domain::jobs::{Assignment, JobId, Notice, TypeName, WakeUp};
@@ -51,15 +51,16 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
         done: Mutex::default(),
     };
     let letters = "DISPATCH_DEAD_LETTERS";
-    let consumer = Consumer::of(host, "dispatchJobs", letters, state, |state, said, message| {
-        Box::pin(handle(state, said, message))
-    })?;
-    Ok(consumer.first(|state, messages| Box::pin(together(state, messages))))
+    let consumer =
+        Consumer::typed(host, "dispatchJobs", letters, state, |state, said, message| {
+            Box::pin(handle(state, said, message))
+        })?;
+    Ok(consumer.before_batch(|state, messages| Box::pin(together(state, messages))))
 }
 
 /// A thousand submissions send a thousand wake-ups: a batch looks at each type once.
-async fn together(state: &State, messages: &[Message]) -> Result<(), Failure> {
-    let mut woken: HashMap<TypeName, (Vec<JobId>, Vec<&Message>)> = HashMap::new();
+async fn together(state: &State, messages: &[ReceivedMessage]) -> Result<(), Failure> {
+    let mut woken: HashMap<TypeName, (Vec<JobId>, Vec<&ReceivedMessage>)> = HashMap::new();
     for message in messages {
         if let Ok(WakeUp::JobsReady { job_type, job_id, .. }) = serde_json::from_str(&message.body)
         {
@@ -80,7 +81,7 @@ async fn together(state: &State, messages: &[Message]) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn handle(state: &State, said: WakeUp, message: &Message) -> Result<(), Failure> {
+async fn handle(state: &State, said: WakeUp, message: &ReceivedMessage) -> Result<(), Failure> {
     match said {
         WakeUp::JobsReady { .. } if state.is_done(&message.body) => Ok(()),
         WakeUp::JobsReady { job_type, job_id, .. } => {

@@ -110,7 +110,7 @@ impl Jobs {
             }
         };
         let (key, action) = (rows::job(id), "note a heartbeat");
-        Ok(match self.table.update_telling(key, change, theirs, action).await? {
+        Ok(match self.table.update_returning(key, change, theirs, action).await? {
             Updated::Done(item) => Beaten::Noted(read(item)?),
             Updated::Lost(found) => Beaten::Refused(found.map(read).transpose()?),
         })
@@ -136,7 +136,7 @@ impl Jobs {
         let trail = trail.with(":pk", from.pk).with(":from", from.sk).with(":to", "event#~");
         let mut trail = trail.limit(limit);
         let items: Vec<Record> = trail.page().await?;
-        let last = items.last().filter(|_| trail.stopped_at().is_some());
+        let last = items.last().filter(|_| trail.last_key().is_some());
         let next = last.map(|record| record.version.to_string());
         Ok(Page { items, next })
     }

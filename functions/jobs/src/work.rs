@@ -11,7 +11,7 @@ mod line;
 
 use std::sync::Arc;
 
-use boundary::batch::{Consumer, Message};
+use boundary::batch::{Consumer, ReceivedMessage};
 use boundary::{Host, Misconfigured};
 use domain::Failure;
 use domain::jobs::{Assignment, Worker};
@@ -28,12 +28,12 @@ pub struct State {
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     let state = State { line: Direct::from_host(host)? };
-    Consumer::of(host, "work", "WORK_DEAD_LETTERS", state, |state, said, message| {
+    Consumer::typed(host, "work", "WORK_DEAD_LETTERS", state, |state, said, message| {
         Box::pin(work(state, said, message))
     })
 }
 
-async fn work(state: &State, said: Assignment, message: &Message) -> Result<(), Failure> {
+async fn work(state: &State, said: Assignment, message: &ReceivedMessage) -> Result<(), Failure> {
     let Assignment::JobAssigned { job_id, attempt, .. } = said;
     let line = state.line.for_message(&message.trace);
     let ticket = Ticket { job_id: job_id.as_str().to_owned(), attempt };

@@ -11,7 +11,7 @@ mod archive;
 use std::collections::BTreeSet;
 
 use crate::store::{ClickArchive, Links};
-use boundary::batch::{Consumer, Message, Unhandled};
+use boundary::batch::{Consumer, ReceivedMessage, Unhandled};
 use boundary::telemetry::{Unit, measure};
 use boundary::{Entropy, Host, Misconfigured};
 use domain::Failure;
@@ -50,10 +50,10 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
         state,
         |state, message| Box::pin(count(state, message)),
     )?;
-    Ok(consumer.first(|state, messages| Box::pin(archive::archive_clicks(state, messages))))
+    Ok(consumer.before_batch(|state, messages| Box::pin(archive::archive_clicks(state, messages))))
 }
 
-async fn count(state: &State, message: &Message) -> Result<(), Unhandled> {
+async fn count(state: &State, message: &ReceivedMessage) -> Result<(), Unhandled> {
     let batch = parse_batch(&message.body)?;
     let mut days = aggregate(&batch);
     stream::iter(days.iter_mut().map(Ok))
@@ -96,7 +96,7 @@ fn parse_batch(body: &str) -> Result<ClickBatch, Unhandled> {
 async fn mark_spent_links(
     state: &State,
     batch: &ClickBatch,
-    message: &Message,
+    message: &ReceivedMessage,
 ) -> Result<(), Unhandled> {
     let limited: BTreeSet<(&str, &str)> = batch
         .clicks

@@ -14,7 +14,7 @@ pub fn system() -> System {
         "Links",
         "Short links: create, amend, list, analyse, draw, import and export, report.",
     )
-    .headed("redirect", redirect::HEADING, redirect::function, redirect::document)
+    .http_tagged("redirect", redirect::HEADING, redirect::function, redirect::document)
     .http("shorten", http::function, http::operations)
     .queue("count-clicks", count_clicks::function)
     .schedule("sweep-links", sweep::function)

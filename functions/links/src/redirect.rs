@@ -24,7 +24,7 @@ use std::sync::Arc;
 use crate::store::Links;
 use boundary::edge::{Edge, EdgeReply, EdgeResponse, HttpEvent};
 use boundary::limits::Limiter;
-use boundary::telemetry::{Log, Stopwatch, measured_now};
+use boundary::telemetry::{Log, Stopwatch, collect_metrics_sync};
 use boundary::{Clock, Entropy, Host, Misconfigured};
 use domain::links::{FlushPolicy, Route, route};
 use domain::{Failure, Timestamp};
@@ -111,7 +111,7 @@ fn answer(state: &State, event: HttpEvent) -> EdgeReply<'_> {
             state.answer_after_admission(event, caller, now, stopwatch),
         ));
     }
-    let (refusal, measures) = measured_now(|| state.firewall_refusal(&event, &caller, now));
+    let (refusal, measures) = collect_metrics_sync(|| state.firewall_refusal(&event, &caller, now));
     state.metrics.record_measures(&measures);
     match refusal {
         Some(problem) => EdgeReply::Ready(state.refuse(problem, &event, stopwatch)),

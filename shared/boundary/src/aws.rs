@@ -56,7 +56,7 @@ macro_rules! client {
 }
 
 impl Aws {
-    /// Real AWS (or whatever `AWS_ENDPOINT_URL*` points at), over TLS with ring.
+    /// AWS (or the endpoints that `AWS_ENDPOINT_URL*` name), over TLS with ring.
     pub fn from_vars(vars: &Vars) -> Result<Self, Misconfigured> {
         let tls = TlsContext::builder().with_trust_store(trust::trust_store(vars)).build();
         let tls = tls.map_err(|error| Misconfigured {

@@ -3,7 +3,7 @@
 use domain::Failure;
 use domain::links::ClickBatch;
 
-use crate::sending;
+use crate::send;
 
 /// Sends batches of clicks to the queue `clicks`.
 #[derive(Debug, Clone)]
@@ -20,6 +20,6 @@ impl ClickQueue {
     /// Sends a batch. `count-clicks` recognises a second copy by the batch's id.
     pub async fn send(&self, batch: &ClickBatch, traceparent: &str) -> Result<(), Failure> {
         let (client, queue, body) = (&self.client, &self.queue_url, batch.to_json());
-        sending::send(client, queue, body, 0, traceparent, "send a batch of clicks").await
+        send::send(client, queue, body, 0, traceparent, "send a batch of clicks").await
     }
 }

@@ -27,7 +27,7 @@ fn no_call_of_the_sweep_can_fail_in_a_way_that_lasts() {
 async fn turn(watch: &Watch, function: &str) -> usize {
     let mut mappings = watch.lab.cloud.pump.mappings().iter();
     let mapping = mappings.find(|mapping| mapping.function == function).unwrap();
-    watch.lab.cloud.pump.turn(mapping).await.received
+    watch.lab.cloud.pump.poll(mapping).await.received
 }
 
 /// A job that goes to the worker queue, struck on its way there or there.
@@ -37,7 +37,7 @@ async fn strike_queue(function: &str, nth: u64, fault: Fault) -> bool {
     if function == "Work" {
         assert_ne!(turn(&watch, "Dispatch").await, 0);
     }
-    watch.lab.cloud.faults.strike(nth, fault);
+    watch.lab.cloud.faults.inject(nth, fault);
     assert_ne!(turn(&watch, function).await, 0);
     let struck = stop(&watch);
     let context = format!("{function}, call {nth}, {fault:?}");
@@ -67,7 +67,7 @@ async fn strike_end(nth: u64, fault: Fault) -> bool {
     watch.lab.post(&format!("/api/v1/jobs/{id}/start"), &word).await;
     word["retryable"] = json!(false);
     watch.lab.post(&format!("/api/v1/jobs/{id}/fail"), &word).await;
-    watch.lab.cloud.faults.strike(nth, fault);
+    watch.lab.cloud.faults.inject(nth, fault);
     assert_eq!(turn(&watch, "Dispatch").await, 1);
     let struck = stop(&watch);
     let context = format!("tell of an end, call {nth}, {fault:?}");
@@ -94,7 +94,7 @@ async fn strike_watch(nth: u64, fault: Fault) -> bool {
     watch.lab.cloud.settle().await;
     watch.lab.advance_seconds(61);
     watch.sweep().await;
-    watch.lab.cloud.faults.strike(nth, fault);
+    watch.lab.cloud.faults.inject(nth, fault);
     assert_ne!(turn(&watch, "Dispatch").await, 0);
     let struck = stop(&watch);
     let context = format!("silence, call {nth}, {fault:?}");
@@ -118,7 +118,7 @@ async fn strike_sweep(nth: u64, fault: Fault) -> bool {
     let queued = submit(&watch.lab, &json!({ "jobType": "echo" })).await;
     lose(&watch.lab, "DispatchQueue").await;
     watch.lab.advance_seconds(61);
-    watch.lab.cloud.faults.strike(nth, fault);
+    watch.lab.cloud.faults.inject(nth, fault);
     watch.sweep().await;
     let struck = stop(&watch);
     let context = format!("sweep, call {nth}, {fault:?}");

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tests::Lab;
 
 use crate::jobs::{
-    begin, cancel, claim, claimed, complete, happened, job, polled_lab, queue, retry, say, start,
-    status, stored, submit_as, work,
+    begin, cancel, claim, claimed, complete, happened, job, polled_lab, retry, say, start, status,
+    stored, submit_as, work,
 };
 
 async fn bulk(lab: &Lab, jobs: Value) -> Value {
@@ -107,7 +107,7 @@ async fn a_failed_parent_fails_its_children_and_theirs_unless_they_run_all_the_s
         assert!(stored(&lab, id).await.settled);
     }
     assert_eq!(status(&lab, &hardy).await, "QUEUED");
-    let letters = queue(&lab, "WorkDeadLetters");
+    let letters = lab.queue("WorkDeadLetters");
     let letters = lab.cloud.services.queues().depth(&letters).unwrap().visible;
     assert_eq!(letters, 1, "only what was tried leaves a letter");
 }

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use tests::{Lab, root_key};
 
 use crate::jobs::{
-    JOBS, begin, cancel, claim, complete, happened, in_use, job, jobs, lose, polled_lab, queue,
-    retry, say, start, status, stored, submit_as,
+    JOBS, begin, cancel, claim, complete, happened, in_use, job, jobs, lose, polled_lab, retry,
+    say, start, status, stored, submit_as,
 };
 
 /// What a trail leads to leaves out what changes without one.
@@ -41,7 +41,7 @@ async fn settle_twice(lab: &Lab) {
                 }
             }
             loop {
-                let turn = lab.cloud.pump.turn(mapping).await;
+                let turn = lab.cloud.pump.poll(mapping).await;
                 assert_eq!((turn.failed, turn.error), (0, None));
                 received += turn.received;
                 if turn.received == 0 {
@@ -204,7 +204,7 @@ async fn each_end_is_told_to_the_topic_once_with_attributes_to_filter_by() {
     assert_eq!(told, expected);
     lose(&lab, "WorkQueue").await;
     let letters = lab.cloud.services.queues();
-    assert_eq!(letters.depth(&queue(&lab, "WorkDeadLetters")).unwrap().visible, 1);
+    assert_eq!(letters.depth(&lab.queue("WorkDeadLetters")).unwrap().visible, 1);
     let nothing = lab.call(Method::GET, &format!("{JOBS}/x")).by(&root_key()).send().await;
     assert_eq!(nothing.status, 404);
     assert_eq!(status(&lab, &told[0][0]).await, told[0][2]);

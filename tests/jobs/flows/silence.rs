@@ -4,8 +4,7 @@ use serde_json::json;
 use tests::Lab;
 
 use crate::jobs::{
-    begin, cancel, claim, happened, in_use, job, lose, pass, polled, queue, say, start, status,
-    submit_as,
+    begin, cancel, claim, happened, in_use, job, lose, pass, polled, say, start, status, submit_as,
 };
 
 /// Seconds until the job is in that state, from now on.
@@ -56,7 +55,7 @@ async fn a_job_that_kills_its_workers_ends_after_its_last_attempt_with_a_letter(
     }
     assert_eq!(status(&lab, &id).await, "FAILED");
     assert_eq!(in_use(&lab, "outside").await, 0);
-    let letters = queue(&lab, "WorkDeadLetters");
+    let letters = lab.queue("WorkDeadLetters");
     let letters = lab.cloud.services.queues().receive(&letters, 10, None).unwrap();
     assert_eq!(letters.len(), 1);
     assert!(letters[0].body.contains(&id));
@@ -85,7 +84,7 @@ async fn an_assignment_that_was_lost_on_its_way_is_made_again() {
     let id = submit_as(&lab, "echo", json!({ "payload": 1 })).await;
     lab.cloud.functions.quiesce().await;
     let mapping = lab.cloud.pump.mappings().iter().find(|to| to.function == "Dispatch").unwrap();
-    lab.cloud.pump.turn(mapping).await;
+    lab.cloud.pump.poll(mapping).await;
     assert_eq!(status(&lab, &id).await, "ASSIGNED");
     lose(&lab, "WorkQueue").await;
     let waited = until(&lab, &mut clock, &id, "COMPLETED").await;

@@ -8,7 +8,8 @@ use http::Method;
 use serde_json::Value;
 
 use super::{ExpectedLink, World, address};
-use crate::counted::{self, Item, number, text};
+use crate::clicks;
+use crate::items::{Item, number, text};
 
 const OWNERS: [&str; 2] = ["ada", "bob"];
 
@@ -21,10 +22,10 @@ impl World {
         self.lab.cloud.functions.retire(Duration::ZERO).await;
         let seen = self.visit_afresh().await?;
         self.run_until_idle().await;
-        let rows = counted::rows(&self.lab).await;
-        let batches = counted::batches(&counted::messages(&self.lab));
-        counted::check(&self.lab, &rows, &batches)?;
-        counted::absent(&self.lab, &rows, &["203.0.113.".to_owned()])?;
+        let rows = clicks::rows(&self.lab).await;
+        let batches = clicks::batches(&clicks::messages(&self.lab));
+        clicks::check_counts(&self.lab, &rows, &batches)?;
+        clicks::check_absent(&self.lab, &rows, &["203.0.113.".to_owned()])?;
         self.check_visits(&batches, &seen)?;
         for (code, link) in &self.expected.links {
             check_link(&rows, code, link)?;
@@ -42,7 +43,7 @@ impl World {
             self.lab.advance_seconds(400);
             self.lab.cloud.settle().await;
         }
-        while counted::redrive(&self.lab) > 0 {
+        while clicks::redrive(&self.lab) > 0 {
             self.lab.cloud.settle().await;
         }
         self.lab.sweep().await;
@@ -52,7 +53,7 @@ impl World {
     async fn visit_afresh(&mut self) -> Result<BTreeMap<String, u64>, String> {
         let mut seen = BTreeMap::new();
         for (code, link) in &self.expected.links {
-            let call = self.lab.call(Method::GET, &format!("/{code}")).coming_from(address(100));
+            let call = self.lab.call(Method::GET, &format!("/{code}")).from_ip(address(100));
             let answer = call.header("user-agent", FRESH).send().await;
             let (status, location) = (answer.status.as_u16(), answer.header("location"));
             let leads = status == 302 && location == link.url;

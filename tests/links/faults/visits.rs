@@ -5,7 +5,6 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{World, address};
-use crate::counted;
 
 const AGENTS: [&str; 5] = [
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/131.0.0.0 Safari/537.36",
@@ -45,7 +44,7 @@ impl World {
         }
         let lab = &self.lab;
         let visits = visits.into_iter().map(|(method, source, agent)| {
-            lab.call(method, &path).coming_from(source).header("user-agent", agent).send()
+            lab.call(method, &path).from_ip(source).header("user-agent", agent).send()
         });
         join_all(visits).await;
     }
@@ -55,7 +54,7 @@ impl World {
         let cloud = &self.lab.cloud;
         let mut mappings = cloud.pump.mappings().iter();
         if let Some(mapping) = mappings.find(|mapping| mapping.function == "CountClicks") {
-            cloud.pump.turn(mapping).await;
+            cloud.pump.poll(mapping).await;
         }
     }
 
@@ -76,7 +75,7 @@ impl World {
         let Some(code) = self.random_link(|link| link.state() == "live") else { return };
         self.visit_by(&code, 2).await;
         self.lab.cloud.functions.quiesce().await;
-        let name = counted::queue(&self.lab, "ClicksQueue");
+        let name = self.lab.queue("ClicksQueue");
         let queues = self.lab.cloud.services.queues();
         let deliveries = [1, 1].map(|most| {
             let messages = queues.receive(&name, most, None).unwrap_or_default();

@@ -8,14 +8,15 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use domain::SplitMix64;
 use domain::links::Code;
 use futures::future::join_all;
 use links::store::Links;
-use local::faults::{Dice, Faults};
+use local::faults::Faults;
 use queues::NewMessage;
 use tests::{Lab, Setup};
 
-use crate::counted;
+use crate::clicks;
 
 const CLICKS: usize = 100_000;
 const LINKS: usize = 50;
@@ -41,7 +42,7 @@ async fn a_hundred_thousand_clicks_are_counted_once() {
     let faults = Faults::seeded(seed, 2);
     faults.pause();
     let lab = Lab::with(Setup { seed, faults, ..Setup::default() });
-    counted::watch_sends(&lab);
+    clicks::record_sends(&lab);
     for link in 0..LINKS {
         seed_link(&lab, link).await;
     }
@@ -60,10 +61,10 @@ async fn a_hundred_thousand_clicks_are_counted_once() {
     lab.cloud.faults.stop();
     lab.cloud.functions.retire(Duration::ZERO).await;
     lab.run_until_idle().await;
-    while counted::redrive(&lab) > 0 {
+    while clicks::redrive(&lab) > 0 {
         lab.cloud.settle().await;
     }
-    let messages = counted::messages(&lab);
+    let messages = clicks::messages(&lab);
     let requests = traffic.done + traffic.heads;
     println!(
         "{} clicks and {} heads in {} messages (1 for {} requests), {handled} copies more; {injected:?}",
@@ -73,9 +74,9 @@ async fn a_hundred_thousand_clicks_are_counted_once() {
         requests / messages.len(),
     );
     assert!(messages.len() * 10 <= requests, "{} messages", messages.len());
-    let rows = counted::rows(&lab).await;
-    counted::check(&lab, &rows, &counted::batches(&messages)).unwrap();
-    counted::absent(&lab, &rows, &["198.18.".to_owned()]).unwrap();
+    let rows = clicks::rows(&lab).await;
+    clicks::check_counts(&lab, &rows, &clicks::batches(&messages)).unwrap();
+    clicks::check_absent(&lab, &rows, &["198.18.".to_owned()]).unwrap();
     check_statistics(&lab, &traffic.actual).await;
 }
 
@@ -97,7 +98,7 @@ fn code(link: usize) -> String {
 
 /// Visitors, and what they were.
 struct Traffic {
-    dice: Dice,
+    dice: SplitMix64,
     actual: Vec<Actual>,
     done: usize,
     heads: usize,
@@ -106,7 +107,7 @@ struct Traffic {
 impl Traffic {
     fn new(seed: u64) -> Self {
         let actual = (0..LINKS).map(|_| Actual::default()).collect();
-        Self { dice: Dice::new(seed), actual, done: 0, heads: 0 }
+        Self { dice: SplitMix64::new(seed), actual, done: 0, heads: 0 }
     }
 
     /// One request on each instance, all at the same time.
@@ -166,10 +167,10 @@ impl Traffic {
 
 /// Delivers what is in the queue, by two pollers, with copies of what was there before; things go
 /// wrong meanwhile.
-async fn deliver(lab: &Lab, dice: &mut Dice) -> usize {
+async fn deliver(lab: &Lab, dice: &mut SplitMix64) -> usize {
     let mut mappings = lab.cloud.pump.mappings().iter();
     let mapping = mappings.find(|mapping| mapping.function == "CountClicks").unwrap();
-    let sent = counted::messages(lab);
+    let sent = clicks::messages(lab);
     let copies = sent.len() / 20;
     for _ in 0..copies {
         let pick = usize::try_from(dice.below(sent.len() as u64)).unwrap_or(0);
@@ -178,7 +179,7 @@ async fn deliver(lab: &Lab, dice: &mut Dice) -> usize {
     }
     lab.cloud.faults.resume();
     for _ in 0..2 {
-        futures::join!(lab.cloud.pump.turn(mapping), lab.cloud.pump.turn(mapping));
+        futures::join!(lab.cloud.pump.poll(mapping), lab.cloud.pump.poll(mapping));
     }
     lab.cloud.faults.pause();
     copies

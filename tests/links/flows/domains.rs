@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use http::Method;
-use local::internet;
+use local::network;
 use outside::Network;
 use serde_json::{Value, json};
 use tests::{Lab, Response, Setup};
@@ -27,7 +27,7 @@ impl Zone {
 
     fn network(&self) -> Network {
         let zone = self.clone();
-        internet::closed().with_texts(move |name| {
+        network::offline().with_txt_records(move |name| {
             let found = zone.0.lock().unwrap().get(&name).cloned().unwrap_or_default();
             Box::pin(async move { Ok(found) })
         })

@@ -46,7 +46,7 @@ async fn keys_of_different_callers_are_different_keys() {
         seen.push(made.body["shortCode"].clone());
     }
     let call = lab.call(Method::POST, SHORTEN).header("idempotency-key", "k");
-    let elsewhere = call.coming_from("192.0.2.9".parse().unwrap()).json(&body).send().await;
+    let elsewhere = call.from_ip("192.0.2.9".parse().unwrap()).json(&body).send().await;
     assert_eq!(elsewhere.status, 201, "another address is another caller");
 }
 

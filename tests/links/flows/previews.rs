@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http::Method;
-use local::internet;
+use local::network;
 use outside::Network;
 use tests::{Lab, Setup};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -36,7 +36,7 @@ async fn site() -> (Network, Arc<AtomicUsize>) {
         }
     });
     let public: SocketAddr = "93.184.216.34:80".parse().unwrap();
-    let network = internet::closed()
+    let network = network::offline()
         .with_resolver(move |_| Box::pin(async move { Ok(vec![public.ip()]) }))
         .with_connect(move |address| {
             Box::pin(async move {

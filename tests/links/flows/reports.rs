@@ -100,7 +100,7 @@ async fn a_crowd_that_shortens_one_destination_is_reported_once_a_day_even_if_di
     let lab = Lab::new();
     for n in 0..100_u8 {
         let call = lab.call(Method::POST, super::SHORTEN);
-        let call = call.coming_from([198, 51, 100, n].into());
+        let call = call.from_ip([198, 51, 100, n].into());
         assert_eq!(call.json(&plain("https://spam.example/")).send().await.status, 201);
     }
     for _ in 0..99 {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use domain::links::public_ip::is_public;
 use http::Method;
-use local::internet;
+use local::network;
 use outside::Network;
 use serde_json::json;
 use tests::{Lab, Response, Setup, root};
@@ -31,7 +31,7 @@ impl Canary {
     /// A network in which every name is this machine's, and everything private leads to the canary.
     fn network(&self) -> Network {
         let (here, dialled) = (self.listener.local_addr().unwrap(), Arc::clone(&self.dialled));
-        internet::closed()
+        network::offline()
             .with_resolver(|_| Box::pin(async { Ok(vec![Ipv4Addr::LOCALHOST.into()]) }))
             .with_connect(move |address| {
                 dialled.lock().unwrap().push(address);

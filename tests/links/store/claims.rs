@@ -51,7 +51,7 @@ async fn the_first_to_prove_a_claim_owns_the_domain() {
     for claim in [&ada, &eve] {
         links.claim_domain(claim).await.unwrap();
     }
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     assert_eq!(links.prove_claim(&ada, at(200), "t1").await.unwrap(), ProofOutcome::Proven);
     assert_eq!(links.prove_claim(&eve, at(201), "t2").await.unwrap(), ProofOutcome::Taken);
     assert_eq!(

@@ -85,9 +85,9 @@ async fn a_count_whose_answer_was_lost_is_made_once() {
         let lab = Lab::new();
         let links = links(&lab);
         let counts = BTreeMap::from([(day("abc", "2026-03-01"), clicks(2))]);
-        lab.cloud.faults.strike(0, fault);
+        lab.cloud.faults.inject(0, fault);
         count(&links, "b1", &counts).await;
-        assert!(!lab.cloud.faults.is_waiting());
+        assert!(!lab.cloud.faults.is_pending());
         assert_eq!(links.totals("", &code("abc")).await.unwrap().clicks, 2, "{fault:?}");
     }
 }

@@ -86,12 +86,12 @@ async fn a_put_whose_answer_was_lost_knows_its_own_token() {
         for with_same in [false, true] {
             let lab = Lab::new();
             let same = with_same.then(|| same(None));
-            lab.cloud.faults.strike(0, fault);
+            lab.cloud.faults.inject(0, fault);
             let made = links(&lab).create(&link("abc"), same.as_ref(), None, "t").await.unwrap();
             assert_eq!(made, CreateOutcome::Created, "{fault:?} {with_same}");
-            assert!(!lab.cloud.faults.is_waiting());
+            assert!(!lab.cloud.faults.is_pending());
             let next = link("abc").deleted(at(200));
-            lab.cloud.faults.strike(0, fault);
+            lab.cloud.faults.inject(0, fault);
             assert_eq!(
                 links(&lab).amend(&next, "t2").await.unwrap(),
                 AmendOutcome::Amended,
@@ -182,7 +182,7 @@ async fn codes_are_leased_in_ranges_that_never_overlap_under_one_key() {
         }
     }
     assert!(seen.len() > 19_000, "{}", seen.len());
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     let (key, mut range) = links.lease_codes(&CodeKey::from_bytes([99; 32])).await.unwrap();
     assert!(
         !seen.contains(range.next_code(&key).unwrap().as_str()),

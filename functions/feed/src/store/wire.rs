@@ -11,9 +11,9 @@ use domain::Failure;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::Feed;
-use store::reading;
+use store::items;
 use store::row::Item;
-use store::transaction::{next_row, put, update};
+use store::transaction::{put, put_version, update};
 
 /// Rows of one call, and calls at a time.
 const BATCH: usize = 100;
@@ -61,7 +61,7 @@ impl Feed {
         key: Item,
         action: &'static str,
     ) -> Result<Option<Item>, Failure> {
-        reading::get(&self.client, &self.table, key, action).await
+        items::get(&self.client, &self.table, key, action).await
     }
 
     /// Reads rows by key, up to date, a hundred in a call and some calls at a time: somebody may follow
@@ -73,7 +73,7 @@ impl Feed {
     ) -> Result<Vec<Item>, Failure> {
         let calls: Vec<_> = keys
             .chunks(BATCH)
-            .map(|some| reading::get_all(&self.client, &self.table, some.to_vec(), action))
+            .map(|some| items::batch_get(&self.client, &self.table, some.to_vec(), action))
             .collect();
         stream::iter(calls).buffer_unordered(AT_ONCE).try_concat().await
     }
@@ -196,6 +196,6 @@ impl Feed {
         before: u64,
         action: &'static str,
     ) -> Result<TransactWriteItem, Failure> {
-        next_row(&self.table, item, before, action)
+        put_version(&self.table, item, before, action)
     }
 }

@@ -1,6 +1,6 @@
 //! A job ended: whoever waits for it is told, its licence goes to the next, the world hears of it.
 
-use boundary::telemetry::{Trace, Unit, measure, measure_of};
+use boundary::telemetry::{Trace, Unit, measure, measure_by};
 use domain::Failure;
 use domain::jobs::{Actor, Event, Job, JobId, Notice, Status, WakeUp};
 use futures::stream;
@@ -49,7 +49,7 @@ pub(crate) async fn tell(state: &State, id: &JobId, trace: &Trace) -> Result<(),
     jobs.settled(&job).await?;
     let dimensions =
         vec![("JobType", job.kind.as_str().to_owned()), ("Status", job.status.name().to_owned())];
-    measure_of("jobs_completed_total", Unit::Count, 1.0, dimensions);
+    measure_by("jobs_completed_total", Unit::Count, 1.0, dimensions);
     // Rates are of these two: no type has to be known for them.
     measure("jobs_ended", Unit::Count, 1.0);
     let failed = f64::from(u8::from(job.status == Status::Failed));

@@ -1,6 +1,6 @@
 //! Silent workers, runs that take too long, and licences that nobody needs.
 
-use boundary::telemetry::{Trace, Unit, measure, measure_of};
+use boundary::telemetry::{Trace, Unit, measure, measure_by};
 use domain::Failure;
 use domain::jobs::{Actor, Decision, Event, Job, JobId, JobType, Status, transition};
 
@@ -45,7 +45,7 @@ async fn watch_shard(
                     .evict(&kind.name, shard, id, &state.engine.entropy.token())
                     .await?;
                 let dimensions = vec![("JobType", kind.name.as_str().to_owned())];
-                measure_of("license_drift", Unit::Count, 1.0, dimensions);
+                measure_by("license_drift", Unit::Count, 1.0, dimensions);
                 continue;
             };
             running += u32::from(job.status == Status::Running);
@@ -66,7 +66,7 @@ async fn look_at(state: &State, job: &Job, trace: &Trace) -> Result<(), Failure>
     let applied = state.engine.happen(&job.id, &event, &by, |_| true, (now, trace)).await?;
     if let Applied::Changed(_) = applied {
         let dimensions = vec![("JobType", job.kind.as_str().to_owned())];
-        measure_of("heartbeat_missed_total", Unit::Count, 1.0, dimensions);
+        measure_by("heartbeat_missed_total", Unit::Count, 1.0, dimensions);
         measure("heartbeat_missed_total", Unit::Count, 1.0);
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use boundary::http::{Call, Caller, Json, Operation, Problem, State, parse_json, sentence};
-use boundary::idempotency;
+use boundary::idempotency::{self, RequestKey};
 use domain::accounts::Role;
 use domain::jobs::JobId;
 use domain::jobs::graph::{MARK, Node, sort};
@@ -79,7 +79,7 @@ pub(super) const SUBMIT_ALL: Operation =
         )
         .role(Role::JobSubmitter)
         .body_up_to(BODY_CAP)
-        .metered();
+        .charges_itself();
 
 pub(super) async fn submit_all(
     State(app): State<Arc<App>>,
@@ -100,7 +100,8 @@ pub(super) async fn submit_all(
     let mut answers: Vec<Option<Result<Submission, Problem>>> =
         entries.iter().map(|_| None).collect();
     for (index, flaw) in sorted.flaws {
-        answers[index] = Some(Err(Problem::unfit("dependencies", sentence(&flaw.to_string()))));
+        answers[index] =
+            Some(Err(Problem::invalid_field("dependencies", sentence(&flaw.to_string()))));
     }
     // One after the other: whoever depends on another has to come after it.
     let mut made: HashMap<String, JobId> = HashMap::new();
@@ -146,13 +147,13 @@ async fn one_of_many(
             None => dependencies.extend(ids(std::slice::from_ref(written))?),
             Some(name) => dependencies.push(made.get(name).cloned().ok_or_else(|| {
                 let detail = format!("The job named `{name}` was refused, so this one is too.");
-                Problem::unfit("dependencies", detail)
+                Problem::invalid_field("dependencies", detail)
             })?),
         }
     }
-    let print = idempotency::digest(&call.path, entry.value.to_string().as_bytes());
-    let once = new.idempotency_key.clone().map(|key| (key, print));
-    submit_one(app, call, caller, new, dependencies, once).await
+    let fingerprint = idempotency::fingerprint(&call.path, entry.value.to_string().as_bytes());
+    let key = new.idempotency_key.clone().map(|text| RequestKey { text, fingerprint });
+    submit_one(app, call, caller, new, dependencies, key).await
 }
 
 fn job_id(submission: &Submission) -> Option<JobId> {
@@ -169,7 +170,7 @@ fn result(answer: Result<Submission, Problem>, name: Option<String>, path: &str)
             BulkResult { status, name, job, problem: None }
         }
         Err(problem) => {
-            let (status, problem) = (problem.status(), Some(problem.described(path)));
+            let (status, problem) = (problem.status(), Some(problem.to_json(path)));
             BulkResult { status, name, job: None, problem }
         }
     }

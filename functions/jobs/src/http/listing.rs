@@ -60,9 +60,9 @@ pub(super) async fn list(
         })?),
     };
     let kind = query.job_type.as_deref().map(TypeName::parse).transpose()?;
-    let after = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
+    let after = query.cursor.map(|text| Cursor::decode(LIST, &text)).transpose()?;
     if after.as_ref().is_some_and(|position| JobId::parse(position).is_none()) {
-        return Err(Cursor::not_one());
+        return Err(Cursor::invalid());
     }
     let whose = if sees_all(&caller) { Whose::Everyones } else { Whose::Of(&caller.user_id) };
     let filter = JobFilter { status, kind };

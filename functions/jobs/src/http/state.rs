@@ -118,7 +118,7 @@ pub(crate) fn refused(refusal: &Refusal) -> Problem {
 
 fn unknown_type(name: &str) -> Problem {
     let make = format!("an admin makes it with `PUT /api/v1/job-types/{name}`.");
-    Problem::unfit("jobType", format!("There is no job type `{name}`; {make}"))
+    Problem::invalid_field("jobType", format!("There is no job type `{name}`; {make}"))
 }
 
 /// Whether a caller sees everyone's jobs.

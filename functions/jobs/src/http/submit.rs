@@ -5,8 +5,8 @@ use std::sync::Arc;
 use boundary::http::{
     Call, Caller, Created, IdempotencyKey, Json, Operation, Problem, Repeatable, State,
 };
-use boundary::idempotency;
-use boundary::telemetry::{Unit, measure_of};
+use boundary::idempotency::{self, RequestKey};
+use boundary::telemetry::{Unit, measure_by};
 use domain::Timestamp;
 use domain::accounts::{Role, UserId};
 use domain::jobs::{self, Job, JobId, JobType, MAX_PAYLOAD_LENGTH, PayloadPlace, Status, TypeName};
@@ -14,7 +14,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use store::Bucket;
-use store::idempotency::IdempotentRequest;
 
 use super::new_job::{NewJob, ids, unknown_dependency};
 use crate::http::state::{App, sees};
@@ -51,22 +50,22 @@ pub(super) async fn submit(
     IdempotencyKey(header): IdempotencyKey,
 ) -> Result<Submission, Problem> {
     let key = header.or_else(|| new.idempotency_key.clone());
-    let print = idempotency::digest(&call.path, &call.body);
     let dependencies = ids(&new.dependencies)?;
-    submit_one(&app, &call, &caller, new, dependencies, key.map(|key| (key, print))).await
+    submit_one(&app, &call, &caller, new, dependencies, key.map(|key| RequestKey::new(key, &call)))
+        .await
 }
 
 /// What a submission is answered with, alone or as one of many.
 pub(super) type Submission = Repeatable<Created<SubmittedView>>;
 
-/// Submits one job; `once` is the key it goes by and what it is told apart by.
+/// Submits one job.
 pub(super) async fn submit_one(
     app: &App,
     call: &Call,
     caller: &Caller,
     new: NewJob,
     dependencies: Vec<JobId>,
-    once: Option<(String, [u8; 32])>,
+    key: Option<RequestKey>,
 ) -> Result<Submission, Problem> {
     let name = TypeName::parse(&new.job_type)?;
     let kind = app.kind(&name, call.now).await?;
@@ -79,10 +78,10 @@ pub(super) async fn submit_one(
     let wanted = new.checked(dependencies, &kind, place, call.now)?;
     let id = JobId::made_from(call.now, app.engine.entropy.bytes());
     if let (PayloadPlace::Bucket, Some(json)) = (place, &payload) {
-        app.bucket.keep(&Bucket::payload_key(&id), json.clone().into_bytes()).await?;
+        app.bucket.put(&Bucket::payload_key(&id), json.clone().into_bytes()).await?;
     }
     let kept = payload.as_deref().filter(|_| place == PayloadPlace::Row);
-    let draft = Draft { id, kind, wanted, payload: kept, once };
+    let draft = Draft { id, kind, wanted, payload: kept, key };
     draft.write(app, call, caller).await
 }
 
@@ -91,21 +90,15 @@ struct Draft<'a> {
     kind: JobType,
     wanted: jobs::Submission,
     payload: Option<&'a str>,
-    once: Option<(String, [u8; 32])>,
+    key: Option<RequestKey>,
 }
 
 impl Draft<'_> {
     async fn write(self, app: &App, call: &Call, caller: &Caller) -> Result<Submission, Problem> {
         let owner: &UserId = &caller.user_id;
         let claimant = app.engine.entropy.token();
-        let once = self.once.as_ref().map(|(key, fingerprint)| IdempotentRequest {
-            caller: owner.as_str(),
-            operation: "submitJob",
-            key,
-            fingerprint: *fingerprint,
-            claimant: &claimant,
-            deadline: call.deadline,
-        });
+        let once = self.key.as_ref();
+        let once = once.map(|key| key.request(call, owner.as_str(), "submitJob", &claimant));
         for _ in 0..TRIES {
             let (open, failed) = self.dependencies(app, caller).await?;
             let count = u32::try_from(open.len()).unwrap_or(u32::MAX);
@@ -131,7 +124,7 @@ impl Draft<'_> {
                     return Ok(answer);
                 }
                 Submitted::Before(claim) => {
-                    return idempotency::met(claim, call.now).map(Repeatable::again);
+                    return idempotency::replay(claim, call.now).map(Repeatable::again);
                 }
                 Submitted::DependencyMoved => {}
             }
@@ -188,5 +181,5 @@ fn count_submission(job: &Job) {
         ("JobType", job.kind.as_str().to_owned()),
         ("Priority", job.priority.name().to_owned()),
     ];
-    measure_of("jobs_submitted_total", Unit::Count, 1.0, dimensions);
+    measure_by("jobs_submitted_total", Unit::Count, 1.0, dimensions);
 }

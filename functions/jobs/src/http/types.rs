@@ -142,7 +142,7 @@ pub(super) async fn save(
         let found = app.jobs.kind(&name).await?;
         let stands = found.as_ref().map_or(0, |kind| kind.version);
         if version.is_some_and(|IfMatch(version)| version != stands) {
-            return Err(Problem::moved());
+            return Err(Problem::version_mismatch());
         }
         let usual = found.as_ref().map(|kind| kind.settings).unwrap_or_default();
         let settings = body.over(usual).checked()?;

@@ -115,7 +115,7 @@ async fn task(app: &App, job: &Job) -> Result<TaskView, Problem> {
     };
     let payload_url = match job.payload {
         PayloadPlace::Bucket => {
-            Some(app.bucket.download_link(&Bucket::payload_key(&job.id)).await?)
+            Some(app.bucket.presign_download(&Bucket::payload_key(&job.id)).await?)
         }
         PayloadPlace::Nowhere | PayloadPlace::Row => None,
     };

@@ -3,7 +3,7 @@
 use domain::jobs::{Job, JobId, Priority, TypeName};
 use domain::{Failure, Timestamp};
 use store::schema::GSI2;
-use store::{ALWAYS, Query, Walk};
+use store::{ALWAYS, Query, SweepWalk};
 
 use super::Jobs;
 use super::rows::{self, LISTS};
@@ -44,13 +44,13 @@ impl Jobs {
             let mut ends = self
                 .until("read which ends are untold", format!("ended#{list}"), before)
                 .limit(limit);
-            ids.extend(ends.next().await?.iter().flatten().filter_map(rows::own_id));
+            ids.extend(ends.next_page().await?.iter().flatten().filter_map(rows::own_id));
         }
         Ok(ids)
     }
 
     /// The walk through jobs that wait, up to `limit` of each list in a run.
-    pub fn waiting(&self, limit: i32) -> Walk<'_, Job> {
+    pub fn waiting(&self, limit: i32) -> SweepWalk<'_, Job> {
         self.table.walk("waiting", (0..LISTS).map(|list| format!("waiting#{list}")), limit)
     }
 
@@ -59,7 +59,7 @@ impl Jobs {
         let keys = "pk = :pk AND begins_with(sk, :child)";
         let edges = self.table.query("read who waits for the job", keys);
         let edges = edges.with(":pk", rows::job(parent).pk).with(":child", "child#");
-        let found = edges.limit(PAGE).next().await?;
+        let found = edges.limit(PAGE).next_page().await?;
         Ok(found.iter().flatten().filter_map(|edge| rows::id_of(edge, "sk", "child#")).collect())
     }
 
@@ -70,7 +70,7 @@ impl Jobs {
     }
 
     fn until(&self, action: &'static str, list: String, until: Timestamp) -> Query<'_> {
-        let query = self.table.query(action, "gsi2pk = :list AND gsi2sk < :until").on(GSI2);
+        let query = self.table.query(action, "gsi2pk = :list AND gsi2sk < :until").index(GSI2);
         // `~` comes after the `#` that follows every time.
         query.with(":list", list).with(":until", format!("{}~", rows::moment(until)))
     }

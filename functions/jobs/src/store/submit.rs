@@ -58,7 +58,7 @@ impl Jobs {
             tx = tx.put(Part::New, PayloadRow { job, payload }, ABSENT);
         }
         if let Some((request, answer)) = once {
-            tx = tx.item(Part::StoredResponse, self.once.answered(request, answer, now));
+            tx = tx.item(Part::StoredResponse, self.once.claim_with_response(request, answer, now));
         }
         for parent in open {
             // A job that ends at the same time must not overlook the new edge: one of the two is first.
@@ -75,7 +75,9 @@ impl Jobs {
         }
         let Ended::Lost(lost) = tx.commit(token).await? else { return Ok(Submitted::Created) };
         match once.zip(lost.at(Part::StoredResponse)) {
-            Some(((request, _), met)) => Ok(Submitted::Before(Idempotency::met(met, request)?)),
+            Some(((request, _), met)) => {
+                Ok(Submitted::Before(Idempotency::read_claim(met, request)?))
+            }
             None => Ok(Submitted::DependencyMoved),
         }
     }

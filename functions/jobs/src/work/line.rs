@@ -154,7 +154,7 @@ impl Line for Direct {
         if let Decision::Refuse(_) = transition(&job, &event, self.clock.now()) {
             return Ok(Answer::Gone);
         }
-        self.bucket.keep(&artifact.key(&job), bytes.to_vec()).await.map_err(passing)?;
+        self.bucket.put(&artifact.key(&job), bytes.to_vec()).await.map_err(passing)?;
         Ok(Answer::Accepted(()))
     }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use boundary::batch::Message;
+use boundary::batch::ReceivedMessage;
 use domain::links::clicks::{Click, ClickBatch};
 use domain::links::counts::day_of;
 use domain::{Failure, hex};
@@ -39,7 +39,10 @@ struct ArchivedClick<'a> {
 
 /// Puts all clicks of an invocation into one object a day. The object's name follows from what is in
 /// it, so the same messages again write the same object.
-pub(crate) async fn archive_clicks(state: &State, messages: &[Message]) -> Result<(), Failure> {
+pub(crate) async fn archive_clicks(
+    state: &State,
+    messages: &[ReceivedMessage],
+) -> Result<(), Failure> {
     // Unreadable messages go to the dead letters, not to the archive.
     let batches: Vec<ClickBatch> =
         messages.iter().filter_map(|message| ClickBatch::parse(&message.body).ok()).collect();

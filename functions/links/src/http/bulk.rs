@@ -62,7 +62,7 @@ pub(super) const SHORTEN_ALL: Operation =
         .description("Up to 1,000, each answered on its own: some may fail and others not.")
         .role(Role::Member)
         .body_up_to(BULK_CAP)
-        .metered()
+        .charges_itself()
         .refuses(&[429]);
 
 pub(super) async fn shorten_all(
@@ -100,7 +100,7 @@ impl BulkResult {
             Ok(Creation::New(link)) => (201, link),
             Ok(Creation::Existing(link)) => (200, link),
             Err(problem) => {
-                let described = Some(problem.described(&request.path));
+                let described = Some(problem.to_json(&request.path));
                 return Self { status: problem.status(), link: None, problem: described };
             }
         };

@@ -44,7 +44,7 @@ pub(super) const SHORTEN: Operation =
              answers 200 with the link you have, unless `reuse` is false.",
         )
         .role_or_anonymous(Role::Member)
-        .metered()
+        .charges_itself()
         .refuses(&[404, 429]);
 
 /// An idempotency key that was used is answered before the body is parsed, and a request that is refused
@@ -59,7 +59,7 @@ pub(super) async fn shorten(
     let keyed = !matches!(key, Ok(IdempotencyKey(None)));
     let caller = if keyed { app.idempotency_scope(&request).await? } else { String::new() };
     let key = key?;
-    let turn = idempotency::begin_for(once, &caller, &request, &key, "shortenUrl", &app.entropy);
+    let turn = idempotency::claim_for(once, &caller, &request, &key, "shortenUrl", &app.entropy);
     let ticket = match turn.await? {
         Execution::Run(ticket) => ticket,
         Execution::Replay(answer) => return Ok(Repeatable::again(answer)),
@@ -70,7 +70,7 @@ pub(super) async fn shorten(
     {
         measure(failure_metric(problem), Unit::Count, 1.0);
     }
-    idempotency::settle(once, ticket.as_ref(), outcome).await
+    idempotency::release_if_refused(once, ticket.as_ref(), outcome).await
 }
 
 async fn shorten_once(
@@ -90,7 +90,7 @@ async fn shorten_once(
     let answer = Repeatable::first(&Shortened::new(link, is_new, app, request));
     // A new link's answer was written together with the link.
     if let (Creation::Existing(_), Some(ticket)) = (&made, ticket) {
-        app.links.once().keep(ticket, answer.stored(), &app.entropy.token()).await?;
+        app.links.once().store_response(ticket, answer.stored(), &app.entropy.token()).await?;
     }
     Ok(answer)
 }

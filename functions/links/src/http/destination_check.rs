@@ -6,7 +6,7 @@ use crate::store::BlocklistEntry;
 use boundary::http::Problem;
 use domain::links::{DomainName, Target};
 use domain::{Failure, Timestamp};
-use outside::Verdict;
+use outside::ReputationVerdict;
 
 use crate::http::state::App;
 
@@ -40,7 +40,7 @@ impl App {
                 return Err(Problem::field("longUrl", rule));
             }
             // The scan checks again; a reputation service that is down refuses no link.
-            if let Ok(Verdict::Listed(_)) =
+            if let Ok(ReputationVerdict::Listed(_)) =
                 self.reputation.check(&self.fetcher, target.as_str()).await
             {
                 return Err(Problem::forbidden("That destination is blocked here."));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::store::{LinkFilter, OwnerList, ProofOutcome};
 use axum::extract::FromRequestParts;
 use boundary::http::{Call, Caller, Created, Json, NoContent, Operation, Path, Problem, State};
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use domain::accounts::Role;
 use domain::links::{DomainClaim, DomainName};
 use http::StatusCode;
@@ -78,10 +78,10 @@ impl FromRequestParts<Arc<App>> for Claimed {
     }
 }
 
-impl DescribeArgument for Claimed {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for Claimed {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<DomainPath>::describe(entry, schemas);
-        entry.refuses(&[404]);
+        entry.errors(&[404]);
     }
 }
 
@@ -166,7 +166,7 @@ pub(super) async fn verify(
     if claim.verified_at.is_none() {
         let record = claim.name.record_name();
         // A resolver that can't be reached proves nothing; the caller may ask again.
-        let texts = app.network.texts(&record).await.unwrap_or_default();
+        let texts = app.network.txt_records(&record).await.unwrap_or_default();
         if !claim.is_proven_by(&texts) {
             let record = format!("{record} with the value {}", claim.proof());
             return Err(Problem::conflict(format!(

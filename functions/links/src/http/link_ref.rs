@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use boundary::http::{Caller, Path, Problem, Query, parse_query};
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use domain::links::{Code, DomainName, Link};
 use http::request::Parts;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -39,11 +39,11 @@ impl<S: Send + Sync> FromRequestParts<S> for LinkRef {
     }
 }
 
-impl DescribeArgument for LinkRef {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for LinkRef {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<CodePath>::describe(entry, schemas);
         Query::<DomainQuery>::describe(entry, schemas);
-        entry.refuses(&[404]);
+        entry.errors(&[404]);
     }
 }
 
@@ -61,8 +61,8 @@ impl FromRequestParts<Arc<App>> for OwnedLink {
     }
 }
 
-impl DescribeArgument for OwnedLink {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for OwnedLink {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         LinkRef::describe(entry, schemas);
     }
 }

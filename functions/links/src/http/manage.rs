@@ -53,7 +53,7 @@ pub(super) async fn amend(
     OwnedLink(link): OwnedLink,
 ) -> Result<Versioned<Json<LinkView>>, Problem> {
     if link.version != version {
-        return Err(Problem::moved());
+        return Err(Problem::version_mismatch());
     }
     if link.deleted_at.is_some() {
         return Err(Problem::conflict("The link is deleted; restore it first."));
@@ -63,7 +63,7 @@ pub(super) async fn amend(
     let next = link.with_terms(terms, request.now);
     match app.links.amend(&next, &app.entropy.token()).await? {
         AmendOutcome::Amended => Ok(LinkView::versioned(&next, &app, &request)),
-        AmendOutcome::VersionChanged => Err(Problem::moved()),
+        AmendOutcome::VersionChanged => Err(Problem::version_mismatch()),
     }
 }
 

@@ -71,7 +71,7 @@ pub(super) const REPORT: Operation =
     Operation::post("/api/v1/url/{code}/report", "reportLink", "Report abuse")
         .description("Works without a key.")
         .role_or_anonymous(Role::Member)
-        .metered()
+        .charges_itself()
         .statuses(&[202])
         .refuses(&[429]);
 

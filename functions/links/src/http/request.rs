@@ -4,8 +4,8 @@ use std::ops::Deref;
 
 use axum::extract::FromRequestParts;
 use boundary::http::{Call, Problem};
-use boundary::openapi::DescribeArgument;
-use domain::limits::subject::ip_network;
+use boundary::openapi::DescribeExtractor;
+use domain::limits::caller::ip_network;
 use http::request::Parts;
 
 /// An admitted request, and the origin it was sent to.
@@ -36,7 +36,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Request {
     }
 }
 
-impl DescribeArgument for Request {}
+impl DescribeExtractor for Request {}
 
 impl Request {
     /// Scheme and host that it was sent to.
@@ -53,6 +53,6 @@ impl Request {
 
     /// The client's address; of IPv6 the /64, in which a client can choose any.
     pub(crate) fn network(&self) -> String {
-        self.client.map_or_else(|| self.source.clone(), |ip| ip_network(ip).to_string())
+        self.client_ip.map_or_else(|| self.source_ip.clone(), |ip| ip_network(ip).to_string())
     }
 }

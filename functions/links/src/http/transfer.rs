@@ -67,7 +67,7 @@ pub(super) const IMPORT: Operation =
         )
         .role(Role::Member)
         .body_up_to(BULK_CAP)
-        .metered()
+        .charges_itself()
         .reads("text/csv")
         .refuses(&[429]);
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use boundary::http::{Created, Cursor, Json, Problem, Storable, Versioned};
-use boundary::openapi::{DescribeAnswer, Entry};
+use boundary::openapi::{DescribeResponse, OperationEntry};
 use domain::links::{Link, Target};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -145,8 +145,8 @@ impl Storable for Shortened {
     }
 }
 
-impl DescribeAnswer for Shortened {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeResponse for Shortened {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Json::<LinkView>::describe(entry, schemas);
         Created::<LinkView>::describe(entry, schemas);
     }
@@ -203,5 +203,5 @@ pub(crate) fn limit(limit: Option<usize>) -> Result<usize, Problem> {
 
 /// The position in the list that the cursor names.
 pub(crate) fn position(list: &str, cursor: Option<&str>) -> Result<Option<String>, Problem> {
-    cursor.map(|text| Cursor::position(list, text)).transpose()
+    cursor.map(|text| Cursor::decode(list, text)).transpose()
 }

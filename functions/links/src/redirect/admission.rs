@@ -8,10 +8,10 @@
 use boundary::edge::{EdgeReply, EdgeResponse, HttpEvent};
 use boundary::http::Problem;
 use boundary::limits::Caller;
-use boundary::telemetry::{Stopwatch, measured};
+use boundary::telemetry::{Stopwatch, collect_metrics};
 use domain::Timestamp;
-use domain::limits::firewall::Asked;
-use domain::limits::headers::Fields;
+use domain::limits::firewall::FirewallRequest;
+use domain::limits::headers::RateLimitHeaders;
 use store::capacity;
 
 use crate::redirect::reply::Responder;
@@ -36,7 +36,7 @@ impl State {
         now: Timestamp,
     ) -> Option<Problem> {
         let headers = &event.headers;
-        let request = Asked {
+        let request = FirewallRequest {
             ip: caller.ip,
             path: &event.raw_path,
             method: event.method(),
@@ -50,7 +50,7 @@ impl State {
                 _ => Some(""),
             },
         };
-        let reason = self.limiter.refusal(&request, now)?;
+        let reason = self.limiter.firewall_refusal(&request, now)?;
         Some(Problem::firewalled(&reason))
     }
 
@@ -63,7 +63,7 @@ impl State {
         stopwatch: Stopwatch,
     ) -> EdgeResponse {
         let admitting = capacity::metered(self.admit(&event, &caller, now));
-        let ((admitted, capacity), measures) = Box::pin(measured(admitting)).await;
+        let ((admitted, capacity), measures) = Box::pin(collect_metrics(admitting)).await;
         self.metrics.record_capacity(capacity);
         self.metrics.record_measures(&measures);
         match admitted {
@@ -96,7 +96,7 @@ impl State {
         event: &HttpEvent,
         caller: &Caller,
         now: Timestamp,
-    ) -> Result<Option<Fields>, (Problem, Option<Fields>)> {
+    ) -> Result<Option<RateLimitHeaders>, (Problem, Option<RateLimitHeaders>)> {
         self.limiter.refresh(now).await;
         if let Some(problem) = self.firewall_refusal(event, caller, now) {
             return Err((problem, None));
@@ -107,8 +107,8 @@ impl State {
         }
         let admission = self.limiter.admit(caller, "GET /{code}", path, method, 1).await;
         match admission.problem() {
-            Some(problem) => Err((problem, admission.fields())),
-            None => Ok(admission.fields()),
+            Some(problem) => Err((problem, admission.headers())),
+            None => Ok(admission.headers()),
         }
     }
 
@@ -119,12 +119,12 @@ impl State {
     }
 }
 
-fn with_rate_limit_headers(answer: EdgeResponse, fields: Option<Fields>) -> EdgeResponse {
+fn with_rate_limit_headers(answer: EdgeResponse, fields: Option<RateLimitHeaders>) -> EdgeResponse {
     let Some(fields) = fields else { return answer };
     answer
-        .with("ratelimit-policy", fields.policy)
-        .with("ratelimit", fields.current)
-        .with("x-ratelimit-limit", fields.limit.to_string())
-        .with("x-ratelimit-remaining", fields.remaining.to_string())
-        .with("x-ratelimit-reset", fields.reset.to_string())
+        .header("ratelimit-policy", fields.policy)
+        .header("ratelimit", fields.current)
+        .header("x-ratelimit-limit", fields.limit.to_string())
+        .header("x-ratelimit-remaining", fields.remaining.to_string())
+        .header("x-ratelimit-reset", fields.reset.to_string())
 }

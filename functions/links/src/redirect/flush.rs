@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use boundary::edge::Phase;
-use boundary::telemetry::{Trace, measured};
+use boundary::telemetry::{Trace, collect_metrics};
 use domain::Timestamp;
 use store::capacity;
 
@@ -31,9 +31,9 @@ pub(crate) async fn run_phase(state: &State, phase: Phase) {
             state.limiter.refresh(now).await;
             return;
         }
-        Phase::AfterAnswer => {
-            let tidying = capacity::metered(state.limiter.tidy());
-            let (((), capacity), measures) = Box::pin(measured(tidying)).await;
+        Phase::AfterResponse => {
+            let tidying = capacity::metered(state.limiter.after_response());
+            let (((), capacity), measures) = Box::pin(collect_metrics(tidying)).await;
             state.metrics.record_capacity(capacity);
             state.metrics.record_measures(&measures);
             hash_visits(state).await;
@@ -49,7 +49,7 @@ pub(crate) async fn run_phase(state: &State, phase: Phase) {
         Phase::Shutdown => {
             hash_visits(state).await;
             send(state, now, usize::MAX).await;
-            state.limiter.close().await;
+            state.limiter.shutdown().await;
         }
     }
     state.metrics.record_clicks(0, state.outbox.take_dropped());

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use boundary::telemetry::{EmfMetadata, Measure, Unit};
+use boundary::telemetry::{EmfMetadata, MetricValue, Unit};
 use domain::Timestamp;
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -122,7 +122,7 @@ impl RedirectMetrics {
     }
 
     /// The gate measured something.
-    pub(crate) fn record_measures(&self, measures: &[Measure]) {
+    pub(crate) fn record_measures(&self, measures: &[MetricValue]) {
         if measures.is_empty() {
             return;
         }

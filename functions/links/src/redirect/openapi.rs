@@ -1,7 +1,7 @@
 //! The operation in the OpenAPI document; the function itself has no router.
 
 use boundary::http::Operation;
-use boundary::openapi::{Document, Entry};
+use boundary::openapi::{Document, OperationEntry};
 
 /// The section's title and description.
 pub const HEADING: (&str, &str) = (
@@ -22,7 +22,7 @@ const FOLLOW: Operation = Operation::get("/{code}", "followLink", "Follow a link
 
 /// Adds the operation to the document.
 pub fn document(document: &mut Document) {
-    let mut entry = Entry::default();
-    entry.takes_segment("code", "The link's code; `code+` for its preview.");
+    let mut entry = OperationEntry::default();
+    entry.path_parameter("code", "The link's code; `code+` for its preview.");
     document.add(FOLLOW, entry);
 }

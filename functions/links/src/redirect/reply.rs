@@ -107,15 +107,15 @@ impl Responder {
     pub(crate) fn unavailable(&self, event: &HttpEvent) -> Reply {
         let problem = Problem::unavailable("The link could not be looked up.", RETRY_AFTER_SECONDS);
         let mut reply = self.refuse(event, Outcome::Fault, problem, pages::unavailable);
-        if reply.answer.header("retry-after").is_none() {
-            reply.answer = reply.answer.with("retry-after", RETRY_AFTER_SECONDS.to_string());
+        if reply.answer.get_header("retry-after").is_none() {
+            reply.answer = reply.answer.header("retry-after", RETRY_AFTER_SECONDS.to_string());
         }
         reply
     }
 
     /// Neither `GET` nor `HEAD`.
     pub(crate) fn method_not_allowed(event: &HttpEvent) -> Reply {
-        let problem = Problem::wrong_method(vec!["GET"]);
+        let problem = Problem::method_not_allowed(vec!["GET"]);
         let answer = EdgeResponse::problem(problem, &event.raw_path);
         Reply { answer, outcome: Outcome::NotFound, click: None }
     }
@@ -143,16 +143,16 @@ impl Responder {
 
     fn page(&self, status: u16, html: String) -> EdgeResponse {
         EdgeResponse::new(status)
-            .with("cache-control", "no-store")
-            .with("content-security-policy", self.policy.clone())
-            .with("referrer-policy", "no-referrer")
-            .with("x-content-type-options", "nosniff")
+            .header("cache-control", "no-store")
+            .header("content-security-policy", self.policy.clone())
+            .header("referrer-policy", "no-referrer")
+            .header("x-content-type-options", "nosniff")
             .body("text/html; charset=utf-8", html)
     }
 }
 
 fn redirect(status: u16, location: String) -> EdgeResponse {
-    EdgeResponse::new(status).to(location).with("cache-control", "no-store")
+    EdgeResponse::new(status).location(location).header("cache-control", "no-store")
 }
 
 /// The page of a link, under the URL by which it was requested.

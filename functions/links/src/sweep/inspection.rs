@@ -6,7 +6,7 @@ use crate::store::{AbuseReport, ScannedLink};
 use domain::Timestamp;
 use domain::links::scan::{Inspection, preview_is_due};
 use domain::links::{Link, LinkPreview};
-use outside::{Limits, Verdict, page};
+use outside::{FetchLimits, PagePreview, ReputationVerdict};
 use sha2::{Digest, Sha256};
 
 use crate::sweep::State;
@@ -28,7 +28,7 @@ pub(crate) async fn inspect(
         return inspection;
     }
     for target in link.terms.destinations() {
-        if let Ok(Verdict::Listed(threat)) =
+        if let Ok(ReputationVerdict::Listed(threat)) =
             state.reputation.check(&state.fetcher, target.as_str()).await
         {
             inspection.threat = Some(threat);
@@ -36,10 +36,11 @@ pub(crate) async fn inspect(
         }
     }
     if state.fetches_previews && preview_is_due(link, now) {
-        let fetched = state.fetcher.get(link.terms.long_url.as_str(), Limits::default()).await;
+        let fetched = state.fetcher.get(link.terms.long_url.as_str(), FetchLimits::default()).await;
         match fetched {
             Ok(fetched) => {
-                let page::Preview { title, description, image, .. } = page::preview(&fetched);
+                let PagePreview { title, description, image, .. } =
+                    PagePreview::from_page(&fetched);
                 inspection.preview = Some(LinkPreview { title, description, image });
             }
             Err(_) => inspection.unreachable = true,

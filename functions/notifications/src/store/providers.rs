@@ -108,12 +108,7 @@ impl Notifications {
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
             .send()
             .await;
-        let error = match sent {
-            Ok(_) => {
-                return Ok(Put::Done);
-            }
-            Err(error) => error,
-        };
+        let Err(error) = sent else { return Ok(Put::Done) };
         let Some(PutItemError::ConditionalCheckFailedException(lost)) = error.as_service_error()
         else {
             return Err(Failure::new("write what was seen of a provider", error));

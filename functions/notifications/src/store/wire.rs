@@ -4,9 +4,9 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use domain::Failure;
 
 use super::Notifications;
-use store::reading;
+use store::items;
 use store::row::{Item, text};
-use store::transaction::next_row;
+use store::transaction::put_version;
 
 impl Notifications {
     pub(super) async fn get(
@@ -14,7 +14,7 @@ impl Notifications {
         key: Item,
         action: &'static str,
     ) -> Result<Option<Item>, Failure> {
-        reading::get(&self.client, &self.table, key, action).await
+        items::get(&self.client, &self.table, key, action).await
     }
 
     pub(super) async fn get_all(
@@ -22,7 +22,7 @@ impl Notifications {
         keys: Vec<Item>,
         action: &'static str,
     ) -> Result<Vec<Item>, Failure> {
-        reading::get_all(&self.client, &self.table, keys, action).await
+        items::batch_get(&self.client, &self.table, keys, action).await
     }
 
     /// Reads a stretch of one partition, up to date and to its end.
@@ -72,6 +72,6 @@ impl Notifications {
         before: u64,
         action: &'static str,
     ) -> Result<TransactWriteItem, Failure> {
-        next_row(&self.table, item, before, action)
+        put_version(&self.table, item, before, action)
     }
 }

@@ -34,7 +34,7 @@ pub enum WakeUp {
 }
 
 impl Message for WakeUp {
-    const SENDING: &'static str = "send a wake-up";
+    const SEND_ACTION: &'static str = "send a wake-up";
 }
 
 /// Queues keep a message back no longer than this; the sweep wakes up for what is later.
@@ -85,7 +85,7 @@ pub enum Assignment {
 }
 
 impl Message for Assignment {
-    const SENDING: &'static str = "tell a worker";
+    const SEND_ACTION: &'static str = "tell a worker";
 }
 
 impl Assignment {
@@ -143,7 +143,7 @@ impl Notice {
 }
 
 impl Message for Notice {
-    const SENDING: &'static str = "publish a job's end";
+    const SEND_ACTION: &'static str = "publish a job's end";
 
     fn attributes(&self) -> Vec<(&'static str, String)> {
         let Self::JobEnded(job) = self;

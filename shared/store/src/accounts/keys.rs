@@ -1,7 +1,7 @@
 //! API keys: looked up by id alone, listed by account, revoked for ever.
 
 use aws_sdk_dynamodb::types::{ConditionCheck, Put, Update};
-use domain::accounts::{Audit, Key, KeyId, UserId};
+use domain::accounts::{ApiKey, AuditEntry, KeyId, UserId};
 use domain::{Failure, Timestamp};
 
 use super::{Accounts, Page, rows};
@@ -14,25 +14,19 @@ use crate::transaction::{Transacted, check, put, transact, update};
 /// Revoked keys are shown for this long before their rows go.
 const REVOKED_KEPT_SECONDS: i64 = 30 * 24 * 3600;
 
-/// How making a key ended.
 #[derive(Debug, PartialEq, Eq)]
-pub enum CreatedKey {
-    /// The key works from now on.
+pub enum KeyCreation {
     Created,
-    /// The account was disabled meanwhile.
     AccountDisabled,
     /// The claim on the idempotency key ran out meanwhile; nothing was written.
     ClaimLost,
 }
 
-/// How revoking a key ended.
 #[derive(Debug, PartialEq, Eq)]
-pub enum RevokedKey {
+pub enum KeyRevocation {
     /// It works no more; nodes that remember it learn so within a minute.
     Revoked,
-    /// It was revoked before.
     Already,
-    /// That account has no such key.
     Unknown,
 }
 
@@ -40,11 +34,11 @@ impl Accounts {
     /// Stores `key` if its account is still active.
     pub async fn create_key(
         &self,
-        key: &Key,
-        audit: &Audit,
+        key: &ApiKey,
+        audit: &AuditEntry,
         answer: Option<(&Ticket, &StoredResponse)>,
         token: &str,
-    ) -> Result<CreatedKey, Failure> {
+    ) -> Result<KeyCreation, Failure> {
         const ACTION: &str = "create the key";
         let active = ConditionCheck::builder()
             .table_name(&self.table)
@@ -66,17 +60,17 @@ impl Accounts {
         }
         let outcome = transact(&self.client, ACTION, items, token).await?;
         Ok(match outcome {
-            Transacted::Committed => CreatedKey::Created,
-            Transacted::Refused(_) if outcome.refused(0).is_some() => CreatedKey::AccountDisabled,
+            Transacted::Committed => KeyCreation::Created,
+            Transacted::Refused(_) if outcome.refused(0).is_some() => KeyCreation::AccountDisabled,
             Transacted::Refused(_) if outcome.refused(1).is_some() => {
                 return Err(Failure::new(ACTION, "96 random bits met a key id that is in use"));
             }
-            Transacted::Refused(_) => CreatedKey::ClaimLost,
+            Transacted::Refused(_) => KeyCreation::ClaimLost,
         })
     }
 
     /// Reads a key, up to date.
-    pub async fn find_key(&self, key_id: &KeyId) -> Result<Option<Key>, Failure> {
+    pub async fn find_key(&self, key_id: &KeyId) -> Result<Option<ApiKey>, Failure> {
         let found = self
             .client
             .get_item()
@@ -95,7 +89,7 @@ impl Accounts {
         user_id: &UserId,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<Key>, Failure> {
+    ) -> Result<Page<ApiKey>, Failure> {
         let start = after.and_then(|order| {
             let mut start = rows::key_key(&KeyId::parse(order.split_once('#')?.1)?);
             start.insert(GSI1_PK.to_owned(), text(rows::keys_of(user_id)));
@@ -124,9 +118,9 @@ impl Accounts {
         &self,
         user_id: &UserId,
         key_id: &KeyId,
-        audit: &Audit,
+        audit: &AuditEntry,
         token: &str,
-    ) -> Result<RevokedKey, Failure> {
+    ) -> Result<KeyRevocation, Failure> {
         const ACTION: &str = "revoke the key";
         let revoke = Update::builder()
             .table_name(&self.table)
@@ -146,19 +140,19 @@ impl Accounts {
             .map_err(|cause| Failure::new(ACTION, cause))?;
         let items = vec![update(revoke), self.audit_put(audit)?];
         Ok(match transact(&self.client, ACTION, items, token).await? {
-            Transacted::Committed => RevokedKey::Revoked,
+            Transacted::Committed => KeyRevocation::Revoked,
             refused @ Transacted::Refused(_) => match refused.refused(0) {
                 Some(item) if !item.is_empty() => {
                     let theirs = rows::read_key(item)?.user_id == *user_id;
-                    if theirs { RevokedKey::Already } else { RevokedKey::Unknown }
+                    if theirs { KeyRevocation::Already } else { KeyRevocation::Unknown }
                 }
-                _ => RevokedKey::Unknown,
+                _ => KeyRevocation::Unknown,
             },
         })
     }
 
     /// Notes that a key was used in the hour that starts at `hour`; the latest hour stays.
-    pub async fn note_key_use(&self, key_id: &KeyId, hour: Timestamp) -> Result<(), Failure> {
+    pub async fn record_key_use(&self, key_id: &KeyId, hour: Timestamp) -> Result<(), Failure> {
         let sent = self
             .client
             .update_item()

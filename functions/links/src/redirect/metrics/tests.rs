@@ -53,8 +53,12 @@ fn what_the_gate_measures_is_a_metric_of_the_line_and_only_then() {
     metrics.record_measures(&[]);
     assert_eq!(line(&metrics).unwrap()["FirewallRefused"], Value::Null);
     metrics.record_request(1);
-    let one =
-        Measure { name: "FirewallRefused", unit: Unit::Count, value: 1.0, dimensions: Vec::new() };
+    let one = MetricValue {
+        name: "FirewallRefused",
+        unit: Unit::Count,
+        value: 1.0,
+        dimensions: Vec::new(),
+    };
     metrics.record_measures(std::slice::from_ref(&one));
     metrics.record_measures(&[one]);
     let line = line(&metrics).unwrap();

@@ -272,7 +272,7 @@ fn delays_double_are_spread_and_end_at_an_hour() {
     let policy = RetryPolicy { max_attempts: 9, backoff_seconds: 10 };
     for (attempt, most) in [(1, 10_000), (2, 20_000), (3, 40_000), (12, 3_600_000)] {
         let delays: Vec<i64> =
-            (0..2_000_u64).map(|lot| policy.delay_ms(attempt, crate::dice::scatter(lot))).collect();
+            (0..2_000_u64).map(|lot| policy.delay_ms(attempt, crate::splitmix64(lot))).collect();
         assert!(delays.iter().all(|delay| (0..=most).contains(delay)), "attempt {attempt}");
         let mean = delays.iter().sum::<i64>() / 2_000;
         assert!((most * 9 / 20..most * 11 / 20).contains(&mean), "attempt {attempt}: {mean}");
