@@ -1,7 +1,7 @@
-//! Jobs: what each operation asks of the store and costs, and how long submitting and looking take with
+//! Jobs: what each operation asks of the store and costs, and how long submitting and reading take with
 //! ten thousand running and a hundred thousand stored, beside `BullMQ` where that is installed.
 
-mod beside;
+mod bullmq;
 mod load;
 mod operations;
 
