@@ -1,7 +1,7 @@
 //! Short links: what they are, where they may lead, how they are named, counted and moved.
 //!
 //! The rules are here; rows are in `links::store`, the wire in [`clicks`]. Absent: a clock, a random
-//! number, a network. Times, keys and what a resolver said come in as arguments.
+//! number, a network. Times, keys and a resolver's answers come in as arguments.
 
 pub mod alias;
 pub mod clicks;
