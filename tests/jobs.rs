@@ -14,8 +14,6 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Lab, Response, root_key};
 
-use crate::counted::queue;
-
 const JOBS: &str = "/api/v1/jobs";
 
 /// The id of no job.
@@ -180,7 +178,7 @@ async fn leave_holder(lab: &Lab, id: &str) {
 
 async fn purge_queue(lab: &Lab, logical_id: &str) {
     lab.cloud.functions.quiesce().await;
-    lab.cloud.services.queues().purge(&queue(lab, logical_id)).unwrap();
+    lab.cloud.services.queues().purge(&lab.queue(logical_id)).unwrap();
 }
 
 /// Advances the clock in steps of five seconds, with a sweep each minute since the test began.

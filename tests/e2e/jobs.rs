@@ -19,16 +19,16 @@ fn job(target: &Target, id: &str) -> Response {
     target.get(&format!("/api/v1/jobs/{id}"))
 }
 
-fn ends_as(target: &Target, id: &str, status: &str) -> Response {
+fn await_status(target: &Target, id: &str, status: &str) -> Response {
     let seen = target.within(SOON, || job(target, id), |job| job.text("status") == status);
     assert_eq!(seen.text("status"), status, "{}", seen.body);
     seen
 }
 
 /// A type of its own that workers poll.
-fn polled(target: &Target, most: u32) -> String {
+fn polled_job_type(target: &Target, max: u32) -> String {
     let job_type = target.fresh("type");
-    let body = json!({ "maxConcurrent": most, "delivery": "poll" });
+    let body = json!({ "maxConcurrent": max, "delivery": "poll" });
     let path = format!("/api/v1/job-types/{job_type}");
     let made = target.send("PUT", &path, &target.admin_key, &[], Some(&body));
     assert_eq!(made.status, 201, "{}", made.body);
@@ -53,7 +53,7 @@ fn a_job_goes_all_the_way_and_its_trail_says_how() {
     assert_eq!(submit(target, &body), id);
     let other = json!({ "jobType": "echo", "payload": { "n": 2 }, "idempotencyKey": key });
     assert_eq!(target.post("/api/v1/jobs", &other).status, 422);
-    let done = ends_as(target, &id, "COMPLETED");
+    let done = await_status(target, &id, "COMPLETED");
     assert_eq!(done.body["result"], json!({ "n": 1 }));
     let trail = target.get(&format!("/api/v1/jobs/{id}/events"));
     let events = trail.body["items"].as_array().unwrap().iter();
@@ -79,13 +79,13 @@ fn jobs_wait_for_others_and_a_cycle_is_refused() {
     let refused = sent.body["results"][3]["problem"]["detail"].as_str().unwrap_or_default();
     assert!(refused.contains("a → b → a"), "{refused}");
     let last = sent.body["results"][1]["job"]["jobId"].as_str().unwrap();
-    ends_as(target, last, "COMPLETED");
+    await_status(target, last, "COMPLETED");
 }
 
 #[test]
 fn a_worker_claims_reports_and_is_held_to_its_attempt() {
     let target = target();
-    let job_type = polled(target, 1);
+    let job_type = polled_job_type(target, 1);
     let id = submit(target, &json!({ "jobType": job_type, "payload": [1, 2] }));
     let next = submit(target, &json!({ "jobType": job_type, "priority": "P3" }));
     let claim = || {
@@ -117,7 +117,7 @@ fn a_worker_claims_reports_and_is_held_to_its_attempt() {
 #[test]
 fn a_job_is_cancelled_and_retried() {
     let target = target();
-    let job_type = polled(target, 0);
+    let job_type = polled_job_type(target, 0);
     let id = submit(target, &json!({ "jobType": job_type }));
     let path = format!("/api/v1/jobs/{id}");
     assert_eq!(target.get(&format!("{path}/explain")).text("reason"), "paused");

@@ -76,12 +76,12 @@ impl Scene {
     /// Everything from here on meets the fault, if it makes so many calls; from cold functions.
     fn strike(&self, nth: u64, fault: Fault) {
         self.watch.lab.cloud.functions.go_cold();
-        self.watch.lab.cloud.faults.strike(nth, fault);
+        self.watch.lab.cloud.faults.inject(nth, fault);
     }
 
     /// Whether the fault came; nothing goes wrong from now on.
     fn stop(&self) -> bool {
-        let struck = !self.watch.lab.cloud.faults.is_waiting();
+        let struck = !self.watch.lab.cloud.faults.is_pending();
         self.watch.lab.cloud.faults.stop();
         struck
     }

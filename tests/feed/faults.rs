@@ -19,9 +19,10 @@ mod wishes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use domain::SplitMix64;
 use domain::feed::Act;
 use futures::future::join_all;
-use local::faults::{Call, CallFilter, Dice, Fault, Faults};
+use local::faults::{CallFilter, Fault, Faults, ServiceCall};
 use tests::{Lab, Setup};
 
 use crate::faults::{run, sweep};
@@ -62,7 +63,7 @@ fn a_thousand_seeds_hold() {
 
 struct Life {
     watch: Watch,
-    dice: Dice,
+    dice: SplitMix64,
     known: Known,
     /// Scrolls that go on, one a reader.
     scrolls: Vec<Scroll>,
@@ -80,7 +81,7 @@ pub(super) async fn scenario(
     let faults = &life.watch.lab.cloud.faults;
     let counts = faults.counts();
     faults.stop();
-    faults.slow_down(None);
+    faults.delay(None);
     life.hold().await?;
     Ok(counts)
 }
@@ -91,7 +92,7 @@ impl Life {
         let setup = Setup { seed, faults, skew_ms: 5_000, ..Setup::default() };
         let lab = Lab::with_parameters(setup, &[("FeedSettings", SETTINGS)]);
         let watch = Watch::over(lab).await;
-        let dice = Dice::new(seed ^ 0x00fe_ed00);
+        let dice = SplitMix64::new(seed ^ 0x00fe_ed00);
         let mut life = Self { watch, dice, known: Known::default(), scrolls: Vec::new(), wish: 0 };
         // One more follower makes the first of them popular, and she has as much to read as is kept.
         let [ada, bob, cid, ..] = PEOPLE;
@@ -149,7 +150,7 @@ impl Life {
     /// Some calls arrive late, while others go on.
     fn slow_down(&mut self, calls: &[CallFilter]) {
         let slow = calls.get(self.below(calls.len() + 1)).copied();
-        self.watch.lab.cloud.faults.slow_down(slow);
+        self.watch.lab.cloud.faults.delay(slow);
     }
 
     /// Fulfils wishes at the same time.
@@ -229,6 +230,6 @@ impl Life {
 }
 
 /// Whether a call is of that operation and has that in it.
-fn is(call: &Call, operation: &str, part: &[u8]) -> bool {
+fn is(call: &ServiceCall, operation: &str, part: &[u8]) -> bool {
     call.operation == operation && call.body.windows(part.len()).any(|window| window == part)
 }

@@ -151,7 +151,7 @@ impl People {
         let buckets = &self.lab.cloud.stack.buckets;
         let bucket = buckets.iter().find(|bucket| bucket.logical_id == "MediaBucket").unwrap();
         let bucket = Bucket::new(self.lab.aws().s3(), &bucket.name);
-        bucket.keep(&format!("media/{who}/{media}"), b"png".to_vec()).await.unwrap();
+        bucket.put(&format!("media/{who}/{media}"), b"png".to_vec()).await.unwrap();
     }
 
     /// The words of somebody's newest posts, by time.

@@ -3,7 +3,7 @@
 use local::faults::{Faults, Mutation};
 use serde_json::{Value, json};
 
-use crate::faults::planted::{hunt, parts, unconditional, without};
+use crate::faults::mutations::{assert_caught, remove_condition, remove_items, transaction_items};
 use crate::faults::run;
 use crate::feed::faults;
 
@@ -65,7 +65,7 @@ fn every_bug_planted_in_counts_is_caught() {
 fn hunt_all(bugs: &[(&str, Mutation)]) {
     for (name, bug) in bugs {
         let faults = |seed| Faults::mutated(seed, 120, *bug);
-        hunt(name, |seed| run(faults::scenario(seed, faults(seed))).err());
+        assert_caught(name, |seed| run(faults::scenario(seed, faults(seed))).err());
     }
 }
 
@@ -89,7 +89,7 @@ fn is_new_post(request: &Value) -> bool {
 
 /// Drops the row that remembers work whose name begins so.
 fn forget_work(request: &mut Value, name: &str) {
-    without(request, |kind, part| {
+    remove_items(request, |kind, part| {
         kind == "Put" && puts(part, "work#") && begins(&part["Item"]["sk"], name)
     });
 }
@@ -101,8 +101,8 @@ fn is_counter(part: &Value) -> bool {
 
 fn author_ignored(_: &str, request: &mut Value) {
     if is_new_post(request) {
-        for (_, part) in parts(request).filter(|(_, part)| is_author(part)) {
-            unconditional(part, &[":before"]);
+        for (_, part) in transaction_items(request).filter(|(_, part)| is_author(part)) {
+            remove_condition(part, &[":before"]);
         }
     }
 }
@@ -112,33 +112,37 @@ fn push_forgotten(_: &str, request: &mut Value) {
 }
 
 fn answer_not_kept(_: &str, request: &mut Value) {
-    without(request, |_, part| puts(part, "once#") || begins(&part["Key"]["pk"], "once#"));
+    remove_items(request, |_, part| puts(part, "once#") || begins(&part["Key"]["pk"], "once#"));
 }
 
 fn edit_ignores_version(_: &str, request: &mut Value) {
-    for (_, part) in parts(request).filter(|(_, part)| begins(&part["Key"]["pk"], "post#")) {
+    for (_, part) in
+        transaction_items(request).filter(|(_, part)| begins(&part["Key"]["pk"], "post#"))
+    {
         if part["ConditionExpression"] == "v = :before" {
-            unconditional(part, &[":before"]);
+            remove_condition(part, &[":before"]);
         }
     }
 }
 
 fn deletion_forgotten(_: &str, request: &mut Value) {
-    for (_, part) in parts(request).filter(|(_, part)| begins(&part["Key"]["pk"], "post#")) {
+    for (_, part) in
+        transaction_items(request).filter(|(_, part)| begins(&part["Key"]["pk"], "post#"))
+    {
         part["ExpressionAttributeValues"][":deleted"] = json!({ "NULL": true });
     }
 }
 
 fn recents_forgotten(_: &str, request: &mut Value) {
     if is_new_post(request) {
-        for (_, part) in parts(request).filter(|(_, part)| is_author(part)) {
+        for (_, part) in transaction_items(request).filter(|(_, part)| is_author(part)) {
             part["Item"].as_object_mut().and_then(|row| row.remove("posts"));
         }
     }
 }
 
 fn risen_at_once(_: &str, request: &mut Value) {
-    for (_, part) in parts(request).filter(|(_, part)| is_author(part)) {
+    for (_, part) in transaction_items(request).filter(|(_, part)| is_author(part)) {
         if part["Item"]["reach"]["S"] == "rising" {
             part["Item"]["reach"] = json!({ "S": "pulled" });
         }
@@ -146,7 +150,7 @@ fn risen_at_once(_: &str, request: &mut Value) {
 }
 
 fn counters_left(_: &str, request: &mut Value) {
-    without(request, |_, part| {
+    remove_items(request, |_, part| {
         is_counter(part) && part["UpdateExpression"] == "SET epoch = :epoch"
     });
 }
@@ -191,7 +195,7 @@ fn next_page_forgotten(operation: &str, request: &mut Value) {
 
 /// The rows of what is between two people that a transaction writes.
 fn ties(request: &mut Value) -> impl Iterator<Item = &mut Value> {
-    parts(request).map(|(_, part)| part).filter(|part| puts(part, "tie#"))
+    transaction_items(request).map(|(_, part)| part).filter(|part| puts(part, "tie#"))
 }
 
 /// What neither of the two does any more, whatever they said.
@@ -212,7 +216,7 @@ fn mute_forgotten(_: &str, request: &mut Value) {
 }
 
 fn unfollow_forgotten(_: &str, request: &mut Value) {
-    without(request, |kind, part| {
+    remove_items(request, |kind, part| {
         kind == "Delete"
             && (begins(&part["Key"]["pk"], "followers#")
                 || begins(&part["Key"]["pk"], "following#"))
@@ -220,22 +224,24 @@ fn unfollow_forgotten(_: &str, request: &mut Value) {
 }
 
 fn tie_ignores_version(_: &str, request: &mut Value) {
-    ties(request).for_each(|tie| unconditional(tie, &[":before"]));
+    ties(request).for_each(|tie| remove_condition(tie, &[":before"]));
 }
 
 fn follower_unlisted(_: &str, request: &mut Value) {
-    without(request, |kind, part| kind == "Put" && puts(part, "followers#"));
+    remove_items(request, |kind, part| kind == "Put" && puts(part, "followers#"));
 }
 
 fn act_uncounted(_: &str, request: &mut Value) {
-    without(request, |_, part| {
+    remove_items(request, |_, part| {
         begins(&part["Key"]["pk"], "count#")
             && part["UpdateExpression"].to_string().contains("unlikes")
     });
 }
 
 fn counter_unlisted(_: &str, request: &mut Value) {
-    for (_, part) in parts(request).filter(|(_, part)| begins(&part["Key"]["pk"], "count#")) {
+    for (_, part) in
+        transaction_items(request).filter(|(_, part)| begins(&part["Key"]["pk"], "count#"))
+    {
         part["ExpressionAttributeValues"][":list"] = json!({ "S": "nothing" });
     }
 }

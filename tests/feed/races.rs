@@ -8,12 +8,10 @@ use feed::store::Feed;
 use futures::future::join_all;
 use futures::join;
 use http::Method;
-use local::faults::{Faults, Recorded};
-use local::pump::Mapping;
+use local::faults::{Faults, RecordedCall};
+use local::pump::EventSourceMapping;
 use serde_json::{Value, json};
 use tests::{Lab, Response, Setup};
-
-use crate::counted::queue;
 
 /// Interleavings that each race is run with.
 const SEEDS: u64 = 12;
@@ -86,8 +84,8 @@ impl People {
         texts(&self.done(who, Method::GET, "feed?order=latest&limit=50").await)
     }
 
-    fn fan_out(&self) -> &Mapping {
-        let name = queue(&self.lab, "FanOutQueue");
+    fn fan_out(&self) -> &EventSourceMapping {
+        let name = self.lab.queue("FanOutQueue");
         let mut mappings = self.lab.cloud.pump.mappings().iter();
         mappings.find(|mapping| mapping.queue == name).unwrap()
     }
@@ -96,7 +94,7 @@ impl People {
     async fn deliver(&self) {
         let mut idle = 0;
         while idle < PATIENCE {
-            let received = self.lab.cloud.pump.turn(self.fan_out()).await.received;
+            let received = self.lab.cloud.pump.poll(self.fan_out()).await.received;
             idle = if received == 0 { idle + 1 } else { 0 };
             tokio::task::yield_now().await;
         }
@@ -132,7 +130,7 @@ async fn late(seed: u64) {
 
 /// The places among recorded calls of those that were carried out and have something in them.
 fn places(lab: &Lab, part: &str) -> Vec<usize> {
-    let has = |call: &Recorded| call.done && String::from_utf8_lossy(&call.body).contains(part);
+    let has = |call: &RecordedCall| call.done && String::from_utf8_lossy(&call.body).contains(part);
     let calls = lab.cloud.faults.recorded();
     (0..).zip(&calls).filter(|(_, call)| has(call)).map(|(place, _)| place).collect()
 }

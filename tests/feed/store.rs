@@ -21,7 +21,7 @@ use domain::accounts::UserId;
 use domain::feed::{Act, Body, Engage, Fan, Message, Mode, Post, PostId, Privacy, Settings, Tie};
 use feed::store::Feed;
 use feed::store::{Acted, Author, Between, Created, Engagement, Entry, NewPost};
-use local::faults::Recorded;
+use local::faults::RecordedCall;
 use tests::Lab;
 
 fn at(second: i64) -> Timestamp {
@@ -128,7 +128,7 @@ fn refused(lab: &Lab) -> usize {
 
 /// The place of the first that was carried out and has something in it.
 fn place(lab: &Lab, part: &str) -> Option<usize> {
-    let has = |call: &Recorded| call.done && String::from_utf8_lossy(&call.body).contains(part);
+    let has = |call: &RecordedCall| call.done && String::from_utf8_lossy(&call.body).contains(part);
     lab.cloud.faults.recorded().iter().position(has)
 }
 

@@ -13,8 +13,8 @@ use local::faults::Fault;
 use serde_json::{Value, json};
 use tests::{Lab, Response, root_key};
 
-use crate::counted::text;
 use crate::faults::crash_points::sweep;
+use crate::items::text;
 use crate::jobs::faults::{Harness, POLLED};
 use crate::jobs::submit;
 
@@ -81,7 +81,7 @@ fn is_crash(fault: Fault) -> bool {
 
 /// Stops all faults; whether the fault came.
 fn stop_faults(harness: &Harness) -> bool {
-    let struck = !harness.lab.cloud.faults.is_waiting();
+    let struck = !harness.lab.cloud.faults.is_pending();
     harness.lab.cloud.faults.stop();
     struck
 }
@@ -107,7 +107,7 @@ async fn strike_submission(waits: bool, nth: u64, fault: Fault) -> bool {
     let on = if waits { vec![parent.clone()] } else { Vec::new() };
     let body = json!({ "jobType": POLLED, "payload": { "of": "mine" }, "dependencies": on });
     harness.lab.cloud.functions.go_cold();
-    harness.lab.cloud.faults.strike(nth, fault);
+    harness.lab.cloud.faults.inject(nth, fault);
     let answer = call_until_answered(&harness, Method::POST, "/api/v1/jobs", &body).await;
     let struck = stop_faults(&harness);
     let context = format!("submit, {waits}, call {nth}, {fault:?}: {}", answer.body);
@@ -146,7 +146,7 @@ async fn strike_worker_call(operation: &str, nth: u64, fault: Fault) -> bool {
         "fail for good" => (fail(false), (JobStatus::Failed, 1)),
         other => ((format!("/api/v1/jobs/{id}/{other}"), say.clone()), DONE),
     };
-    harness.lab.cloud.faults.strike(nth, fault);
+    harness.lab.cloud.faults.inject(nth, fault);
     let answer = call_until_answered(&harness, Method::POST, &path, &body).await;
     let struck = stop_faults(&harness);
     let context = format!("{operation}, call {nth}, {fault:?}: {}", answer.body);
@@ -170,7 +170,7 @@ async fn strike_cancel(running: bool, nth: u64, fault: Fault) -> bool {
         harness.lab.post(&format!("/api/v1/job-types/{POLLED}/claim"), &claim).await;
         harness.lab.post(&format!("/api/v1/jobs/{id}/start"), &say).await;
     }
-    harness.lab.cloud.faults.strike(nth, fault);
+    harness.lab.cloud.faults.inject(nth, fault);
     let path = format!("/api/v1/jobs/{id}");
     let answer = call_until_answered(&harness, Method::DELETE, &path, &Value::Null).await;
     let struck = stop_faults(&harness);
@@ -190,7 +190,7 @@ async fn strike_retry(nth: u64, fault: Fault) -> bool {
     let path = format!("/api/v1/jobs/{id}");
     harness.lab.call(Method::DELETE, &path).by(&root_key()).send().await;
     harness.lab.cloud.settle().await;
-    harness.lab.cloud.faults.strike(nth, fault);
+    harness.lab.cloud.faults.inject(nth, fault);
     let answer =
         call_until_answered(&harness, Method::POST, &format!("{path}/retry"), &Value::Null).await;
     let struck = stop_faults(&harness);
@@ -213,7 +213,7 @@ async fn strike_limit(nth: u64, fault: Fault) -> bool {
         harness.lab.post(&claim.0, &claim.1).await.body["jobs"].as_array().unwrap().len(),
         2
     );
-    harness.lab.cloud.faults.strike(nth, fault);
+    harness.lab.cloud.faults.inject(nth, fault);
     let path = format!("/api/v1/job-types/{POLLED}");
     let answer =
         call_until_answered(&harness, Method::PUT, &path, &json!({ "maxConcurrent": 1 })).await;

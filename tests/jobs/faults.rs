@@ -12,13 +12,14 @@ mod write_history;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use domain::SplitMix64;
 use futures::future::join_all;
-use local::faults::{Dice, Fault, Faults};
+use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
 use tests::{Lab, Setup};
 
-use crate::counted::text;
 use crate::faults::{run, sweep};
+use crate::items::text;
 use actions::{Action, ActionOutcome};
 
 pub(super) use harness::{Harness, POLLED};
@@ -42,7 +43,7 @@ struct ClaimedJob {
 
 struct World {
     harness: Harness,
-    dice: Dice,
+    dice: SplitMix64,
     jobs: Vec<String>,
     /// Idempotency keys with the bodies and jobs they stand for.
     submitted: BTreeMap<String, (Value, String)>,
@@ -73,7 +74,7 @@ impl World {
         faults.pause();
         let lab = Lab::with(Setup { seed, faults, skew_ms: 5_000, ..Setup::default() });
         let harness = Harness::new(lab);
-        let mut dice = Dice::new(seed ^ 0x10_b5);
+        let mut dice = SplitMix64::new(seed ^ 0x10_b5);
         let job_type = json!({
             "delivery": "poll", "maxConcurrent": 1 + dice.below(3),
             "licenceShards": 1 + dice.below(2),

@@ -4,7 +4,7 @@ use local::faults::{Faults, Mutation};
 use serde_json::{Value, json};
 
 use super::faults;
-use crate::faults::planted::{hunt, parts, unconditional, without};
+use crate::faults::mutations::{assert_caught, remove_condition, remove_items, transaction_items};
 use crate::faults::run;
 
 #[test]
@@ -40,7 +40,9 @@ fn every_mutation_of_the_lives_of_jobs_is_caught() {
 
 fn hunt_all(bugs: &[(&str, Mutation)]) {
     for (name, bug) in bugs {
-        hunt(name, |seed| run(faults::scenario(seed, Faults::mutated(seed, 120, *bug))).err());
+        assert_caught(name, |seed| {
+            run(faults::scenario(seed, Faults::mutated(seed, 120, *bug))).err()
+        });
     }
 }
 
@@ -57,37 +59,37 @@ const TAKE: &str = "SET #max = if_not_exists(#max, :limit) ADD in_use :one, v :o
 const GIVE: &str = "ADD in_use :less, v :one";
 
 fn taken_without_condition(_: &str, request: &mut Value) {
-    for (_, part) in parts(request).filter(|(_, part)| is_count(part, TAKE)) {
-        unconditional(part, &[]);
+    for (_, part) in transaction_items(request).filter(|(_, part)| is_count(part, TAKE)) {
+        remove_condition(part, &[]);
     }
 }
 
 fn taken_unless_equal(_: &str, request: &mut Value) {
-    for (_, part) in parts(request).filter(|(_, part)| is_count(part, TAKE)) {
+    for (_, part) in transaction_items(request).filter(|(_, part)| is_count(part, TAKE)) {
         part["ConditionExpression"] = json!("attribute_not_exists(in_use) OR in_use <> #max");
     }
 }
 
 fn kept_for_ever(_: &str, request: &mut Value) {
-    without(request, |job_type, part| {
+    remove_items(request, |job_type, part| {
         is_count(part, GIVE) || (job_type == "Delete" && begins(&part["Key"]["sk"], "holder#"))
     });
 }
 
 fn given_twice(_: &str, request: &mut Value) {
-    for (_, part) in parts(request).filter(|(_, part)| is_count(part, GIVE)) {
+    for (_, part) in transaction_items(request).filter(|(_, part)| is_count(part, GIVE)) {
         part["ExpressionAttributeValues"][":less"] = json!({ "N": "-2" });
     }
 }
 
 fn no_holder_rows(_: &str, request: &mut Value) {
-    without(request, |_, part| {
+    remove_items(request, |_, part| {
         begins(&part["Item"]["sk"], "holder#") || begins(&part["Key"]["sk"], "holder#")
     });
 }
 
 fn limit_not_split(_: &str, request: &mut Value) {
-    without(request, |job_type, part| {
+    remove_items(request, |job_type, part| {
         job_type == "Update" && part["Key"]["sk"]["S"] == "licence" && {
             part["UpdateExpression"]
                 .as_str()
@@ -108,10 +110,10 @@ fn is_job(part: &Value) -> bool {
 }
 
 fn version_ignored(_: &str, request: &mut Value) {
-    for (_, part) in parts(request) {
+    for (_, part) in transaction_items(request) {
         let is_record = begins(&part["Item"]["sk"], "event#");
         if is_job(part) || is_record {
-            unconditional(part, &[":v", ":beat"]);
+            remove_condition(part, &[":v", ":beat"]);
         }
     }
 }
@@ -119,13 +121,13 @@ fn version_ignored(_: &str, request: &mut Value) {
 fn fence_missing(operation: &str, request: &mut Value) {
     let update = request["UpdateExpression"].as_str().unwrap_or_default();
     if operation == "UpdateItem" && update.starts_with("SET beat_at") {
-        unconditional(request, &[":running", ":attempt", ":worker"]);
+        remove_condition(request, &[":running", ":attempt", ":worker"]);
         request.as_object_mut().and_then(|request| request.remove("ExpressionAttributeNames"));
     }
 }
 
 fn attempt_forgotten(_: &str, request: &mut Value) {
-    for (_, part) in parts(request) {
+    for (_, part) in transaction_items(request) {
         if is_job(part) && part["Item"]["status"]["S"] == "QUEUED" {
             part["Item"]["attempt"] = json!({ "N": "1" });
         }
@@ -133,19 +135,21 @@ fn attempt_forgotten(_: &str, request: &mut Value) {
 }
 
 fn record_forgotten(_: &str, request: &mut Value) {
-    without(request, |_, part| begins(&part["Item"]["sk"], "event#"));
+    remove_items(request, |_, part| begins(&part["Item"]["sk"], "event#"));
 }
 
 fn answer_not_stored(_: &str, request: &mut Value) {
-    without(request, |_, part| begins(&part["Item"]["pk"], "once#"));
+    remove_items(request, |_, part| begins(&part["Item"]["pk"], "once#"));
 }
 
 fn edge_kept(_: &str, request: &mut Value) {
-    without(request, |job_type, part| job_type == "Delete" && begins(&part["Key"]["sk"], "child#"));
+    remove_items(request, |job_type, part| {
+        job_type == "Delete" && begins(&part["Key"]["sk"], "child#")
+    });
 }
 
 fn announced_at_once(_: &str, request: &mut Value) {
-    for (_, part) in parts(request).filter(|(_, part)| is_job(part)) {
+    for (_, part) in transaction_items(request).filter(|(_, part)| is_job(part)) {
         if begins(&part["Item"]["gsi2pk"], "ended#") {
             part["Item"]["settled"] = json!({ "BOOL": true });
         }

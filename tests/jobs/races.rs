@@ -64,7 +64,7 @@ async fn dispatchers_at_once_hand_each_job_out_once_and_keep_to_the_limit() {
     }
     lab.cloud.functions.quiesce().await;
     let dispatch = lab.cloud.pump.mappings().iter().find(|to| to.function == "Dispatch").unwrap();
-    let turns = join_all((0..4).map(|_| lab.cloud.pump.turn(dispatch))).await;
+    let turns = join_all((0..4).map(|_| lab.cloud.pump.poll(dispatch))).await;
     assert!(turns.iter().all(|turn| (turn.received, turn.failed) == (10, 0)), "{turns:?}");
     let assigned = lab.get("/api/v1/jobs?status=ASSIGNED&limit=100").await;
     assert_eq!(assigned.body["items"].as_array().unwrap().len(), 10);

@@ -19,10 +19,9 @@ use notifications::store::Notifications;
 use notifications::store::Saved;
 use queues::NewMessage;
 use serde_json::{Value, json};
-use tests::post::Post;
+use tests::scripted_providers::ScriptedProviders;
 use tests::{Lab, Response, Setup, callbacks, root_key};
 
-use crate::counted::queue;
 use crate::faults::crash_points::sweep;
 
 const ALL: &str = "/api/v1/notifications";
@@ -33,7 +32,7 @@ const ROUNDS: usize = 16;
 /// A cloud, its providers, and the table that tells what became of everything.
 struct Scene {
     lab: Lab,
-    post: Post,
+    providers: ScriptedProviders,
     store: Notifications,
     people: Vec<UserId>,
 }
@@ -41,16 +40,16 @@ struct Scene {
 impl Scene {
     /// With a mailbox, a telephone and a device for each of these people.
     async fn of(people: &[&str]) -> Self {
-        Self::with(Post::new(), people).await
+        Self::with(ScriptedProviders::new(), people).await
     }
 
-    async fn with(post: Post, people: &[&str]) -> Self {
-        let setup = Setup { post: Some(post.clone()), ..Setup::default() };
+    async fn with(providers: ScriptedProviders, people: &[&str]) -> Self {
+        let setup = Setup { providers: Some(providers.clone()), ..Setup::default() };
         let secrets = callbacks::secrets("mail");
         let lab = Lab::with_parameters(setup, &[("CallbackSecrets", &secrets)]);
         let store = Notifications::new(lab.aws().dynamodb(), lab.table("NotificationsTable"));
         let people = people.iter().map(|name| UserId::outside(name)).collect();
-        let scene = Self { lab, post, store, people };
+        let scene = Self { lab, providers, store, people };
         // The first sweep would look through an hour of buckets in which nothing can be.
         scene.store.note_due(scene.now()).await.unwrap();
         for (n, user) in scene.people.iter().enumerate() {
@@ -82,12 +81,12 @@ impl Scene {
     /// Everything from here on meets the fault, if it makes so many calls; from cold functions.
     fn strike(&self, nth: u64, fault: Fault) {
         self.lab.cloud.functions.go_cold();
-        self.lab.cloud.faults.strike(nth, fault);
+        self.lab.cloud.faults.inject(nth, fault);
     }
 
     /// Whether the fault came; nothing goes wrong from now on.
     fn stop(&self) -> bool {
-        let struck = !self.lab.cloud.faults.is_waiting();
+        let struck = !self.lab.cloud.faults.is_pending();
         self.lab.cloud.faults.stop();
         struck
     }
@@ -109,10 +108,10 @@ impl Scene {
 
     /// One turn of a queue.
     async fn turn(&self, logical_id: &str) {
-        let name = queue(&self.lab, logical_id);
+        let name = self.lab.queue(logical_id);
         let mut mappings = self.lab.cloud.pump.mappings().iter();
         let mapping = mappings.find(|mapping| mapping.queue == name).unwrap();
-        assert_ne!(self.lab.cloud.pump.turn(mapping).await.received, 0, "{logical_id}");
+        assert_ne!(self.lab.cloud.pump.poll(mapping).await.received, 0, "{logical_id}");
     }
 
     async fn sweep(&self) {

@@ -19,15 +19,16 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use domain::SplitMix64;
 use futures::future::join_all;
 use http::Method;
-use local::faults::{Dice, Fault, Faults};
+use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
-use tests::post::{Act, Post};
+use tests::scripted_providers::{ScriptedOutcome, ScriptedProviders};
 use tests::{Lab, Setup};
 
-use crate::counted::{Item, text};
 use crate::faults::{run, sweep};
+use crate::items::{Item, text};
 use history::History;
 use promises::{Asked, Promise};
 use watch::Watch;
@@ -45,7 +46,7 @@ fn a_thousand_seeds_hold() {
 
 struct World {
     watch: Watch,
-    dice: Dice,
+    dice: SplitMix64,
     /// By note: a word that is in everything that was asked for with it.
     asked: BTreeMap<String, Asked>,
     /// Idempotency keys and the notes and bodies that they stand for.
@@ -75,18 +76,23 @@ pub(super) async fn scenario(
 impl World {
     async fn new(seed: u64, faults: Arc<Faults>) -> Self {
         faults.pause();
-        let mut dice = Dice::new(seed ^ 0x00b0_57ed);
-        let post = Post::seeded(seed, [100, 300, 600][below(&mut dice, 3)]);
+        let mut dice = SplitMix64::new(seed ^ 0x00b0_57ed);
+        let providers = ScriptedProviders::seeded(seed, [100, 300, 600][below(&mut dice, 3)]);
         if dice.below(4) == 0 {
-            post.rate("text", 1);
-            post.rate("push", 2);
+            providers.rate("text", 1);
+            providers.rate("push", 2);
         }
-        let setup =
-            Setup { seed, faults, skew_ms: 5_000, post: Some(post.clone()), ..Setup::default() };
+        let setup = Setup {
+            seed,
+            faults,
+            skew_ms: 5_000,
+            providers: Some(providers.clone()),
+            ..Setup::default()
+        };
         let secrets = PROVIDERS.map(|name| format!("{name}:{}", STANDARD.encode(wishes::SECRET)));
         let lab = Lab::with_parameters(setup, &[("CallbackSecrets", &secrets.join(","))]);
         let mut world = Self {
-            watch: Watch::over(lab, post),
+            watch: Watch::over(lab, providers),
             sparing: dice.below(5) == 0,
             dice,
             asked: BTreeMap::new(),
@@ -133,7 +139,7 @@ impl World {
             5 => {
                 self.watch.double();
                 for provider in PROVIDERS {
-                    self.watch.post.next(provider, [Act::Hang]);
+                    self.watch.providers.script_next(provider, [ScriptedOutcome::Hang]);
                 }
                 let (taken_back, less) = (self.cancel(), self.opt_out());
                 vec![Wish::Deliver, later(taken_back), later(less), Wish::Deliver]
@@ -142,7 +148,10 @@ impl World {
             // Whoever waits for a provider is taken for dead, and is not.
             7 => {
                 for provider in PROVIDERS {
-                    self.watch.post.next(provider, [Act::Slow, Act::Hang, Act::Slow]);
+                    self.watch.providers.script_next(
+                        provider,
+                        [ScriptedOutcome::Slow, ScriptedOutcome::Hang, ScriptedOutcome::Slow],
+                    );
                 }
                 let after = later(later(Wish::Deliver));
                 vec![self.tell(), Wish::Deliver, later(Wish::Leap), later(Wish::Sweep), after]
@@ -210,10 +219,10 @@ impl World {
     }
 
     async fn hold(&self) -> Result<(), String> {
-        self.watch.post.behave();
+        self.watch.providers.accept_all();
         let rows = self.watch.rest().await?;
         let history = History::of(&self.watch.lab.cloud.faults.recorded())?;
-        let handed = self.watch.post.handed();
+        let handed = self.watch.providers.sends();
         rules::hold_rows(&history)?;
         let attempts = handed::attempts(&history, &handed)?;
         handed::hold_pauses(&history, &attempts)?;
@@ -245,6 +254,6 @@ fn later(wish: Wish) -> Wish {
     Wish::Later(Box::new(wish))
 }
 
-fn below(dice: &mut Dice, bound: usize) -> usize {
+fn below(dice: &mut SplitMix64, bound: usize) -> usize {
     usize::try_from(dice.below(bound as u64)).unwrap_or(0)
 }

@@ -24,7 +24,7 @@ use messaging::DueTopic;
 use notifications::store::Notifications;
 use notifications::store::{Accept, Accepted, Saved};
 use serde_json::json;
-use tests::post::Post;
+use tests::scripted_providers::ScriptedProviders;
 use tests::{Lab, Setup};
 
 const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -32,25 +32,25 @@ const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 /// A cloud, its providers, and the table that tells what became of everything.
 struct World {
     lab: Lab,
-    post: Post,
+    providers: ScriptedProviders,
     store: Notifications,
     next: AtomicU64,
 }
 
 impl World {
     fn new() -> Self {
-        Self::with(Post::new(), Setup::default())
+        Self::with(ScriptedProviders::new(), Setup::default())
     }
 
-    fn with(post: Post, setup: Setup) -> Self {
-        let lab = Lab::with(Setup { post: Some(post.clone()), ..setup });
-        Self::of(lab, post)
+    fn with(providers: ScriptedProviders, setup: Setup) -> Self {
+        let lab = Lab::with(Setup { providers: Some(providers.clone()), ..setup });
+        Self::of(lab, providers)
     }
 
     /// The same with other providers, or none.
-    fn of(lab: Lab, post: Post) -> Self {
+    fn of(lab: Lab, providers: ScriptedProviders) -> Self {
         let store = Notifications::new(lab.aws().dynamodb(), lab.table("NotificationsTable"));
-        Self { lab, post, store, next: AtomicU64::new(1) }
+        Self { lab, providers, store, next: AtomicU64::new(1) }
     }
 
     fn now(&self) -> Timestamp {

@@ -3,7 +3,7 @@
 use local::faults::{Faults, Mutation};
 use serde_json::{Value, json};
 
-use crate::faults::planted::{hunt, parts, unconditional, without};
+use crate::faults::mutations::{assert_caught, remove_condition, remove_items, transaction_items};
 use crate::faults::run;
 use crate::notifications::faults;
 
@@ -65,7 +65,7 @@ fn every_bug_planted_in_the_sweep_of_notifications_is_caught() {
 fn hunt_all(bugs: &[(&str, Mutation)]) {
     for (name, bug) in bugs {
         let faults = |seed| Faults::mutated(seed, 120, *bug);
-        hunt(name, |seed| run(faults::scenario(seed, faults(seed))).err());
+        assert_caught(name, |seed| run(faults::scenario(seed, faults(seed))).err());
     }
 }
 
@@ -84,7 +84,7 @@ fn is_delivery(part: &Value) -> bool {
 /// The rows of deliveries in a transaction that were written for the first time, or again.
 fn deliveries(request: &mut Value, new: bool) -> impl Iterator<Item = &mut Value> {
     let is_new = |part: &Value| part["ConditionExpression"] == "attribute_not_exists(pk)";
-    parts(request)
+    transaction_items(request)
         .map(|(_, part)| part)
         .filter(move |part| is_delivery(part) && is_new(part) == new)
 }
@@ -95,25 +95,27 @@ fn became<'a>(request: &'a mut Value, status: &'static str) -> impl Iterator<Ite
 }
 
 fn answer_not_kept(_: &str, request: &mut Value) {
-    without(request, |_, part| begins(&part["Item"]["pk"], "once#"));
+    remove_items(request, |_, part| begins(&part["Item"]["pk"], "once#"));
 }
 
 fn key_overwritten(_: &str, request: &mut Value) {
-    for (_, part) in parts(request).filter(|(_, part)| begins(&part["Item"]["pk"], "once#")) {
-        unconditional(part, &[":now", ":running"]);
+    for (_, part) in
+        transaction_items(request).filter(|(_, part)| begins(&part["Item"]["pk"], "once#"))
+    {
+        remove_condition(part, &[":now", ":running"]);
     }
 }
 
 fn way_forgotten(_: &str, request: &mut Value) {
-    without(request, |_, part| {
+    remove_items(request, |_, part| {
         part["Item"]["sk"]["S"] == "delivery#sms"
             && part["ConditionExpression"] == "attribute_not_exists(pk)"
     });
 }
 
 fn person_forgotten(_: &str, request: &mut Value) {
-    if parts(request).filter(|(_, part)| is_notification(part)).count() > 1 {
-        without(request, |_, part| {
+    if transaction_items(request).filter(|(_, part)| is_notification(part)).count() > 1 {
+        remove_items(request, |_, part| {
             part["Item"]["user"]["S"] == "eve" && (is_notification(part) || is_delivery(part))
         });
     }
@@ -126,14 +128,14 @@ fn time_forgotten(_: &str, request: &mut Value) {
 }
 
 fn expiry_forgotten(_: &str, request: &mut Value) {
-    for (_, part) in parts(request).filter(|(_, part)| is_notification(part)) {
+    for (_, part) in transaction_items(request).filter(|(_, part)| is_notification(part)) {
         part["Item"].as_object_mut().and_then(|row| row.remove("expires_at"));
     }
 }
 
 fn claim_ignores_version(_: &str, request: &mut Value) {
     for part in became(request, "sending") {
-        unconditional(part, &[":before"]);
+        remove_condition(part, &[":before"]);
     }
 }
 
@@ -147,7 +149,7 @@ fn claim_ignores_suppressions(_: &str, request: &mut Value) {
 
 /// A check of that row holds whatever it says.
 fn unchecked(request: &mut Value, sk: &str) {
-    for (kind, part) in parts(request) {
+    for (kind, part) in transaction_items(request) {
         if kind == "ConditionCheck" && part["Key"]["sk"]["S"] == sk {
             part["ConditionExpression"] = json!("attribute_not_exists(nothing)");
             part.as_object_mut().and_then(|part| part.remove("ExpressionAttributeValues"));
@@ -168,11 +170,13 @@ fn claim_untraced(_: &str, request: &mut Value) {
 }
 
 fn stamp_forgotten(_: &str, request: &mut Value) {
-    without(request, |kind, part| kind == "Update" && part["Key"]["sk"]["S"] == "stamp");
+    remove_items(request, |kind, part| kind == "Update" && part["Key"]["sk"]["S"] == "stamp");
 }
 
 fn quiet_forgotten(_: &str, request: &mut Value) {
-    for (_, part) in parts(request).filter(|(_, part)| part["Item"]["sk"]["S"] == "preferences") {
+    for (_, part) in
+        transaction_items(request).filter(|(_, part)| part["Item"]["sk"]["S"] == "preferences")
+    {
         part["Item"].as_object_mut().and_then(|row| row.remove("doNotDisturb"));
     }
 }
@@ -256,12 +260,12 @@ fn replay_unnamed(_: &str, request: &mut Value) {
 }
 
 fn reference_forgotten(_: &str, request: &mut Value) {
-    without(request, |_, part| begins(&part["Item"]["pk"], "ref#"));
+    remove_items(request, |_, part| begins(&part["Item"]["pk"], "ref#"));
 }
 
 fn trial_unguarded(operation: &str, request: &mut Value) {
     if operation == "PutItem" && request["Item"]["sk"]["S"] == "breaker" {
-        unconditional(request, &[":before"]);
+        remove_condition(request, &[":before"]);
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::seed::{Seed, float, person};
 use crate::cold::target;
-use crate::links::{Client, Log, Switchyard};
+use crate::links::{Client, LocalCloud, Log};
 use crate::table::{Table, Verdict, grouped};
 
 /// One less than makes an author pulled.
@@ -31,7 +31,7 @@ pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
 
 /// How long it takes, in memory.
 async fn time(table: &mut Table) -> Result<(), Box<dyn Error>> {
-    let server = Switchyard::start(None, None)?;
+    let server = LocalCloud::start(None, None)?;
     let mut client = Client::connect(&server.api).await?;
     let seed = Seed::of(&server).await?;
     let fans = followed(&seed, FOLLOWERS).await?;
@@ -50,7 +50,7 @@ async fn time(table: &mut Table) -> Result<(), Box<dyn Error>> {
 /// How much is written, as the functions' log has it.
 async fn count(table: &mut Table) -> Result<(), Box<dyn Error>> {
     let folder = target()?.join("bench/data");
-    let server = Switchyard::start(Some(&folder), None)?;
+    let server = LocalCloud::start(Some(&folder), None)?;
     let mut client = Client::connect(&server.api).await?;
     let seed = Seed::of(&server).await?;
     followed(&seed, COUNTED).await?;

@@ -8,8 +8,8 @@ use domain::accounts::UserId;
 use serde_json::{Value, json};
 
 use super::seed::{Seed, person};
-use crate::counting::show;
-use crate::links::{Client, Switchyard};
+use crate::links::{Client, LocalCloud};
+use crate::operation_meter::show;
 use crate::table::{Table, Verdict};
 
 pub(crate) const FOLLOWS: usize = 2_000;
@@ -18,7 +18,7 @@ const READS: usize = 300;
 const WRITES: usize = 300;
 
 pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
-    let server = Switchyard::start(None, None)?;
+    let server = LocalCloud::start(None, None)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut table = Table::new("Through the local HTTP API, everything on two cores", "bar");
     runtime.block_on(async {

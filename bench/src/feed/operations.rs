@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::load::{CELEBRITIES, FOLLOWS, follow_many, unlimit};
 use super::seed::{Seed, person};
-use crate::counting::Counting;
 use crate::links::Cost;
 use crate::links::dollars::{API_REQUESTS, INVOCATIONS, MESSAGES, READ_UNITS, WRITE_UNITS, billed};
+use crate::operation_meter::OperationMeter;
 use crate::table::{Table, Verdict};
 
 /// Calls in a row of the table.
@@ -25,7 +25,7 @@ const PUBLISHED: f64 = 0.50;
 pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let mut counting = Counting::start().await?;
+        let mut counting = OperationMeter::start().await?;
         let bill = count(&mut counting).await?;
         Ok(vec![counting.table, bill.table()])
     })
@@ -39,7 +39,7 @@ struct Bill {
     like: Cost,
 }
 
-async fn count(counting: &mut Counting) -> Result<Bill, Box<dyn Error>> {
+async fn count(counting: &mut OperationMeter) -> Result<Bill, Box<dyn Error>> {
     unlimit(&mut counting.client).await?;
     let seed = Seed::of(counting.server()).await?;
     let me = UserId::outside("root");
@@ -87,19 +87,23 @@ async fn count(counting: &mut Counting) -> Result<Bill, Box<dyn Error>> {
     Ok(Bill { write, fan_out, read, like })
 }
 
-async fn feed(counting: &mut Counting, what: &str) -> Result<Cost, Box<dyn Error>> {
+async fn feed(counting: &mut OperationMeter, what: &str) -> Result<Cost, Box<dyn Error>> {
     for _ in 0..TIMES {
         call(counting, "GET", "/api/v1/feed").await?;
     }
     counting.row("readFeed", TIMES, what, "6 reads, 1 write", |c| c.calls <= 7.0).await
 }
 
-async fn write(counting: &mut Counting, n: usize) -> Result<String, Box<dyn Error>> {
+async fn write(counting: &mut OperationMeter, n: usize) -> Result<String, Box<dyn Error>> {
     let made = counting.post("/api/v1/posts", &json!({ "text": format!("post {n}") })).await?;
     Ok(made["postId"].as_str().ok_or("no post")?.to_owned())
 }
 
-async fn call(counting: &mut Counting, method: &str, path: &str) -> Result<(), Box<dyn Error>> {
+async fn call(
+    counting: &mut OperationMeter,
+    method: &str,
+    path: &str,
+) -> Result<(), Box<dyn Error>> {
     let body: Option<&Value> = None;
     counting.client.call((method, path), &[], body, true).await.map(|_| ())
 }

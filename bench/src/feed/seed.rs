@@ -15,7 +15,7 @@ use feed::store::{Acted, Created, NewPost};
 use futures::{StreamExt, TryStreamExt, stream};
 use serde_json::Value;
 
-use crate::links::{Client, Switchyard};
+use crate::links::{Client, LocalCloud};
 
 /// Calls at the same time.
 const AT_ONCE: usize = 8;
@@ -30,7 +30,7 @@ pub(crate) struct Seed {
 }
 
 impl Seed {
-    pub(crate) async fn of(server: &Switchyard) -> Result<Self, Box<dyn Error>> {
+    pub(crate) async fn of(server: &LocalCloud) -> Result<Self, Box<dyn Error>> {
         let vars: Vars = [
             ("AWS_ENDPOINT_URL", format!("http://{}", server.aws)),
             ("AWS_REGION", "us-east-1".to_owned()),

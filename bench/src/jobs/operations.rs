@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::counting::Counting;
 use crate::links::Cost;
 use crate::links::dollars::{API_REQUESTS, INVOCATIONS, MESSAGES, READ_UNITS, WRITE_UNITS, billed};
+use crate::operation_meter::OperationMeter;
 use crate::table::{Table, Verdict};
 
 /// Jobs in a row of the table.
@@ -19,13 +19,13 @@ const CALL_MS: f64 = 5.0;
 pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let mut run = Run(Counting::start().await?);
+        let mut run = Run(OperationMeter::start().await?);
         let bill = run.lives().await?;
         Ok(vec![run.0.table, bill.table()])
     })
 }
 
-struct Run(Counting);
+struct Run(OperationMeter);
 
 /// What one job costs at the store, from its submission to its end.
 #[derive(Default)]

@@ -15,7 +15,7 @@ mod readers;
 use crate::settings::settings;
 use crate::store::Feed;
 use crate::store::Listener;
-use boundary::batch::{Consumer, Message, Unhandled};
+use boundary::batch::{Consumer, ReceivedMessage, Unhandled};
 use boundary::socket::Connections;
 use boundary::telemetry::{Log, Trace};
 use boundary::{Clock, Entropy, Host, Misconfigured};
@@ -51,7 +51,7 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     })
 }
 
-async fn handle(state: &State, message: &Message) -> Result<(), Unhandled> {
+async fn handle(state: &State, message: &ReceivedMessage) -> Result<(), Unhandled> {
     let said: Said = serde_json::from_str(&message.body)
         .map_err(|malformed| Unhandled::Unreadable(malformed.to_string()))?;
     let trace = &message.trace;

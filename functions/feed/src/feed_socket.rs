@@ -11,7 +11,7 @@ use crate::settings::settings;
 use crate::store::Feed;
 use crate::store::Listener;
 use boundary::http::{Access, Problem};
-use boundary::socket::{Closed, Connection, Connections, Handlers, Opening, Socket};
+use boundary::socket::{ConnectRequest, Connection, Connections, Disconnected, Handlers, Socket};
 use boundary::telemetry::Log;
 use boundary::{Host, Misconfigured};
 use domain::Failure;
@@ -51,8 +51,8 @@ pub fn function(host: &Host) -> Result<Socket<State>, Misconfigured> {
 }
 
 /// Notes who listens, and has looked again a moment later.
-async fn connect(state: &State, opening: &Opening) -> Result<(), Problem> {
-    let Opening { connection, principal, .. } = opening;
+async fn connect(state: &State, opening: &ConnectRequest) -> Result<(), Problem> {
+    let ConnectRequest { connection, principal, .. } = opening;
     let principal = principal.as_ref().ok_or_else(Problem::unauthenticated)?;
     let new = Listener { who: principal.user_id.clone(), connection: connection.id.clone() };
     for oldest in state.feed.connect(&new, connection.now).await? {
@@ -66,7 +66,7 @@ async fn connect(state: &State, opening: &Opening) -> Result<(), Problem> {
     Ok(state.queue.say_later([look], LOOK_AGAIN_SECONDS, &trace).await?)
 }
 
-async fn disconnect(state: &State, closed: &Closed) -> Result<(), Failure> {
+async fn disconnect(state: &State, closed: &Disconnected) -> Result<(), Failure> {
     let connection = closed.connection.id.clone();
     let Some(owner) = state.feed.owner(&connection).await? else { return Ok(()) };
     state.feed.disconnect(&Listener { who: owner.who, connection }).await

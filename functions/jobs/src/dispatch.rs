@@ -12,7 +12,7 @@ mod check_workers;
 
 use std::collections::{HashMap, HashSet};
 
-use boundary::batch::{Consumer, Message};
+use boundary::batch::{Consumer, ReceivedMessage};
 use boundary::telemetry::Trace;
 use boundary::{Clock, Host, Misconfigured};
 use domain::jobs::{Assignment, JobId, JobNotice, JobTypeName, WakeUp};
@@ -48,19 +48,19 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
         clock: host.clock.clone(),
         handled: Mutex::default(),
     };
-    let consumer = Consumer::of(
+    let consumer = Consumer::typed(
         host,
         "dispatchJobs",
         "DISPATCH_DEAD_LETTERS",
         state,
         |state, wake_up, message| Box::pin(handle(state, wake_up, message)),
     )?;
-    Ok(consumer.first(|state, messages| Box::pin(assign_batch(state, messages))))
+    Ok(consumer.before_batch(|state, messages| Box::pin(assign_batch(state, messages))))
 }
 
 /// A thousand submissions send a thousand wake-ups: a batch assigns each type once.
-async fn assign_batch(state: &State, messages: &[Message]) -> Result<(), Failure> {
-    let mut woken: HashMap<JobTypeName, (Vec<JobId>, Vec<&Message>)> = HashMap::new();
+async fn assign_batch(state: &State, messages: &[ReceivedMessage]) -> Result<(), Failure> {
+    let mut woken: HashMap<JobTypeName, (Vec<JobId>, Vec<&ReceivedMessage>)> = HashMap::new();
     for message in messages {
         if let Ok(WakeUp::JobsReady { job_type, job_id, .. }) = serde_json::from_str(&message.body)
         {
@@ -81,7 +81,7 @@ async fn assign_batch(state: &State, messages: &[Message]) -> Result<(), Failure
     Ok(())
 }
 
-async fn handle(state: &State, wake_up: WakeUp, message: &Message) -> Result<(), Failure> {
+async fn handle(state: &State, wake_up: WakeUp, message: &ReceivedMessage) -> Result<(), Failure> {
     match wake_up {
         WakeUp::JobsReady { .. } if state.take_handled(&message.body) => Ok(()),
         WakeUp::JobsReady { job_type, job_id, .. } => {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use ::http::request::Parts;
 use axum::extract::FromRequestParts;
 use boundary::http::{Api, Caller, Operations, Path, Problem, Segment};
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use boundary::{Host, Misconfigured};
 use domain::accounts::Role;
 use domain::jobs::{Job, JobId, JobTypeName};
@@ -108,9 +108,9 @@ impl FromRequestParts<Arc<App>> for Viewer {
     }
 }
 
-impl DescribeArgument for Viewer {
-    fn describe(entry: &mut Entry, _: &mut SchemaGenerator) {
-        entry.refuses(&[403]);
+impl DescribeExtractor for Viewer {
+    fn describe(entry: &mut OperationEntry, _: &mut SchemaGenerator) {
+        entry.errors(&[403]);
     }
 }
 
@@ -129,9 +129,9 @@ impl FromRequestParts<Arc<App>> for Visible {
     }
 }
 
-impl DescribeArgument for Visible {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for Visible {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<JobPath>::describe(entry, schemas);
-        entry.refuses(&[403, 404]);
+        entry.errors(&[403, 404]);
     }
 }

@@ -106,7 +106,7 @@ impl Jobs {
             }
         };
         let (key, action) = (rows::job(id), "note a heartbeat");
-        Ok(match self.table.update_telling(key, change, fence, action).await? {
+        Ok(match self.table.update_returning(key, change, fence, action).await? {
             Updated::Done(item) => HeartbeatOutcome::Recorded(read(item)?),
             Updated::Lost(found) => HeartbeatOutcome::Refused(found.map(read).transpose()?),
         })
@@ -132,7 +132,7 @@ impl Jobs {
         let trail = trail.with(":pk", from.pk).with(":from", from.sk).with(":to", "event#~");
         let mut trail = trail.limit(limit);
         let items: Vec<AuditRecord> = trail.page().await?;
-        let last = items.last().filter(|_| trail.stopped_at().is_some());
+        let last = items.last().filter(|_| trail.last_key().is_some());
         let next = last.map(|record| record.version.to_string());
         Ok(Page { items, next })
     }

@@ -7,7 +7,7 @@
 //! doubled does nothing twice.
 
 use boundary::schedule::{Run, Summary, Task};
-use boundary::telemetry::{Unit, measure, measure_of};
+use boundary::telemetry::{Unit, measure, measure_by};
 use boundary::{Host, Misconfigured};
 use domain::jobs::{DeliveryMode, Job, JobPriority, JobType, WakeUp};
 use domain::{Failure, Timestamp};
@@ -66,12 +66,12 @@ async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
     let untold = jobs.unannounced_ends(before.unwrap_or(run.now), MAX_ENDS).await?;
     dispatch.send_all(untold.iter().map(|id| (WakeUp::job_ended(id), 0)), &trace).await?;
     let (mut walk, mut overlooked) = (jobs.walk_waiting(MAX_WAITING), 0);
-    while let Some(page) = walk.next().await? {
+    while let Some(page) = walk.next_page().await? {
         for job in page {
             overlooked += announce_dependencies(state, &job, &trace).await?;
         }
     }
-    walk.note().await?;
+    walk.save_position().await?;
     let summary = json!({
         "ready": ready, "held": held, "drift": drift, "untold": untold.len(), "overlooked": overlooked,
     });
@@ -88,7 +88,7 @@ async fn measure_queue(jobs: &Jobs, job_type: &JobType, now: Timestamp) -> Resul
                 ("JobType", job_type.name.as_str().to_owned()),
                 ("Priority", priority.name().to_owned()),
             ];
-            measure_of("queue_depth", Unit::Count, float(depth), dimensions);
+            measure_by("queue_depth", Unit::Count, float(depth), dimensions);
         }
         all += depth;
     }
@@ -119,11 +119,11 @@ async fn count_licences(jobs: &Jobs, job_type: &JobType) -> Result<Licences, Fai
     if found.held > 0 {
         let limit = f64::from(job_type.settings.max_concurrent.max(1));
         let share = 100.0 * float(found.held as u64) / limit;
-        measure_of("license_utilization", Unit::Percent, share, dimensions());
+        measure_by("license_utilization", Unit::Percent, share, dimensions());
         found.share = share;
     }
     if found.drift > 0 {
-        measure_of("license_drift", Unit::Count, float(found.drift), dimensions());
+        measure_by("license_drift", Unit::Count, float(found.drift), dimensions());
     }
     measure("license_drift", Unit::Count, float(found.drift));
     Ok(found)

@@ -11,7 +11,7 @@ mod job_api;
 
 use std::sync::Arc;
 
-use boundary::batch::{Consumer, Message};
+use boundary::batch::{Consumer, ReceivedMessage};
 use boundary::{Host, Misconfigured};
 use domain::Failure;
 use domain::jobs::Assignment;
@@ -26,12 +26,16 @@ pub struct State {
 
 pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     let state = State { api: StoreJobApi::from_host(host)? };
-    Consumer::of(host, "work", "WORK_DEAD_LETTERS", state, |state, assignment, message| {
+    Consumer::typed(host, "work", "WORK_DEAD_LETTERS", state, |state, assignment, message| {
         Box::pin(work(state, assignment, message))
     })
 }
 
-async fn work(state: &State, assignment: Assignment, message: &Message) -> Result<(), Failure> {
+async fn work(
+    state: &State,
+    assignment: Assignment,
+    message: &ReceivedMessage,
+) -> Result<(), Failure> {
     let Assignment::JobAssigned { job_id, attempt, .. } = assignment;
     let api = state.api.for_message(&message.trace);
     let claimed = ClaimedJob { job_id: job_id.as_str().to_owned(), attempt };

@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 
 use crate::store::Notifications;
-use boundary::batch::{Consumer, Message, Unhandled};
+use boundary::batch::{Consumer, ReceivedMessage, Unhandled};
 use boundary::limits::Limiter;
 use boundary::telemetry::{Log, Trace};
 use boundary::{Clock, Entropy, Host, Misconfigured, Providers};
@@ -106,17 +106,17 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     let consumer = Consumer::new(host, "deliver", DEAD_LETTERS, state, |state, message| {
         Box::pin(handle(state, message))
     })?;
-    let consumer = consumer.first(|state, messages| Box::pin(begin(state, messages)));
-    Ok(consumer.at_once(AT_ONCE, MARGIN_MS).with_dead_letters(by_queue))
+    let consumer = consumer.before_batch(|state, messages| Box::pin(begin(state, messages)));
+    Ok(consumer.concurrency(AT_ONCE, MARGIN_MS).with_dead_letters(by_queue))
 }
 
 /// What a batch knows of providers is read once for all of its messages.
-async fn begin(state: &State, messages: &[Message]) -> Result<(), Failure> {
+async fn begin(state: &State, messages: &[ReceivedMessage]) -> Result<(), Failure> {
     state.left.store(messages.len(), Ordering::SeqCst);
     state.gates.read(state).await
 }
 
-async fn handle(state: &State, message: &Message) -> Result<(), Unhandled> {
+async fn handle(state: &State, message: &ReceivedMessage) -> Result<(), Unhandled> {
     let outcome = Box::pin(tell(state, message)).await;
     // Whoever is last tells what the batch has seen of providers: a write for many parcels.
     if state.left.fetch_sub(1, Ordering::SeqCst) == 1 {
@@ -125,7 +125,7 @@ async fn handle(state: &State, message: &Message) -> Result<(), Unhandled> {
     outcome
 }
 
-async fn tell(state: &State, message: &Message) -> Result<(), Unhandled> {
+async fn tell(state: &State, message: &ReceivedMessage) -> Result<(), Unhandled> {
     let said: Said = serde_json::from_str(&message.body)
         .map_err(|malformed| Unhandled::Unreadable(malformed.to_string()))?;
     match said {

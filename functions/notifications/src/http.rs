@@ -30,7 +30,7 @@ use ::http::HeaderMap;
 use ::http::request::Parts;
 use axum::extract::FromRequestParts;
 use boundary::http::{Api, Caller, Operations, Path, Problem, Segment};
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use boundary::{Host, Misconfigured};
 use domain::accounts::UserId;
 use domain::notifications::{NotificationId, ProviderName, Rejected, Template, TemplateId};
@@ -176,10 +176,10 @@ impl FromRequestParts<Arc<App>> for Found {
     }
 }
 
-impl DescribeArgument for Found {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for Found {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<NotificationPath>::describe(entry, schemas);
-        entry.refuses(&[404]);
+        entry.errors(&[404]);
     }
 }
 
@@ -203,10 +203,10 @@ impl FromRequestParts<Arc<App>> for Person {
     }
 }
 
-impl DescribeArgument for Person {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for Person {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<UserPath>::describe(entry, schemas);
-        entry.refuses(&[404]);
+        entry.errors(&[404]);
     }
 }
 
@@ -222,10 +222,10 @@ impl FromRequestParts<Arc<App>> for Named {
     }
 }
 
-impl DescribeArgument for Named {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for Named {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<TemplatePath>::describe(entry, schemas);
-        entry.refuses(&[404]);
+        entry.errors(&[404]);
     }
 }
 

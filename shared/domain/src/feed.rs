@@ -23,7 +23,7 @@
 //!
 //! The invariants, as absences:
 //!
-//! - No post is shown that [`visible`] denies, whatever a timeline, a cursor or a snapshot says; no answer
+//! - No post is shown that [`visible`] denies, also when a timeline, a cursor or a snapshot has it; no answer
 //!   tells what is hidden from what is not there.
 //! - No post of a followed author is neither pushed nor pulled, at any moment of a crossing, a follow or a
 //!   return ([`reach`], [`reader`]).
@@ -98,7 +98,7 @@ pub enum Rejected {
     /// No such comment, or none that the caller may know of.
     #[error("there is no such comment")]
     UnknownComment,
-    /// Nobody of that name, or nobody that the caller may know of.
+    /// There is no such user, or none that the caller may see.
     #[error("there is no such user")]
     UnknownUser,
     /// The caller blocks the person whom they want to follow.

@@ -12,7 +12,7 @@ use domain::Failure;
 use domain::feed::Message;
 
 use crate::TRACEPARENT;
-use crate::sending::{BATCH, Unbuilt, all_taken, group};
+use crate::send::{BuildError, MAX_BATCH, group_id, reject_failed};
 
 /// The topic that tells of posts that were written and deleted. It leads to the queue, too.
 #[derive(Debug, Clone)]
@@ -30,17 +30,17 @@ impl FeedTopic {
     /// Tells of a post; subscriptions filter by `type`. What is lost here is said again by the sweep.
     pub async fn tell(&self, message: &Message, traceparent: &str) -> Result<(), Failure> {
         const ACTION: &str = "tell of a post";
-        let failed = |e: Unbuilt| e.within(ACTION);
-        let body = serde_json::to_string(message).map_err(|e| failed(Unbuilt::new(e)))?;
+        let failed = |e: BuildError| e.within(ACTION);
+        let body = serde_json::to_string(message).map_err(|e| failed(BuildError::new(e)))?;
         let mut request = self
             .client
             .publish()
             .topic_arn(&self.topic_arn)
             .message(body)
-            .set_message_group_id(group(&message.group()));
+            .set_message_group_id(group_id(&message.group()));
         for (name, value) in [("type", message.name()), (TRACEPARENT, traceparent)] {
             let value = TopicValue::builder().data_type("String").string_value(value).build();
-            let value = value.map_err(|e| failed(Unbuilt::new(e)))?;
+            let value = value.map_err(|e| failed(BuildError::new(e)))?;
             request = request.message_attributes(name, value);
         }
         request.send().await.map_err(|cause| Failure::new(ACTION, cause))?;
@@ -79,10 +79,10 @@ impl FanOutQueue {
     ) -> Result<(), Failure> {
         const ACTION: &str = "ask for a fan-out";
         let messages: Vec<Message> = messages.into_iter().collect();
-        for batch in messages.chunks(BATCH) {
+        for batch in messages.chunks(MAX_BATCH) {
             let entries = (0..).zip(batch).map(|(n, said)| entry(n, said, delay, traceparent));
             let entries: Vec<_> =
-                entries.collect::<Result<_, _>>().map_err(|e: Unbuilt| e.within(ACTION))?;
+                entries.collect::<Result<_, _>>().map_err(|e: BuildError| e.within(ACTION))?;
             let sent = self
                 .client
                 .send_message_batch()
@@ -91,7 +91,7 @@ impl FanOutQueue {
                 .send()
                 .await
                 .map_err(|cause| Failure::new(ACTION, cause))?;
-            all_taken(sent.failed().iter().map(Unsent::code), ACTION)?;
+            reject_failed(sent.failed().iter().map(Unsent::code), ACTION)?;
         }
         Ok(())
     }
@@ -102,15 +102,15 @@ fn entry(
     message: &Message,
     delay: u32,
     traceparent: &str,
-) -> Result<SendMessageBatchRequestEntry, Unbuilt> {
-    let body = serde_json::to_string(message).map_err(Unbuilt::new)?;
+) -> Result<SendMessageBatchRequestEntry, BuildError> {
+    let body = serde_json::to_string(message).map_err(BuildError::new)?;
     let trace = QueueValue::builder().data_type("String").string_value(traceparent).build();
     SendMessageBatchRequestEntry::builder()
         .id(n.to_string())
         .message_body(body)
         .set_delay_seconds((delay > 0).then(|| i32::try_from(delay).unwrap_or(i32::MAX)))
-        .set_message_group_id(group(&message.group()))
-        .message_attributes(TRACEPARENT, trace.map_err(Unbuilt::new)?)
+        .set_message_group_id(group_id(&message.group()))
+        .message_attributes(TRACEPARENT, trace.map_err(BuildError::new)?)
         .build()
-        .map_err(Unbuilt::new)
+        .map_err(BuildError::new)
 }

@@ -18,7 +18,7 @@ use domain::Failure;
 use domain::accounts::UserId;
 use domain::notifications::{Channel, Delivery, Message, Priority};
 
-use crate::sending::{BATCH, Unbuilt, all_taken, group};
+use crate::send::{BuildError, MAX_BATCH, group_id, reject_failed};
 use crate::{DeadLetters, TRACEPARENT};
 
 /// Queues, one for each channel and priority.
@@ -51,7 +51,7 @@ impl DueTopic {
             priority: delivery.priority,
         });
         let said: Vec<Said<'_>> = said.collect();
-        for batch in said.chunks(BATCH) {
+        for batch in said.chunks(MAX_BATCH) {
             self.publish(batch, traceparent, "say that deliveries are due").await?;
         }
         Ok(())
@@ -84,7 +84,7 @@ impl DueTopic {
             .send()
             .await
             .map_err(|cause| Failure::new(action, cause))?;
-        all_taken(published.failed().iter().map(Unpublished::code), action)
+        reject_failed(published.failed().iter().map(Unpublished::code), action)
     }
 }
 
@@ -97,20 +97,20 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
-    fn entry(&self, n: u32, traceparent: &str) -> Result<PublishBatchRequestEntry, Unbuilt> {
+    fn entry(&self, n: u32, traceparent: &str) -> Result<PublishBatchRequestEntry, BuildError> {
         let mut entry = PublishBatchRequestEntry::builder()
             .id(n.to_string())
-            .message(serde_json::to_string(&self.message).map_err(Unbuilt::new)?)
-            .set_message_group_id(group(self.user.as_str()));
+            .message(serde_json::to_string(&self.message).map_err(BuildError::new)?)
+            .set_message_group_id(group_id(self.user.as_str()));
         for (name, value) in [
             ("channel", self.channel.name()),
             ("priority", self.priority.name()),
             (TRACEPARENT, traceparent),
         ] {
             let value = TopicValue::builder().data_type("String").string_value(value).build();
-            entry = entry.message_attributes(name, value.map_err(Unbuilt::new)?);
+            entry = entry.message_attributes(name, value.map_err(BuildError::new)?);
         }
-        entry.build().map_err(Unbuilt::new)
+        entry.build().map_err(BuildError::new)
     }
 }
 
@@ -140,7 +140,7 @@ impl DeliveryQueues {
             by_queue.entry(index).or_default().push((delivery, delay));
         }
         for (index, due) in by_queue {
-            for batch in due.chunks(BATCH) {
+            for batch in due.chunks(MAX_BATCH) {
                 self.send(&self.urls[index], batch, traceparent).await?;
             }
         }
@@ -165,7 +165,7 @@ impl DeliveryQueues {
             .send()
             .await
             .map_err(|cause| Failure::new(ACTION, cause))?;
-        all_taken(sent.failed().iter().map(Unsent::code), ACTION)
+        reject_failed(sent.failed().iter().map(Unsent::code), ACTION)
     }
 }
 
@@ -174,17 +174,17 @@ fn entry(
     delivery: &Delivery,
     delay: u32,
     traceparent: &str,
-) -> Result<SendMessageBatchRequestEntry, Unbuilt> {
-    let body = serde_json::to_string(&Message::due(delivery)).map_err(Unbuilt::new)?;
+) -> Result<SendMessageBatchRequestEntry, BuildError> {
+    let body = serde_json::to_string(&Message::due(delivery)).map_err(BuildError::new)?;
     let trace = QueueValue::builder().data_type("String").string_value(traceparent).build();
     SendMessageBatchRequestEntry::builder()
         .id(n.to_string())
         .message_body(body)
         .set_delay_seconds((delay > 0).then(|| i32::try_from(delay).unwrap_or(i32::MAX)))
-        .set_message_group_id(group(delivery.user.as_str()))
-        .message_attributes(TRACEPARENT, trace.map_err(Unbuilt::new)?)
+        .set_message_group_id(group_id(delivery.user.as_str()))
+        .message_attributes(TRACEPARENT, trace.map_err(BuildError::new)?)
         .build()
-        .map_err(Unbuilt::new)
+        .map_err(BuildError::new)
 }
 
 /// The dead letters of each of the queues.

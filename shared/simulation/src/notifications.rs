@@ -1,7 +1,7 @@
 //! A deterministic simulation of workers that share one provider, on a virtual clock.
 //!
 //! Workers of each class take messages from their queue, lease slots from the one row (reading it,
-//! moving it on, and starting over if somebody else was faster), and send in their slots.
+//! moving it on, and starting over if another worker was faster), and send in their slots.
 //! A call to the store takes milliseconds, and what a worker does after that takes some more, so that
 //! slots are lost too. The same [`Plan`] always gives the same [`Report`].
 
@@ -16,7 +16,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use worker::{Stage, Worker};
 
-use crate::dice::Dice;
+use domain::SplitMix64;
 use domain::Timestamp;
 use domain::notifications::Priority;
 use domain::notifications::rate::{Grant, Lanes, Slots, grant, pause_us};
@@ -38,7 +38,7 @@ pub fn simulate(plan: &Plan) -> Report {
 
 struct World<'p> {
     plan: &'p Plan,
-    dice: Dice,
+    random: SplitMix64,
     lanes: Lanes,
     /// When each waiting message came, by class; what waits from the start came before it.
     queues: [VecDeque<i64>; 3],
@@ -52,13 +52,13 @@ struct World<'p> {
 
 impl<'p> World<'p> {
     fn new(plan: &'p Plan) -> Self {
-        let mut dice = Dice::new(plan.seed);
+        let mut random = crate::generator(plan.seed);
         let queues = [0, 1, 2].map(|level| {
             let mut queue = VecDeque::from(vec![-1; plan.waiting[level]]);
             let gap_us = 2_000_000 / u64::from(plan.coming[level].max(1));
             let mut at_us = 0_i64;
             while plan.coming[level] > 0 && at_us < plan.run_ms * 1_000 {
-                at_us += i64::try_from(dice.below(gap_us + 1)).unwrap_or(0);
+                at_us += i64::try_from(random.below(gap_us + 1)).unwrap_or(0);
                 queue.push_back(at_us);
             }
             queue
@@ -69,11 +69,11 @@ impl<'p> World<'p> {
             .map(Worker::new)
             .collect();
         let events = (0..workers.len())
-            .map(|index| Reverse((i64::try_from(dice.below(50_000)).unwrap_or(0), index)))
+            .map(|index| Reverse((i64::try_from(random.below(50_000)).unwrap_or(0), index)))
             .collect();
         Self {
             plan,
-            dice,
+            random,
             lanes: Lanes::default(),
             queues,
             workers,
@@ -85,7 +85,7 @@ impl<'p> World<'p> {
     }
 
     fn step(&mut self, index: usize, now_us: i64) {
-        let call_us = chance(&mut self.dice, self.plan.call_ms * 1_000 / 2) + 500;
+        let call_us = chance(&mut self.random, self.plan.call_ms * 1_000 / 2) + 500;
         match self.workers[index].stage {
             Stage::Idle => self.take(index, now_us),
             Stage::Reads => {
@@ -121,11 +121,11 @@ impl<'p> World<'p> {
             worker.messages.push_back(came_us);
         }
         if worker.messages.is_empty() {
-            let later = now_us + 5_000 + chance(&mut self.dice, 20_000);
+            let later = now_us + 5_000 + chance(&mut self.random, 20_000);
             return self.again(index, later);
         }
         worker.stage = Stage::Reads;
-        let call_us = chance(&mut self.dice, self.plan.call_ms * 1_000 / 2) + 500;
+        let call_us = chance(&mut self.random, self.plan.call_ms * 1_000 / 2) + 500;
         self.again(index, now_us + call_us);
     }
 
@@ -150,9 +150,9 @@ impl<'p> World<'p> {
         let level = self.workers[index].class.level();
         let mut last_us = now_us;
         for slot in 0..slots.count() {
-            // Timers are late, and so is whatever else runs on the machine.
+            // Timers fire late, also because of other processes on the machine.
             let late_us =
-                if self.dice.one_in(200) { 80_000 } else { chance(&mut self.dice, 10_000) };
+                if self.random.one_in(200) { 80_000 } else { chance(&mut self.random, 10_000) };
             let at_us = (slots.at_us(slot) - START_US).max(now_us) + late_us;
             if slots.wait_us(slot, instant(at_us)).is_none() {
                 self.report.lost += 1;
@@ -172,7 +172,7 @@ impl<'p> World<'p> {
     }
 
     fn miss(&mut self, index: usize) -> i64 {
-        let jitter = self.dice.roll();
+        let jitter = self.random.next();
         let worker = &mut self.workers[index];
         worker.misses += 1;
         pause_us(worker.class, worker.misses, jitter)
@@ -199,9 +199,9 @@ impl<'p> World<'p> {
     }
 }
 
-fn chance(dice: &mut Dice, most_us: i64) -> i64 {
+fn chance(random: &mut SplitMix64, most_us: i64) -> i64 {
     let most = u64::try_from(most_us).unwrap_or(0);
-    i64::try_from(dice.below(most + 1)).unwrap_or(0)
+    i64::try_from(random.below(most + 1)).unwrap_or(0)
 }
 
 fn instant(us: i64) -> Timestamp {

@@ -15,7 +15,7 @@ use tests::Lab;
 
 use crate::contract::stack;
 
-/// Somebody who is told everything, now and a little later, and who then wants less.
+/// A user who is notified by every channel, now and a little later, and then opts out of some.
 pub(super) async fn notify(lab: &Lab) {
     let key = lab.user("shop", &["notifier"]).await;
     let send = |method: Method, path: &str, body: serde_json::Value| {
@@ -54,8 +54,8 @@ pub(super) async fn notify(lab: &Lab) {
     assert_eq!(saved.status, 200, "{}", saved.body);
 }
 
-/// Notifications of every channel and priority: some that come too early, some that nobody tells of, one
-/// whose sender is lost; a person who changes their mind, and messages that nobody can read.
+/// Notifications of every channel and priority: some before they are due, some whose message is lost, one
+/// whose attempt is abandoned; a user who changes their preferences, and messages that can't be read.
 pub(super) async fn deliver(lab: &Lab) {
     let store = Notifications::new(lab.aws().dynamodb(), lab.table("NotificationsTable"));
     let user = UserId::outside("ada");

@@ -45,8 +45,8 @@ fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
     for (method, path, wrong) in calls() {
         let body = (!wrong.is_null()).then_some(&wrong);
         let own = path.replace("JOB", &id);
-        let nameless = target.send(method, &own, "", &[], body);
-        assert_eq!(nameless.status, 401, "{method} {path}: {}", nameless.body);
+        let anonymous = target.send(method, &own, "", &[], body);
+        assert_eq!(anonymous.status, 401, "{method} {path}: {}", anonymous.body);
         let other = target.send(method, &own, &stranger, &[], body);
         assert_eq!(other.status, 403, "{method} {path}: {}", other.body);
         if body.is_some() || path.contains('?') {

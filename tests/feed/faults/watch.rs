@@ -15,7 +15,6 @@ use tests::{Lab, Response};
 
 use super::PEOPLE;
 use super::possible::Span;
-use crate::counted::queue;
 
 /// Time passes so often at most before everything has to be done.
 const ROUNDS: usize = 24;
@@ -60,7 +59,8 @@ impl Watch {
             keys.push(lab.user(name, &["member"]).await);
         }
         let client = Connector::client(lab.cloud.services.clone(), Faults::none(), None);
-        let aws = Aws::through(client, &local::cloud::base_vars().into_iter().collect()).unwrap();
+        let aws = Aws::through(client, &local::cloud::lambda_environment().into_iter().collect())
+            .unwrap();
         let store = Feed::new(aws.dynamodb(), lab.table("FeedTable"));
         Self { lab, store, keys, ticks: Cell::new(0) }
     }
@@ -134,13 +134,13 @@ impl Watch {
 
     /// Messages arrive while others are at work, who may send more.
     pub(super) async fn deliver(&self) {
-        let name = queue(&self.lab, "FanOutQueue");
+        let name = self.lab.queue("FanOutQueue");
         let mappings = self.lab.cloud.pump.mappings().iter();
         let ours: Vec<_> = mappings.filter(|mapping| mapping.queue == name).collect();
         let mut idle = 0;
         while idle < PATIENCE {
             for mapping in &ours {
-                let received = self.lab.cloud.pump.turn(mapping).await.received;
+                let received = self.lab.cloud.pump.poll(mapping).await.received;
                 idle = if received == 0 { idle + 1 } else { 0 };
             }
             tokio::task::yield_now().await;
@@ -157,13 +157,13 @@ impl Watch {
 
     /// Every message that is on its way is lost.
     pub(in crate::feed) fn lose_messages(&self) {
-        let name = queue(&self.lab, "FanOutQueue");
+        let name = self.lab.queue("FanOutQueue");
         self.lab.cloud.services.queues().purge(&name).unwrap();
     }
 
     /// Says something to the queue, as a function would.
     fn say(&self, message: &Message) {
-        let name = queue(&self.lab, "FanOutQueue");
+        let name = self.lab.queue("FanOutQueue");
         let body = serde_json::to_string(message).unwrap();
         let new =
             queues::NewMessage { group: Some(message.group()), ..queues::NewMessage::text(body) };
@@ -192,7 +192,7 @@ impl Watch {
 
     fn is_anything_on_its_way(&self) -> bool {
         let queues = self.lab.cloud.services.queues();
-        let depth = queues.depth(&queue(&self.lab, "FanOutQueue")).unwrap();
+        let depth = queues.depth(&self.lab.queue("FanOutQueue")).unwrap();
         depth.visible + depth.in_flight + depth.delayed > 0
     }
 

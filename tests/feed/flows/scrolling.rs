@@ -93,7 +93,7 @@ async fn the_reads_of_a_page_do_not_grow_with_the_follows() {
         people.settle().await;
         // What was shown before is not noted again.
         people.latest("bob").await;
-        people.lab.watch_calls();
+        people.lab.record_calls();
         let before = people.lab.cloud.faults.recorded_count();
         assert_eq!(people.get("bob", "/api/v1/feed").await.status, 200);
         let table = people.lab.table("FeedTable");

@@ -20,7 +20,7 @@ async fn two_followers_hear_of_a_new_post_within_a_second() {
     town.settle().await;
     let (mut bob, mut eve) = (town.connect("bob").await, town.connect("eve").await);
     let mut stranger = town.connect("ann").await;
-    let report: local::pump::Report = std::sync::Arc::new(|_, _, _| {});
+    let report: local::pump::BatchReporter = std::sync::Arc::new(|_, _, _| {});
     town.people.lab.cloud.pump.start(&report);
     let mut shortest = Duration::MAX;
     for n in 0..5 {

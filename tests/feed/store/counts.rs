@@ -144,7 +144,7 @@ async fn ten_thousand_likes_would_not_meet_in_one_row() {
     let store = feed(&lab);
     let mut post = write(&store, &post(1, "ada", Privacy::Public)).await;
     post.width = 64;
-    lab.watch_calls();
+    lab.record_calls();
     for n in 0..256 {
         let name = format!("p{n}");
         let ada = between(&store, &name, &post).await;

@@ -103,10 +103,10 @@ async fn who_meets_others_at_a_counter_spreads_the_post_and_counts() {
     assert_eq!(post.width, 1);
     let (bob, ada) = (user("bob"), between(&store, "bob", &post).await);
     // Two reads come first.
-    lab.cloud.faults.strike(1, Fault::TransactionConflict);
+    lab.cloud.faults.inject(1, Fault::TransactionConflict);
     let came = store.engage((&bob, Engage::Like), &post, &ada, Vec::new(), at(0), &token()).await;
     assert!(matches!(came.unwrap(), Engagement::Counted { .. }));
-    assert!(!lab.cloud.faults.is_waiting());
+    assert!(!lab.cloud.faults.is_pending());
     assert_eq!(entry(&store, id(1)).await.width, 64);
     // Who still knows the post as it was writes to a counter that is added up, too.
     let (eve, ada) = (user("eve"), between(&store, "eve", &post).await);
@@ -121,9 +121,9 @@ async fn an_act_whose_answer_was_lost_is_recognised() {
     let store = feed(&lab);
     let post = write(&store, &post(1, "ada", Privacy::Public)).await;
     let (bob, ada) = (user("bob"), between(&store, "bob", &post).await);
-    lab.cloud.faults.strike(1, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(1, Fault::CommitThenTimeout);
     let came = store.engage((&bob, Engage::Share), &post, &ada, Vec::new(), at(0), &token()).await;
     assert!(matches!(came.unwrap(), Engagement::Counted { .. }));
-    assert!(!lab.cloud.faults.is_waiting());
+    assert!(!lab.cloud.faults.is_pending());
     assert_eq!(store.fold(id(1), at(1)).await.unwrap().unwrap().counts.shares, 1);
 }

@@ -32,9 +32,9 @@ async fn a_report_whose_answer_was_lost_is_recognised() {
     let store = feed(&lab);
     public(&store, 1).await;
     let first = report(&store, 1, "bob", at(1)).await;
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     assert_eq!(store.report(&first).await.unwrap(), Reported::Reported);
-    assert!(!lab.cloud.faults.is_waiting());
+    assert!(!lab.cloud.faults.is_pending());
 }
 
 #[tokio::test(start_paused = true)]

@@ -61,7 +61,7 @@ async fn what_is_taken_away_twice_is_gone_and_the_rest_stays() {
 async fn more_references_than_fit_into_a_batch_are_all_written_and_taken_away() {
     let lab = Lab::new();
     let store = feed(&lab);
-    lab.watch_calls();
+    lab.record_calls();
     store.refer(to("bob", 0..130), at(0)).await.unwrap();
     let calls = lab.cloud.faults.recorded();
     assert_eq!(calls.iter().filter(|call| call.operation == "BatchWriteItem").count(), 6);

@@ -27,7 +27,7 @@ fn no_call_of_the_sweep_can_fail_in_a_way_that_lasts() {
 async fn turn(harness: &Harness, function: &str) -> usize {
     let mut mappings = harness.lab.cloud.pump.mappings().iter();
     let mapping = mappings.find(|mapping| mapping.function == function).unwrap();
-    harness.lab.cloud.pump.turn(mapping).await.received
+    harness.lab.cloud.pump.poll(mapping).await.received
 }
 
 /// A job that goes to the worker queue, struck on its way there or there.
@@ -37,7 +37,7 @@ async fn strike_queue(function: &str, nth: u64, fault: Fault) -> bool {
     if function == "Work" {
         assert_ne!(turn(&harness, "Dispatch").await, 0);
     }
-    harness.lab.cloud.faults.strike(nth, fault);
+    harness.lab.cloud.faults.inject(nth, fault);
     assert_ne!(turn(&harness, function).await, 0);
     let struck = stop_faults(&harness);
     let context = format!("{function}, call {nth}, {fault:?}");
@@ -67,7 +67,7 @@ async fn strike_end(nth: u64, fault: Fault) -> bool {
     harness.lab.post(&format!("/api/v1/jobs/{id}/start"), &body).await;
     body["retryable"] = json!(false);
     harness.lab.post(&format!("/api/v1/jobs/{id}/fail"), &body).await;
-    harness.lab.cloud.faults.strike(nth, fault);
+    harness.lab.cloud.faults.inject(nth, fault);
     assert_eq!(turn(&harness, "Dispatch").await, 1);
     let struck = stop_faults(&harness);
     let context = format!("announce an end, call {nth}, {fault:?}");
@@ -94,7 +94,7 @@ async fn strike_worker_check(nth: u64, fault: Fault) -> bool {
     harness.lab.cloud.settle().await;
     harness.lab.advance_seconds(61);
     harness.sweep().await;
-    harness.lab.cloud.faults.strike(nth, fault);
+    harness.lab.cloud.faults.inject(nth, fault);
     assert_ne!(turn(&harness, "Dispatch").await, 0);
     let struck = stop_faults(&harness);
     let context = format!("silence, call {nth}, {fault:?}");
@@ -118,7 +118,7 @@ async fn strike_sweep(nth: u64, fault: Fault) -> bool {
     let queued = submit(&harness.lab, &json!({ "jobType": "echo" })).await;
     purge_queue(&harness.lab, "DispatchQueue").await;
     harness.lab.advance_seconds(61);
-    harness.lab.cloud.faults.strike(nth, fault);
+    harness.lab.cloud.faults.inject(nth, fault);
     harness.sweep().await;
     let struck = stop_faults(&harness);
     let context = format!("sweep, call {nth}, {fault:?}");

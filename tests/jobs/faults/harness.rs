@@ -7,14 +7,14 @@ use boundary::Aws;
 use domain::jobs::{Job, JobId, JobStatus, replay};
 use http::Method;
 use local::connector::Connector;
-use local::faults::{Faults, Recorded};
+use local::faults::{Faults, RecordedCall};
 use serde_json::{Value, json};
 use store::Table;
 use tests::{Lab, Response, root_key};
 
 use super::ClaimedJob;
 use super::write_history::{State, WriteHistory};
-use crate::counted::{self, Item, number, text};
+use crate::items::{Item, number, text};
 
 /// A polled type.
 pub(in crate::jobs) const POLLED: &str = "polled";
@@ -33,7 +33,8 @@ impl Harness {
             .faults
             .record(|call| matches!(call.operation.as_str(), "Publish" | "TransactWriteItems"));
         let client = Connector::client(lab.cloud.services.clone(), Faults::none(), None);
-        let aws = Aws::through(client, &local::cloud::base_vars().into_iter().collect()).unwrap();
+        let aws = Aws::through(client, &local::cloud::lambda_environment().into_iter().collect())
+            .unwrap();
         Self { lab, aws }
     }
 
@@ -168,10 +169,10 @@ impl Harness {
         if let Some(edge) = rows.iter().find(|row| text(row, "sk").starts_with("child#")) {
             return Err(format!("an edge is left: {edge:?}"));
         }
-        let queue = counted::queue(&self.lab, "WorkDeadLetters");
+        let queue = self.lab.queue("WorkDeadLetters");
         let dead_letters = self.lab.cloud.services.queues().receive(&queue, 10_000, None).unwrap();
         let published = self.lab.cloud.faults.recorded();
-        let published: Vec<&Recorded> =
+        let published: Vec<&RecordedCall> =
             published.iter().filter(|call| call.operation == "Publish").collect();
         for job in jobs {
             let id = job.id.as_str();

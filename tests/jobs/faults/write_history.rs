@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use local::faults::Recorded;
+use local::faults::RecordedCall;
 use serde_json::Value;
 
 /// The limit of a built-in type that no admin has changed.
@@ -31,7 +31,7 @@ pub(super) struct WriteHistory {
 }
 
 impl WriteHistory {
-    pub(super) fn replay(recorded: &[Recorded]) -> Self {
+    pub(super) fn replay(recorded: &[RecordedCall]) -> Self {
         let mut history = Self::default();
         for (write, call) in recorded.iter().enumerate().filter(|(_, call)| is_transaction(call)) {
             let request: Value = serde_json::from_slice(&call.body).unwrap_or_default();
@@ -91,7 +91,7 @@ impl WriteHistory {
     }
 }
 
-fn is_transaction(call: &Recorded) -> bool {
+fn is_transaction(call: &RecordedCall) -> bool {
     call.done && call.operation == "TransactWriteItems"
 }
 

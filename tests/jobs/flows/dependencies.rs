@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tests::Lab;
 
 use crate::jobs::{
-    begin, cancel, claim, claimed, complete, event_names, job, polled_lab, queue, report, retry,
-    start, status, stored, submit_as, work,
+    begin, cancel, claim, claimed, complete, event_names, job, polled_lab, report, retry, start,
+    status, stored, submit_as, work,
 };
 
 async fn bulk(lab: &Lab, jobs: Value) -> Value {
@@ -107,7 +107,7 @@ async fn a_failed_parent_fails_its_children_and_theirs_unless_they_run_all_the_s
         assert!(stored(&lab, id).await.end_announced);
     }
     assert_eq!(status(&lab, &hardy).await, "QUEUED");
-    let queue = queue(&lab, "WorkDeadLetters");
+    let queue = lab.queue("WorkDeadLetters");
     let dead_letters = lab.cloud.services.queues().depth(&queue).unwrap().visible;
     assert_eq!(dead_letters, 1, "only a job that ran leaves a dead letter");
 }

@@ -4,8 +4,8 @@ use serde_json::json;
 use tests::Lab;
 
 use crate::jobs::{
-    begin, cancel, claim, event_names, in_use, job, pass_time, polled, purge_queue, queue, report,
-    start, status, submit_as,
+    begin, cancel, claim, event_names, in_use, job, pass_time, polled, purge_queue, report, start,
+    status, submit_as,
 };
 
 /// Seconds until the job is in that state, from now on.
@@ -56,7 +56,7 @@ async fn a_job_that_kills_its_workers_ends_after_its_last_attempt_with_a_dead_le
     }
     assert_eq!(status(&lab, &id).await, "FAILED");
     assert_eq!(in_use(&lab, "outside").await, 0);
-    let queue = queue(&lab, "WorkDeadLetters");
+    let queue = lab.queue("WorkDeadLetters");
     let dead_letters = lab.cloud.services.queues().receive(&queue, 10, None).unwrap();
     assert_eq!(dead_letters.len(), 1);
     assert!(dead_letters[0].body.contains(&id));
@@ -85,7 +85,7 @@ async fn an_assignment_that_was_lost_on_its_way_is_made_again() {
     let id = submit_as(&lab, "echo", json!({ "payload": 1 })).await;
     lab.cloud.functions.quiesce().await;
     let mapping = lab.cloud.pump.mappings().iter().find(|to| to.function == "Dispatch").unwrap();
-    lab.cloud.pump.turn(mapping).await;
+    lab.cloud.pump.poll(mapping).await;
     assert_eq!(status(&lab, &id).await, "ASSIGNED");
     purge_queue(&lab, "WorkQueue").await;
     let waited = until(&lab, &mut clock, &id, "COMPLETED").await;

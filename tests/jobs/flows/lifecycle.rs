@@ -9,7 +9,7 @@ use tests::{Lab, root_key};
 
 use crate::jobs::{
     JOBS, begin, cancel, claim, complete, event_names, in_use, job, jobs, polled_lab, purge_queue,
-    queue, report, retry, start, status, stored, submit_as,
+    report, retry, start, status, stored, submit_as,
 };
 
 /// A job without the fields that change without an audit record.
@@ -41,7 +41,7 @@ async fn settle_twice(lab: &Lab) {
                 }
             }
             loop {
-                let turn = lab.cloud.pump.turn(mapping).await;
+                let turn = lab.cloud.pump.poll(mapping).await;
                 assert_eq!((turn.failed, turn.error), (0, None));
                 received += turn.received;
                 if turn.received == 0 {
@@ -204,7 +204,7 @@ async fn each_end_is_published_once_with_attributes_to_filter_by() {
     assert_eq!(published, expected);
     purge_queue(&lab, "WorkQueue").await;
     let dead_letters = lab.cloud.services.queues();
-    assert_eq!(dead_letters.depth(&queue(&lab, "WorkDeadLetters")).unwrap().visible, 1);
+    assert_eq!(dead_letters.depth(&lab.queue("WorkDeadLetters")).unwrap().visible, 1);
     let nothing = lab.call(Method::GET, &format!("{JOBS}/x")).by(&root_key()).send().await;
     assert_eq!(nothing.status, 404);
     assert_eq!(status(&lab, &published[0][0]).await, published[0][2]);

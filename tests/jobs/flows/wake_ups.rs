@@ -47,7 +47,7 @@ async fn a_licence_that_became_free_unheard_goes_to_the_next_by_the_sweep() {
     let first = submit_as(&lab, "echo", json!({})).await;
     lab.cloud.functions.quiesce().await;
     for mapping in lab.cloud.pump.mappings().iter().filter(|to| to.function == "Dispatch") {
-        lab.cloud.pump.turn(mapping).await;
+        lab.cloud.pump.poll(mapping).await;
     }
     let second = submit_as(&lab, "echo", json!({})).await;
     cancel(&lab, &first).await;

@@ -9,7 +9,7 @@ use local::faults::Fault;
 use messaging::DueTopic;
 use notifications::store::Saved;
 use serde_json::json;
-use tests::post::{Act, Post};
+use tests::scripted_providers::{ScriptedOutcome, ScriptedProviders};
 
 use super::{Scene, is_death, sweep, words};
 
@@ -78,11 +78,11 @@ fn no_call_of_what_is_held_or_stopped_can_fail_in_a_way_that_lasts() {
 
 /// Sets the scene, strikes the turn that sends it, and looks how it ends.
 async fn strike(channel: Channel, case: Case, nth: u64, fault: Fault) -> bool {
-    let post = Post::new();
+    let providers = ScriptedProviders::new();
     if case == Case::Slow {
-        post.rate("text", 20);
+        providers.rate("text", 20);
     }
-    let scene = Scene::with(post, &["ada"]).await;
+    let scene = Scene::with(providers, &["ada"]).await;
     prepare(&scene, channel, case).await;
     let mut body = words("ada");
     body["channels"] = json!([channel.name()]);
@@ -100,10 +100,12 @@ async fn strike(channel: Channel, case: Case, nth: u64, fault: Fault) -> bool {
     assert!(ends(channel, case, is_death(fault)).contains(&delivery.status), "{context}");
     match case {
         Case::Quiet => {
-            let at = scene.post.handed()[0].at.as_second();
+            let at = scene.providers.sends()[0].at.as_second();
             assert!(at >= start().as_second() + 240, "{context}");
         }
-        Case::Suppressed | Case::OptedOut => assert!(scene.post.handed().is_empty(), "{context}"),
+        Case::Suppressed | Case::OptedOut => {
+            assert!(scene.providers.sends().is_empty(), "{context}")
+        }
         Case::Unheard => assert_ne!(delivery.uncertain, 0, "{context}"),
         Case::Taken | Case::Slow | Case::Trial => check_once(&scene, delivery, fault, &context),
         Case::Refused | Case::GivenUp | Case::NobodyThere => {}
@@ -114,7 +116,7 @@ async fn strike(channel: Channel, case: Case, nth: u64, fault: Fault) -> bool {
 /// Only a sender who died is a reason to speak to anybody twice.
 fn check_once(scene: &Scene, delivery: &Delivery, fault: Fault, context: &str) {
     if !is_death(fault) {
-        let handed = scene.post.handed().len();
+        let handed = scene.providers.sends().len();
         assert_eq!((handed, delivery.tries, delivery.uncertain), (1, 1, 0), "{context}");
     }
 }
@@ -143,10 +145,18 @@ async fn prepare(scene: &Scene, channel: Channel, case: Case) {
     let ada = UserId::outside("ada");
     match case {
         Case::Taken | Case::Slow | Case::OptedOut => {}
-        Case::Refused => scene.post.next(provider, [Act::refuse(Class::Outage)]),
-        Case::GivenUp => scene.post.always(provider, Act::refuse(Class::Content)),
-        Case::NobodyThere => scene.post.always(provider, Act::refuse(Class::InvalidRecipient)),
-        Case::Unheard => scene.post.next(provider, [Act::AcceptUnheard]),
+        Case::Refused => {
+            scene.providers.script_next(provider, [ScriptedOutcome::refuse(Class::Outage)])
+        }
+        Case::GivenUp => {
+            scene.providers.script_always(provider, ScriptedOutcome::refuse(Class::Content))
+        }
+        Case::NobodyThere => scene
+            .providers
+            .script_always(provider, ScriptedOutcome::refuse(Class::InvalidRecipient)),
+        Case::Unheard => {
+            scene.providers.script_next(provider, [ScriptedOutcome::AcceptThenDisconnect])
+        }
         Case::Trial => {
             let name = ProviderName::parse(provider).unwrap();
             let seen = Seen { fine: 0, failed: 10 };

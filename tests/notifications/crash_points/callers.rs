@@ -5,7 +5,7 @@ use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
 use tests::callbacks::{SECRET, signed};
-use tests::post::Act;
+use tests::scripted_providers::ScriptedOutcome;
 
 use super::{ALL, Scene, sweep, words};
 
@@ -54,7 +54,7 @@ async fn strike_acceptance(people: &[&str], nth: u64, fault: Fault) -> bool {
     let deliveries = scene.check(&context).await;
     assert_eq!(deliveries.len(), 3 * people.len(), "{context}");
     assert!(deliveries.iter().all(|it| it.status == Status::Delivered), "{context}");
-    assert_eq!(scene.post.handed().len(), deliveries.len(), "{context}");
+    assert_eq!(scene.providers.sends().len(), deliveries.len(), "{context}");
     for told in answer.body["notifications"].as_array().unwrap() {
         let id = told["notificationId"].as_str().unwrap();
         let known = |it: &&domain::notifications::Delivery| it.id.notification_id.as_str() == id;
@@ -73,19 +73,19 @@ async fn strike_cancel(nth: u64, fault: Fault) -> bool {
     assert_eq!(answer.text("status"), "cancelled", "{context}");
     let deliveries = scene.check(&context).await;
     assert!(deliveries.iter().all(|it| it.status == Status::Cancelled), "{context}");
-    assert!(scene.post.handed().is_empty(), "{context}");
+    assert!(scene.providers.sends().is_empty(), "{context}");
     struck
 }
 
 async fn strike_replay(nth: u64, fault: Fault) -> bool {
     let scene = Scene::of(&["ada"]).await;
-    scene.post.always("text", Act::refuse(Class::Content));
+    scene.providers.script_always("text", ScriptedOutcome::refuse(Class::Content));
     let mut body = words("ada");
     body["channels"] = json!(["sms"]);
     scene.accept(&body).await;
     scene.settle().await;
     assert_eq!(scene.delivery(Channel::Sms).await.status, Status::Failed);
-    scene.post.behave();
+    scene.providers.accept_all();
     scene.strike(nth, fault);
     let replay = json!({ "name": "r", "channel": "sms" });
     let answer = scene.persist(Method::POST, "/api/v1/dead-letters/replay", &replay).await;
@@ -113,7 +113,7 @@ async fn strike_callback(kind: &str, nth: u64, fault: Fault) -> bool {
     later["channels"] = json!(["email"]);
     later["sendAt"] = json!("2026-03-01T12:10:00Z");
     scene.accept(&later).await;
-    let key = scene.post.handed()[0].parcel.key.clone();
+    let key = scene.providers.sends()[0].message.key.clone();
     let mut said = json!({ "reference": format!("mail:{key}"), "kind": kind });
     said["at"] = json!("2026-03-01T12:00:00Z");
     if kind == "bounced" {

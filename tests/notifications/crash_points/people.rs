@@ -75,7 +75,7 @@ async fn strike_opt_out(by_link: bool, nth: u64, fault: Fault) -> bool {
     for delivery in deliveries.iter().filter(|it| it.channel() != Channel::Email) {
         assert_eq!(delivery.status, Status::Delivered, "{context}");
     }
-    assert!(scene.post.handed().iter().all(|it| it.provider != "mail"), "{context}");
+    assert!(scene.providers.sends().iter().all(|it| it.provider != "mail"), "{context}");
     struck
 }
 
@@ -92,7 +92,7 @@ async fn strike_contacts(nth: u64, fault: Fault) -> bool {
         assert_eq!(delivery.status == Status::Delivered, stays, "{context}: {delivery:?}");
         assert_eq!(delivery.why == Some(Why::AddressGone), !stays, "{context}: {delivery:?}");
     }
-    assert_eq!(scene.post.handed().len(), 1, "{context}");
+    assert_eq!(scene.providers.sends().len(), 1, "{context}");
     struck
 }
 

@@ -7,7 +7,6 @@ use notifications::store::{Claim, Claimed};
 use serde_json::json;
 
 use super::{Scene, sweep, words};
-use crate::counted::queue;
 
 #[test]
 fn no_call_of_the_sweep_can_fail_in_a_way_that_lasts() {
@@ -23,7 +22,7 @@ async fn strike_sweep(nth: u64, fault: Fault) -> bool {
     body["channels"] = json!(["push"]);
     scene.accept(&body).await;
     for name in ["EmailNormalQueue", "SmsNormalQueue", "PushNormalQueue"] {
-        scene.lab.cloud.services.queues().purge(&queue(&scene.lab, name)).unwrap();
+        scene.lab.cloud.services.queues().purge(&scene.lab.queue(name)).unwrap();
     }
     lose_senders(&scene, &claimed).await;
     body["channels"] = json!(["email"]);
@@ -48,9 +47,9 @@ async fn strike_sweep(nth: u64, fault: Fault) -> bool {
         };
         assert_eq!(delivery.status, end, "{context}");
     }
-    let handed = scene.post.handed();
+    let handed = scene.providers.sends();
     assert_eq!(handed.len(), 3, "{context}");
-    let late = handed.iter().find(|it| it.parcel.key.starts_with(&later)).unwrap();
+    let late = handed.iter().find(|it| it.message.key.starts_with(&later)).unwrap();
     assert!(late.at.as_second() >= 1_772_366_400 + 910, "{context}: {late:?}");
     struck
 }

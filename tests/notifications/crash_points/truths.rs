@@ -5,14 +5,13 @@ use std::collections::BTreeSet;
 use domain::notifications::{Channel, DeadLetter, Delivery, LetterFilter, Outcome, Status};
 
 use super::Scene;
-use crate::counted::queue;
 
 impl Scene {
     /// Lets everything end, and compares how with what has to be true of it.
     pub(super) async fn check(&self, context: &str) -> Vec<Delivery> {
         self.rest().await;
         let deliveries = self.deliveries().await;
-        let arrivals = self.post.arrivals();
+        let arrivals = self.providers.deliveries();
         for delivery in &deliveries {
             let arrived = arrivals.get(&delivery.id.key()).copied().unwrap_or(0);
             hold(delivery, arrived, &format!("{context}: {delivery:?}, {arrived} arrived"));
@@ -45,7 +44,7 @@ impl Scene {
                 Channel::Push => "PushNormalDeadLetters",
             };
             let queues = self.lab.cloud.services.queues();
-            let letters = queues.receive(&queue(&self.lab, name), 100, Some(0)).unwrap();
+            let letters = queues.receive(&self.lab.queue(name), 100, Some(0)).unwrap();
             let letter = |body: &str| serde_json::from_str::<DeadLetter>(body).unwrap().id;
             assert!(letters.iter().any(|it| letter(&it.body) == delivery.id), "{context}: {name}");
         }

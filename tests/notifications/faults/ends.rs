@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::notifications::{Channel, Delivery, Outcome, Status, Why};
-use tests::post::{Act, HandedOver};
+use tests::scripted_providers::{RecordedSend, ScriptedOutcome};
 
 use super::handed::Spoken;
 use super::history::{History, Write};
@@ -35,7 +35,7 @@ fn hold_delivery(
         if entry.outcome == Outcome::Open && last.status == Status::Delivered {
             continue;
         }
-        let act = spoken.get(&entry.number).copied().flatten().map(|handed| &handed.act);
+        let act = spoken.get(&entry.number).copied().flatten().map(|handed| &handed.outcome);
         let told = tells(entry.outcome, act) || called_back;
         ensure(told, "what is written of an attempt is not what happened")?;
     }
@@ -67,15 +67,19 @@ fn ever_in_doubt(writes: &[Write<Delivery>]) -> BTreeSet<u32> {
 }
 
 /// Whether an outcome is the one of such an act.
-fn tells(outcome: Outcome, act: Option<&Act>) -> bool {
+fn tells(outcome: Outcome, act: Option<&ScriptedOutcome>) -> bool {
     match (outcome, act) {
         (Outcome::Open, _) => false,
         // Whoever knew was not heard of again.
         (Outcome::Lost, _) => true,
         (Outcome::Released, act) => act.is_none(),
-        (Outcome::Accepted, act) => matches!(act, Some(Act::Accept | Act::Slow)),
-        (Outcome::Refused, act) => matches!(act, Some(Act::Refuse { .. })),
-        (Outcome::Unknown, act) => matches!(act, Some(Act::Hang | Act::AcceptUnheard)),
+        (Outcome::Accepted, act) => {
+            matches!(act, Some(ScriptedOutcome::Accept | ScriptedOutcome::Slow))
+        }
+        (Outcome::Refused, act) => matches!(act, Some(ScriptedOutcome::Refuse { .. })),
+        (Outcome::Unknown, act) => {
+            matches!(act, Some(ScriptedOutcome::Hang | ScriptedOutcome::AcceptThenDisconnect))
+        }
     }
 }
 
@@ -87,13 +91,13 @@ fn hold_arrivals(
     doubts: &BTreeSet<u32>,
 ) -> Result<(), String> {
     let replays: Vec<usize> = replays(writes).collect();
-    let came: Vec<&HandedOver> =
-        spoken.values().flatten().copied().filter(|handed| handed.arrived()).collect();
+    let came: Vec<&RecordedSend> =
+        spoken.values().flatten().copied().filter(|handed| handed.delivered()).collect();
     ensure(came.len() <= 1 + doubts.len() + replays.len(), "it arrived too often")?;
     let repeats = last.channel() != Channel::Sms;
     ensure(repeats || came.len() <= 1 + replays.len(), "a text message arrived twice")?;
     let began = replays.last().copied().unwrap_or(0);
-    let arrived = came.iter().any(|handed| handed.after > began);
+    let arrived = came.iter().any(|handed| handed.calls_before > began);
     match last.status {
         Status::Delivered => ensure(!came.is_empty(), "it is delivered and never arrived"),
         Status::Failed | Status::Suppressed | Status::Cancelled => {

@@ -4,27 +4,27 @@
 use std::collections::BTreeMap;
 
 use domain::notifications::{Breaker, Delivery, Outcome, Status};
-use tests::post::{Act, HandedOver};
+use tests::scripted_providers::{RecordedSend, ScriptedOutcome};
 
 use super::history::{History, Write, before};
 use super::rules::ensure;
 
 /// Attempts of one delivery, by number, with what the provider did if it was spoken to.
-pub(super) type Spoken<'a> = BTreeMap<u32, Option<&'a HandedOver>>;
+pub(super) type Spoken<'a> = BTreeMap<u32, Option<&'a RecordedSend>>;
 
 /// What each delivery's attempts came to, by its key; every parcel belongs to one of them.
 pub(super) fn attempts<'a>(
     history: &History,
-    handed: &'a [HandedOver],
+    handed: &'a [RecordedSend],
 ) -> Result<BTreeMap<String, Spoken<'a>>, String> {
     let mut all: BTreeMap<String, Spoken<'a>> = BTreeMap::new();
     for one in handed {
-        let key = &one.parcel.key;
+        let key = &one.message.key;
         let writes = history.deliveries.get(key).map(Vec::as_slice).unwrap_or_default();
         let spoken = all.entry(key.clone()).or_default();
         let claim = claims(writes)
             .rev()
-            .filter(|(write, _)| *write < one.after)
+            .filter(|(write, _)| *write < one.calls_before)
             .find(|(_, claimed)| is_of(claimed, one) && !spoken.contains_key(&claimed.attempt));
         let Some((write, claimed)) = claim else {
             return Err(format!("{key} was handed over without a claim: {one:?} of {writes:?}"));
@@ -54,7 +54,7 @@ fn claims(
     all.filter(claimed).map(|(_, (write, delivery))| (*write, delivery))
 }
 
-fn is_of(claimed: &Delivery, handed: &HandedOver) -> bool {
+fn is_of(claimed: &Delivery, handed: &RecordedSend) -> bool {
     claimed.trail.last().is_some_and(|entry| entry.provider.as_str() == handed.provider)
 }
 
@@ -63,9 +63,9 @@ fn hold_parcel(
     history: &History,
     write: usize,
     claimed: &Delivery,
-    handed: &HandedOver,
+    handed: &RecordedSend,
 ) -> Result<(), String> {
-    let parcel = &handed.parcel;
+    let parcel = &handed.message;
     let contacts = before(history.contacts.get(claimed.user.as_str()), write);
     let address = contacts.and_then(|contacts| contacts.address(&claimed.id.way));
     ensure(address.as_ref() == Some(&parcel.to), "a parcel went to another address")?;
@@ -82,8 +82,9 @@ pub(super) fn hold_pauses(
         let writes = history.deliveries.get(key).map(Vec::as_slice).unwrap_or_default();
         for (_, delivery) in writes.iter().filter(|(_, it)| it.status == Status::Pending) {
             let Some(last) = delivery.trail.last() else { continue };
-            let act = spoken.get(&last.number).copied().flatten().map(|handed| &handed.act);
-            let Some(Act::Refuse { retry_after_seconds: Some(seconds), .. }) = act else {
+            let act = spoken.get(&last.number).copied().flatten().map(|handed| &handed.outcome);
+            let Some(ScriptedOutcome::Refuse { retry_after_seconds: Some(seconds), .. }) = act
+            else {
                 continue;
             };
             let Some(ended_at) = last.ended_at.filter(|_| last.outcome == Outcome::Refused) else {
@@ -112,7 +113,7 @@ pub(super) struct Mark {
 /// moments at which nobody was at work: what was known then is all that anybody can have known since.
 pub(super) fn hold_breakers(
     history: &History,
-    handed: &[HandedOver],
+    handed: &[RecordedSend],
     marks: &[Mark],
 ) -> Result<(), String> {
     for (provider, writes) in &history.breakers {
@@ -126,7 +127,8 @@ pub(super) fn hold_breakers(
             let Some(known) = known.filter(|it| it.open_until.is_some()) else { continue };
             let (trials, closed_at) = trials(known, writes, start.writes, end.writes);
             let spoken = handed[start.parcels..end.parcels].iter();
-            let spoken = spoken.filter(|one| one.provider == *provider && one.after <= closed_at);
+            let spoken =
+                spoken.filter(|one| one.provider == *provider && one.calls_before <= closed_at);
             let spoken = spoken.count();
             if spoken > trials {
                 return Err(format!(

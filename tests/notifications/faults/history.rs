@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::notifications::{Breaker, Contacts, Delivery, Notification, Preferences};
-use local::faults::Recorded;
+use local::faults::RecordedCall;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -26,7 +26,7 @@ pub(super) struct History {
 
 impl History {
     /// Goes through all of it. A transaction that was asked for twice under one name was done once.
-    pub(super) fn of(recorded: &[Recorded]) -> Result<Self, String> {
+    pub(super) fn of(recorded: &[RecordedCall]) -> Result<Self, String> {
         let mut history = Self::default();
         let mut names = BTreeSet::new();
         for (write, call) in recorded.iter().enumerate().filter(|(_, call)| call.done) {

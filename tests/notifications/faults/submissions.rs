@@ -3,7 +3,7 @@
 use domain::Timestamp;
 use domain::notifications::Class;
 use serde_json::{Value, json};
-use tests::post::Act;
+use tests::scripted_providers::ScriptedOutcome;
 
 use super::{PEOPLE, PROVIDERS, Wish, World};
 
@@ -167,12 +167,12 @@ impl World {
 
     /// Somebody wants less: by the link in a mail if there is one, or by their preferences.
     pub(super) fn opt_out(&mut self) -> Wish {
-        let handed = self.watch.post.handed();
-        let mails: Vec<_> = handed.iter().filter(|one| one.parcel.unsubscribe.is_some()).collect();
+        let handed = self.watch.providers.sends();
+        let mails: Vec<_> = handed.iter().filter(|one| one.message.unsubscribe.is_some()).collect();
         let index = self.below(mails.len());
         if let Some(mail) = mails.get(index).filter(|_| self.dice.below(3) > 0) {
-            let link = mail.parcel.unsubscribe.clone().unwrap_or_default();
-            return Wish::Unsubscribe { link, delivery: mail.parcel.key.clone() };
+            let link = mail.message.unsubscribe.clone().unwrap_or_default();
+            return Wish::Unsubscribe { link, delivery: mail.message.key.clone() };
         }
         let (user, channel) = (self.person(), CHANNELS[self.below(3)]);
         Wish::Prefer { user, body: json!({ "channels": { channel: false } }) }
@@ -185,11 +185,11 @@ impl World {
 
     /// A provider says what became of a parcel that it took.
     pub(super) fn call_back(&mut self) -> Wish {
-        let handed = self.watch.post.handed();
-        let came: Vec<_> = handed.iter().filter(|one| one.arrived()).collect();
+        let handed = self.watch.providers.sends();
+        let came: Vec<_> = handed.iter().filter(|one| one.delivered()).collect();
         let index = self.below(came.len());
         let Some(one) = came.get(index) else { return Wish::Deliver };
-        let key = &one.parcel.key;
+        let key = &one.message.key;
         let reference =
             if self.dice.below(2) == 0 { key.clone() } else { format!("{}:{key}", one.provider) };
         let mut event = json!({ "reference": reference, "at": self.in_seconds(0) });
@@ -218,13 +218,15 @@ impl World {
     pub(super) fn trouble(&mut self) {
         let provider = PROVIDERS[self.below(4)];
         let act = match self.dice.below(6) {
-            0 => Act::Refuse { class: Class::RateLimited, retry_after_seconds: Some(90) },
-            1 => Act::refuse(Class::InvalidRecipient),
-            2 => Act::refuse(Class::OptedOut),
-            3 => Act::AcceptUnheard,
-            _ => Act::refuse(Class::Outage),
+            0 => {
+                ScriptedOutcome::Refuse { class: Class::RateLimited, retry_after_seconds: Some(90) }
+            }
+            1 => ScriptedOutcome::refuse(Class::InvalidRecipient),
+            2 => ScriptedOutcome::refuse(Class::OptedOut),
+            3 => ScriptedOutcome::AcceptThenDisconnect,
+            _ => ScriptedOutcome::refuse(Class::Outage),
         };
         let times = [1, 14, 14][self.below(3)];
-        self.watch.post.next(provider, vec![act; times]);
+        self.watch.providers.script_next(provider, vec![act; times]);
     }
 }

@@ -10,16 +10,16 @@ use local::connector::Connector;
 use local::faults::Faults;
 use notifications::store::Notifications;
 use serde_json::{Value, json};
-use tests::post::Post;
-use tests::{Call, Lab, Response, root_key};
+use tests::scripted_providers::ScriptedProviders;
+use tests::{Lab, RequestBuilder, Response, root_key};
 
 use super::handed::Mark;
-use crate::counted::{Item, text};
+use crate::items::{Item, text};
 
 /// Looks at a lab without disturbing it.
 pub(super) struct Watch {
     pub(super) lab: Lab,
-    pub(super) post: Post,
+    pub(super) providers: ScriptedProviders,
     /// Meets no faults, so that looking changes nothing.
     aws: Aws,
     marks: Mutex<Vec<Mark>>,
@@ -27,15 +27,16 @@ pub(super) struct Watch {
 
 impl Watch {
     /// From now on, every write of a row and every parcel is kept, in one order.
-    pub(super) fn over(lab: Lab, post: Post) -> Self {
+    pub(super) fn over(lab: Lab, providers: ScriptedProviders) -> Self {
         lab.cloud.faults.record(|call| {
             let writes = ["PutItem", "TransactWriteItems"].contains(&call.operation.as_str());
             writes && contains(&call.body, b"otifications")
         });
-        post.order_by(lab.cloud.faults.clone());
+        providers.count_calls(lab.cloud.faults.clone());
         let client = Connector::client(lab.cloud.services.clone(), Faults::none(), None);
-        let aws = Aws::through(client, &local::cloud::base_vars().into_iter().collect()).unwrap();
-        Self { lab, post, aws, marks: Mutex::default() }
+        let aws = Aws::through(client, &local::cloud::lambda_environment().into_iter().collect())
+            .unwrap();
+        Self { lab, providers, aws, marks: Mutex::default() }
     }
 
     /// The sweep has just been here: its first visit ever looks at the last hour, which is empty.
@@ -52,7 +53,7 @@ impl Watch {
 
     /// Nobody is at work at this moment.
     pub(super) fn mark(&self) {
-        let mark = Mark { writes: self.writes(), parcels: self.post.count() };
+        let mark = Mark { writes: self.writes(), parcels: self.providers.send_count() };
         self.marks.lock().unwrap().push(mark);
     }
 
@@ -74,7 +75,7 @@ impl Watch {
             let mut received = 0;
             for mapping in cloud.pump.mappings() {
                 self.mark();
-                received += cloud.pump.turn(mapping).await.received;
+                received += cloud.pump.poll(mapping).await.received;
             }
             if received == 0 {
                 return;
@@ -86,7 +87,7 @@ impl Watch {
     /// copy is of none: both are worked on at the same time.
     pub(super) fn double(&self) {
         let queues = self.lab.cloud.services.queues();
-        let ours = |mapping: &&local::pump::Mapping| mapping.function == "Deliver";
+        let ours = |mapping: &&local::pump::EventSourceMapping| mapping.function == "Deliver";
         for mapping in self.lab.cloud.pump.mappings().iter().filter(ours) {
             for message in queues.receive(&mapping.queue, 10, None).unwrap() {
                 let group = message.attributes.get("MessageGroupId").cloned();
@@ -103,7 +104,7 @@ impl Watch {
 
     pub(super) async fn sweep(&self) {
         let schedules = &self.lab.cloud.schedules;
-        let ours = |entry: &&local::schedule::Entry| entry.function == "SweepNotifications";
+        let ours = |entry: &&local::schedule::ScheduleEntry| entry.function == "SweepNotifications";
         for entry in schedules.entries().iter().filter(ours) {
             // A run that fails leaves its work to the next one.
             let _ = schedules.run(entry, self.lab.cloud.now_ms()).await;
@@ -117,14 +118,14 @@ impl Watch {
     }
 
     /// A call by the bootstrap admin.
-    pub(super) fn call(&self, method: Method, path: &str) -> Call<'_> {
+    pub(super) fn call(&self, method: Method, path: &str) -> RequestBuilder<'_> {
         self.lab.call(method, path).by(&root_key())
     }
 
     /// Repeats a call until it has a definite answer.
     pub(super) async fn persist<'a>(
         &'a self,
-        call: impl Fn() -> Call<'a>,
+        call: impl Fn() -> RequestBuilder<'a>,
     ) -> Result<Response, String> {
         for attempt in 0..40 {
             if attempt == 20 {

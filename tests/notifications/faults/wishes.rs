@@ -121,7 +121,7 @@ async fn tell_wrongly(watch: &Watch, key: Option<&str>, body: &Value) -> Result<
     Ok(Done::Nothing)
 }
 
-fn sent<'a>(watch: &'a Watch, key: Option<&str>, body: &Value) -> tests::Call<'a> {
+fn sent<'a>(watch: &'a Watch, key: Option<&str>, body: &Value) -> tests::RequestBuilder<'a> {
     let call = watch.call(Method::POST, ALL).json(body);
     match key {
         Some(key) => call.header("idempotency-key", key),

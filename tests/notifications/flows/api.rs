@@ -14,7 +14,7 @@ mod unsubscribe;
 use http::Method;
 use notifications::store::Notifications;
 use serde_json::{Value, json};
-use tests::post::Post;
+use tests::scripted_providers::ScriptedProviders;
 use tests::{Lab, Response, Setup, root_key};
 
 const ALL: &str = "/api/v1/notifications";
@@ -23,9 +23,9 @@ const ALL: &str = "/api/v1/notifications";
 const NOBODY: &str = "0000000000000000000000000000";
 
 /// A cloud, and those who carry its notifications.
-fn carried() -> (Lab, Post) {
-    let post = Post::new();
-    (Lab::with(Setup { post: Some(post.clone()), ..Setup::default() }), post)
+fn carried() -> (Lab, ScriptedProviders) {
+    let providers = ScriptedProviders::new();
+    (Lab::with(Setup { providers: Some(providers.clone()), ..Setup::default() }), providers)
 }
 
 /// A call with a JSON body, without a key if `key` is empty.

@@ -2,7 +2,7 @@
 
 use domain::notifications::{Outcome, Priority, Status};
 use tests::Lab;
-use tests::post::Post;
+use tests::scripted_providers::ScriptedProviders;
 
 use super::{World, device};
 
@@ -12,14 +12,14 @@ async fn each_way_is_taken_once_however_often_the_message_comes() {
     let ada = world.person("ada").await;
     let ids = world.tell(&world.draft(&ada), &["email", "sms", "push-phone"]).await;
     world.settle().await;
-    let handed = world.post.handed();
+    let handed = world.providers.sends();
     assert_eq!(handed.len(), 3, "{handed:?}");
     for (id, provider) in ids.iter().zip(["mail", "text", "push"]) {
         let delivery = world.delivery(id).await;
         assert_eq!(delivery.status, Status::Delivered);
         assert_eq!(delivery.trail[0].outcome, Outcome::Accepted);
         assert_eq!(delivery.reference.as_deref(), Some(&*format!("{provider}:{}", id.key())));
-        let parcel = &handed.iter().find(|it| it.provider == provider).unwrap().parcel;
+        let parcel = &handed.iter().find(|it| it.provider == provider).unwrap().message;
         assert_eq!(parcel.key, id.key());
         assert_eq!(
             Some(parcel.to.clone()),
@@ -28,7 +28,7 @@ async fn each_way_is_taken_once_however_often_the_message_comes() {
     }
     assert_eq!(ids[2].way.name(), format!("push-{}", device().as_str()));
     world.pass(400).await;
-    assert_eq!(world.post.handed().len(), 3);
+    assert_eq!(world.providers.sends().len(), 3);
 }
 
 #[tokio::test(start_paused = true)]
@@ -47,7 +47,7 @@ async fn many_at_once_are_each_sent_once_and_none_is_lost() {
     for id in &ids {
         assert_eq!(world.status(id).await, Status::Delivered);
     }
-    let arrivals = world.post.arrivals();
+    let arrivals = world.providers.deliveries();
     assert_eq!(arrivals.len(), ids.len());
     assert!(arrivals.values().all(|times| *times == 1));
 }
@@ -61,10 +61,10 @@ async fn a_message_before_its_time_waits_for_it() {
     let id = world.tell(&draft, &["email"]).await.remove(0);
     world.settle().await;
     world.pass(110).await;
-    assert!(world.post.handed().is_empty());
+    assert!(world.providers.sends().is_empty());
     world.pass(11).await;
     assert_eq!(world.status(&id).await, Status::Delivered);
-    assert_eq!(world.post.handed().len(), 1);
+    assert_eq!(world.providers.sends().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -76,9 +76,9 @@ async fn what_has_expired_or_has_nobody_to_carry_it_ends_with_the_reason() {
     let expired = world.tell(&draft, &["email"]).await.remove(0);
     world.pass(6).await;
     assert_eq!(world.status(&expired).await, Status::Suppressed);
-    assert!(world.post.handed().is_empty());
+    assert!(world.providers.sends().is_empty());
 
-    let lonely = World::of(Lab::new(), Post::new());
+    let lonely = World::of(Lab::new(), ScriptedProviders::new());
     let bob = lonely.person("bob").await;
     let id = lonely.tell_one(&bob, "sms").await;
     lonely.settle().await;

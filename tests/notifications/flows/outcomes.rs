@@ -1,7 +1,7 @@
 //! Each thing that a provider can say, and what becomes of the delivery.
 
 use domain::notifications::{Because, Class, DeadLetter, Remedy, Status, Why};
-use tests::post::Act;
+use tests::scripted_providers::ScriptedOutcome;
 
 use super::World;
 
@@ -24,11 +24,11 @@ async fn each_kind_of_no_has_its_number_of_attempts_and_leaves_a_letter() {
     ] {
         let world = World::new();
         let ada = world.person("ada").await;
-        world.post.always("text", Act::refuse(class));
+        world.providers.script_always("text", ScriptedOutcome::refuse(class));
         let id = world.tell_one(&ada, "sms").await;
         world.settle().await;
         end(&world).await;
-        assert_eq!(world.post.handed().len(), attempts, "{class:?}");
+        assert_eq!(world.providers.sends().len(), attempts, "{class:?}");
         let delivery = world.delivery(&id).await;
         assert_eq!((delivery.status, delivery.class), (Status::Failed, Some(class)));
         let letters = world.letters("SmsNormalDeadLetters");
@@ -42,17 +42,18 @@ async fn each_kind_of_no_has_its_number_of_attempts_and_leaves_a_letter() {
 async fn a_provider_that_asks_for_time_gets_it() {
     let world = World::new();
     let ada = world.person("ada").await;
-    let later = Act::Refuse { class: Class::RateLimited, retry_after_seconds: Some(120) };
-    world.post.next("text", [later]);
+    let later =
+        ScriptedOutcome::Refuse { class: Class::RateLimited, retry_after_seconds: Some(120) };
+    world.providers.script_next("text", [later]);
     let id = world.tell_one(&ada, "sms").await;
     world.settle().await;
     world.pass(119).await;
-    assert_eq!(world.post.handed().len(), 1);
+    assert_eq!(world.providers.sends().len(), 1);
     let delivery = world.delivery(&id).await;
     assert_eq!(delivery.why, Some(Why::Backoff { attempt: 1, class: Class::RateLimited }));
     world.pass(4).await;
     assert_eq!(world.status(&id).await, Status::Delivered);
-    let handed = world.post.handed();
+    let handed = world.providers.sends();
     assert!(handed[1].at.as_second() - handed[0].at.as_second() >= 120);
 }
 
@@ -60,14 +61,15 @@ async fn a_provider_that_asks_for_time_gets_it() {
 async fn a_provider_that_always_asks_for_time_is_asked_five_times_and_never_too_soon() {
     let world = World::new();
     let ada = world.person("ada").await;
-    let later = Act::Refuse { class: Class::RateLimited, retry_after_seconds: Some(45) };
-    world.post.always("text", later);
+    let later =
+        ScriptedOutcome::Refuse { class: Class::RateLimited, retry_after_seconds: Some(45) };
+    world.providers.script_always("text", later);
     let id = world.tell_one(&ada, "sms").await;
     world.settle().await;
     for _ in 0..60 {
         world.pass(10).await;
     }
-    let times: Vec<i64> = world.post.handed().iter().map(|it| it.at.as_millisecond()).collect();
+    let times: Vec<i64> = world.providers.sends().iter().map(|it| it.at.as_millisecond()).collect();
     assert_eq!(times.len(), 5, "{times:?}");
     assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= 45_000), "{times:?}");
     let delivery = world.delivery(&id).await;
@@ -80,8 +82,8 @@ async fn a_provider_that_always_asks_for_time_is_asked_five_times_and_never_too_
 async fn a_dead_device_is_dropped_and_a_dead_address_gets_nothing_more() {
     let world = World::new();
     let ada = world.person("ada").await;
-    world.post.always("push", Act::refuse(Class::InvalidRecipient));
-    world.post.next("mail", [Act::refuse(Class::InvalidRecipient)]);
+    world.providers.script_always("push", ScriptedOutcome::refuse(Class::InvalidRecipient));
+    world.providers.script_next("mail", [ScriptedOutcome::refuse(Class::InvalidRecipient)]);
     let ids = world.tell(&world.draft(&ada), &["push-phone", "email"]).await;
     world.settle().await;
     let person = world.store.person(&ada).await.unwrap();
@@ -95,7 +97,7 @@ async fn a_dead_device_is_dropped_and_a_dead_address_gets_nothing_more() {
 
     let again = world.tell(&world.draft(&ada), &["push-phone", "email"]).await;
     world.settle().await;
-    assert_eq!(world.post.handed().len(), 2);
+    assert_eq!(world.providers.sends().len(), 2);
     for (id, why) in
         again.iter().zip([Why::AddressGone, Why::AddressSuppressed { because: Because::Refused }])
     {
@@ -106,11 +108,11 @@ async fn a_dead_device_is_dropped_and_a_dead_address_gets_nothing_more() {
 
 #[tokio::test(start_paused = true)]
 async fn what_may_have_arrived_is_repeated_only_where_that_does_no_harm() {
-    for act in [Act::Hang, Act::AcceptUnheard] {
+    for act in [ScriptedOutcome::Hang, ScriptedOutcome::AcceptThenDisconnect] {
         let world = World::new();
         let ada = world.person("ada").await;
         for provider in ["mail", "text", "push"] {
-            world.post.next(provider, [act.clone()]);
+            world.providers.script_next(provider, [act.clone()]);
         }
         let ids = world.tell(&world.draft(&ada), &["email", "push-phone", "sms"]).await;
         world.settle().await;
@@ -121,6 +123,6 @@ async fn what_may_have_arrived_is_repeated_only_where_that_does_no_harm() {
         }
         let text = world.delivery(&ids[2]).await;
         assert_eq!((text.status, text.tries), (Status::Unknown, 1), "{act:?}");
-        assert_eq!(world.post.handed().len(), 5, "{act:?}");
+        assert_eq!(world.providers.sends().len(), 5, "{act:?}");
     }
 }

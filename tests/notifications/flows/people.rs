@@ -13,7 +13,7 @@ async fn nothing_follows_an_opt_out_however_urgent_it_is() {
     let id = world.tell(&draft, &["email"]).await.remove(0);
     world.prefer(&ada, |it| it.switch_off(&OptOut::Channel { channel: Channel::Email })).await;
     world.settle().await;
-    assert!(world.post.handed().is_empty());
+    assert!(world.providers.sends().is_empty());
     let delivery = world.delivery(&id).await;
     let switch = OptOut::Channel { channel: Channel::Email };
     assert_eq!(delivery.status, Status::Suppressed);
@@ -61,7 +61,7 @@ async fn the_quiet_are_left_alone_until_their_window_ends_but_for_what_is_critic
         world.settle().await;
     }
     assert_eq!(world.status(&id).await, Status::Delivered);
-    let at = world.post.handed()[1].at;
+    let at = world.providers.sends()[1].at;
     let late = at.as_second() - 1_772_366_400 - 3_600;
     assert!((0..=75).contains(&late), "{late} s after the window");
 }
@@ -78,7 +78,7 @@ async fn beyond_a_days_text_messages_the_next_waits_and_is_not_lost() {
     urgent.priority = Priority::Critical;
     ids.push(world.tell(&urgent, &["sms"]).await.remove(0));
     world.settle().await;
-    assert_eq!(world.post.handed().len(), 11, "ten, and the critical one");
+    assert_eq!(world.providers.sends().len(), 11, "ten, and the critical one");
     let mut waiting = 0;
     for id in &ids {
         let delivery = world.delivery(id).await;
@@ -95,7 +95,7 @@ async fn beyond_a_days_text_messages_the_next_waits_and_is_not_lost() {
         world.lab.sweep().await;
         world.settle().await;
     }
-    assert_eq!(world.post.handed().len(), 13);
+    assert_eq!(world.providers.sends().len(), 13);
 }
 
 #[tokio::test(start_paused = true)]
@@ -107,7 +107,7 @@ async fn fifty_an_hour_are_enough_for_anybody() {
         ids.push(world.tell_one(&ada, "push-phone").await);
     }
     world.settle().await;
-    assert_eq!(world.post.handed().len(), 50);
+    assert_eq!(world.providers.sends().len(), 50);
     for id in &ids {
         let delivery = world.delivery(id).await;
         if delivery.status == Status::Pending {

@@ -19,7 +19,7 @@ async fn a_delivery_that_nobody_told_of_is_found() {
         world.lab.advance_seconds(seconds);
         world.lab.sweep().await;
         world.settle().await;
-        assert_eq!(world.post.handed().len(), delivered, "{seconds}");
+        assert_eq!(world.providers.sends().len(), delivered, "{seconds}");
     }
 }
 
@@ -38,7 +38,7 @@ async fn what_is_due_in_hours_comes_out_of_its_bucket_in_time_and_not_before() {
         world.settle().await;
     }
     assert_eq!(world.status(&id).await, Status::Delivered);
-    let late = world.post.handed()[0].at.as_millisecond() - at.as_millisecond();
+    let late = world.providers.sends()[0].at.as_millisecond() - at.as_millisecond();
     assert!((0..=61_000).contains(&late), "{late} ms");
 }
 
@@ -63,7 +63,7 @@ async fn an_attempt_whose_sender_is_lost_is_repeated_or_not_known() {
     world.lab.advance_seconds(59);
     world.lab.sweep().await;
     world.settle().await;
-    assert!(world.post.handed().is_empty());
+    assert!(world.providers.sends().is_empty());
     for _ in 0..3 {
         world.lab.advance_seconds(30);
         world.lab.sweep().await;
@@ -74,5 +74,5 @@ async fn an_attempt_whose_sender_is_lost_is_repeated_or_not_known() {
     assert_eq!(mail.trail[0].outcome, Outcome::Lost);
     let text = world.delivery(&deliveries[1].id).await;
     assert_eq!((text.status, text.attempt), (Status::Unknown, 1));
-    assert_eq!(world.post.handed().len(), 1);
+    assert_eq!(world.providers.sends().len(), 1);
 }

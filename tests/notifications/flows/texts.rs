@@ -49,7 +49,7 @@ async fn a_template_is_filled_in_for_its_reader_and_the_fallback_is_kept() {
     let delivery = world.delivery(&id).await;
     let rendering = delivery.rendering.unwrap();
     assert_eq!((rendering.version, rendering.locale.as_str()), (1, "es"));
-    let parcel = world.post.handed()[0].parcel.clone();
+    let parcel = world.providers.sends()[0].message.clone();
     let Content::Email { subject, text, .. } = parcel.content else { panic!("no mail") };
     assert_eq!(subject, "Hola Ada");
     let url = parcel.unsubscribe.unwrap();
@@ -68,7 +68,7 @@ async fn a_text_that_can_t_be_made_is_a_dead_letter_without_an_attempt() {
     draft.body = Body::Template { id, version: 1, data: "{}".to_owned() };
     let ids = world.tell(&draft, &["email", "sms"]).await;
     world.settle().await;
-    assert!(world.post.handed().is_empty());
+    assert!(world.providers.sends().is_empty());
     for id in &ids {
         let delivery = world.delivery(id).await;
         assert_eq!((delivery.status, delivery.attempt), (Status::Failed, 0));
@@ -86,7 +86,7 @@ async fn a_mail_tells_of_opens_and_clicks_only_if_that_was_asked_for() {
         draft.tracked = tracked;
         let id = world.tell(&draft, &["email"]).await.remove(0);
         world.settle().await;
-        let parcel = world.post.handed().last().unwrap().parcel.clone();
+        let parcel = world.providers.sends().last().unwrap().message.clone();
         let Content::Email { html: Some(html), .. } = parcel.content else { panic!("no mail") };
         assert_eq!(html.contains("https://shop.example/"), !tracked, "{html}");
         if tracked {

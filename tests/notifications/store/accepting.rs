@@ -103,10 +103,10 @@ async fn an_answer_that_was_lost_is_recognised() {
     let new = notification(1, "ada");
     let wanted = Accept { notification: &new, deliveries: &deliveries(&new, &["email"]) };
     let (request, answer) = (request(0), answer("1"));
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     let came = store.accept(wanted, Some((&request, &answer)), at(0), &token()).await.unwrap();
     assert_eq!(came, Accepted::Created);
-    assert!(!lab.cloud.faults.is_waiting());
+    assert!(!lab.cloud.faults.is_pending());
 }
 
 fn many(count: u64, created_by: &str) -> Vec<Notification> {
@@ -168,7 +168,7 @@ async fn long_texts_for_many_are_written_in_smaller_parts() {
         .into_iter()
         .map(|new| Notification { body: body.clone(), ..new })
         .collect();
-    lab.watch_calls();
+    lab.record_calls();
     assert_eq!(accept_many(&store, &wanted, &["email"]).await.created.len(), 14);
-    assert_eq!(lab.calls_to("NotificationsTable"), 2);
+    assert_eq!(lab.count_calls_to("NotificationsTable"), 2);
 }

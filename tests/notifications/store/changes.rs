@@ -119,12 +119,12 @@ async fn a_change_whose_answer_was_lost_is_recognised() {
     let lab = Lab::new();
     let store = notifications(&lab);
     let claimed = sending(&store, 1).await;
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     let came = store.record(&claimed, &accepted_as("m"), 0, at(2), token).await.unwrap();
     let Applied::Changed { after, .. } = came else { panic!("{came:?}") };
     assert_eq!(after.trail[0].outcome, Outcome::Accepted);
     assert_eq!(after.version, claimed.version + 1);
-    assert!(!lab.cloud.faults.is_waiting());
+    assert!(!lab.cloud.faults.is_pending());
 }
 
 #[tokio::test(start_paused = true)]

@@ -66,10 +66,10 @@ async fn a_claim_whose_answer_was_lost_is_recognised() {
     let lab = Lab::new();
     let store = notifications(&lab);
     let delivery = pending(&store, 1).await;
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     let came = claim(&store, &delivery, &Person::default(), "me").await;
     assert!(matches!(came, Claimed::Claimed(_)), "{came:?}");
-    assert!(!lab.cloud.faults.is_waiting());
+    assert!(!lab.cloud.faults.is_pending());
 }
 
 #[tokio::test(start_paused = true)]

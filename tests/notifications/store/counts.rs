@@ -61,7 +61,7 @@ async fn variants_are_counted_apart() {
     }
     let template = TemplateId::parse("welcome").unwrap();
     let variants: Vec<Option<&str>> = names.iter().map(|name| Some(name.as_str())).collect();
-    lab.watch_calls();
+    lab.record_calls();
     let found = store.results(&template, 3, &variants).await.unwrap();
     assert_eq!(lab.cloud.faults.recorded().len(), 1, "as many as there may be are one read");
     let sent: Vec<u64> = found.iter().map(|results| results.sent).collect();
@@ -78,7 +78,7 @@ async fn many_who_count_the_same_count_it_once() {
     let counts = tokens.iter().map(|token| store.count(&id, &rendering, opened, at(0), token));
     let came = join_all(counts).await;
     assert_eq!(came.iter().filter(|came| matches!(came, Ok(Counted::Counted))).count(), 1);
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     let clicked = What::Clicked(Who::Person);
     let came = store.count(&id, &rendering, clicked, at(0), &token()).await.unwrap();
     assert_eq!(came, Counted::Counted);

@@ -87,9 +87,9 @@ async fn a_version_follows_the_one_before_it_or_is_not_saved() {
 async fn a_save_whose_answer_was_lost_is_recognised() {
     let lab = Lab::new();
     let store = notifications(&lab);
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     save_contacts(&store, 1).await;
-    assert!(!lab.cloud.faults.is_waiting());
+    assert!(!lab.cloud.faults.is_pending());
 }
 
 #[tokio::test(start_paused = true)]

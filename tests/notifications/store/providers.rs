@@ -1,10 +1,11 @@
 //! Providers: what many nodes have seen adds up, and no slot is given twice.
 
+use domain::SplitMix64;
 use domain::Timestamp;
 use domain::notifications::rate::{Grant, Lanes, Lease, grant};
 use domain::notifications::{Breaker, Gate, Priority, ProviderName, Seen};
 use futures::future::join_all;
-use local::faults::{Dice, Fault};
+use local::faults::Fault;
 use notifications::store::{Leased, Trial};
 use tests::Lab;
 
@@ -39,9 +40,9 @@ async fn what_was_seen_is_counted_once_if_the_answer_is_lost() {
     let store = notifications(&lab);
     let ses = provider();
     for call in [1, 1] {
-        lab.cloud.faults.strike(call, Fault::CommitThenTimeout);
+        lab.cloud.faults.inject(call, Fault::CommitThenTimeout);
         store.observe(&ses, seen(1, 0), at(0), token).await.unwrap();
-        assert!(!lab.cloud.faults.is_waiting());
+        assert!(!lab.cloud.faults.is_pending());
     }
     let breaker = store.breaker(&ses).await.unwrap();
     assert_eq!((breaker.version, breaker.counts[0].fine), (2, 2));
@@ -77,7 +78,7 @@ async fn a_trial_whose_answer_was_lost_is_won_none_the_less() {
     let store = notifications(&lab);
     let ses = provider();
     let open = store.observe(&ses, seen(0, 10), at(0), token).await.unwrap();
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     let came = store.begin_trial(&ses, &open, at(10), &token()).await.unwrap();
     assert!(matches!(came, Trial::Won(_)), "{came:?}");
 }
@@ -127,7 +128,7 @@ async fn nodes_that_lease_at_once_never_have_a_slot_in_common() {
     let lab = Lab::new();
     let store = notifications(&lab);
     let ses = provider();
-    let mut dice = Dice::new(7);
+    let mut dice = SplitMix64::new(7);
     let mut rows = vec![Lanes::default(); 12];
     let (mut taken, mut ours, mut refused) = (Vec::new(), 0, 0);
     for step in 0..60 {
@@ -175,10 +176,10 @@ async fn slots_whose_answer_was_lost_are_nobodys() {
         panic!("there is nothing yet")
     };
     let next = planned(&lanes, Priority::Critical, 5, at_ms(1)).unwrap();
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     let Leased::Ours { slots: later, .. } = store.lease(&ses, &next).await.unwrap() else {
         panic!("there are enough")
     };
-    assert!(!lab.cloud.faults.is_waiting());
+    assert!(!lab.cloud.faults.is_pending());
     assert!(later.at_us(0) - slots.at_us(4) > 50_000, "five are lost in between");
 }

@@ -127,8 +127,8 @@ async fn a_version_is_activated_if_the_template_is_what_it_was() {
     let stale = first.activated(1).unwrap();
     assert_eq!(store.activate(&stale, &token()).await.unwrap(), Saved::Moved);
     let active = second.activated(2).unwrap();
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     assert_eq!(store.activate(&active, &token()).await.unwrap(), Saved::Saved);
-    assert!(!lab.cloud.faults.is_waiting());
+    assert!(!lab.cloud.faults.is_pending());
     assert_eq!(store.template(&welcome()).await.unwrap(), Some(active));
 }

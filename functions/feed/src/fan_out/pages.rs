@@ -4,7 +4,7 @@
 //! which ranges are done; whoever finishes the last one ends it.
 
 use crate::store::{Entry, Underway};
-use boundary::telemetry::{Trace, Unit, measure, measure_of};
+use boundary::telemetry::{Trace, Unit, measure, measure_by};
 use domain::accounts::UserId;
 use domain::feed::fan_out::{
     FanOut, Found, PageOfFollowers, Write, band, plan, purge, ranges, work,
@@ -167,8 +167,8 @@ async fn finish(
     }
     if let Task::Push { .. } = task {
         let band = vec![("Band", band(work.followers).to_owned())];
-        measure_of("FanOuts", Unit::Count, 1.0, band.clone());
-        measure_of("FanOutDuration", Unit::Milliseconds, elapsed(work.since, now), band);
+        measure_by("FanOuts", Unit::Count, 1.0, band.clone());
+        measure_by("FanOutDuration", Unit::Milliseconds, elapsed(work.since, now), band);
     }
     Ok(())
 }

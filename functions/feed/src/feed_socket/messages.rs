@@ -1,14 +1,14 @@
 //! What a connection says, and what it is told in return.
 
 use crate::store::Listener;
-use boundary::socket::{Message, Posted};
+use boundary::socket::{Posted, SocketMessage};
 use domain::Failure;
 use domain::feed::{Hint, Said};
 
 use crate::feed_socket::State;
 
 /// Hears a message. What makes no sense is answered, and changes nothing.
-pub(crate) async fn hear(state: &State, message: &Message) -> Result<(), Failure> {
+pub(crate) async fn hear(state: &State, message: &SocketMessage) -> Result<(), Failure> {
     let (connection, now) = (&message.connection.id, message.connection.now);
     let Some(owner) = state.feed.owner(connection).await? else {
         return state.dismiss(connection, "you are not known any more: connect again").await;

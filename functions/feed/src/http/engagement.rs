@@ -50,10 +50,10 @@ async fn remembered<A>(
     let Some(once) = once.filter(|_| !problem.is_fault()) else { return Err(problem) };
     match app.feed.once().claim(once, now).await? {
         Claim::Won(ticket) => {
-            idempotency::settle(app.feed.once(), Some(&ticket), Err(problem)).await
+            idempotency::release_if_refused(app.feed.once(), Some(&ticket), Err(problem)).await
         }
         before @ (Claim::Answered(_) | Claim::Running(_) | Claim::Mismatch) => {
-            idempotency::met(before, now).map(Repeatable::again)
+            idempotency::replay(before, now).map(Repeatable::again)
         }
     }
 }

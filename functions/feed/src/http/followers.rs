@@ -96,7 +96,7 @@ async fn list(
     if !(1..=100).contains(&limit) {
         return Err(Problem::field("limit", "a number from 1 to 100"));
     }
-    let after = query.cursor.map(|text| Cursor::position(list.name(), &text)).transpose()?;
+    let after = query.cursor.map(|text| Cursor::decode(list.name(), &text)).transpose()?;
     let mut after = after.as_deref().map(UserId::outside);
     may_know(app, me, whose).await?;
     let mut shown: Vec<UserId> = Vec::new();

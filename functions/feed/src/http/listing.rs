@@ -53,9 +53,9 @@ pub(super) async fn list(
     if !(1..=50).contains(&limit) {
         return Err(Problem::field("limit", "a number from 1 to 50"));
     }
-    let position = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
+    let position = query.cursor.map(|text| Cursor::decode(LIST, &text)).transpose()?;
     let mut below = match position {
-        Some(text) => PostId::parse(&text).ok_or_else(Cursor::not_one)?,
+        Some(text) => PostId::parse(&text).ok_or_else(Cursor::invalid)?,
         None => PostId::MAX,
     };
     let tie = may_know(&app, me, &author).await?;

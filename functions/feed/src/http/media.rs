@@ -10,7 +10,7 @@ use domain::hex;
 use futures::future::try_join_all;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::bucket::LINK_SECONDS;
+use store::bucket::PRESIGNED_SECONDS;
 
 use super::view::media_key;
 use crate::http::state::App;
@@ -69,13 +69,13 @@ pub(super) async fn prepare(
     let name = hex(&app.entropy.bytes::<12>());
     let id = MediaId::parse("mediaId", &name)?;
     let key = media_key(&caller.user_id, &id);
-    let upload_url = app.media.upload_link_of(&key, &body.content_type, body.bytes).await?;
+    let upload_url = app.media.presign_exact_upload(&key, &body.content_type, body.bytes).await?;
     let view = UploadView {
         media_id: name,
         upload_url,
         content_type: body.content_type,
         bytes: body.bytes,
-        expires_in: LINK_SECONDS,
+        expires_in: PRESIGNED_SECONDS,
     };
     // It is nowhere before it is uploaded, so there is no `Location`.
     Ok((StatusCode::CREATED, Json(view)))
@@ -85,7 +85,7 @@ pub(super) async fn prepare(
 pub(super) async fn check(app: &App, owner: &UserId, media: &[MediaId]) -> Result<(), Problem> {
     let there = media.iter().map(|id| {
         let key = media_key(owner, id);
-        async move { app.media.holds(&key).await }
+        async move { app.media.exists(&key).await }
     });
     if try_join_all(there).await?.into_iter().all(|is_there| is_there) {
         return Ok(());

@@ -7,7 +7,7 @@ use boundary::http::{
     Call, Caller, Created, IdempotencyKey, IfMatch, Json, NoContent, Operation, Path, Problem,
     Repeatable, State, Versioned,
 };
-use boundary::idempotency;
+use boundary::idempotency::{self, RequestKey};
 use boundary::telemetry::{Unit, measure};
 use domain::accounts::{Role, UserId};
 use domain::feed::{Counts, Place, Post, PostId, Rejected, Tie, look, visible};
@@ -43,9 +43,8 @@ pub(super) async fn write(
     media::check(&app, me, &body.media).await?;
     let id = PostId::made_from(call.now, app.entropy.bytes());
     let claimant = app.entropy.token();
-    let IdempotencyKey(key) = key?;
-    let whose = (me.as_str(), WRITE.id);
-    let once = key.as_deref().map(|key| idempotency::name(key, &call, whose, &claimant));
+    let key = key?.0.map(|key| RequestKey::new(key, &call));
+    let once = key.as_ref().map(|key| key.request(&call, me.as_str(), WRITE.id, &claimant));
     for _ in 0..TRIES {
         let author = app.feed.author(me).await?;
         let fan = author.recents.reach.fan();
@@ -62,7 +61,7 @@ pub(super) async fn write(
                 return Ok(answer);
             }
             store::Created::Before(claim) => {
-                return idempotency::met(claim, call.now).map(Repeatable::again);
+                return idempotency::replay(claim, call.now).map(Repeatable::again);
             }
             store::Created::Moved => {}
         }

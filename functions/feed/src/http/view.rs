@@ -183,7 +183,7 @@ async fn one(app: &App, entry: &Entry, company: &Company) -> Result<PostView, Fa
     let profile = company.profiles.get(&post.author).cloned().unwrap_or_else(unwritten);
     let mut media = Vec::with_capacity(post.body.media.len());
     for id in &post.body.media {
-        let url = app.media.download_link(&media_key(&post.author, id)).await?;
+        let url = app.media.presign_download(&media_key(&post.author, id)).await?;
         media.push(MediaView { media_id: id.as_str().to_owned(), url });
     }
     Ok(PostView {
@@ -210,7 +210,7 @@ async fn one(app: &App, entry: &Entry, company: &Company) -> Result<PostView, Fa
 /// Somebody, in a line.
 pub(crate) async fn author(app: &App, profile: &Profile) -> Result<AuthorView, Failure> {
     let avatar_url = match &profile.avatar {
-        Some(id) => Some(app.media.download_link(&media_key(&profile.user, id)).await?),
+        Some(id) => Some(app.media.presign_download(&media_key(&profile.user, id)).await?),
         None => None,
     };
     Ok(AuthorView {

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, ReturnConsumedCapacity, WriteRequest};
+use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, WriteRequest};
 use domain::Failure;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::Feed;
-use store::capacity;
 use store::row::Item;
 
 /// Rows of one call.
@@ -50,11 +49,9 @@ impl Feed {
                 .client
                 .batch_write_item()
                 .request_items(&self.table, std::mem::take(&mut left))
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
                 .send()
                 .await
                 .map_err(|cause| Failure::new(action, cause))?;
-            capacity::record(done.consumed_capacity());
             left = done
                 .unprocessed_items
                 .and_then(|mut all| all.remove(&self.table))

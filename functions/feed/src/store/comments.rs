@@ -56,7 +56,7 @@ impl Feed {
     ) -> Result<Commented, Failure> {
         let mut with = vec![self.comment_row(comment, "attribute_not_exists(pk)")?];
         if let Some((request, answer)) = once {
-            with.push(self.once.answered(request, answer, now)?);
+            with.push(self.once.claim_with_response(request, answer, now)?);
         }
         let act = (&comment.author, Engage::Comment);
         let (ended, own) = match self.engage_with(act, entry, between, &with, now, token).await? {
@@ -67,7 +67,7 @@ impl Feed {
         };
         match (once, ended.refused(own + 1)) {
             (Some((request, _)), Some(met)) => {
-                Ok(Commented::Before(Idempotency::met(met, request)?))
+                Ok(Commented::Before(Idempotency::read_claim(met, request)?))
             }
             // Ids are random: who finds the comment there has written it.
             _ if ended.refused(own).is_some() => Ok(Commented::Written { told: true }),

@@ -132,12 +132,12 @@ impl Feed {
             items.extend_from_slice(with);
             let ended = match try_transact(&self.client, ACTION, items.clone()).await? {
                 Tried::Ended(ended) => ended,
-                Tried::Crowded(at) if at.contains(&COUNTER) && entry.width < SHARDS => {
+                Tried::Conflicted(at) if at.contains(&COUNTER) && entry.width < SHARDS => {
                     self.widen(entry.post.id, SHARDS).await?;
                     entry.width = SHARDS;
                     continue;
                 }
-                Tried::Crowded(_) => transact(&self.client, ACTION, items, token).await?,
+                Tried::Conflicted(_) => transact(&self.client, ACTION, items, token).await?,
             };
             return Ok(match ended {
                 Transacted::Committed => Ended::Counted { told },

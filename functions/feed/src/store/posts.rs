@@ -169,7 +169,7 @@ impl Feed {
         ];
         let once_at = items.len();
         if let Some((request, answer)) = once {
-            items.push(self.once.answered(request, answer, now)?);
+            items.push(self.once.claim_with_response(request, answer, now)?);
         }
         let said = Message::created(post);
         let told = match plan(post, 0, settings) {
@@ -186,7 +186,9 @@ impl Feed {
             return Ok(Created::Created(told));
         }
         match (once, outcome.refused(once_at)) {
-            (Some((request, _)), Some(met)) => Ok(Created::Before(Idempotency::met(met, request)?)),
+            (Some((request, _)), Some(met)) => {
+                Ok(Created::Before(Idempotency::read_claim(met, request)?))
+            }
             // Ids are random: who finds the post there has written it.
             _ if outcome.refused(0).is_some() => Ok(Created::Created(told)),
             _ => Ok(Created::Moved),

@@ -4,17 +4,16 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::{
-    AttributeValue, Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure,
-    TransactWriteItem, Update,
+    AttributeValue, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
 use domain::Failure;
 
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::Feed;
+use store::items;
 use store::row::Item;
-use store::transaction::{next_row, put, update};
-use store::{capacity, reading};
+use store::transaction::{put, put_version, update};
 
 /// Rows of one call, and calls at a time.
 const BATCH: usize = 100;
@@ -62,7 +61,7 @@ impl Feed {
         key: Item,
         action: &'static str,
     ) -> Result<Option<Item>, Failure> {
-        reading::get(&self.client, &self.table, key, action).await
+        items::get(&self.client, &self.table, key, action).await
     }
 
     /// Reads rows by key, up to date, a hundred in a call and some calls at a time: somebody may follow
@@ -74,7 +73,7 @@ impl Feed {
     ) -> Result<Vec<Item>, Failure> {
         let calls: Vec<_> = keys
             .chunks(BATCH)
-            .map(|some| reading::get_all(&self.client, &self.table, some.to_vec(), action))
+            .map(|some| items::batch_get(&self.client, &self.table, some.to_vec(), action))
             .collect();
         stream::iter(calls).buffer_unordered(AT_ONCE).try_concat().await
     }
@@ -98,13 +97,11 @@ impl Feed {
                 .set_exclusive_start_key(start)
                 .scan_index_forward(!stretch.descending)
                 .set_limit(left.map(|left| i32::try_from(left).unwrap_or(i32::MAX)))
-                .consistent_read(stretch.index.is_none())
-                .return_consumed_capacity(ReturnConsumedCapacity::Total);
+                .consistent_read(stretch.index.is_none());
             for (name, value) in &stretch.values {
                 request = request.expression_attribute_values(*name, value.clone());
             }
             let found = request.send().await.map_err(|cause| Failure::new(action, cause))?;
-            capacity::record(found.consumed_capacity());
             items.extend(found.items.unwrap_or_default());
             start = found.last_evaluated_key;
             let full = stretch.limit.is_some_and(|limit| items.len() >= limit);
@@ -126,19 +123,12 @@ impl Feed {
             .table_name(&self.table)
             .set_item(Some(item))
             .condition_expression("attribute_not_exists(pk)")
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
         match sent {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(true)
-            }
+            Ok(_) => Ok(true),
             Err(error) => match error.as_service_error() {
-                Some(lost) if lost.is_conditional_check_failed_exception() => {
-                    capacity::record([]);
-                    Ok(false)
-                }
+                Some(lost) if lost.is_conditional_check_failed_exception() => Ok(false),
                 _ => Err(Failure::new(action, error)),
             },
         }
@@ -159,19 +149,12 @@ impl Feed {
             .set_condition_expression(change.condition)
             .set_expression_attribute_values((!change.values.is_empty()).then_some(change.values))
             .return_values(aws_sdk_dynamodb::types::ReturnValue::AllNew)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
         match sent {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(Some(done.attributes.unwrap_or_default()))
-            }
+            Ok(done) => Ok(Some(done.attributes.unwrap_or_default())),
             Err(error) => match error.as_service_error() {
-                Some(lost) if lost.is_conditional_check_failed_exception() => {
-                    capacity::record([]);
-                    Ok(None)
-                }
+                Some(lost) if lost.is_conditional_check_failed_exception() => Ok(None),
                 _ => Err(Failure::new(action, error)),
             },
         }
@@ -213,6 +196,6 @@ impl Feed {
         before: u64,
         action: &'static str,
     ) -> Result<TransactWriteItem, Failure> {
-        next_row(&self.table, item, before, action)
+        put_version(&self.table, item, before, action)
     }
 }

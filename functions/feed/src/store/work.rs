@@ -4,7 +4,7 @@
 //! the message, so that the sweep can say it again, and for work on an author's followers how they are
 //! split and which ranges are done.
 
-use aws_sdk_dynamodb::types::{AttributeValue, Delete, ReturnConsumedCapacity, TransactWriteItem};
+use aws_sdk_dynamodb::types::{AttributeValue, Delete, TransactWriteItem};
 use domain::feed::Message;
 use domain::feed::fan_out::{Progress, Range};
 use domain::{Failure, Timestamp};
@@ -12,7 +12,7 @@ use domain::{Failure, Timestamp};
 use super::wire::{Change, Stretch};
 use super::{Feed, rows};
 use store::row::{Item, Row, broken, instant, number, text};
-use store::{capacity, transaction};
+use store::transaction;
 
 /// Work that is not done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,16 +89,13 @@ impl Feed {
 
     /// Notes that work is done.
     pub async fn done(&self, work: &str) -> Result<(), Failure> {
-        let deleted = self
-            .client
+        self.client
             .delete_item()
             .table_name(&self.table)
             .set_key(Some(rows::work_key(work)))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("note that work is done", cause))?;
-        capacity::record(deleted.consumed_capacity());
         Ok(())
     }
 

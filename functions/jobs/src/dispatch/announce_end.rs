@@ -1,6 +1,6 @@
 //! A job ended: its dependents are updated, its licence goes to the next job, the topic gets a notice.
 
-use boundary::telemetry::{Trace, Unit, measure, measure_of};
+use boundary::telemetry::{Trace, Unit, measure, measure_by};
 use domain::Failure;
 use domain::jobs::{Actor, Job, JobEvent, JobId, JobNotice, JobStatus, WakeUp};
 use futures::stream;
@@ -51,7 +51,7 @@ pub(crate) async fn announce_end(state: &State, id: &JobId, trace: &Trace) -> Re
         ("JobType", job.job_type.as_str().to_owned()),
         ("Status", job.status.name().to_owned()),
     ];
-    measure_of("jobs_completed_total", Unit::Count, 1.0, dimensions);
+    measure_by("jobs_completed_total", Unit::Count, 1.0, dimensions);
     // Failure rates are computed from these two, over all types.
     measure("jobs_ended", Unit::Count, 1.0);
     let failed = f64::from(u8::from(job.status == JobStatus::Failed));

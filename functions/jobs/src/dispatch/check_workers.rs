@@ -1,6 +1,6 @@
 //! Missed heartbeats, runs that take too long, and licences whose job does not hold them.
 
-use boundary::telemetry::{Trace, Unit, measure, measure_of};
+use boundary::telemetry::{Trace, Unit, measure, measure_by};
 use domain::Failure;
 use domain::jobs::{Actor, Job, JobDecision, JobEvent, JobId, JobStatus, JobType, transition};
 
@@ -45,7 +45,7 @@ async fn check_shard(
                     .reclaim_licence(&job_type.name, shard, id, &state.engine.entropy.token())
                     .await?;
                 let dimensions = vec![("JobType", job_type.name.as_str().to_owned())];
-                measure_of("license_drift", Unit::Count, 1.0, dimensions);
+                measure_by("license_drift", Unit::Count, 1.0, dimensions);
                 continue;
             };
             running += u32::from(job.status == JobStatus::Running);
@@ -66,7 +66,7 @@ async fn check_heartbeat(state: &State, job: &Job, trace: &Trace) -> Result<(), 
     let applied = state.engine.apply_event(&job.id, &event, &by, |_| true, (now, trace)).await?;
     if let Applied::Changed(_) = applied {
         let dimensions = vec![("JobType", job.job_type.as_str().to_owned())];
-        measure_of("heartbeat_missed_total", Unit::Count, 1.0, dimensions);
+        measure_by("heartbeat_missed_total", Unit::Count, 1.0, dimensions);
         measure("heartbeat_missed_total", Unit::Count, 1.0);
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use boundary::http::{Call, Caller, Json, Operation, Problem, State, parse_json, sentence};
-use boundary::idempotency;
+use boundary::idempotency::{self, RequestKey};
 use domain::accounts::Role;
 use domain::jobs::JobId;
 use domain::jobs::graph::{JobNode, REFERENCE_PREFIX, topological_sort};
@@ -78,7 +78,7 @@ pub(super) const SUBMIT_BULK: Operation =
         )
         .role(Role::JobSubmitter)
         .body_up_to(MAX_BODY_LENGTH)
-        .metered();
+        .charges_itself();
 
 pub(super) async fn submit_bulk(
     State(app): State<Arc<App>>,
@@ -99,7 +99,8 @@ pub(super) async fn submit_bulk(
     let mut answers: Vec<Option<Result<SubmitResponse, Problem>>> =
         entries.iter().map(|_| None).collect();
     for (index, error) in sorted.rejected {
-        answers[index] = Some(Err(Problem::unfit("dependencies", sentence(&error.to_string()))));
+        answers[index] =
+            Some(Err(Problem::invalid_field("dependencies", sentence(&error.to_string()))));
     }
     // In sequence: a job must be submitted after its dependencies.
     let mut submitted: HashMap<String, JobId> = HashMap::new();
@@ -145,12 +146,12 @@ async fn submit_entry(
             None => dependencies.extend(parse_ids(std::slice::from_ref(written))?),
             Some(name) => dependencies.push(submitted.get(name).cloned().ok_or_else(|| {
                 let detail = format!("The job named `{name}` was refused, so this one is too.");
-                Problem::unfit("dependencies", detail)
+                Problem::invalid_field("dependencies", detail)
             })?),
         }
     }
-    let fingerprint = idempotency::digest(&call.path, entry.value.to_string().as_bytes());
-    let key = new.idempotency_key.clone().map(|key| (key, fingerprint));
+    let fingerprint = idempotency::fingerprint(&call.path, entry.value.to_string().as_bytes());
+    let key = new.idempotency_key.clone().map(|text| RequestKey { text, fingerprint });
     submit_one(app, call, caller, new, dependencies, key).await
 }
 
@@ -172,7 +173,7 @@ fn entry_result(
             BulkResult { status, name, job, problem: None }
         }
         Err(problem) => {
-            let (status, problem) = (problem.status(), Some(problem.described(path)));
+            let (status, problem) = (problem.status(), Some(problem.to_json(path)));
             BulkResult { status, name, job: None, problem }
         }
     }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use boundary::http::{Call, Json, Operation, Path, Problem, State};
-use boundary::telemetry::{Unit, measure_of};
+use boundary::telemetry::{Unit, measure_by};
 use domain::accounts::Role;
 use domain::jobs::{Actor, Artifact, JobEvent, JobId, WorkerId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::bucket::LINK_SECONDS;
+use store::bucket::PRESIGNED_SECONDS;
 
 use super::JobPath;
 use super::state::{App, found};
@@ -106,7 +106,7 @@ async fn end_run(
         let dimensions = vec![("JobType", job.job_type.as_str().to_owned())];
         let ms = call.now.as_millisecond() - started.as_millisecond();
         let seconds = f64::from(i32::try_from(ms.max(0)).unwrap_or(i32::MAX)) / 1_000.0;
-        measure_of("job_duration_seconds", Unit::Seconds, seconds, dimensions);
+        measure_by("job_duration_seconds", Unit::Seconds, seconds, dimensions);
     }
     Ok(Json(JobView::new(&job, call.now)))
 }
@@ -150,8 +150,9 @@ pub(super) async fn add_artifact(
     let artifact = Artifact::parse(&body.name)?;
     // Only the worker that runs the job may add artifacts to it.
     let job = found(app.engine.check_attempt(&id, (worker, body.attempt), call.now).await?)?;
-    let url = app.bucket.upload_link(&artifact.key(&job)).await?;
-    let expires_ms = call.now.as_millisecond() + i64::try_from(LINK_SECONDS * 1_000).unwrap_or(0);
+    let url = app.bucket.presign_upload(&artifact.key(&job)).await?;
+    let expires_ms =
+        call.now.as_millisecond() + i64::try_from(PRESIGNED_SECONDS * 1_000).unwrap_or(0);
     let expires_at = domain::Timestamp::from_millisecond(expires_ms).unwrap_or(call.now);
     let view =
         UploadView { name: artifact.name, url, method: "PUT", expires_at: expires_at.to_string() };

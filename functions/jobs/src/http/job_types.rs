@@ -144,7 +144,7 @@ pub(super) async fn save(
         let found = app.jobs.job_type(&name).await?;
         let current = found.as_ref().map_or(0, |job_type| job_type.version);
         if version.is_some_and(|IfMatch(version)| version != current) {
-            return Err(Problem::moved());
+            return Err(Problem::version_mismatch());
         }
         let defaults = found.as_ref().map(|job_type| job_type.settings).unwrap_or_default();
         let settings = body.or_defaults(defaults).checked()?;

@@ -60,9 +60,9 @@ pub(super) async fn list(
         })?),
     };
     let job_type = query.job_type.as_deref().map(JobTypeName::parse).transpose()?;
-    let after = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
+    let after = query.cursor.map(|text| Cursor::decode(LIST, &text)).transpose()?;
     if after.as_ref().is_some_and(|position| JobId::parse(position).is_none()) {
-        return Err(Cursor::not_one());
+        return Err(Cursor::invalid());
     }
     let scope =
         if may_read_all(&caller) { ListScope::All } else { ListScope::OwnedBy(&caller.user_id) };

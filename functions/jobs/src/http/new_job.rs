@@ -90,5 +90,5 @@ pub(crate) fn parse_ids(written: &[String]) -> Result<Vec<JobId>, Problem> {
 
 pub(super) fn unknown_dependency(written: &str) -> Problem {
     let shown: String = written.chars().take(64).collect();
-    Problem::unfit("dependencies", format!("There is no job `{shown}` to depend on."))
+    Problem::invalid_field("dependencies", format!("There is no job `{shown}` to depend on."))
 }

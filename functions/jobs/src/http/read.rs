@@ -208,9 +208,9 @@ pub(super) async fn events(
     if !(1..=100).contains(&limit) {
         return Err(Problem::field("limit", "a number from 1 to 100"));
     }
-    let after = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
+    let after = query.cursor.map(|text| Cursor::decode(LIST, &text)).transpose()?;
     if after.as_ref().is_some_and(|position| position.parse::<u64>().is_err()) {
-        return Err(Cursor::not_one());
+        return Err(Cursor::invalid());
     }
     let page = app.jobs.audit_trail(&job.id, limit, after.as_deref()).await?;
     let next_cursor = page.next.map(|next| Cursor::new(LIST, &next).as_str().to_owned());

@@ -124,7 +124,7 @@ pub(crate) fn found(applied: Applied) -> Result<Job, Problem> {
 
 fn unknown_type(name: &str) -> Problem {
     let make = format!("an admin makes it with `PUT /api/v1/job-types/{name}`.");
-    Problem::unfit("jobType", format!("There is no job type `{name}`; {make}"))
+    Problem::invalid_field("jobType", format!("There is no job type `{name}`; {make}"))
 }
 
 /// Whether a caller may read all jobs.

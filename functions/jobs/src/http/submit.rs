@@ -5,8 +5,8 @@ use std::sync::Arc;
 use boundary::http::{
     Call, Caller, Created, IdempotencyKey, Json, Operation, Problem, Repeatable, State,
 };
-use boundary::idempotency;
-use boundary::telemetry::{Unit, measure_of};
+use boundary::idempotency::{self, RequestKey};
+use boundary::telemetry::{Unit, measure_by};
 use domain::Timestamp;
 use domain::accounts::{Role, UserId};
 use domain::jobs::{
@@ -16,7 +16,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use store::Bucket;
-use store::idempotency::IdempotentRequest;
 
 use super::new_job::{NewJob, parse_ids, unknown_dependency};
 use crate::http::state::{App, may_read};
@@ -53,21 +52,21 @@ pub(super) async fn submit(
     IdempotencyKey(header): IdempotencyKey,
 ) -> Result<SubmitResponse, Problem> {
     let key = header.or_else(|| new.idempotency_key.clone());
-    let fingerprint = idempotency::digest(&call.path, &call.body);
     let dependencies = parse_ids(&new.dependencies)?;
-    submit_one(&app, &call, &caller, new, dependencies, key.map(|key| (key, fingerprint))).await
+    submit_one(&app, &call, &caller, new, dependencies, key.map(|key| RequestKey::new(key, &call)))
+        .await
 }
 
 pub(super) type SubmitResponse = Repeatable<Created<SubmittedView>>;
 
-/// Submits one job; `key` is its idempotency key and the fingerprint of the request.
+/// Submits one job.
 pub(super) async fn submit_one(
     app: &App,
     call: &Call,
     caller: &Caller,
     new: NewJob,
     dependencies: Vec<JobId>,
-    key: Option<(String, [u8; 32])>,
+    key: Option<RequestKey>,
 ) -> Result<SubmitResponse, Problem> {
     let name = JobTypeName::parse(&new.job_type)?;
     let job_type = app.job_type(&name, call.now).await?;
@@ -80,7 +79,7 @@ pub(super) async fn submit_one(
     let submission = new.checked(dependencies, &job_type, place, call.now)?;
     let id = JobId::new(call.now, app.engine.entropy.bytes());
     if let (PayloadLocation::Bucket, Some(json)) = (place, &payload) {
-        app.bucket.keep(&Bucket::payload_key(&id), json.clone().into_bytes()).await?;
+        app.bucket.put(&Bucket::payload_key(&id), json.clone().into_bytes()).await?;
     }
     let row_payload = payload.as_deref().filter(|_| place == PayloadLocation::Row);
     let pending = PendingSubmission { id, job_type, submission, payload: row_payload, key };
@@ -92,7 +91,7 @@ struct PendingSubmission<'a> {
     job_type: JobType,
     submission: jobs::Submission,
     payload: Option<&'a str>,
-    key: Option<(String, [u8; 32])>,
+    key: Option<RequestKey>,
 }
 
 impl PendingSubmission<'_> {
@@ -104,14 +103,8 @@ impl PendingSubmission<'_> {
     ) -> Result<SubmitResponse, Problem> {
         let owner: &UserId = &caller.user_id;
         let claimant = app.engine.entropy.token();
-        let request = self.key.as_ref().map(|(key, fingerprint)| IdempotentRequest {
-            caller: owner.as_str(),
-            operation: "submitJob",
-            key,
-            fingerprint: *fingerprint,
-            claimant: &claimant,
-            deadline: call.deadline,
-        });
+        let request =
+            self.key.as_ref().map(|key| key.request(call, owner.as_str(), "submitJob", &claimant));
         for _ in 0..MAX_TRIES {
             let (open, failed) = self.dependencies(app, caller).await?;
             let count = u32::try_from(open.len()).unwrap_or(u32::MAX);
@@ -137,7 +130,7 @@ impl PendingSubmission<'_> {
                     return Ok(response);
                 }
                 SubmitOutcome::Repeated(claim) => {
-                    return idempotency::met(claim, call.now).map(Repeatable::again);
+                    return idempotency::replay(claim, call.now).map(Repeatable::again);
                 }
                 SubmitOutcome::DependencyEnded => {}
             }
@@ -194,5 +187,5 @@ fn count_submission(job: &Job) {
         ("JobType", job.job_type.as_str().to_owned()),
         ("Priority", job.priority.name().to_owned()),
     ];
-    measure_of("jobs_submitted_total", Unit::Count, 1.0, dimensions);
+    measure_by("jobs_submitted_total", Unit::Count, 1.0, dimensions);
 }

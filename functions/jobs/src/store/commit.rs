@@ -53,7 +53,7 @@ impl Jobs {
             Some(beat) => given("v = :v AND beat_at = :beat").with(":beat", beat.to_string()),
             None => given("v = :v AND attribute_not_exists(beat_at)"),
         };
-        let as_read = as_read.with(":v", before.version).telling_nothing();
+        let as_read = as_read.with(":v", before.version).returning_none();
         let mut tx = self
             .table
             .tx("write a job's change")

@@ -66,7 +66,7 @@ impl Jobs {
         let mut query = query.limit(i32::try_from(max.min(1_000)).unwrap_or(1_000));
         let mut holders = Vec::new();
         while holders.len() < max
-            && let Some(found) = query.next().await?
+            && let Some(found) = query.next_page().await?
         {
             holders.extend(found.iter().filter_map(read_holder));
         }

@@ -76,7 +76,7 @@ impl Jobs {
         after: Option<&str>,
     ) -> Result<PartialList, Failure> {
         let keys = format!("{index}pk = :list AND {index}sk < :after");
-        let query = self.table.query("list the jobs", keys).on(index).backwards();
+        let query = self.table.query("list the jobs", keys).index(index).backwards();
         let mut query = query.with(":list", list).with(":after", after.unwrap_or("~"));
         if let Some(status) = filter.status {
             query = query.filter("#status = :status").with(":status", status.name());
@@ -89,12 +89,12 @@ impl Jobs {
         query = query.limit(if is_plain { plain } else { FILTERED_PAGE });
         let mut ids = Vec::new();
         for _ in 0..MAX_PAGES {
-            let Some(found) = query.next().await? else { break };
+            let Some(found) = query.next_page().await? else { break };
             ids.extend(found.iter().filter_map(rows::own_id));
             if ids.len() > limit {
                 break;
             }
         }
-        Ok(PartialList { ids, stopped_at: query.stopped_at().and_then(rows::own_id) })
+        Ok(PartialList { ids, stopped_at: query.last_key().and_then(rows::own_id) })
     }
 }

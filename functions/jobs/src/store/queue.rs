@@ -3,7 +3,7 @@
 use domain::jobs::{Job, JobId, JobPriority, JobTypeName};
 use domain::{Failure, Timestamp};
 use store::schema::GSI2;
-use store::{ALWAYS, Query, Walk};
+use store::{ALWAYS, Query, SweepWalk};
 
 use super::Jobs;
 use super::rows::{self, LIST_PARTITIONS};
@@ -48,13 +48,13 @@ impl Jobs {
             let mut ends = self
                 .due_before("read which ends are untold", format!("ended#{list}"), before)
                 .limit(limit);
-            ids.extend(ends.next().await?.iter().flatten().filter_map(rows::own_id));
+            ids.extend(ends.next_page().await?.iter().flatten().filter_map(rows::own_id));
         }
         Ok(ids)
     }
 
     /// The walk through waiting jobs, up to `limit` of each list in a run.
-    pub fn walk_waiting(&self, limit: i32) -> Walk<'_, Job> {
+    pub fn walk_waiting(&self, limit: i32) -> SweepWalk<'_, Job> {
         self.table.walk(
             "waiting",
             (0..LIST_PARTITIONS).map(|list| format!("waiting#{list}")),
@@ -67,7 +67,7 @@ impl Jobs {
         let keys = "pk = :pk AND begins_with(sk, :child)";
         let edges = self.table.query("read the job's children", keys);
         let edges = edges.with(":pk", rows::job(parent).pk).with(":child", "child#");
-        let found = edges.limit(PAGE).next().await?;
+        let found = edges.limit(PAGE).next_page().await?;
         Ok(found.iter().flatten().filter_map(|edge| rows::id_of(edge, "sk", "child#")).collect())
     }
 
@@ -78,7 +78,7 @@ impl Jobs {
     }
 
     fn due_before(&self, action: &'static str, list: String, until: Timestamp) -> Query<'_> {
-        let query = self.table.query(action, "gsi2pk = :list AND gsi2sk < :until").on(GSI2);
+        let query = self.table.query(action, "gsi2pk = :list AND gsi2sk < :until").index(GSI2);
         // `~` comes after the `#` that follows every time.
         query.with(":list", list).with(":until", format!("{}~", rows::sortable_time(until)))
     }

@@ -55,7 +55,10 @@ impl Jobs {
             tx = tx.put(Part::New, PayloadRow { job, payload }, ABSENT);
         }
         if let Some((request, answer)) = idempotency {
-            tx = tx.item(Part::StoredResponse, self.idempotency.answered(request, answer, now));
+            tx = tx.item(
+                Part::StoredResponse,
+                self.idempotency.claim_with_response(request, answer, now),
+            );
         }
         for parent in open_dependencies {
             // A dependency that ends at the same time either fails this check or sees the new edge.
@@ -73,7 +76,7 @@ impl Jobs {
         let Ended::Lost(lost) = tx.commit(token).await? else { return Ok(SubmitOutcome::Created) };
         match idempotency.zip(lost.at(Part::StoredResponse)) {
             Some(((request, _), met)) => {
-                Ok(SubmitOutcome::Repeated(Idempotency::met(met, request)?))
+                Ok(SubmitOutcome::Repeated(Idempotency::read_claim(met, request)?))
             }
             None => Ok(SubmitOutcome::DependencyEnded),
         }

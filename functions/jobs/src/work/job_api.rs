@@ -135,7 +135,7 @@ impl JobApi for StoreJobApi {
         let Reply::Accepted(job) = reply(applied.map_err(transient)?) else {
             return Ok(Reply::Fenced);
         };
-        self.bucket.keep(&artifact.key(&job), bytes.to_vec()).await.map_err(transient)?;
+        self.bucket.put(&artifact.key(&job), bytes.to_vec()).await.map_err(transient)?;
         Ok(Reply::Accepted(()))
     }
 

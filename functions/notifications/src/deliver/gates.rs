@@ -27,7 +27,7 @@ pub(crate) struct Gates {
 impl Gates {
     /// Reads every breaker.
     pub(crate) async fn read(&self, state: &State) -> Result<(), Failure> {
-        let names: Vec<ProviderName> = state.providers.all().filter_map(named).collect();
+        let names: Vec<ProviderName> = state.providers.iter().filter_map(named).collect();
         let breakers = state.notifications.breakers(&names).await?;
         *self.known.lock() = names.into_iter().zip(breakers).collect();
         Ok(())

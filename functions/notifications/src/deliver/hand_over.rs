@@ -102,7 +102,8 @@ async fn speak(
 ) -> Result<(), Failure> {
     let Speech { address, name, text, slot, trial } = speech;
     let in_time = slot.wait(state, false).await;
-    let provider = state.providers.to(address).find(|provider| provider.name() == name.as_str());
+    let provider =
+        state.providers.for_address(address).find(|provider| provider.name() == name.as_str());
     let (Some(provider), true) = (provider, in_time) else {
         // Nobody was spoken to: the attempt is given back.
         let until = later(state.now());

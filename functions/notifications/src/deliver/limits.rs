@@ -8,8 +8,8 @@ use std::sync::{Arc, LazyLock};
 
 use crate::store::Look;
 use domain::Timestamp;
-use domain::limits::ledger::Claim;
-use domain::limits::rule::{Dimension, Mode, OnFailure, Rule};
+use domain::limits::ledger::QuotaCheck;
+use domain::limits::rule::{Dimension, OnFailure, Rule, RuleMode};
 use domain::limits::{Algorithm, Quota};
 use domain::notifications::{Channel, UserLimit, Verdict};
 
@@ -41,14 +41,14 @@ pub(crate) async fn verdict(state: &State, look: &Look) -> Verdict {
     };
     let cap = i64::from(look.person.preferences.daily_cap(channel));
     let entity = delivery.user.as_str();
-    let claims = [
-        Claim { rule: &HOUR, quota: HOUR.quota, entity },
-        Claim { rule: daily, quota: Quota { limit: cap, ..daily.quota }, entity },
+    let checks = [
+        QuotaCheck { rule: &HOUR, quota: HOUR.quota, entity },
+        QuotaCheck { rule: daily, quota: Quota { limit: cap, ..daily.quota }, entity },
     ];
-    match state.limiter.take(&claims).await {
+    match state.limiter.charge(&checks).await {
         Ok(()) => Verdict::Within,
         Err(denial) => {
-            let limit = if denial.claim == 0 { UserLimit::Hourly } else { UserLimit::Daily };
+            let limit = if denial.check == 0 { UserLimit::Hourly } else { UserLimit::Daily };
             // A cap of nothing never ends; someone may raise it.
             let until = denial.retry_at_ms.unwrap_or(state.now().as_millisecond() + DAY_MS);
             let until = Timestamp::from_millisecond(until).unwrap_or(Timestamp::MAX);
@@ -66,7 +66,7 @@ fn rule(name: &str, limit: i64, window_ms: i64) -> Arc<Rule> {
         dimension: Dimension::User,
         anonymous_only: false,
         quota: Quota { algorithm: Algorithm::SlidingLog, limit, window_ms, burst: None },
-        mode: Mode::Enforce,
+        mode: RuleMode::Enforce,
         on_failure: OnFailure::Open,
         description: String::new(),
         version: 1,

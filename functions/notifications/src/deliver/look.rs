@@ -1,7 +1,7 @@
 //! Reads everything about a delivery, decides, and does what was decided.
 
 use crate::store::Look;
-use boundary::batch::Message;
+use boundary::batch::ReceivedMessage;
 use boundary::telemetry::Trace;
 use domain::accounts::UserId;
 use domain::notifications::due::spread;
@@ -36,7 +36,11 @@ pub(crate) struct Turn<'a> {
 }
 
 /// Looks at a delivery that may be due.
-pub(crate) async fn look(state: &State, id: &DeliveryId, message: &Message) -> Result<(), Failure> {
+pub(crate) async fn look(
+    state: &State,
+    id: &DeliveryId,
+    message: &ReceivedMessage,
+) -> Result<(), Failure> {
     let hint = message.group.as_deref().map(UserId::outside);
     let mut turn = Turn { trace: &message.trace, counted: false };
     for _ in 0..ROUNDS {
@@ -74,7 +78,7 @@ pub(crate) fn decided(
 ) -> Decision {
     let now = state.now();
     let providers: Vec<ProviderState> = address
-        .map(|address| state.gates.states(state.providers.to(address), now))
+        .map(|address| state.gates.states(state.providers.for_address(address), now))
         .unwrap_or_default();
     let facts = Facts {
         notification: &look.notification,

@@ -1,6 +1,6 @@
 //! What is measured of deliveries: plain for alarms, and by what matters for people who look.
 
-use boundary::telemetry::{Unit, measure, measure_of};
+use boundary::telemetry::{Unit, measure, measure_by};
 use domain::Timestamp;
 use domain::notifications::{
     Class, Delivery, Gate, Priority, ProviderName, SendOutcome, Status, UserLimit, Why,
@@ -32,7 +32,7 @@ pub(crate) fn became(delivery: &Delivery) {
 pub(crate) fn waited(delivery: &Delivery, ready_at: Timestamp, now: Timestamp) {
     let ms = milliseconds(ready_at, now);
     let priority = ("Priority", delivery.priority.name().to_owned());
-    measure_of("QueueWait", Unit::Milliseconds, ms, vec![priority]);
+    measure_by("QueueWait", Unit::Milliseconds, ms, vec![priority]);
     if delivery.priority == Priority::Critical {
         measure("CriticalWait", Unit::Milliseconds, ms);
     }
@@ -41,22 +41,22 @@ pub(crate) fn waited(delivery: &Delivery, ready_at: Timestamp, now: Timestamp) {
 /// How long a provider took, and whether it worked.
 pub(crate) fn asked(provider: &str, handed: &SendOutcome, began: Timestamp, now: Timestamp) {
     let dimension = || vec![("Provider", provider.to_owned())];
-    measure_of("ProviderLatency", Unit::Milliseconds, milliseconds(began, now), dimension());
+    measure_by("ProviderLatency", Unit::Milliseconds, milliseconds(began, now), dimension());
     let failed = f64::from(u8::from(!matches!(handed, SendOutcome::Accepted { .. })));
-    measure_of("ProviderErrors", Unit::Count, failed, dimension());
+    measure_by("ProviderErrors", Unit::Count, failed, dimension());
 }
 
 /// Whether a provider is left alone.
 pub(crate) fn gate(provider: &ProviderName, gate: Gate) {
     let open = f64::from(u8::from(matches!(gate, Gate::Open { .. })));
     let dimension = vec![("Provider", provider.as_str().to_owned())];
-    measure_of("BreakerOpen", Unit::Count, open, dimension);
+    measure_by("BreakerOpen", Unit::Count, open, dimension);
     measure("BreakerOpen", Unit::Count, open);
 }
 
 fn both(name: &'static str, dimension: (&'static str, String)) {
     measure(name, Unit::Count, 1.0);
-    measure_of(name, Unit::Count, 1.0, vec![dimension]);
+    measure_by(name, Unit::Count, 1.0, vec![dimension]);
 }
 
 const fn reason(why: &Why) -> &'static str {

@@ -15,7 +15,7 @@ use domain::{Failure, Timestamp};
 use crate::deliver::State;
 
 /// How long links in a mail work: longer than anybody should need to leave a list.
-const LINK_SECONDS: i64 = 400 * 86_400;
+const PRESIGNED_SECONDS: i64 = 400 * 86_400;
 
 /// Versions that are remembered; then all are forgotten, as they can be read again.
 const MAX_TEMPLATES: usize = 500;
@@ -127,6 +127,6 @@ fn tracked(state: &State, look: &Look, content: Content) -> Content {
 
 /// The same for every attempt, so that a repeat is the same mail.
 fn good_until(delivery: &Delivery) -> Timestamp {
-    let at = delivery.created_at.as_second().saturating_add(LINK_SECONDS);
+    let at = delivery.created_at.as_second().saturating_add(PRESIGNED_SECONDS);
     Timestamp::from_second(at).unwrap_or(Timestamp::MAX)
 }

@@ -12,8 +12,8 @@ use boundary::http::{
     Accepted as Taken, Call, Caller, IdempotencyKey, Json, Operation, Problem, Repeatable, State,
     Storable,
 };
-use boundary::idempotency;
-use boundary::openapi::{DescribeAnswer, Entry};
+use boundary::idempotency::{self, RequestKey};
+use boundary::openapi::{DescribeResponse, OperationEntry};
 use domain::accounts::{Role, UserId};
 use domain::notifications::Submission;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -61,20 +61,14 @@ impl Storable for Receipt {
     }
 }
 
-impl DescribeAnswer for Receipt {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeResponse for Receipt {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Taken::<AcceptedView>::describe(entry, schemas);
     }
 }
 
 /// A receipt, or the one that the first of several calls with the same key got.
 type Answer = Repeatable<Receipt>;
-
-/// A key that a repeat is recognised by, and what it stands for.
-struct Key {
-    text: String,
-    fingerprint: [u8; 32],
-}
 
 pub(super) const SEND: Operation = Operation::post(
     "/api/v1/notifications",
@@ -126,7 +120,7 @@ async fn remembered(
     app: &App,
     call: &Call,
     caller: &UserId,
-    key: &Key,
+    key: &RequestKey,
     problem: Problem,
 ) -> Result<Answer, Problem> {
     if problem.is_fault() {
@@ -136,36 +130,29 @@ async fn remembered(
     let claim = once(key, caller, &claimant, call);
     match app.notifications.once().claim(&claim, call.now).await? {
         Claim::Won(ticket) => {
-            idempotency::settle(app.notifications.once(), Some(&ticket), Err(problem)).await
+            idempotency::release_if_refused(app.notifications.once(), Some(&ticket), Err(problem))
+                .await
         }
         before @ (Claim::Answered(_) | Claim::Running(_) | Claim::Mismatch) => {
-            idempotency::met(before, call.now).map(Repeatable::again)
+            idempotency::replay(before, call.now).map(Repeatable::again)
         }
     }
 }
 
-fn key(call: &Call, text: Option<String>) -> Result<Option<Key>, Problem> {
+fn key(call: &Call, text: Option<String>) -> Result<Option<RequestKey>, Problem> {
     let Some(text) = text else { return Ok(None) };
     if !(1..=255).contains(&text.len()) || !text.bytes().all(|b| b.is_ascii_graphic()) {
         let rule = "1 to 255 printable ASCII characters, no spaces";
         return Err(Problem::field("idempotencyKey", rule));
     }
-    let fingerprint = idempotency::digest(&call.path, &call.body);
-    Ok(Some(Key { text, fingerprint }))
+    Ok(Some(RequestKey::new(text, call)))
 }
 
 fn once<'a>(
-    key: &'a Key,
+    key: &'a RequestKey,
     caller: &'a UserId,
     claimant: &'a str,
     call: &Call,
 ) -> IdempotentRequest<'a> {
-    IdempotentRequest {
-        caller: caller.as_str(),
-        operation: OPERATION,
-        key: &key.text,
-        fingerprint: key.fingerprint,
-        claimant,
-        deadline: call.deadline,
-    }
+    key.request(call, caller.as_str(), OPERATION, claimant)
 }

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use crate::store::{Applied, What};
 use axum::extract::FromRequestParts;
 use boundary::http::{Call, Json, Operation, Path, Problem, State};
-use boundary::openapi::{DescribeArgument, Entry};
-use boundary::telemetry::{Unit, measure, measure_of};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
+use boundary::telemetry::{Unit, measure, measure_by};
 use domain::accounts::UserId;
 use domain::notifications::{
     Address, By, Callback, Delivery, Event, Fate, OptOut, Preferences, ProviderName, Suppression,
@@ -84,15 +84,15 @@ impl FromRequestParts<Arc<App>> for Signatory {
     }
 }
 
-impl DescribeArgument for Signatory {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for Signatory {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<ProviderPath>::describe(entry, schemas);
         let at = "Seconds since 1970, at most five minutes off.";
         let signature = "`v1,` and base64 of the HMAC-SHA256; several, spaced.";
-        entry.takes_header("webhook-id", "Names the call.", true);
-        entry.takes_header("webhook-timestamp", at, true);
-        entry.takes_header("webhook-signature", signature, true);
-        entry.refuses(&[401, 404]);
+        entry.header_parameter("webhook-id", "Names the call.", true);
+        entry.header_parameter("webhook-timestamp", at, true);
+        entry.header_parameter("webhook-signature", signature, true);
+        entry.errors(&[401, 404]);
     }
 }
 
@@ -201,5 +201,5 @@ fn count(provider: &ProviderName, fate: Fate) {
         Fate::Complained => "NotificationsComplained",
     };
     measure(name, Unit::Count, 1.0);
-    measure_of(name, Unit::Count, 1.0, vec![("Provider", provider.as_str().to_owned())]);
+    measure_by(name, Unit::Count, 1.0, vec![("Provider", provider.as_str().to_owned())]);
 }

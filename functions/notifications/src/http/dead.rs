@@ -115,7 +115,7 @@ pub(super) const REPLAY: Operation = Operation::post(
      once, so it can be repeated under its name.",
 )
 .role(Role::Notifier)
-.metered();
+.charges_itself();
 
 pub(super) async fn replay(
     State(app): State<Arc<App>>,
@@ -211,5 +211,5 @@ fn filter(way: Option<&str>, class: Option<&str>) -> Result<LetterFilter, Proble
 }
 
 fn position(cursor: Option<&str>) -> Result<Option<String>, Problem> {
-    cursor.map(|text| Cursor::position(LETTERS, text)).transpose()
+    cursor.map(|text| Cursor::decode(LETTERS, text)).transpose()
 }

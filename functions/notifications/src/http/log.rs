@@ -77,9 +77,9 @@ pub(super) async fn list(
     if !(1..=50).contains(&limit) {
         return Err(Problem::field("limit", "a number from 1 to 50"));
     }
-    let after = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
+    let after = query.cursor.map(|text| Cursor::decode(LIST, &text)).transpose()?;
     if after.as_deref().is_some_and(|position| !is_place(position)) {
-        return Err(Cursor::not_one());
+        return Err(Cursor::invalid());
     }
     let read_until = app.notifications.read_until(&user).await?;
     let page = app.notifications.log(&user, limit, after.as_deref()).await?;

@@ -199,7 +199,7 @@ type Replaced = Result<Option<IfMatch>, Problem>;
 
 fn check_version(replaced: &Replaced, stands: u64) -> Result<(), Problem> {
     match replaced.clone()? {
-        Some(IfMatch(version)) if version != stands => Err(Problem::moved()),
+        Some(IfMatch(version)) if version != stands => Err(Problem::version_mismatch()),
         _ => Ok(()),
     }
 }

@@ -64,7 +64,7 @@ impl Words {
 fn unknown(problem: Problem) -> Problem {
     if problem.status() == 404 {
         let detail = "There is no such template, or no such version of it.";
-        Problem::unfit("template", detail)
+        Problem::invalid_field("template", detail)
     } else {
         problem
     }
@@ -75,14 +75,14 @@ pub(crate) fn wrong_data(unfit: &Unfit) -> Problem {
     match unfit {
         Unfit::Missing(names) => {
             let field = format!("data.{}", names.first().map_or("", String::as_str));
-            Problem::unfit(field, format!("The template also needs: {}.", names.join(", ")))
+            Problem::invalid_field(field, format!("The template also needs: {}.", names.join(", ")))
         }
         Unfit::NoObject => Problem::field("data", "an object"),
         Unfit::NoWords(channel) => {
-            Problem::unfit("channel", format!("It has no words for {}.", channel.name()))
+            Problem::invalid_field("channel", format!("It has no words for {}.", channel.name()))
         }
         Unfit::Failed { .. } | Unfit::Unsendable { .. } => {
-            Problem::unfit("data", boundary::http::sentence(&unfit.to_string()))
+            Problem::invalid_field("data", boundary::http::sentence(&unfit.to_string()))
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::store::What;
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
 use boundary::http::{Call, Operation, Path, Problem, State};
-use boundary::openapi::DescribeArgument;
+use boundary::openapi::DescribeExtractor;
 use domain::notifications::engagement::{Visit, Who, label};
 use domain::notifications::token::{Claim, Scope, Untrusted};
 use domain::notifications::{DeliveryId, Status};
@@ -109,7 +109,7 @@ impl FromRequestParts<Arc<App>> for Visitor {
     }
 }
 
-impl DescribeArgument for Visitor {}
+impl DescribeExtractor for Visitor {}
 
 /// Counts it; a count that fails costs nobody their link.
 async fn note(app: &App, call: &Call, visitor: &Visitor, id: &DeliveryId, what: fn(Who) -> What) {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
 use boundary::http::{Call, Operation, Problem, State, Text};
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::notifications::token::{Claim, Scope, Untrusted};
@@ -112,10 +112,10 @@ impl FromRequestParts<Arc<App>> for Link {
     }
 }
 
-impl DescribeArgument for Link {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        entry.takes_query(schemas.subschema_for::<LinkQuery>(), schemas);
-        entry.refuses(&[403, 410]);
+impl DescribeExtractor for Link {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        entry.query_parameters(schemas.subschema_for::<LinkQuery>(), schemas);
+        entry.errors(&[403, 410]);
     }
 }
 
@@ -143,9 +143,9 @@ impl FromRequestParts<Arc<App>> for OneClick {
     }
 }
 
-impl DescribeArgument for OneClick {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        entry.takes_body(true, schemas.subschema_for::<Self>());
+impl DescribeExtractor for OneClick {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        entry.request_body(true, schemas.subschema_for::<Self>());
     }
 }
 

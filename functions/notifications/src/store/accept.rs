@@ -65,7 +65,7 @@ impl Notifications {
         }
         let once_at = items.len();
         if let Some((request, answer)) = once {
-            items.push(self.once.answered(request, answer, now)?);
+            items.push(self.once.claim_with_response(request, answer, now)?);
         }
         let outcome = transact(&self.client, ACTION, items, token).await?;
         if matches!(outcome, Transacted::Committed) {
@@ -73,7 +73,7 @@ impl Notifications {
         }
         match (once, outcome.refused(once_at)) {
             (Some((request, _)), Some(met)) => {
-                Ok(Accepted::Before(Idempotency::met(met, request)?))
+                Ok(Accepted::Before(Idempotency::read_claim(met, request)?))
             }
             _ => Ok(Accepted::There),
         }

@@ -1,13 +1,11 @@
 //! Dead letters, newest first: of one channel or of all, of one class or of all.
 
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::Failure;
 use domain::notifications::{Channel, DeadLetter, DeliveryId, LetterFilter, NotificationId};
 
 use super::rows::{self, DEAD_LISTS};
 use super::{Notifications, told};
 use store::accounts::Page;
-use store::capacity;
 use store::row::{Item, Row, text};
 use store::schema::{GSI2, GSI2_SK, PK};
 
@@ -98,8 +96,7 @@ impl Notifications {
                 .expression_attribute_values(":list", text(list))
                 .expression_attribute_values(":after", text(after.unwrap_or("~")))
                 .set_exclusive_start_key(start)
-                .scan_index_forward(false)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total);
+                .scan_index_forward(false);
             request = match filter.class {
                 None => request.limit(i32::try_from(limit + 1).unwrap_or(LOOKED_AT)),
                 Some(class) => request
@@ -112,7 +109,6 @@ impl Notifications {
                 .send()
                 .await
                 .map_err(|cause| Failure::new("list the dead letters", cause))?;
-            capacity::record(found.consumed_capacity());
             places.extend(found.items().iter().filter_map(place));
             start = found.last_evaluated_key;
             if start.is_none() || places.len() > limit {

@@ -7,15 +7,12 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
-use aws_sdk_dynamodb::types::{
-    AttributeValue, ReturnConsumedCapacity, ReturnValue, ReturnValuesOnConditionCheckFailure,
-};
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure};
 use domain::Failure;
 use domain::notifications::ProviderName;
 use domain::notifications::rate::{Lanes, Lease, Move, Slots};
 
 use super::{Notifications, rows};
-use store::capacity;
 use store::row::{Item, Row, number};
 
 const LANES: &str = "lanes";
@@ -63,18 +60,15 @@ impl Notifications {
             .set_expression_attribute_values(Some(said.values))
             .return_values(ReturnValue::AllNew)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
         match sent {
             Ok(done) => {
-                capacity::record(done.consumed_capacity());
                 let lanes = done.attributes().map(read).unwrap_or_default();
                 Ok(Leased::Ours { slots: lease.slots(&lanes), lanes })
             }
             Err(error) => match error.as_service_error() {
                 Some(UpdateItemError::ConditionalCheckFailedException(lost)) => {
-                    capacity::record([]);
                     Ok(Leased::Refused(lost.item().map(read).unwrap_or_default()))
                 }
                 _ => Err(Failure::new("lease slots", error)),

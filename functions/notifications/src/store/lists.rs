@@ -1,7 +1,5 @@
 //! What someone has to look at: deliveries that may be sent, that are being sent, or that come due.
 
-use aws_sdk_dynamodb::operation::update_item::UpdateItemOutput;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::notifications::due::{Bucket, SHARDS};
 use domain::notifications::{Class, DeliveryId, Priority};
 use domain::{Failure, Timestamp};
@@ -9,10 +7,9 @@ use serde::Deserialize;
 
 use super::{Notifications, rows};
 use store::accounts::Page;
-use store::capacity;
+use store::ignore_lost_condition;
 use store::row::{Item, Row, broken, text};
 use store::schema::{GSI2, GSI2_SK};
-use store::settle::settle;
 
 /// A delivery that someone has to look at, as an index knows it: maybe a moment ago.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,10 +78,9 @@ impl Notifications {
             )
             .expression_attribute_values(":due", text(rows::due_list(&Bucket::of(*at, id))))
             .expression_attribute_values(":place", text(rows::place_in_list(*at, id)))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("release a delivery", sent, UpdateItemOutput::consumed_capacity)
+        ignore_lost_condition("release a delivery", sent)
     }
 
     async fn listed(
@@ -110,11 +106,9 @@ impl Notifications {
             .expression_attribute_values(":first", text(first))
             .expression_attribute_values(":end", text(end))
             .limit(limit)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read what has to be looked at", cause))?;
-        capacity::record(found.consumed_capacity());
         let items = found.items().iter().map(read).collect::<Result<Vec<Listed>, _>>()?;
         let next = found.last_evaluated_key().and_then(|key| Row(key).maybe_text(GSI2_SK));
         Ok(Page { items, next: next.map(str::to_owned) })

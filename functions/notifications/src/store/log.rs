@@ -1,14 +1,12 @@
 //! What is someone's: their log, newest first, and what waits for them.
 
 use aws_sdk_dynamodb::operation::query::QueryOutput;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::Failure;
 use domain::accounts::UserId;
 use domain::notifications::{DeliveryId, NotificationId, Way};
 
 use super::{Notifications, Told, rows, told};
 use store::accounts::Page;
-use store::capacity;
 use store::row::{Item, Row, text};
 use store::schema::{GSI1, GSI1_SK, PK};
 
@@ -73,11 +71,9 @@ impl Notifications {
             .expression_attribute_values(":from", text(from))
             .scan_index_forward(direction == ">")
             .limit(limit)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read what is someone's", cause))?;
-        capacity::record(found.consumed_capacity());
         Ok(found)
     }
 }

@@ -3,17 +3,16 @@
 //! Each of the first two is replaced by its next version, together with the stamp that says which
 //! versions there are: claims check that, and so no claim passes a change.
 
-use aws_sdk_dynamodb::operation::update_item::UpdateItemOutput;
-use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, Update};
+use aws_sdk_dynamodb::types::Update;
 use domain::accounts::UserId;
 use domain::notifications::{Address, Contacts, DeviceId, Preferences};
 use domain::{Failure, Timestamp};
 use serde::Serialize;
 
 use super::{Notifications, rows};
+use store::ignore_lost_condition;
 use store::row::{Item, Row, instant, key, number};
 use store::schema::SK;
-use store::settle::settle;
 use store::transaction::{Transacted, transact, update};
 
 /// How often a person may change under our hands before we give up.
@@ -145,10 +144,9 @@ impl Notifications {
             .update_expression("SET read_until = :until")
             .condition_expression("attribute_not_exists(read_until) OR read_until < :until")
             .expression_attribute_values(":until", instant(until))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("note what was read", sent, UpdateItemOutput::consumed_capacity)
+        ignore_lost_condition("note what was read", sent)
     }
 
     async fn save(

@@ -1,12 +1,11 @@
 //! What nodes have seen of a provider: one row, replaced by its next version or not at all.
 
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
-use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure};
+use aws_sdk_dynamodb::types::ReturnValuesOnConditionCheckFailure;
 use domain::notifications::{Breaker, ProviderName, Seen};
 use domain::{Failure, Timestamp};
 
 use super::{Notifications, rows};
-use store::capacity;
 use store::row::{Row, number, text};
 use store::schema::PK;
 
@@ -107,21 +106,13 @@ impl Notifications {
             .table_name(&self.table)
             .set_item(Some(row))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        let error = match sent {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                return Ok(Put::Done);
-            }
-            Err(error) => error,
-        };
+        let Err(error) = sent else { return Ok(Put::Done) };
         let Some(PutItemError::ConditionalCheckFailedException(lost)) = error.as_service_error()
         else {
             return Err(Failure::new("write what was seen of a provider", error));
         };
-        capacity::record([]);
         let Some(met) = lost.item() else { return Ok(Put::Lost(Breaker::default())) };
         if Row(met).maybe_text("written_by") == Some(token) {
             return Ok(Put::Done);

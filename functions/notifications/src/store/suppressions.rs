@@ -1,12 +1,10 @@
 //! Addresses that get nothing any more, known by what tells nobody the address.
 
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::Failure;
 use domain::notifications::{Address, Because, Suppression};
 
 use super::{Notifications, rows};
-use store::capacity;
 use store::row::number;
 
 /// What came of it.
@@ -35,19 +33,12 @@ impl Notifications {
             .set_item(Some(row))
             .condition_expression("attribute_not_exists(pk) OR strength < :strength")
             .expression_attribute_values(":strength", number(strength(suppression.because)))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
         match sent {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(Noted::Noted)
-            }
+            Ok(_) => Ok(Noted::Noted),
             Err(error) => match error.as_service_error() {
-                Some(PutItemError::ConditionalCheckFailedException(_)) => {
-                    capacity::record([]);
-                    Ok(Noted::Stood)
-                }
+                Some(PutItemError::ConditionalCheckFailedException(_)) => Ok(Noted::Stood),
                 _ => Err(Failure::new("suppress an address", error)),
             },
         }

@@ -1,12 +1,10 @@
 //! Where walks stopped. Losing a note only means walking a stretch again.
 
-use aws_sdk_dynamodb::operation::update_item::UpdateItemOutput;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::{Failure, Timestamp};
 
 use super::Notifications;
+use store::ignore_lost_condition;
 use store::row::{Row, instant, key, text};
-use store::settle::settle;
 
 const SWEEP: &str = "sweep";
 const DUE: &str = "due";
@@ -28,10 +26,9 @@ impl Notifications {
             .update_expression("SET looked_until = :until")
             .condition_expression("attribute_not_exists(looked_until) OR looked_until < :until")
             .expression_attribute_values(":until", instant(until))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("note which buckets were looked at", sent, UpdateItemOutput::consumed_capacity)
+        ignore_lost_condition("note which buckets were looked at", sent)
     }
 
     /// Where the walk through a list of pending deliveries goes on; from the start if nowhere.
@@ -50,10 +47,9 @@ impl Notifications {
             .set_key(Some(key(SWEEP, &walk(list))))
             .update_expression("SET stopped_at = :position")
             .expression_attribute_values(":position", text(position.unwrap_or_default()))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("note where the walk stopped", sent, UpdateItemOutput::consumed_capacity)
+        ignore_lost_condition("note where the walk stopped", sent)
     }
 }
 

@@ -60,12 +60,12 @@ impl Notifications {
         ];
         let once_at = items.len();
         if let Some((request, answer)) = once {
-            items.push(self.once.answered(request, answer, now)?);
+            items.push(self.once.claim_with_response(request, answer, now)?);
         }
         let outcome = transact(&self.client, ACTION, items, token).await?;
         match (once, outcome.refused(once_at)) {
             (Some((request, _)), Some(met)) => {
-                Ok(Published::Before(Idempotency::met(met, request)?))
+                Ok(Published::Before(Idempotency::read_claim(met, request)?))
             }
             _ if matches!(outcome, Transacted::Committed) => Ok(Published::Published),
             _ => Ok(Published::Moved),

@@ -1,13 +1,12 @@
 //! The few requests that everything here is made of.
 
-use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, TransactWriteItem};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use domain::Failure;
 
 use super::Notifications;
-use store::capacity;
-use store::reading;
+use store::items;
 use store::row::{Item, text};
-use store::transaction::next_row;
+use store::transaction::put_version;
 
 impl Notifications {
     pub(super) async fn get(
@@ -15,7 +14,7 @@ impl Notifications {
         key: Item,
         action: &'static str,
     ) -> Result<Option<Item>, Failure> {
-        reading::get(&self.client, &self.table, key, action).await
+        items::get(&self.client, &self.table, key, action).await
     }
 
     pub(super) async fn get_all(
@@ -23,7 +22,7 @@ impl Notifications {
         keys: Vec<Item>,
         action: &'static str,
     ) -> Result<Vec<Item>, Failure> {
-        reading::get_all(&self.client, &self.table, keys, action).await
+        items::batch_get(&self.client, &self.table, keys, action).await
     }
 
     /// Reads a stretch of one partition, up to date and to its end.
@@ -43,13 +42,11 @@ impl Notifications {
                 .table_name(&self.table)
                 .key_condition_expression(condition)
                 .set_exclusive_start_key(start)
-                .consistent_read(true)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total);
+                .consistent_read(true);
             for (name, value) in &values {
                 request = request.expression_attribute_values(*name, text(value));
             }
             let found = request.send().await.map_err(|cause| Failure::new(action, cause))?;
-            capacity::record(found.consumed_capacity());
             items.extend(found.items.unwrap_or_default());
             start = found.last_evaluated_key;
             if start.is_none() {
@@ -75,6 +72,6 @@ impl Notifications {
         before: u64,
         action: &'static str,
     ) -> Result<TransactWriteItem, Failure> {
-        next_row(&self.table, item, before, action)
+        put_version(&self.table, item, before, action)
     }
 }

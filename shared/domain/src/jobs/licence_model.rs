@@ -17,7 +17,7 @@ use super::{
 };
 use crate::Timestamp;
 use crate::accounts::UserId;
-use crate::search::{Outcome, search};
+use crate::model_check::{Outcome, visit_all};
 
 /// A rule of the protocol that is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -310,7 +310,7 @@ impl World {
 }
 
 fn explore(limit: u32, shards: u8, broken: Option<DroppedRule>) -> Outcome<Step, Violation> {
-    search(World::new(limit, shards, broken), World::steps, World::after)
+    visit_all(World::new(limit, shards, broken), World::steps, World::after)
 }
 
 #[test]

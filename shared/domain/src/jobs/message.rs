@@ -33,7 +33,7 @@ pub enum WakeUp {
 }
 
 impl Message for WakeUp {
-    const SENDING: &'static str = "send a wake-up";
+    const SEND_ACTION: &'static str = "send a wake-up";
 }
 
 /// The longest delay of an SQS message; the sweep wakes `dispatch` up for what is later.
@@ -82,7 +82,7 @@ pub enum Assignment {
 }
 
 impl Message for Assignment {
-    const SENDING: &'static str = "send an assignment";
+    const SEND_ACTION: &'static str = "send an assignment";
 }
 
 impl Assignment {
@@ -133,7 +133,7 @@ impl JobNotice {
 }
 
 impl Message for JobNotice {
-    const SENDING: &'static str = "publish a job's end";
+    const SEND_ACTION: &'static str = "publish a job's end";
 
     fn attributes(&self) -> Vec<(&'static str, String)> {
         let Self::JobEnded(job) = self;

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
-use crate::links::agent::{self, Kind};
+use crate::links::user_agent::{self, AgentKind};
 
 /// Who it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -51,9 +51,9 @@ pub fn label(visit: &Visit<'_>, now: Timestamp) -> Who {
     if visit.user_agent.is_some_and(|agent| agent.contains(PROXY_FOR_PEOPLE)) {
         return Who::Person;
     }
-    match agent::read(visit.user_agent).kind {
-        Kind::Person => Who::Person,
-        Kind::Bot | Kind::Preview => Who::Machine,
+    match user_agent::parse(visit.user_agent).kind {
+        AgentKind::Person => Who::Person,
+        AgentKind::Bot | AgentKind::Preview => Who::Machine,
     }
 }
 

@@ -5,7 +5,7 @@
 //! The search also finds what goes wrong if it is not, so that it is known to look.
 
 use crate::Timestamp;
-use crate::search::{self, search};
+use crate::model_check::{self, visit_all};
 
 use super::samples::{at, notification};
 use super::{
@@ -232,10 +232,10 @@ fn speak(next: &mut World, attempt: u32, doubt: bool, answer: Answer) -> Result<
 #[test]
 fn whatever_the_order_nothing_is_handed_over_twice_without_doubt_nor_after_an_opt_out() {
     for way in [Way::Email, Way::Sms] {
-        let outcome = search(start(way.clone()), moves, |world, step| after(SOUND, world, step));
+        let outcome = visit_all(start(way.clone()), moves, |world, step| after(SOUND, world, step));
         match outcome {
-            search::Outcome::Sound { states } => assert!(states > 1_000, "{way:?}: {states}"),
-            search::Outcome::Broken(what, steps) => panic!("{way:?}: {what}: {steps:?}"),
+            model_check::Outcome::Sound { states } => assert!(states > 1_000, "{way:?}: {states}"),
+            model_check::Outcome::Broken(what, steps) => panic!("{way:?}: {what}: {steps:?}"),
         }
     }
 }
@@ -246,8 +246,8 @@ fn the_search_notices_a_store_that_checks_too_little() {
         (Store { checks_preferences: false, ..SOUND }, "claimed after an opt-out"),
         (Store { checks_version: false, ..SOUND }, "handed over twice, and nothing was uncertain"),
     ] {
-        let outcome = search(start(Way::Sms), moves, |world, step| after(store, world, step));
-        let search::Outcome::Broken(what, _) = outcome else { panic!("{outcome:?}") };
+        let outcome = visit_all(start(Way::Sms), moves, |world, step| after(store, world, step));
+        let model_check::Outcome::Broken(what, _) = outcome else { panic!("{outcome:?}") };
         assert_eq!(what, expected);
     }
 }

@@ -52,7 +52,7 @@ mod tests {
     fn delays_double_are_spread_and_end_at_five_minutes() {
         for (tries, most) in [(1, 1_000), (2, 2_000), (3, 4_000), (4, 8_000), (30, 300_000)] {
             let delays: Vec<i64> =
-                (0..2_000).map(|lot| backoff_ms(tries, crate::dice::scatter(lot))).collect();
+                (0..2_000).map(|lot| backoff_ms(tries, crate::splitmix64(lot))).collect();
             assert!(delays.iter().all(|delay| (0..=most).contains(delay)), "{tries}");
             let mean = delays.iter().sum::<i64>() / 2_000;
             assert!((most * 9 / 20..most * 11 / 20).contains(&mean), "{tries}: {mean}");

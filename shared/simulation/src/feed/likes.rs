@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::dice::Dice;
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::feed::counts::{SHARDS, Shard, engage, fold, is_told, shard_of, width};
@@ -55,7 +54,7 @@ pub struct Load {
 }
 
 pub fn like(plan: &Likes) -> Load {
-    let mut dice = Dice::new(plan.seed);
+    let mut random = crate::generator(plan.seed);
     let post = PostId::first_at(instant(0));
     let mut rows = BTreeMap::new();
     let mut shards = vec![Shard::default(); usize::from(SHARDS)];
@@ -77,7 +76,7 @@ pub fn like(plan: &Likes) -> Load {
             }
             let shard = shard_of(post, &name, spread);
             load.people += 1;
-            for _ in 0..=u8::from(dice.one_in(plan.doubled.max(1))) {
+            for _ in 0..=u8::from(random.one_in(plan.doubled.max(1))) {
                 load.sent += 1;
                 // One that fails is charged like one that counts.
                 *units.entry(shard).or_default() += UNITS_OF_A_TRANSACTION;

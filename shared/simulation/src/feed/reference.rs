@@ -39,7 +39,7 @@ impl World {
         Tie { mine: side(me, other), theirs: side(other, me) }
     }
 
-    /// Somebody does something about somebody else.
+    /// An action of one user on another.
     pub fn act(&mut self, me: &UserId, act: Act, other: &UserId) -> Result<(), Rejected> {
         if let Some(change) = self.tie(me, other).after(act, me, other, 0)? {
             self.sides.insert((me.clone(), other.clone()), change.tie.mine);
@@ -48,7 +48,7 @@ impl World {
         Ok(())
     }
 
-    /// Somebody does something about a post of somebody else.
+    /// An action of one user on another user's post.
     pub fn interact(&mut self, who: &UserId, what: Interaction, author: &UserId, now: Timestamp) {
         if who != author {
             let pair = (who.clone(), author.clone());
@@ -57,13 +57,13 @@ impl World {
         }
     }
 
-    /// Who follows somebody.
+    /// The followers of a user.
     pub fn followers(&self, author: &UserId) -> BTreeSet<UserId> {
         let follows = self.sides.iter().filter(|((_, whom), side)| whom == author && side.follows);
         follows.map(|((who, _), _)| who.clone()).collect()
     }
 
-    /// Whom somebody follows.
+    /// The users that a user follows.
     pub fn following(&self, reader: &UserId) -> BTreeSet<UserId> {
         let follows = self.sides.iter().filter(|((who, _), side)| who == reader && side.follows);
         follows.map(|((_, whom), _)| whom.clone()).collect()

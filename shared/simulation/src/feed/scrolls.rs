@@ -32,7 +32,7 @@ fn ids(page: &Page) -> Vec<PostId> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever happened, once nothing is on its way, pages are what the model says.
+    /// Once nothing is on its way, pages are what the model says.
     #[test]
     fn a_quiet_feed_is_the_model_page_by_page(
         ops in ops(120), limit in 1_usize..9, latest: bool,
@@ -113,7 +113,7 @@ proptest! {
         }
     }
 
-    /// A cursor that somebody made up shows them nothing but their own feed.
+    /// A forged cursor shows the reader nothing but their own feed.
     #[test]
     fn a_made_up_cursor_reveals_nothing(before in ops(80), named in prop::collection::btree_set(0_i64..90, 1..20)) {
         let mut hybrid = Hybrid::after(before);
@@ -151,7 +151,7 @@ fn a_floor_that_does_not_get_on_ends_the_feed_instead_of_the_function() {
     assert!(matches!(scroll.step(), Step::Done(page) if page.next.is_none()));
 }
 
-/// Somebody follows a person who wrote thousands of posts, nearly all of them for friends.
+/// A reader follows an author who wrote thousands of posts, nearly all of them for friends.
 #[test]
 fn who_may_see_next_to_nothing_gets_short_pages_and_misses_nothing() {
     let all: Vec<_> = (0..9_000).rev().map(|n| post(n, 1)).collect();

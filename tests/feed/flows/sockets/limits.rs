@@ -104,14 +104,14 @@ async fn who_can_t_be_reached_is_told_a_moment_later() {
     people.store().connect(&listener, now).await.unwrap();
     let faults = &people.lab.cloud.faults;
     faults.record(|call| call.service == Service::Connections);
-    faults.silence(Some(|call| call.service == Service::Connections));
+    faults.hang(Some(|call| call.service == Service::Connections));
     let post = people.say("ada", "hi").await;
     people.lab.cloud.settle().await;
     // It is in the timeline all the same, and the message about it is not repeated.
     assert_eq!(people.timeline("bob").await.len(), 1);
     assert_eq!(people.unfinished().await, 0);
     assert_eq!(people.store().owner("c=").await.unwrap().unwrap().who, person("bob"));
-    faults.silence(None);
+    faults.hang(None);
     people.lab.advance_seconds(10);
     people.lab.cloud.settle().await;
     let told = faults.recorded();

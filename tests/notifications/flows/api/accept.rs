@@ -26,7 +26,7 @@ async fn one_person_costs_one_transaction_and_one_publish() {
     reachable(&lab, "ada").await;
     let mut body = tomorrow("ada");
     body["sendAt"] = Value::Null;
-    lab.watch_calls();
+    lab.record_calls();
     accepted(&lab, &body).await;
     let named = |what: &str| {
         let calls = lab.cloud.faults.recorded().into_iter();
@@ -128,7 +128,7 @@ async fn a_key_that_is_in_flight_is_a_conflict_with_a_time_to_wait() {
         caller: "root",
         operation: "sendNotification",
         key: "slow",
-        fingerprint: boundary::idempotency::digest(ALL, text.as_bytes()),
+        fingerprint: boundary::idempotency::fingerprint(ALL, text.as_bytes()),
         claimant: "someone",
         deadline: domain::Timestamp::from_second(now.as_second() + 20).unwrap(),
     };

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 use tests::callbacks::{SECRET, secrets, signed};
-use tests::post::Post;
+use tests::scripted_providers::ScriptedProviders;
 use tests::{Lab, Response, Setup};
 
 use super::{ALL, accepted, put, read};
@@ -13,19 +13,19 @@ const EVENTS: &str = "/api/v1/providers/mail/events";
 /// A cloud in which `mail` may call back, with a mail that it has.
 struct Sent {
     lab: Lab,
-    post: Post,
+    providers: ScriptedProviders,
     id: String,
 }
 
 impl Sent {
     async fn one() -> Self {
-        let post = Post::new();
-        let setup = Setup { post: Some(post.clone()), ..Setup::default() };
+        let providers = ScriptedProviders::new();
+        let setup = Setup { providers: Some(providers.clone()), ..Setup::default() };
         let lab = Lab::with_parameters(setup, &[("CallbackSecrets", &secrets("mail"))]);
         super::reachable(&lab, "ada").await;
         let id = accepted(&lab, &mail()).await;
         lab.cloud.settle().await;
-        let sent = Self { lab, post, id };
+        let sent = Self { lab, providers, id };
         assert_eq!(sent.status().await, "delivered");
         sent
     }
@@ -130,7 +130,7 @@ async fn a_dead_mailbox_gets_nothing_more_and_that_can_be_read() {
     let sent = Sent::one().await;
     sent.say(&sent.fate("bounced", Some(true))).await;
     let next = sent.next().await;
-    assert_eq!((&next["status"], sent.post.handed().len()), (&json!("suppressed"), 1));
+    assert_eq!((&next["status"], sent.providers.sends().len()), (&json!("suppressed"), 1));
     assert_eq!(next["why"]["rule"], "address-suppressed", "{next}");
     assert_eq!(next["why"]["sentence"], "What was sent to the address came back.");
 }

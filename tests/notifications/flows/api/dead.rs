@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use domain::notifications::Class;
 use http::Method;
 use serde_json::{Value, json};
-use tests::post::{Act, Post};
+use tests::scripted_providers::{ScriptedOutcome, ScriptedProviders};
 use tests::{Lab, Response};
 
 use super::{ALL, carried, put, send};
@@ -14,10 +14,10 @@ const LETTERS: &str = "/api/v1/dead-letters";
 const REPLAY: &str = "/api/v1/dead-letters/replay";
 
 /// So many people whose mails have no text that anybody takes, and some whose telephones want none.
-async fn failed(mails: usize, texts: usize) -> (Lab, Post) {
-    let (lab, post) = carried();
-    post.always("mail", Act::refuse(Class::Content));
-    post.always("text", Act::refuse(Class::OptedOut));
+async fn failed(mails: usize, texts: usize) -> (Lab, ScriptedProviders) {
+    let (lab, providers) = carried();
+    providers.script_always("mail", ScriptedOutcome::refuse(Class::Content));
+    providers.script_always("text", ScriptedOutcome::refuse(Class::OptedOut));
     for (channel, count) in [("email", mails), ("sms", texts)] {
         if count == 0 {
             continue;
@@ -38,7 +38,7 @@ async fn failed(mails: usize, texts: usize) -> (Lab, Post) {
         lab.advance_seconds(1);
         lab.cloud.settle().await;
     }
-    (lab, post)
+    (lab, providers)
 }
 
 fn phone(n: usize) -> String {
@@ -99,8 +99,8 @@ async fn pages_follow_each_other_the_newest_first_and_miss_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_dry_run_says_what_would_move_and_moves_nothing() {
-    let (lab, post) = failed(3, 1).await;
-    let handed = post.handed().len();
+    let (lab, providers) = failed(3, 1).await;
+    let handed = providers.sends().len();
     let before = listed(&lab, "").await;
     let dry = json!({ "name": "r", "channel": "email", "dryRun": true });
     for _ in 0..2 {
@@ -108,14 +108,14 @@ async fn a_dry_run_says_what_would_move_and_moves_nothing() {
         assert_eq!((&would.body["dryRun"], names(&would, "replayed").len()), (&json!(true), 3));
     }
     lab.run_until_idle().await;
-    assert_eq!((listed(&lab, "").await, post.handed().len()), (before, handed));
+    assert_eq!((listed(&lab, "").await, providers.sends().len()), (before, handed));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_replay_sends_each_letter_again_and_once_however_often_it_is_repeated() {
-    let (lab, post) = failed(3, 1).await;
-    post.behave();
-    let handed = post.handed().len();
+    let (lab, providers) = failed(3, 1).await;
+    providers.accept_all();
+    let handed = providers.sends().len();
     let ids: Vec<Value> =
         listed(&lab, "channel=email").await.iter().map(|it| it["deliveryId"].clone()).collect();
     let body = json!({ "name": "monday", "deliveryIds": ids });
@@ -125,7 +125,7 @@ async fn a_replay_sends_each_letter_again_and_once_however_often_it_is_repeated(
     assert_eq!(names(&again, "replayed").len(), 0, "{}", again.body);
     assert_eq!(names(&again, "skipped"), names(&first, "replayed"));
     lab.run_until_idle().await;
-    assert_eq!(post.handed().len(), handed + 3);
+    assert_eq!(providers.sends().len(), handed + 3);
     assert_eq!(listed(&lab, "channel=email").await.len(), 0);
     assert_eq!(listed(&lab, "channel=sms").await.len(), 1, "no other is touched");
     let key = names(&first, "replayed").into_iter().next().unwrap();
@@ -136,7 +136,7 @@ async fn a_replay_sends_each_letter_again_and_once_however_often_it_is_repeated(
 
 #[tokio::test(start_paused = true)]
 async fn what_fails_again_is_a_letter_again_and_moves_by_another_replay_only() {
-    let (lab, post) = failed(1, 0).await;
+    let (lab, providers) = failed(1, 0).await;
     let replay = |name: &'static str| {
         let lab = &lab;
         async move { lab.post(REPLAY, &json!({ "name": name, "channel": "email" })).await }
@@ -146,7 +146,7 @@ async fn what_fails_again_is_a_letter_again_and_moves_by_another_replay_only() {
     assert_eq!(listed(&lab, "").await.len(), 1);
     let again = replay("one").await;
     assert_eq!((names(&again, "replayed").len(), names(&again, "skipped").len()), (0, 1));
-    post.behave();
+    providers.accept_all();
     assert_eq!(names(&replay("two").await, "replayed").len(), 1);
     lab.run_until_idle().await;
     assert_eq!(listed(&lab, "").await.len(), 0);
@@ -154,7 +154,7 @@ async fn what_fails_again_is_a_letter_again_and_moves_by_another_replay_only() {
 
 #[tokio::test(start_paused = true)]
 async fn each_letter_counts_as_a_call_so_that_nobody_replays_without_end() {
-    let (lab, post) = failed(25, 0).await;
+    let (lab, providers) = failed(25, 0).await;
     let key = lab.user("shop", &["notifier"]).await;
     let rule = json!({
         "resources": [REPLAY], "dimension": "user", "limit": 60, "windowSeconds": 60,
@@ -170,7 +170,7 @@ async fn each_letter_counts_as_a_call_so_that_nobody_replays_without_end() {
     let refused = send(&lab, Method::POST, REPLAY, &key, &dry).await;
     assert_eq!(refused.status, 429, "{}", refused.body);
     let wait: i64 = refused.header("retry-after").parse().unwrap();
-    post.behave();
+    providers.accept_all();
     let real = json!({ "name": "r" });
     assert_eq!(send(&lab, Method::POST, REPLAY, &key, &real).await.status, 429);
     assert_eq!(listed(&lab, "").await.len(), 25, "what is refused moves nothing");

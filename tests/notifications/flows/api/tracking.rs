@@ -6,7 +6,7 @@ use domain::notifications::token::{Claim, Ring, TokenKey};
 use domain::notifications::{Category, Channel, Content, DeliveryId, NotificationId, Way};
 use http::Method;
 use serde_json::{Value, json};
-use tests::post::Post;
+use tests::scripted_providers::ScriptedProviders;
 use tests::{Lab, Response};
 
 use super::{accepted, carried, put};
@@ -26,7 +26,7 @@ struct Mail {
 
 impl Mail {
     async fn sent() -> Self {
-        let (lab, post) = carried();
+        let (lab, providers) = carried();
         super::reachable(&lab, "ada").await;
         let link = TARGET.replace('&', "&amp;");
         let html = format!("<p><a href=\"{link}\">Look</a></p>");
@@ -39,8 +39,8 @@ impl Mail {
         });
         accepted(&lab, &body).await;
         lab.cloud.settle().await;
-        let open = path(&post, "src=\"https://sy.test/t/o/");
-        let click = path(&post, "href=\"https://sy.test/t/c/");
+        let open = path(&providers, "src=\"https://sy.test/t/o/");
+        let click = path(&providers, "href=\"https://sy.test/t/c/");
         Self { lab, open: format!("/t/o/{open}"), click: format!("/t/c/{click}") }
     }
 
@@ -54,8 +54,8 @@ impl Mail {
 }
 
 /// What follows `start` in the only mail, up to the quotation mark.
-fn path(post: &Post, start: &str) -> String {
-    let parcel = post.handed().remove(0).parcel;
+fn path(providers: &ScriptedProviders, start: &str) -> String {
+    let parcel = providers.sends().remove(0).message;
     let Content::Email { html: Some(html), .. } = parcel.content else { panic!("no mail") };
     let (_, rest) = html.split_once(start).unwrap();
     rest.split_once('"').unwrap().0.to_owned()

@@ -8,7 +8,7 @@ use boundary::http::{
     Call, Caller, Created, Cursor, IdempotencyKey, Json, NoContent, Operation, Path, Problem,
     Query, Repeatable, State,
 };
-use boundary::idempotency;
+use boundary::idempotency::{self, RequestKey};
 use domain::accounts::{Role, UserId};
 use domain::feed::{Comment, CommentDraft, CommentId, PostId, Profile, Rejected, Tie};
 use schemars::JsonSchema;
@@ -91,9 +91,8 @@ pub(crate) async fn write(
     let id = CommentId::made_from(call.now, app.entropy.bytes());
     let comment = draft.checked(id, post, me.clone(), call.now)?;
     let claimant = app.entropy.token();
-    let IdempotencyKey(key) = key?;
-    let whose = (me.as_str(), WRITE.id);
-    let once = key.as_deref().map(|key| idempotency::name(key, &call, whose, &claimant));
+    let key = key?.0.map(|key| RequestKey::new(key, &call));
+    let once = key.as_ref().map(|key| key.request(&call, me.as_str(), WRITE.id, &claimant));
     let answer = Repeatable::first(&written(&app, me, &comment).await?);
     for _ in 0..TRIES {
         let (entry, between) = match meet(&app, me, post).await {
@@ -109,7 +108,7 @@ pub(crate) async fn write(
                 return Ok(answer);
             }
             Commented::Before(claim) => {
-                return idempotency::met(claim, call.now).map(Repeatable::again);
+                return idempotency::replay(claim, call.now).map(Repeatable::again);
             }
             Commented::Moved => {}
         }
@@ -140,8 +139,8 @@ pub(crate) async fn list(
     if !(1..=100).contains(&limit) {
         return Err(Problem::field("limit", "a number from 1 to 100"));
     }
-    let position = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
-    let place = |text: String| CommentId::parse(&text).ok_or_else(Cursor::not_one);
+    let position = query.cursor.map(|text| Cursor::decode(LIST, &text)).transpose()?;
+    let place = |text: String| CommentId::parse(&text).ok_or_else(Cursor::invalid);
     let after = position.map(place).transpose()?;
     let Path(post) = post?;
     let (entry, _) = meet(&app, me, post).await?;

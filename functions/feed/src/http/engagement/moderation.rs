@@ -148,7 +148,7 @@ pub(crate) async fn list(
     if !(1..=100).contains(&limit) {
         return Err(Problem::field("limit", "a number from 1 to 100"));
     }
-    let after = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
+    let after = query.cursor.map(|text| Cursor::decode(LIST, &text)).transpose()?;
     let open = app.feed.open_reports(after.as_deref(), limit).await?;
     let ids: BTreeSet<PostId> = open.reports.iter().map(|report| report.post).collect();
     let mut found = app.feed.posts(ids).await?;

@@ -105,7 +105,7 @@ pub(crate) async fn save(
     for _ in 0..TRIES {
         let before = stored(&app, me, &call).await?;
         if version.clone()?.is_some_and(|IfMatch(version)| version != before.version) {
-            return Err(Problem::moved());
+            return Err(Problem::version_mismatch());
         }
         let after = before.written(&draft, call.now)?;
         media::check(&app, me, after.avatar.as_slice()).await.map_err(about_avatar)?;

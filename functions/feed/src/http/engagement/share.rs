@@ -6,7 +6,7 @@ use crate::store::{Between, Created, Engaging, Entry, NewPost};
 use boundary::http::{
     Call, Caller, IdempotencyKey, Json, Operation, Path, Problem, Repeatable, State,
 };
-use boundary::idempotency;
+use boundary::idempotency::{self, RequestKey};
 use boundary::telemetry::{Unit, measure};
 use domain::accounts::{Role, UserId};
 use domain::feed::{Engage, Post, PostId, Rejected};
@@ -42,9 +42,8 @@ pub(crate) async fn share(
     media::check(&app, me, &body.media).await?;
     let id = PostId::made_from(call.now, app.entropy.bytes());
     let claimant = app.entropy.token();
-    let IdempotencyKey(key) = key?;
-    let whose = (me.as_str(), SHARE.id);
-    let once = key.as_deref().map(|key| idempotency::name(key, &call, whose, &claimant));
+    let key = key?.0.map(|key| RequestKey::new(key, &call));
+    let once = key.as_ref().map(|key| key.request(&call, me.as_str(), SHARE.id, &claimant));
     for _ in 0..TRIES {
         let author = app.feed.author(me).await?;
         let fan = author.recents.reach.fan();
@@ -67,7 +66,7 @@ pub(crate) async fn share(
                 return Ok(answer);
             }
             Created::Before(claim) => {
-                return idempotency::met(claim, call.now).map(Repeatable::again);
+                return idempotency::replay(claim, call.now).map(Repeatable::again);
             }
             Created::Moved => {}
         }

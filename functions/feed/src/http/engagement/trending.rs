@@ -55,11 +55,11 @@ pub(crate) async fn read(
     if !(1..=50).contains(&limit) {
         return Err(Problem::field("limit", "a number from 1 to 50"));
     }
-    let position = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
+    let position = query.cursor.map(|text| Cursor::decode(LIST, &text)).transpose()?;
     let mark = position.map(|text| Bookmark::parse(&text)).transpose()?;
     let Some(snapshot) = app.feed.snapshot(mark.map(|mark| mark.minute)).await? else {
         return match mark {
-            Some(_) => Err(Cursor::not_one()),
+            Some(_) => Err(Cursor::invalid()),
             None => Ok(Json(TrendingView::default())),
         };
     };

@@ -2,15 +2,15 @@
 
 use crate::store::{Accept, Accepted, Person};
 use boundary::http::{Accepted as Taken, Call, Problem, Repeatable};
-use boundary::idempotency;
-use boundary::telemetry::{Unit, measure, measure_of};
+use boundary::idempotency::{self, RequestKey};
+use boundary::telemetry::{Unit, measure, measure_by};
 use domain::accounts::UserId;
 use domain::hex;
 use domain::notifications::{Delivery, NotificationId, Submission};
 use futures::{StreamExt, TryStreamExt, stream};
 use store::idempotency::Claim;
 
-use super::{AcceptedOne, AcceptedView, Answer, Key, Receipt, once};
+use super::{AcceptedOne, AcceptedView, Answer, Receipt, once};
 use crate::http::plan::{Planned, Words};
 use crate::http::state::App;
 use crate::http::view::standing;
@@ -28,7 +28,11 @@ pub(super) struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    pub(super) async fn one(&self, user: &UserId, key: Option<&Key>) -> Result<Answer, Problem> {
+    pub(super) async fn one(
+        &self,
+        user: &UserId,
+        key: Option<&RequestKey>,
+    ) -> Result<Answer, Problem> {
         let Self { app, call, caller, .. } = self;
         let person = app.notifications.person(user).await?;
         let id = NotificationId::made_from(call.now, app.entropy.bytes());
@@ -39,7 +43,7 @@ impl Batch<'_> {
         let wanted = planned.wanted();
         let once = once.as_ref().map(|once| (once, answer.stored()));
         match app.notifications.accept(wanted, once, call.now, &app.entropy.token()).await? {
-            Accepted::Before(claim) => idempotency::met(claim, call.now).map(Repeatable::again),
+            Accepted::Before(claim) => idempotency::replay(claim, call.now).map(Repeatable::again),
             Accepted::Created | Accepted::There => {
                 count(&self.submission, 1);
                 app.announce(&planned.deliveries, call).await;
@@ -48,7 +52,7 @@ impl Batch<'_> {
         }
     }
 
-    pub(super) async fn many(&self, key: Option<&Key>) -> Result<Answer, Problem> {
+    pub(super) async fn many(&self, key: Option<&RequestKey>) -> Result<Answer, Problem> {
         let Some(key) = key else { return self.write(None).await };
         let Self { app, call, caller, .. } = self;
         let once_store = app.notifications.once();
@@ -57,16 +61,16 @@ impl Batch<'_> {
         let ticket = match once_store.claim(&claim, call.now).await? {
             Claim::Won(ticket) => ticket,
             before @ (Claim::Answered(_) | Claim::Running(_) | Claim::Mismatch) => {
-                return idempotency::met(before, call.now).map(Repeatable::again);
+                return idempotency::replay(before, call.now).map(Repeatable::again);
             }
         };
         let written = self.write(Some(key)).await;
-        let answer = idempotency::settle(once_store, Some(&ticket), written).await?;
-        once_store.keep(&ticket, answer.stored(), &app.entropy.token()).await?;
+        let answer = idempotency::release_if_refused(once_store, Some(&ticket), written).await?;
+        once_store.store_response(&ticket, answer.stored(), &app.entropy.token()).await?;
         Ok(answer)
     }
 
-    async fn write(&self, key: Option<&Key>) -> Result<Answer, Problem> {
+    async fn write(&self, key: Option<&RequestKey>) -> Result<Answer, Problem> {
         let Self { app, call, caller, .. } = self;
         let plan = |user: &UserId| {
             // Another body under a key that was forgotten is another call.
@@ -115,5 +119,5 @@ fn count(submission: &Submission, accepted: usize) {
     let accepted = u32::try_from(accepted).unwrap_or(u32::MAX);
     measure("NotificationsAccepted", Unit::Count, accepted.into());
     let dimensions = vec![("Priority", submission.priority.name().to_owned())];
-    measure_of("NotificationsAccepted", Unit::Count, accepted.into(), dimensions);
+    measure_by("NotificationsAccepted", Unit::Count, accepted.into(), dimensions);
 }

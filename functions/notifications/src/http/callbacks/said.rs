@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use boundary::http::{Call, Problem, parse_json};
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use domain::Timestamp;
 use domain::notifications::{Callback, Fate};
 use http::request::Parts;
@@ -78,15 +78,15 @@ impl FromRequestParts<Arc<App>> for Said {
         }
         let events: Vec<Callback> = parse_json(body)?;
         if !(1..=MOST).contains(&events.len()) {
-            return Err(Problem::unfit("", "The body must be a list of 1 to 500 events."));
+            return Err(Problem::invalid_field("", "The body must be a list of 1 to 500 events."));
         }
         Ok(Self(events.into_iter().map(Some).collect()))
     }
 }
 
-impl DescribeArgument for Said {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        entry.takes_body(true, schemas.subschema_for::<Vec<SaidShape>>());
+impl DescribeExtractor for Said {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        entry.request_body(true, schemas.subschema_for::<Vec<SaidShape>>());
     }
 }
 

@@ -1,7 +1,7 @@
 //! Hysteresis as a table, and crossing as an exhaustive search.
 
 use super::*;
-use crate::search::{Outcome, search};
+use crate::model_check::{Outcome, visit_all};
 
 #[test]
 fn crossing_has_hysteresis() {
@@ -230,7 +230,7 @@ fn start() -> World {
 
 #[test]
 fn crossing_either_way_loses_nothing_in_any_order_of_events() {
-    match search(start(), steps, |world, step| after(world, step, true)) {
+    match visit_all(start(), steps, |world, step| after(world, step, true)) {
         Outcome::Sound { states } => assert!(states > 10_000, "{states}"),
         Outcome::Broken(violation, path) => panic!("{violation}: {path:?}"),
     }
@@ -239,6 +239,6 @@ fn crossing_either_way_loses_nothing_in_any_order_of_events() {
 /// What the search is for: it has to find what the epoch in the counters prevents.
 #[test]
 fn without_the_epoch_in_the_counters_a_follower_slips_through() {
-    let outcome = search(start(), steps, |world, step| after(world, step, false));
+    let outcome = visit_all(start(), steps, |world, step| after(world, step, false));
     assert!(matches!(outcome, Outcome::Broken(..)));
 }

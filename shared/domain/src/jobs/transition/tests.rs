@@ -266,7 +266,7 @@ fn delays_double_are_spread_and_end_at_an_hour() {
     let policy = RetryPolicy { max_attempts: 9, backoff_seconds: 10 };
     for (attempt, max) in [(1, 10_000), (2, 20_000), (3, 40_000), (12, 3_600_000)] {
         let delays: Vec<i64> =
-            (0..2_000_u64).map(|n| policy.delay_ms(attempt, crate::dice::scatter(n))).collect();
+            (0..2_000_u64).map(|n| policy.delay_ms(attempt, crate::splitmix64(n))).collect();
         assert!(delays.iter().all(|delay| (0..=max).contains(delay)), "attempt {attempt}");
         let mean = delays.iter().sum::<i64>() / 2_000;
         assert!((max * 9 / 20..max * 11 / 20).contains(&mean), "attempt {attempt}: {mean}");

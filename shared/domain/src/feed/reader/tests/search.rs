@@ -3,7 +3,7 @@
 //! One reader, two authors with a post each. They follow the first from the start and may follow the second.
 //! Every read and every write is a step of its own.
 
-use crate::search::{Outcome, search};
+use crate::model_check::{Outcome, visit_all};
 
 const AUTHORS: usize = 2;
 type Posts = [bool; AUTHORS];
@@ -200,7 +200,7 @@ fn explore(without: Without) -> Outcome<Step, &'static str> {
         rebuilds: Vec::new(),
         timeline: [false; AUTHORS],
     };
-    search(start, steps, |world, step| {
+    visit_all(start, steps, |world, step| {
         let mut next = world.clone();
         if !next.take(step, without) {
             return Ok(None);
