@@ -7,8 +7,8 @@ use ::jobs::store::{CommitOutcome, HeartbeatOutcome, JobChange, JobInsert, Submi
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::jobs::{
-    Actor, AuditRecord, Job, JobDecision, JobEvent, JobId, JobType, JobTypeName,
-    JobTypeSettings, PayloadLocation, Submission, WorkerId, transition,
+    Actor, AuditRecord, Job, JobDecision, JobEvent, JobId, JobType, JobTypeName, JobTypeSettings,
+    PayloadLocation, Submission, WorkerId, transition,
 };
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use tests::Lab;
