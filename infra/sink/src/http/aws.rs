@@ -41,10 +41,8 @@ pub(super) fn read_mail(request: &Request<Bytes>) -> Result<ReceivedMessage, Ref
 }
 
 pub(super) fn refused_mail(code: u16, reason: &str) -> Response<Bytes> {
-    let mut answer = json_answer(
-        code,
-        &json!({ "message": format!("the sink was told to say {reason}") }),
-    );
+    let mut answer =
+        json_answer(code, &json!({ "message": format!("the sink was told to say {reason}") }));
     answer
         .headers_mut()
         .extend(HeaderValue::try_from(reason).ok().map(|reason| (ERROR_TYPE, reason)));
