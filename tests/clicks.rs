@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Read;
 
 use domain::links::ClickBatch;
-use domain::links::counts::{Counts, LinkDay, day_of, tally};
-use domain::links::sketch::Sketch;
+use domain::links::counts::{ClickCounts, LinkDay, aggregate, day_of};
+use domain::links::hyper_log_log::HyperLogLog;
 use queues::NewMessage;
 use serde_json::Value;
 use tests::Lab;
@@ -72,9 +72,9 @@ pub(crate) fn check_counts(
     rows: &[Item],
     batches: &BTreeMap<String, ClickBatch>,
 ) -> Result<(), String> {
-    let mut expected: BTreeMap<LinkDay, Counts> = BTreeMap::new();
+    let mut expected: BTreeMap<LinkDay, ClickCounts> = BTreeMap::new();
     for batch in batches.values() {
-        for (link_day, counts) in tally(batch) {
+        for (link_day, counts) in aggregate(batch) {
             expected.entry(link_day).or_default().merge(&counts);
         }
     }
@@ -97,22 +97,22 @@ fn rows_of<'a>(
     })
 }
 
-fn absorb(counts: &mut Counts, item: &Item) {
+fn absorb(counts: &mut ClickCounts, item: &Item) {
     for name in item.keys() {
         if let Some(count) = number(item, name) {
-            counts.absorb(name, count);
+            counts.add_counter(name, count);
         }
     }
 }
 
-fn check_days(rows: &[Item], expected: &BTreeMap<LinkDay, Counts>) -> Result<(), String> {
-    let mut stored: BTreeMap<LinkDay, Counts> = BTreeMap::new();
+fn check_days(rows: &[Item], expected: &BTreeMap<LinkDay, ClickCounts>) -> Result<(), String> {
+    let mut stored: BTreeMap<LinkDay, ClickCounts> = BTreeMap::new();
     for ((domain, code), rest, item) in rows_of(rows, "day#") {
         let link_day = LinkDay { domain, code, day: rest[..10].to_owned() };
         absorb(stored.entry(link_day).or_default(), item);
     }
     for (link_day, counts) in &stored {
-        let Counts { countries, referrers, devices, browsers, hours, .. } = counts;
+        let ClickCounts { countries, referrers, devices, browsers, hours, .. } = counts;
         for dimension in [countries, referrers, devices, browsers, hours] {
             if dimension.values().sum::<u64>() != counts.clicks {
                 return Err(format!("{link_day:?} does not add up: {counts:?}"));
@@ -134,7 +134,7 @@ fn check_days(rows: &[Item], expected: &BTreeMap<LinkDay, Counts>) -> Result<(),
     }
 }
 
-fn check_totals(rows: &[Item], expected: &BTreeMap<LinkDay, Counts>) -> Result<(), String> {
+fn check_totals(rows: &[Item], expected: &BTreeMap<LinkDay, ClickCounts>) -> Result<(), String> {
     let mut totals: BTreeMap<(String, String), [u64; 3]> = BTreeMap::new();
     for (link_day, counts) in expected {
         let sums = totals.entry((link_day.domain.clone(), link_day.code.clone())).or_default();
@@ -156,19 +156,19 @@ fn check_totals(rows: &[Item], expected: &BTreeMap<LinkDay, Counts>) -> Result<(
 }
 
 /// A sketch is a function of its visitors, so there is no need to be lenient.
-fn check_visitors(rows: &[Item], expected: &BTreeMap<LinkDay, Counts>) -> Result<(), String> {
+fn check_visitors(rows: &[Item], expected: &BTreeMap<LinkDay, ClickCounts>) -> Result<(), String> {
     let mut stored = BTreeMap::new();
     for ((domain, code), day, item) in rows_of(rows, "visitors#") {
         let bytes = item["sketch"].as_b().unwrap().as_ref();
-        let sketch = Sketch::from_bytes(bytes).ok_or("a sketch can't be read")?;
+        let sketch = HyperLogLog::from_bytes(bytes).ok_or("a sketch can't be read")?;
         stored.insert(LinkDay { domain, code, day: day.to_owned() }, sketch);
     }
     for (link_day, counts) in expected.iter().filter(|(_, counts)| !counts.visitors.is_empty()) {
-        let mut sketch = Sketch::new();
+        let mut sketch = HyperLogLog::new();
         for visitor in &counts.visitors {
             sketch.add(*visitor);
         }
-        let found = stored.get(link_day).map_or(0, Sketch::estimate);
+        let found = stored.get(link_day).map_or(0, HyperLogLog::estimate);
         if stored.get(link_day) != Some(&sketch) {
             let wanted = sketch.estimate();
             return Err(format!("{link_day:?} has {found} visitors instead of {wanted}"));

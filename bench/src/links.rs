@@ -5,15 +5,15 @@ mod client;
 pub(crate) mod dollars;
 mod handler;
 mod load;
+mod local_cloud;
 mod log;
 mod operations;
-mod switchyard;
 
 use crate::table::Part;
 pub(crate) use client::Client;
-pub(crate) use handler::{each, spent};
+pub(crate) use handler::{cpu_each, instructions_each};
+pub(crate) use local_cloud::LocalCloud;
 pub(crate) use log::{Cost, Log};
-pub(crate) use switchyard::Switchyard;
 
 /// The handler in process, the local HTTP API under load, and what each operation calls and costs; the whole
 /// takes a quarter of an hour the first time, most of it compiling.

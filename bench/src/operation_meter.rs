@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::cold::target;
-use crate::links::{Client, Cost, Log, Switchyard};
+use crate::links::{Client, Cost, LocalCloud, Log};
 use crate::table::{Table, Verdict};
 
 /// A running cloud, its log, and the table that what is counted goes into.
@@ -18,14 +18,14 @@ pub(crate) struct OperationMeter {
     file: PathBuf,
     /// Where each operation has been read to.
     logs: BTreeMap<String, Log>,
-    server: Switchyard,
+    server: LocalCloud,
 }
 
 impl OperationMeter {
     /// Starts a cloud with an empty folder.
     pub(crate) async fn start() -> Result<Self, Box<dyn Error>> {
         let folder = target()?.join("bench/data");
-        let server = Switchyard::start(Some(&folder), None)?;
+        let server = LocalCloud::start(Some(&folder), None)?;
         Ok(Self {
             client: Client::connect(&server.api).await?,
             table: Table::new("Counted for each operation: calls · units (mean)", "bar"),
@@ -35,7 +35,7 @@ impl OperationMeter {
         })
     }
 
-    pub(crate) const fn server(&self) -> &Switchyard {
+    pub(crate) const fn server(&self) -> &LocalCloud {
         &self.server
     }
 

@@ -7,8 +7,8 @@ use ::jobs::store::{CommitOutcome, HeartbeatOutcome, JobChange, JobInsert, Submi
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::jobs::{
-    Actor, AuditRecord, Job, JobDecision, JobEvent, JobId, JobPriority, JobType, JobTypeName,
-    JobTypeSettings, OnDependencyFailure, PayloadLocation, Submission, WorkerId, transition,
+    Actor, AuditRecord, Job, JobDecision, JobEvent, JobId, JobType, JobTypeName, JobTypeSettings,
+    PayloadLocation, Submission, WorkerId, transition,
 };
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use tests::Lab;
@@ -44,13 +44,9 @@ fn id(n: u8) -> JobId {
 
 fn new_job(n: u8, dependencies: &[JobId]) -> Job {
     let submission = Submission {
-        priority: JobPriority::P2,
-        retry: None,
-        timeout_seconds: None,
         dependencies: dependencies.to_vec(),
-        on_dependency_failure: OnDependencyFailure::Fail,
-        not_before: None,
         payload: PayloadLocation::Row,
+        ..Submission::default()
     };
     let open = u32::try_from(dependencies.len()).unwrap();
     submission.build(id(n), &job_type(5), &UserId::parse("ada").unwrap(), open, None, at(0))

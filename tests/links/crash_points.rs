@@ -20,25 +20,25 @@ const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 
 
 /// Who makes a link, and with what care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Maker {
-    Nobody,
-    NobodyOnce,
+enum Creator {
+    Anonymous,
+    AnonymousWithKey,
     User,
-    UserOnce,
-    UserAliasOnce,
+    UserWithKey,
+    UserAliasWithKey,
 }
 
 #[test]
 fn no_call_of_a_creation_can_fail_in_a_way_that_loses_or_doubles_a_link() {
-    for (maker, least) in [
-        (Maker::Nobody, 5),
-        (Maker::NobodyOnce, 6),
-        (Maker::User, 5),
-        (Maker::UserOnce, 6),
-        (Maker::UserAliasOnce, 5),
+    for (creator, least) in [
+        (Creator::Anonymous, 5),
+        (Creator::AnonymousWithKey, 6),
+        (Creator::User, 5),
+        (Creator::UserWithKey, 6),
+        (Creator::UserAliasWithKey, 5),
     ] {
-        sweep(&format!("make a link as {maker:?}"), least, |nth, fault| {
-            strike_creation(maker, nth, fault)
+        sweep(&format!("make a link as {creator:?}"), least, |nth, fault| {
+            strike_creation(creator, nth, fault)
         });
     }
 }
@@ -65,7 +65,10 @@ fn no_call_of_a_scan_can_fail_in_a_way_that_lasts() {
 }
 
 /// Repeats a request until it has an answer.
-async fn persist(lab: &Lab, request: impl Fn(&Lab) -> tests::RequestBuilder<'_>) -> Response {
+async fn retry_until_answered(
+    lab: &Lab,
+    request: impl Fn(&Lab) -> tests::RequestBuilder<'_>,
+) -> Response {
     loop {
         let answer = request(lab).send().await;
         let in_progress = answer.text("type") == "/docs#in-progress";
@@ -89,31 +92,38 @@ async fn links(lab: &Lab) -> Vec<Item> {
     rows.into_iter().filter(|item| text(item, "sk") == "link").collect()
 }
 
-async fn strike_creation(maker: Maker, nth: u64, fault: Fault) -> bool {
+async fn strike_creation(creator: Creator, nth: u64, fault: Fault) -> bool {
     let lab = Lab::new();
     let key = lab.user("ada", &["member"]).await;
     let mut body = json!({ "longUrl": URL });
-    if maker == Maker::UserAliasOnce {
+    if creator == Creator::UserAliasWithKey {
         body["customAlias"] = json!("my-name");
     }
     lab.cloud.faults.inject(nth, fault);
-    let answer = persist(&lab, |lab| {
+    let answer = retry_until_answered(&lab, |lab| {
         let mut call = lab.call(Method::POST, "/api/v1/shorten").json(&body);
-        if matches!(maker, Maker::NobodyOnce | Maker::UserOnce | Maker::UserAliasOnce) {
+        if matches!(
+            creator,
+            Creator::AnonymousWithKey | Creator::UserWithKey | Creator::UserAliasWithKey
+        ) {
             call = call.header("idempotency-key", "once");
         }
-        if matches!(maker, Maker::Nobody | Maker::NobodyOnce) { call } else { call.by(&key) }
+        if matches!(creator, Creator::Anonymous | Creator::AnonymousWithKey) {
+            call
+        } else {
+            call.by(&key)
+        }
     })
     .await;
     let struck = !lab.cloud.faults.is_pending();
     lab.cloud.faults.stop();
-    let context = format!("{maker:?}, call {nth}, {fault:?}: {}", answer.body);
+    let context = format!("{creator:?}, call {nth}, {fault:?}: {}", answer.body);
     // A user who asks again without a key meets the link that the first try made.
-    let had = maker == Maker::User && fault == Fault::CrashAfter;
+    let had = creator == Creator::User && fault == Fault::CrashAfter;
     assert!(answer.status == 201 || (had && answer.status == 200), "{context}");
     let links = links(&lab).await;
-    // Nobody can be told from anybody else, so a try that was not heard of leaves a link behind.
-    let most = if maker == Maker::Nobody && fault == Fault::CrashAfter { 2 } else { 1 };
+    // Anonymous requests can't be told apart, so one whose answer was lost leaves a link behind.
+    let most = if creator == Creator::Anonymous && fault == Fault::CrashAfter { 2 } else { 1 };
     assert!((1..=most).contains(&links.len()), "{context}: {links:?}");
     let code = answer.text("shortCode");
     let made = links.iter().find(|item| text(item, "code") == code).unwrap();
@@ -139,7 +149,7 @@ async fn strike_change(method: Method, nth: u64, fault: Fault) -> bool {
     let (lab, key, code) = lab_with_a_link(json!({})).await;
     let path = format!("/api/v1/url/{code}");
     lab.cloud.faults.inject(nth, fault);
-    let answer = persist(&lab, |lab| {
+    let answer = retry_until_answered(&lab, |lab| {
         let call = lab.call(method.clone(), &path).by(&key).header("if-match", "\"1\"");
         if method == Method::PATCH { call.json(&json!({ "longUrl": NEW_URL })) } else { call }
     })
@@ -228,11 +238,11 @@ async fn strike_redirect(nth: u64, fault: Fault) -> bool {
     lab.cloud.faults.stop();
     settle(&lab).await;
     let batches = clicks::batches(&clicks::messages(&lab));
-    let told: usize = batches.values().map(|batch| batch.clicks.len()).sum();
-    let context = format!("call {nth}, {fault:?}: {led} led, {told} told");
+    let counted: usize = batches.values().map(|batch| batch.clicks.len()).sum();
+    let context = format!("call {nth}, {fault:?}: {led} led, {counted} counted");
     // What an instance holds when it dies is lost, and nothing else is.
     let lost = usize::from(matches!(fault, Fault::CrashBefore | Fault::CrashAfter));
-    assert!(led >= 1 && (led - lost..=led).contains(&told), "{context}");
+    assert!(led >= 1 && (led - lost..=led).contains(&counted), "{context}");
     let rows = clicks::rows(&lab).await;
     clicks::check_counts(&lab, &rows, &batches)
         .map_err(|lost| format!("{context}: {lost}"))

@@ -6,7 +6,7 @@ use domain::accounts::UserId;
 use serde_json::{Value, json};
 
 use super::load::{CELEBRITIES, FOLLOWS, follow_many, unlimit};
-use super::seed::{Seed, person};
+use super::seed::{Seeder, person};
 use crate::links::Cost;
 use crate::links::dollars::{API_REQUESTS, INVOCATIONS, MESSAGES, READ_UNITS, WRITE_UNITS, billed};
 use crate::operation_meter::OperationMeter;
@@ -19,7 +19,6 @@ const TIMES: usize = 20;
 const READ_MS: f64 = 20.0;
 const WRITE_MS: f64 = 10.0;
 
-/// Dollars for a million published messages.
 const PUBLISHED: f64 = 0.50;
 
 pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
@@ -31,7 +30,6 @@ pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
     })
 }
 
-/// What was counted.
 struct Bill {
     write: Cost,
     fan_out: Cost,
@@ -41,7 +39,7 @@ struct Bill {
 
 async fn count(counting: &mut OperationMeter) -> Result<Bill, Box<dyn Error>> {
     unlimit(&mut counting.client).await?;
-    let seed = Seed::of(counting.server()).await?;
+    let seed = Seeder::of(counting.server()).await?;
     let me = UserId::outside("root");
     seed.follow(&[person("fan", 0)], std::slice::from_ref(&me)).await?;
     let mut posts = Vec::new();
@@ -77,9 +75,7 @@ async fn count(counting: &mut OperationMeter) -> Result<Bill, Box<dyn Error>> {
         call(counting, "DELETE", &format!("/api/v1/users/friend{n}/follow")).await?;
         call(counting, "PUT", &format!("/api/v1/users/friend{n}/follow")).await?;
     }
-    counting
-        .row("followUser", TIMES, "follow somebody", "1 transaction", |c| c.calls <= 6.0)
-        .await?;
+    counting.row("followUser", TIMES, "follow a user", "1 transaction", |c| c.calls <= 6.0).await?;
     for post in &posts[..TIMES] {
         call(counting, "DELETE", &format!("/api/v1/posts/{post}")).await?;
     }

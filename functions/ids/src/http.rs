@@ -81,7 +81,7 @@ struct IdsView {
 
 const MAKE: Operation = Operation::post("/api/v1/ids", "makeIds", "Make ids")
     .description(
-        "IdsView come in ascending order. A node leases a range of time with one conditional write and gives out up \
+        "Ids come in ascending order. A node leases a range of time with one conditional write and gives out up \
          to 4,096 ids a millisecond from it.",
     )
     .key()

@@ -7,12 +7,12 @@
 //! write.
 //!
 //! ```text
-//!             propose             the store commits          clock ≥ until
-//!  (no lease) ───────▶ LeaseClaim ───────────────────────▶ IdLease ───────────────▶ Exhausted
+//!             propose              the store commits            clock ≥ until
+//!  (no lease) ───────▶ LeaseClaim ───────────────────▶ IdLease ───────────────▶ Exhausted
 //!      ▲                │                               │  ▲                     │
-//!      │  resolve: Lost  │  resolve: Held (own write      │  │ renewal, set_lease      │
+//!      │  resolve: Lost │  resolve: Held (own write     │  │ renewal, set_lease  │
 //!      ├────────────────┤  committed, answer was lost)  └──┘                     │
-//!      │                └──────────────────────────────▶ IdLease                   │
+//!      │                └─────────────────────────────▶ IdLease                  │
 //!      └─────────────────────────────────────────────────────────────────────────┘
 //! ```
 //!

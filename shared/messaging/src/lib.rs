@@ -13,7 +13,7 @@ mod send;
 mod topic;
 
 pub use accounts::{AccountEvents, KeyUseQueue};
-pub use clicks::Clicks;
+pub use clicks::ClickQueue;
 pub use dead_letters::DeadLetters;
 pub use feed::{FanOutQueue, FeedTopic};
 pub use notifications::{DeliveryDeadLetters, DeliveryQueues, DueTopic};

@@ -10,7 +10,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use domain::links::address::is_public;
+use domain::links::public_ip::is_public;
 use tokio::time::timeout;
 use url::Url;
 

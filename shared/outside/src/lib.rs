@@ -2,7 +2,7 @@
 //! of an address.
 //!
 //! Guarantee: a URL that a user chose cannot make a function connect to anything but a public address
-//! ([`domain::links::address::is_public`]), nor hold it longer or fill it further than its
+//! ([`domain::links::public_ip::is_public`]), nor hold it longer or fill it further than its
 //! [`FetchLimits`] say. Absent here: clocks other than timers, the environment, logs, retries, cookies
 //! and credentials. What leaves the machine leaves through a [`Network`].
 

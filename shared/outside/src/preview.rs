@@ -7,7 +7,7 @@
 
 use std::net::IpAddr;
 
-use domain::links::address::is_public;
+use domain::links::public_ip::is_public;
 use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
 use url::{Host, Url};
 

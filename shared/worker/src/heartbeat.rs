@@ -11,8 +11,8 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::backoff::Backoff;
 use crate::{
-    ApiError, ClaimedJob, Context, Error, HeartbeatAction, JobApi, JobOutput, Reply, RunOutcome,
-    StartedJob, StopReason,
+    ApiError, ApiResult, ClaimedJob, Context, Error, HeartbeatAction, JobApi, JobOutput, Reply,
+    RunOutcome, StartedJob, StopReason,
 };
 
 /// Heartbeats are not sent more often, even if the API asks for it.
@@ -124,10 +124,7 @@ impl Heartbeat {
     }
 
     /// Makes one call, if the heartbeat timeout has not passed.
-    async fn call<T>(
-        &self,
-        call: impl Future<Output = Result<Reply<T>, ApiError>>,
-    ) -> CallOutcome<T> {
+    async fn call<T>(&self, call: impl Future<Output = ApiResult<T>>) -> CallOutcome<T> {
         let deadline = self.last_success + self.timeout;
         if deadline <= Instant::now() {
             return CallOutcome::Stopped(StopReason::HeartbeatTimeout);

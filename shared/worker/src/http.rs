@@ -21,7 +21,9 @@ use self::bodies::{
 };
 pub(crate) use self::client::HttpClient;
 use self::client::HttpResponse;
-use crate::{ApiError, ClaimedJob, Error, HeartbeatAction, JobApi, JobOutput, Reply, StartedJob};
+use crate::{
+    ApiError, ApiResult, ClaimedJob, Error, HeartbeatAction, JobApi, JobOutput, Reply, StartedJob,
+};
 
 /// Calls the API in the name of one worker.
 #[derive(Clone)]
@@ -90,7 +92,7 @@ impl HttpJobApi {
         claimed: &ClaimedJob,
         operation: &str,
         body: &impl Serialize,
-    ) -> Result<Reply<HttpResponse>, ApiError> {
+    ) -> ApiResult<HttpResponse> {
         let path = format!("jobs/{}/{operation}", encode_segment(&claimed.job_id));
         let response = self.post(&path, body).await?;
         match response.status {
@@ -106,7 +108,7 @@ impl HttpJobApi {
         claimed: &ClaimedJob,
         operation: &str,
         body: &impl Serialize,
-    ) -> Result<Reply<T>, ApiError> {
+    ) -> ApiResult<T> {
         match self.report(claimed, operation, body).await? {
             Reply::Accepted(response) => Ok(Reply::Accepted(response.json()?)),
             Reply::Fenced => Ok(Reply::Fenced),
@@ -126,7 +128,7 @@ impl HttpJobApi {
 
 #[async_trait]
 impl JobApi for HttpJobApi {
-    async fn start(&self, claimed: &ClaimedJob) -> Result<Reply<StartedJob>, ApiError> {
+    async fn start(&self, claimed: &ClaimedJob) -> ApiResult<StartedJob> {
         let reply = self
             .report_and_read::<StartResponse>(claimed, "start", &self.attempt_body(claimed))
             .await?;
@@ -137,24 +139,20 @@ impl JobApi for HttpJobApi {
         &self,
         claimed: &ClaimedJob,
         progress: Option<u8>,
-    ) -> Result<Reply<HeartbeatAction>, ApiError> {
+    ) -> ApiResult<HeartbeatAction> {
         let body = HeartbeatBody { attempt: self.attempt_body(claimed), progress };
         let reply = self.report_and_read::<HeartbeatResponse>(claimed, "heartbeat", &body).await?;
         Ok(reply.map(|response| response.action))
     }
 
-    async fn complete(
-        &self,
-        claimed: &ClaimedJob,
-        output: &JobOutput,
-    ) -> Result<Reply<()>, ApiError> {
+    async fn complete(&self, claimed: &ClaimedJob, output: &JobOutput) -> ApiResult<()> {
         let artifacts = output.artifacts.iter().map(|name| NamedArtifact { name }).collect();
         let attempt = self.attempt_body(claimed);
         let body = CompleteBody { attempt, artifacts, result: output.result.as_ref() };
         Ok(self.report(claimed, "complete", &body).await?.map(|_| ()))
     }
 
-    async fn fail(&self, claimed: &ClaimedJob, error: &Error) -> Result<Reply<()>, ApiError> {
+    async fn fail(&self, claimed: &ClaimedJob, error: &Error) -> ApiResult<()> {
         let (retryable, error) = (error.is_retryable(), error.message());
         let body = FailBody { attempt: self.attempt_body(claimed), retryable, error };
         Ok(self.report(claimed, "fail", &body).await?.map(|_| ()))
@@ -165,7 +163,7 @@ impl JobApi for HttpJobApi {
         claimed: &ClaimedJob,
         name: &str,
         bytes: Bytes,
-    ) -> Result<Reply<()>, ApiError> {
+    ) -> ApiResult<()> {
         let body = ArtifactBody { attempt: self.attempt_body(claimed), name };
         match self.report_and_read::<ArtifactResponse>(claimed, "artifacts", &body).await? {
             Reply::Fenced => Ok(Reply::Fenced),

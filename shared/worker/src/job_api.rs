@@ -20,24 +20,20 @@ use crate::{Error, JobOutput};
 #[async_trait]
 pub trait JobApi: Send + Sync + 'static {
     /// The worker starts the job.
-    async fn start(&self, claimed: &ClaimedJob) -> Result<Reply<StartedJob>, ApiError>;
+    async fn start(&self, claimed: &ClaimedJob) -> ApiResult<StartedJob>;
 
     /// The worker still runs the job; `progress` is 0 to 100, if the handler has reported any.
     async fn heartbeat(
         &self,
         claimed: &ClaimedJob,
         progress: Option<u8>,
-    ) -> Result<Reply<HeartbeatAction>, ApiError>;
+    ) -> ApiResult<HeartbeatAction>;
 
     /// The job is done.
-    async fn complete(
-        &self,
-        claimed: &ClaimedJob,
-        output: &JobOutput,
-    ) -> Result<Reply<()>, ApiError>;
+    async fn complete(&self, claimed: &ClaimedJob, output: &JobOutput) -> ApiResult<()>;
 
     /// The job failed.
-    async fn fail(&self, claimed: &ClaimedJob, error: &Error) -> Result<Reply<()>, ApiError>;
+    async fn fail(&self, claimed: &ClaimedJob, error: &Error) -> ApiResult<()>;
 
     /// Uploads an artifact that [`JobOutput::artifacts`] will name.
     async fn upload_artifact(
@@ -45,7 +41,7 @@ pub trait JobApi: Send + Sync + 'static {
         claimed: &ClaimedJob,
         name: &str,
         bytes: Bytes,
-    ) -> Result<Reply<()>, ApiError>;
+    ) -> ApiResult<()>;
 
     /// Downloads the JSON text of a [`Payload::Remote`].
     async fn fetch_payload(&self, claimed: &ClaimedJob, address: &str) -> Result<Bytes, ApiError>;
@@ -60,6 +56,9 @@ pub struct ClaimedJob {
     /// The fencing token: reports of an attempt that is over are refused.
     pub attempt: u32,
 }
+
+/// The outcome of a request about a claimed job.
+pub type ApiResult<T> = Result<Reply<T>, ApiError>;
 
 /// How a report was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -42,7 +42,9 @@ mod worker;
 pub use context::{Context, StopReason};
 pub use http::{ConnectError, HttpJobApi};
 pub use job::{Error, Job, JobOutput};
-pub use job_api::{ApiError, ClaimedJob, HeartbeatAction, JobApi, Payload, Reply, StartedJob};
+pub use job_api::{
+    ApiError, ApiResult, ClaimedJob, HeartbeatAction, JobApi, Payload, Reply, StartedJob,
+};
 pub use run_job::{RunOutcome, Timeouts, run_job};
 pub use tokio_util::sync::CancellationToken;
 pub use worker::{Worker, WorkerEvent};

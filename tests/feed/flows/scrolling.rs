@@ -119,7 +119,7 @@ async fn media_are_uploaded_first_and_shown_by_links() {
     assert!(made.text("uploadUrl").contains("X-Amz-Signature="));
     people.upload("ada", &media).await;
     let stolen = people.call("bob", Method::POST, "/api/v1/posts", &post).await;
-    assert_eq!(stolen.status, 422, "somebody else's upload");
+    assert_eq!(stolen.status, 422, "another user's upload");
     let id = people.post("ada", post).await;
     people.settle().await;
     let page = people.get("bob", "/api/v1/feed").await;

@@ -35,7 +35,7 @@ impl People {
     }
 }
 
-/// How many posts of somebody are on a page.
+/// How many posts of an author are on a page.
 fn by(page: &Response, author: &str) -> usize {
     let items = page.body["items"].as_array().unwrap().iter();
     items.filter(|item| item["author"]["userId"] == author).count()

@@ -45,7 +45,7 @@ async fn strike_pair(nth: u64, fault: Fault) -> bool {
     let charged = 2 * told.iter().filter(|told| **told).count();
     let open = usize::try_from(units_without_store(&lab)).unwrap() / 2;
     let debited = usize::try_from(user.used).unwrap();
-    assert!(debited + open >= charged, "{context}: {open} passed units_without_store, {user:?}");
+    assert!(debited + open >= charged, "{context}: {open} passed without the store, {user:?}");
     struck
 }
 

@@ -18,7 +18,7 @@ const AGENTS: [&str; 5] = [
 impl World {
     /// A few visitors at once, each on an instance of their own.
     pub(super) async fn visit(&mut self) {
-        if let Some(code) = self.some_link(|_| true) {
+        if let Some(code) = self.random_link(|_| true) {
             self.visit_link(&code).await;
             let ms = i64::try_from(self.dice.below(2_000)).unwrap_or(0);
             self.lab.clock.advance_ms(ms);
@@ -36,7 +36,7 @@ impl World {
         for _ in 0..visitors {
             let method = if self.below(6) == 0 { Method::HEAD } else { Method::GET };
             if method == Method::GET {
-                *self.promised.visits.entry(code.to_owned()).or_default() += 1;
+                *self.expected.visits.entry(code.to_owned()).or_default() += 1;
             }
             let source = address(u8::try_from(1 + self.below(40)).unwrap_or(1));
             let agent = AGENTS[self.below(AGENTS.len())];
@@ -72,7 +72,7 @@ impl World {
 
     /// Two pollers deliver a message each at the same time; what was said of one link meets there.
     pub(super) async fn deliver_side_by_side(&mut self) {
-        let Some(code) = self.some_link(|promise| promise.state() == "live") else { return };
+        let Some(code) = self.random_link(|link| link.state() == "live") else { return };
         self.visit_by(&code, 2).await;
         self.lab.cloud.functions.quiesce().await;
         let name = self.lab.queue("ClicksQueue");

@@ -29,7 +29,7 @@ const DAY: &str = "2026-03-01";
 
 /// What was really done to a link.
 #[derive(Default)]
-struct Truth {
+struct Actual {
     clicks: u64,
     heads: u64,
     /// Those who are neither robots nor previews.
@@ -77,7 +77,7 @@ async fn a_hundred_thousand_clicks_are_counted_once() {
     let rows = clicks::rows(&lab).await;
     clicks::check_counts(&lab, &rows, &clicks::batches(&messages)).unwrap();
     clicks::check_absent(&lab, &rows, &["198.18.".to_owned()]).unwrap();
-    check_statistics(&lab, &traffic.truths).await;
+    check_statistics(&lab, &traffic.actual).await;
 }
 
 async fn seed_link(lab: &Lab, link: usize) {
@@ -99,15 +99,15 @@ fn code(link: usize) -> String {
 /// Visitors, and what they were.
 struct Traffic {
     dice: SplitMix64,
-    truths: Vec<Truth>,
+    actual: Vec<Actual>,
     done: usize,
     heads: usize,
 }
 
 impl Traffic {
     fn new(seed: u64) -> Self {
-        let truths = (0..LINKS).map(|_| Truth::default()).collect();
-        Self { dice: SplitMix64::new(seed), truths, done: 0, heads: 0 }
+        let actual = (0..LINKS).map(|_| Actual::default()).collect();
+        Self { dice: SplitMix64::new(seed), actual, done: 0, heads: 0 }
     }
 
     /// One request on each instance, all at the same time.
@@ -137,16 +137,16 @@ impl Traffic {
             2 => "facebookexternalhit/1.1".to_owned(),
             _ => format!("Mozilla/5.0 (X11; rv:{0}.0) Gecko/20100101 Firefox/{0}.0", 100 + link),
         };
-        let truth = &mut self.truths[link];
+        let actual = &mut self.actual[link];
         let method = if kind == 3 {
             self.heads += 1;
-            truth.heads += 1;
+            actual.heads += 1;
             "HEAD"
         } else {
             self.done += 1;
-            truth.clicks += 1;
+            actual.clicks += 1;
             if kind > 3 {
-                truth.people.insert(visitor);
+                actual.people.insert(visitor);
             }
             "GET"
         };
@@ -186,16 +186,16 @@ async fn deliver(lab: &Lab, dice: &mut SplitMix64) -> usize {
 }
 
 /// What the owner is shown is what was done, and nearly by how many.
-async fn check_statistics(lab: &Lab, truths: &[Truth]) {
+async fn check_statistics(lab: &Lab, actual: &[Actual]) {
     let links = Links::new(lab.aws().dynamodb(), lab.table("LinksTable"));
     let (mut seen, mut real, mut worst) = (0, 0, 0.0_f64);
-    for (link, truth) in truths.iter().enumerate() {
+    for (link, actual) in actual.iter().enumerate() {
         let code = Code::parse(&code(link)).unwrap();
         let statistics = links.statistics("", &code, DAY, DAY).await.unwrap();
         let (counts, visitors) = (statistics.counts(), statistics.visitors());
         let counted = counts.clicks + counts.bots + counts.previews;
-        assert_eq!(counted, truth.clicks, "{code:?}, besides {} heads", truth.heads);
-        let people = truth.people.len() as u64;
+        assert_eq!(counted, actual.clicks, "{code:?}, besides {} heads", actual.heads);
+        let people = actual.people.len() as u64;
         let error = error_of(visitors, people);
         assert!(error <= 0.02, "{code:?} had {people} visitors, not {visitors}");
         worst = worst.max(error);
@@ -207,6 +207,6 @@ async fn check_statistics(lab: &Lab, truths: &[Truth]) {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "visitors are counted in thousands here")]
-fn error_of(estimate: u64, truth: u64) -> f64 {
-    estimate.abs_diff(truth) as f64 / truth.max(1) as f64
+fn error_of(estimate: u64, actual: u64) -> f64 {
+    estimate.abs_diff(actual) as f64 / actual.max(1) as f64
 }

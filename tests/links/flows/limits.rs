@@ -42,7 +42,7 @@ async fn an_address_makes_a_hundred_links_a_day_and_what_is_refused_is_not_one_o
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_waits_as_long_as_told_is_let_in() {
+async fn a_caller_who_waits_for_retry_after_is_admitted() {
     let lab = Lab::new();
     let body = plain("https://example.org/");
     for _ in 0..100 {

@@ -111,7 +111,7 @@ pub(super) async fn read(Managed(account): Managed) -> Versioned<Json<AccountVie
 }
 
 pub(super) const AMEND: Operation =
-    Operation::patch("/api/v1/accounts/{userId}", "amendAccount", "AccountChange an account")
+    Operation::patch("/api/v1/accounts/{userId}", "amendAccount", "Change an account")
         .description("Admins change anything, users their own name.")
         .key()
         .refuses(&[403, 409]);

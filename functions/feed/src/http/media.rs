@@ -12,14 +12,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::bucket::PRESIGNED_SECONDS;
 
-use super::view::media_key;
+use super::views::media_key;
 use crate::http::state::App;
 
 /// Bytes of an upload, at most.
-const LARGEST: u64 = 100 * 1024 * 1024;
+const MAX_UPLOAD_BYTES: u64 = 100 * 1024 * 1024;
 
 /// What browsers show. Anything that can carry a script is missing.
-const TYPES: [&str; 7] =
+const CONTENT_TYPES: [&str; 7] =
     ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "video/mp4", "video/webm"];
 
 /// What is to be uploaded.
@@ -60,11 +60,11 @@ pub(super) async fn prepare(
     caller: Caller,
     Json(body): Json<UploadBody>,
 ) -> Result<(StatusCode, Json<UploadView>), Problem> {
-    if !TYPES.contains(&body.content_type.as_str()) {
-        return Err(Problem::field("contentType", format!("one of {}", TYPES.join(", "))));
+    if !CONTENT_TYPES.contains(&body.content_type.as_str()) {
+        return Err(Problem::field("contentType", format!("one of {}", CONTENT_TYPES.join(", "))));
     }
-    if !(1..=LARGEST).contains(&body.bytes) {
-        return Err(Problem::field("bytes", format!("1 to {LARGEST}")));
+    if !(1..=MAX_UPLOAD_BYTES).contains(&body.bytes) {
+        return Err(Problem::field("bytes", format!("1 to {MAX_UPLOAD_BYTES}")));
     }
     let name = hex(&app.entropy.bytes::<12>());
     let id = MediaId::parse("mediaId", &name)?;

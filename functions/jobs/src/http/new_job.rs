@@ -66,7 +66,7 @@ impl NewJob {
         now: Timestamp,
     ) -> Result<jobs::Submission, Rejected> {
         let priority = match &self.priority {
-            None => JobPriority::P2,
+            None => JobPriority::default(),
             Some(name) => JobPriority::from_name(name)
                 .ok_or_else(|| Rejected::invalid("priority", "`P0`, `P1`, `P2` or `P3`"))?,
         };

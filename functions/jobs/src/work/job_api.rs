@@ -12,7 +12,8 @@ use domain::jobs::{
 use domain::{Failure, Rejected};
 use store::Bucket;
 use worker::{
-    ApiError, ClaimedJob, Error, HeartbeatAction, JobApi, JobOutput, Payload, Reply, StartedJob,
+    ApiError, ApiResult, ClaimedJob, Error, HeartbeatAction, JobApi, JobOutput, Payload, Reply,
+    StartedJob,
 };
 
 use crate::engine::{Applied, Engine};
@@ -53,11 +54,7 @@ impl StoreJobApi {
         id.zip(self.worker.clone()).ok_or_else(|| ApiError::permanent("this is no job's id"))
     }
 
-    async fn apply_event(
-        &self,
-        claimed: &ClaimedJob,
-        event: &JobEvent,
-    ) -> Result<Reply<Job>, ApiError> {
+    async fn apply_event(&self, claimed: &ClaimedJob, event: &JobEvent) -> ApiResult<Job> {
         let (id, worker) = self.ids(claimed)?;
         let (by, at) = (Actor::Worker(worker), (self.clock.now(), &self.trace));
         self.engine.apply_event(&id, event, &by, |_| true, at).await.map(reply).map_err(transient)
@@ -76,7 +73,7 @@ impl StoreJobApi {
 
 #[async_trait]
 impl JobApi for StoreJobApi {
-    async fn start(&self, claimed: &ClaimedJob) -> Result<Reply<StartedJob>, ApiError> {
+    async fn start(&self, claimed: &ClaimedJob) -> ApiResult<StartedJob> {
         let (_, worker) = self.ids(claimed)?;
         let event = JobEvent::Started { worker, attempt: claimed.attempt };
         let Reply::Accepted(job) = self.apply_event(claimed, &event).await? else {
@@ -94,7 +91,7 @@ impl JobApi for StoreJobApi {
         &self,
         claimed: &ClaimedJob,
         progress: Option<u8>,
-    ) -> Result<Reply<HeartbeatAction>, ApiError> {
+    ) -> ApiResult<HeartbeatAction> {
         let (id, worker) = self.ids(claimed)?;
         let (run, now) = ((worker, claimed.attempt), self.clock.now());
         let applied = self.engine.record_heartbeat(&id, run, progress, now).await;
@@ -104,11 +101,7 @@ impl JobApi for StoreJobApi {
         }))
     }
 
-    async fn complete(
-        &self,
-        claimed: &ClaimedJob,
-        output: &JobOutput,
-    ) -> Result<Reply<()>, ApiError> {
+    async fn complete(&self, claimed: &ClaimedJob, output: &JobOutput) -> ApiResult<()> {
         let (_, worker) = self.ids(claimed)?;
         let artifacts = output.artifacts.iter().map(String::as_str);
         let result = output.result.as_ref();
@@ -117,7 +110,7 @@ impl JobApi for StoreJobApi {
         Ok(self.apply_event(claimed, &event).await?.map(|_| ()))
     }
 
-    async fn fail(&self, claimed: &ClaimedJob, error: &Error) -> Result<Reply<()>, ApiError> {
+    async fn fail(&self, claimed: &ClaimedJob, error: &Error) -> ApiResult<()> {
         let (_, worker) = self.ids(claimed)?;
         let event = JobEvent::Failed {
             worker,
@@ -134,7 +127,7 @@ impl JobApi for StoreJobApi {
         claimed: &ClaimedJob,
         name: &str,
         bytes: Bytes,
-    ) -> Result<Reply<()>, ApiError> {
+    ) -> ApiResult<()> {
         let (id, worker) = self.ids(claimed)?;
         let artifact = Artifact::parse(name).map_err(permanent)?;
         let run = (worker, claimed.attempt);

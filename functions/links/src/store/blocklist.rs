@@ -9,18 +9,17 @@ use store::row::{Builder, Item, Row, instant, key, text};
 const PK: &str = "blocklist";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct BlocklistEntry {
     /// `host:evil.example` or `url:<sha-256>`, as `Target::block_keys` writes them.
     pub key: String,
     pub reason: String,
-    /// Who added it.
     pub by: String,
     pub at: Timestamp,
 }
 
 impl Links {
     /// The whole list, by key.
-    pub async fn blocklist(&self) -> Result<Vec<Entry>, Failure> {
+    pub async fn blocklist(&self) -> Result<Vec<BlocklistEntry>, Failure> {
         let mut entries = Vec::new();
         let mut start = None;
         loop {
@@ -44,8 +43,8 @@ impl Links {
         }
     }
 
-    /// Adds an entry; one that is there already stays as it is.
-    pub async fn block_destination(&self, entry: &Entry) -> Result<(), Failure> {
+    /// Adds an entry; an existing one stays as it is.
+    pub async fn block_destination(&self, entry: &BlocklistEntry) -> Result<(), Failure> {
         let row = Builder::keyed(PK, &entry.key)
             .with("reason", text(&entry.reason))
             .with("added_by", text(&entry.by))
@@ -61,7 +60,7 @@ impl Links {
         ignore_lost_condition("add to the blocklist", sent)
     }
 
-    /// Takes an entry off; one that is not there is fine.
+    /// Removes an entry, if it exists.
     pub async fn unblock_destination(&self, entry_key: &str) -> Result<(), Failure> {
         let sent = self
             .client
@@ -75,9 +74,9 @@ impl Links {
     }
 }
 
-fn read(item: &Item) -> Result<Entry, Failure> {
+fn read(item: &Item) -> Result<BlocklistEntry, Failure> {
     let row = Row(item);
-    Ok(Entry {
+    Ok(BlocklistEntry {
         key: row.text("sk")?.to_owned(),
         reason: row.text("reason")?.to_owned(),
         by: row.text("added_by")?.to_owned(),

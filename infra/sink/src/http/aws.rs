@@ -43,7 +43,7 @@ pub(super) fn read_mail(request: &Request<Bytes>) -> Result<ReceivedMessage, Ref
 pub(super) fn refused_mail(code: u16, reason: &str) -> Response<Bytes> {
     let mut answer = json_answer(
         code,
-        &json!({ "message": format!("the sink is scripted to answer {reason}") }),
+        &json!({ "message": format!("the sink was told to say {reason}") }),
     );
     answer
         .headers_mut()
@@ -59,7 +59,7 @@ pub(super) fn is_publish(request: &Request<Bytes>) -> bool {
 /// A text message for SNS.
 pub(super) fn read_sms(request: &Request<Bytes>) -> Result<ReceivedMessage, Refusal> {
     signed(request)?;
-    let (to, text) = (field(request, "PhoneNumber"), field(request, "SinkMessage"));
+    let (to, text) = (field(request, "PhoneNumber"), field(request, "Message"));
     if !to.starts_with('+') || text.is_empty() {
         return Err(Refusal::new(400, "InvalidParameter"));
     }
@@ -79,7 +79,7 @@ pub(super) fn refused_sms(code: u16, reason: &str) -> Response<Bytes> {
     let kind = if code < 500 { "Sender" } else { "Receiver" };
     let body = format!(
         "<ErrorResponse xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\"><Error>\
-         <Type>{kind}</Type><Code>{reason}</Code><Message>scripted in the sink</Message></Error>\
+         <Type>{kind}</Type><Code>{reason}</Code><Message>the sink was told to</Message></Error>\
          <RequestId>sink</RequestId></ErrorResponse>"
     );
     plain(code, &body)

@@ -36,7 +36,7 @@ async fn nothing_is_accepted_without_valid_credentials() {
         (ProviderKind::Apns, device.as_str(), &[], "{}", 403),
         (ProviderKind::Apns, device.as_str(), &wrong, "{}", 403),
         (ProviderKind::Ses, "/v2/email/outbound-emails", &[], "{}", 403),
-        (ProviderKind::Sms, "/", &[], "Action=Publish&PhoneNumber=%2B1&SinkMessage=x", 403),
+        (ProviderKind::Sms, "/", &[], "Action=Publish&PhoneNumber=%2B1&Message=x", 403),
         (ProviderKind::Webhook, "/hook", &[], "{}", 401),
         (ProviderKind::Webhook, "/hook", &hook, "{}", 401),
         (ProviderKind::Webhook, "/", &[], "{}", 401),
@@ -82,7 +82,7 @@ fn every_name_of_the_sink_leads_to_it_and_no_other() {
             ["sink.localhost", "a.b.sink.localhost", "sink.localhost.", "fcm.googleapis.com"]
         {
             let found = network.resolve(name).await.unwrap();
-            assert!(found.iter().all(|it| domain::links::address::is_public(*it)), "{name}");
+            assert!(found.iter().all(|it| domain::links::public_ip::is_public(*it)), "{name}");
             assert!(network.connect((found[0], 443).into()).await.is_ok(), "{name}");
         }
         for name in

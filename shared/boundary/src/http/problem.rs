@@ -3,7 +3,7 @@
 use axum::body::Body as Bytes;
 use axum::response::{IntoResponse, Response};
 use domain::accounts::{Rejected, Role};
-use domain::{Failure, feed, limits, links, notifications};
+use domain::{Failure, feed, limits, notifications};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
@@ -355,32 +355,6 @@ impl From<Rejected> for Problem {
             }
             Rejected::NeedsAdmin(what) => {
                 Self::forbidden(format!("Only an admin may {what}; this needs the role `admin`."))
-            }
-        }
-    }
-}
-
-impl From<links::Rejected> for Problem {
-    fn from(rejected: links::Rejected) -> Self {
-        use links::Rejected;
-        match rejected {
-            Rejected::Field { field, rule } => Self::field(field, rule),
-            Rejected::AliasTaken => Self::conflict("That alias is taken; choose another."),
-            Rejected::UnknownLink => Self::unknown("link"),
-            Rejected::UnknownDomain => Self::unknown("verified domain of yours"),
-            Rejected::DomainTaken => {
-                Self::conflict("Another account has proven that this domain is theirs.")
-            }
-            Rejected::DomainInUse => {
-                Self::conflict("Links still live on this domain; delete them first.")
-            }
-            Rejected::NotProven(record) => Self::conflict(format!(
-                "The proof was not found: publish the TXT record {record}, wait for DNS, try again."
-            )),
-            Rejected::Blocklisted => Self::forbidden("That destination is blocked here."),
-            Rejected::Moved => Self::version_mismatch(),
-            Rejected::NothingToUndo => {
-                Self::conflict("The link is not deleted, or was for more than 30 days.")
             }
         }
     }

@@ -89,10 +89,13 @@ impl JobStatus {
 }
 
 /// How urgent a job is; P0 goes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
+)]
 pub enum JobPriority {
     P0,
     P1,
+    #[default]
     P2,
     P3,
 }
@@ -169,10 +172,11 @@ pub enum OnDependencyFailure {
 }
 
 /// Where a job's payload is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PayloadLocation {
     /// The job has none.
+    #[default]
     #[serde(rename = "nowhere")]
     None,
     /// In a row beside the job's, so that changing the job does not rewrite it.

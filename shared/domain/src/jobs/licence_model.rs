@@ -12,8 +12,8 @@
 use super::licence::{LicenceShard, split_limit};
 use super::transition::{JobDecision, JobEvent, transition};
 use super::{
-    Job, JobId, JobPriority, JobType, JobTypeName, JobTypeSettings, OnDependencyFailure,
-    PayloadLocation, RetryPolicy, Submission, WorkerId, after,
+    Job, JobId, JobPriority, JobTypeName, RetryPolicy, Submission, WorkerId, after,
+    builtin_job_type,
 };
 use crate::Timestamp;
 use crate::accounts::UserId;
@@ -99,21 +99,11 @@ fn timeless(job: Job) -> Job {
 
 impl World {
     fn new(limit: u32, shards: u8, broken: Option<DroppedRule>) -> Self {
-        let job_type = JobType {
-            name: JobTypeName::parse("demo").unwrap(),
-            settings: JobTypeSettings::default(),
-            updated_at: None,
-            peak_shards: 1,
-            version: 1,
-        };
+        let job_type = builtin_job_type(&JobTypeName::parse("echo").unwrap()).unwrap();
         let submission = Submission {
             priority: JobPriority::P0,
             retry: Some(RetryPolicy { max_attempts: 2, backoff_seconds: 0 }),
-            timeout_seconds: None,
-            dependencies: Vec::new(),
-            on_dependency_failure: OnDependencyFailure::Fail,
-            not_before: None,
-            payload: PayloadLocation::None,
+            ..Submission::default()
         };
         let start = start();
         let job = |number: u8| {

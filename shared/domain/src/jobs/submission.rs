@@ -16,7 +16,7 @@ pub const MAX_DEPENDENCIES: usize = 40;
 /// A year ahead at most: a mistyped time should not look like a lost job.
 const MAX_NOT_BEFORE_SECONDS: i64 = 366 * 86_400;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Submission {
     pub priority: JobPriority,
     /// The type's policy if absent.

@@ -1,11 +1,11 @@
 //! What one node holds of one quota for one key: the lease protocol, seen from the node.
 //!
 //! ```text
-//!            next()            committed()
-//!   empty ───────────▶ debit sent ──────────────▶ held ── spend() ──▶ held … empty
-//!     ▲                  │ condition_failed(row)        │ its time ends
-//!     │   denied until ◀───┘                     ▼
-//!     └──────────────────────── unspent ◀── expired
+//!            next()                committed()
+//!   empty ───────────▶ debit sent ─────────────▶ held ── spend() ──▶ held … empty
+//!     ▲                  │ condition_failed(row)  │ its time ends
+//!     │  denied until ◀──┘                        ▼
+//!     └─────────────────────────── unspent ◀── expired
 //! ```
 //!
 //! - *Lease*: units are debited from the shared row before they are held.

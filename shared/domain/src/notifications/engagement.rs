@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
-use crate::links::agent::{self, Kind};
+use crate::links::user_agent::{self, AgentKind};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -50,9 +50,9 @@ pub fn label(visit: &TrackedRequest<'_>, now: Timestamp) -> Actor {
     if visit.user_agent.is_some_and(|agent| agent.contains(PROXY_FOR_PEOPLE)) {
         return Actor::Person;
     }
-    match agent::read(visit.user_agent).kind {
-        Kind::Person => Actor::Person,
-        Kind::Bot | Kind::Preview => Actor::Machine,
+    match user_agent::parse(visit.user_agent).kind {
+        AgentKind::Person => Actor::Person,
+        AgentKind::Bot | AgentKind::Preview => Actor::Machine,
     }
 }
 

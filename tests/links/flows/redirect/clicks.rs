@@ -46,7 +46,7 @@ async fn an_idle_click_is_in_the_queue_before_the_next_request() {
     assert_eq!((click.domain.as_str(), click.code.as_str(), click.head), ("", "abc", false));
     assert_eq!(click.referrer.as_deref(), Some("news.example"));
     assert_eq!(click.user_agent.as_deref(), Some("Mozilla/5.0 Firefox/140.0"));
-    assert_eq!(click.country, None, "nobody vouches for a header that anyone can send");
+    assert_eq!(click.country, None, "any client can send that header");
     assert_ne!(click.visitor, 0);
 }
 

@@ -4,9 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::accounts::UserId;
-use crate::jobs::{
-    JobType, JobTypeName, JobTypeSettings, OnDependencyFailure, PayloadLocation, Submission,
-};
+use crate::jobs::{JobTypeName, Submission, builtin_job_type};
 
 const STEP: u32 = 300;
 
@@ -15,22 +13,8 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 fn job(number: u32, priority: JobPriority, ready: i64) -> Job {
-    let job_type = JobType {
-        name: JobTypeName::parse("demo").unwrap(),
-        settings: JobTypeSettings::default(),
-        updated_at: None,
-        peak_shards: 1,
-        version: 1,
-    };
-    let submission = Submission {
-        priority,
-        retry: None,
-        timeout_seconds: None,
-        dependencies: Vec::new(),
-        on_dependency_failure: OnDependencyFailure::Fail,
-        not_before: None,
-        payload: PayloadLocation::None,
-    };
+    let job_type = builtin_job_type(&JobTypeName::parse("echo").unwrap()).unwrap();
+    let submission = Submission { priority, ..Submission::default() };
     let mut random = [0; 8];
     random[..4].copy_from_slice(&number.to_be_bytes());
     let id = JobId::new(at(ready), random);

@@ -5,8 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::accounts::UserId;
 use crate::jobs::{
-    Actor, AuditRecord, JobPriority, JobType, JobTypeName, JobTypeSettings, PayloadLocation,
-    RetryPolicy, Submission, replay,
+    Actor, AuditRecord, JobPriority, JobTypeName, RetryPolicy, Submission, builtin_job_type, replay,
 };
 
 fn at(seconds: i64) -> Timestamp {
@@ -23,21 +22,12 @@ fn parent() -> JobId {
 
 fn submitted(waits: bool) -> Job {
     let submission = Submission {
-        priority: JobPriority::P2,
         retry: Some(RetryPolicy { max_attempts: 2, backoff_seconds: 10 }),
         timeout_seconds: Some(600),
         dependencies: if waits { vec![parent()] } else { Vec::new() },
-        on_dependency_failure: OnDependencyFailure::Fail,
-        not_before: None,
-        payload: PayloadLocation::None,
+        ..Submission::default()
     };
-    let job_type = JobType {
-        name: JobTypeName::parse("demo").unwrap(),
-        settings: JobTypeSettings::default(),
-        updated_at: None,
-        peak_shards: 1,
-        version: 1,
-    };
+    let job_type = builtin_job_type(&JobTypeName::parse("echo").unwrap()).unwrap();
     let id = JobId::new(at(0), [1; 8]);
     submission.build(id, &job_type, &UserId::outside("ada"), waits.into(), None, at(0))
 }
@@ -302,4 +292,11 @@ fn a_cancelled_job_goes_on_counting_its_dependencies() {
     let over = JobEvent::DependencyEnded { dependency: parent(), completed: false };
     let counted = next(&cancelled, &over, at(3));
     assert_eq!(next(&counted, &JobEvent::Retried, at(4)).status, JobStatus::Queued);
+}
+
+#[test]
+fn a_record_with_the_old_name_of_the_heartbeat_is_read() {
+    let old = r#"{"event":"checked","heardAt":"2026-03-01T00:00:00Z","jitter":1}"#;
+    let event: JobEvent = serde_json::from_str(old).unwrap();
+    assert_eq!(event, JobEvent::Checked { heartbeat_at: Some(at(0)), jitter: 1 });
 }

@@ -131,7 +131,7 @@ proptest! {
         if let Some(write) = quota.credit(&row, unspent, now_ms) {
             let mut shared = Shared { quota, row: Some(row.clone()) };
             prop_assert!(shared.commit(&write), "{write:?}");
-            prop_assert_ne!(shared.row, Some(row), "a credit updates something");
+            prop_assert_ne!(shared.row, Some(row), "a credit changes something");
         }
     }
 }
