@@ -1,7 +1,7 @@
 //! The same for notifications: each call of each function between an acceptance and an end.
 //!
 //! Whichever call it was that went wrong, in the end everything that was accepted has ended, once; what
-//! arrived twice went through a doubt that is counted; no text message did; what failed has its letter;
+//! arrived twice went through a doubt that is counted; no text message did; what failed has its dead letter;
 //! and nothing follows an opt-out that was answered.
 
 mod callers;

@@ -2,7 +2,7 @@
 //!
 //! People are told things, cancelled, moved, opted out and called back about, several at a time, while
 //! providers refuse, throttle, hang and lose their answers, and clocks jump. Then nothing goes wrong
-//! any more, time passes until nothing is on its way, and every write and every parcel is gone through
+//! any more, time passes until nothing is on its way, and every write and every message is gone through
 //! in order: each delivery ended, none went out unwanted, and none twice but through a doubt.
 
 mod acknowledged;

@@ -104,7 +104,7 @@ async fn strike(channel: Channel, case: Case, nth: u64, fault: Fault) -> bool {
             assert!(at >= start().as_second() + 240, "{context}");
         }
         Case::Suppressed | Case::OptedOut => {
-            assert!(scene.providers.sends().is_empty(), "{context}")
+            assert!(scene.providers.sends().is_empty(), "{context}");
         }
         Case::AcceptedUnknown => assert_ne!(delivery.uncertain, 0, "{context}"),
         Case::Accepted | Case::RateLimited | Case::Trial => {
@@ -152,16 +152,16 @@ async fn prepare(scene: &Scene, channel: Channel, case: Case) {
     match case {
         Case::Accepted | Case::RateLimited | Case::OptedOut => {}
         Case::Refused => {
-            scene.providers.script_next(provider, [ScriptedOutcome::refuse(Class::Outage)])
+            scene.providers.script_next(provider, [ScriptedOutcome::refuse(Class::Outage)]);
         }
         Case::GivenUp => {
-            scene.providers.script_always(provider, ScriptedOutcome::refuse(Class::Content))
+            scene.providers.script_always(provider, ScriptedOutcome::refuse(Class::Content));
         }
         Case::InvalidRecipient => scene
             .providers
             .script_always(provider, ScriptedOutcome::refuse(Class::InvalidRecipient)),
         Case::AcceptedUnknown => {
-            scene.providers.script_next(provider, [ScriptedOutcome::AcceptThenDisconnect])
+            scene.providers.script_next(provider, [ScriptedOutcome::AcceptThenDisconnect]);
         }
         Case::Trial => {
             let name = ProviderName::parse(provider).unwrap();

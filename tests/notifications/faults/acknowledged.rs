@@ -75,7 +75,7 @@ fn is_unsubscribed(history: &History, delivery: &str, began: usize, at: usize) -
     before(writes, began).is_some_and(opt_out_for) || during.any(|(_, row)| opt_out_for(row))
 }
 
-/// Whether a provider's name for a parcel was written down before write `at`.
+/// Whether a provider's id of a message was written down before write `at`.
 fn is_known(history: &History, reference: &str, at: usize) -> bool {
     history.deliveries.values().flatten().filter(|(write, _)| *write < at).any(|(_, row)| {
         row.status == Status::Delivered && row.reference.as_deref() == Some(reference)

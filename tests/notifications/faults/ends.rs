@@ -130,7 +130,7 @@ pub(super) fn check_letters(history: &History, listed: &BTreeSet<String>) -> Res
     Err(format!("{failed:?} have failed, and {listed:?} are dead letters"))
 }
 
-/// What its sender gave up has a letter that raises the alarm; what came back later need not.
+/// What its sender gave up has a dead letter that raises the alarm; what came back later need not.
 pub(super) fn check_alarms(history: &History, alarms: &BTreeSet<String>) -> Result<(), String> {
     let gave_up = |row: &Delivery| row.status == Status::Failed && row.bounced_at.is_none();
     for (key, writes) in &history.deliveries {

@@ -182,7 +182,7 @@ impl World {
         Action::SaveContacts { user, body: contacts(user, self.below(6)) }
     }
 
-    /// A provider says what became of a parcel that it took.
+    /// A provider says what became of a message that it took.
     pub(super) fn provider_event(&mut self) -> Action {
         let recorded = self.harness.providers.sends();
         let came: Vec<_> = recorded.iter().filter(|one| one.delivered()).collect();
@@ -213,7 +213,7 @@ impl World {
         }
     }
 
-    /// A provider treats the next parcels badly.
+    /// A provider treats the next messages badly.
     pub(super) fn fail_provider(&mut self) {
         let provider = PROVIDERS[self.below(4)];
         let act = match self.random.below(6) {

@@ -26,7 +26,7 @@ pub(super) struct Harness {
 }
 
 impl Harness {
-    /// From now on, every write of a row and every parcel is kept, in one order.
+    /// From now on, every write of a row and every message is kept, in one order.
     pub(super) fn over(lab: Lab, providers: ScriptedProviders) -> Self {
         lab.cloud.faults.record(|call| {
             let writes = ["PutItem", "TransactWriteItems"].contains(&call.operation.as_str());
@@ -52,7 +52,7 @@ impl Harness {
 
     /// No function is running at this moment.
     pub(super) fn mark(&self) {
-        let mark = Mark { writes: self.writes(), parcels: self.providers.send_count() };
+        let mark = Mark { writes: self.writes(), sends: self.providers.send_count() };
         self.marks.lock().unwrap().push(mark);
     }
 
@@ -155,7 +155,7 @@ impl Harness {
         Err("some deliveries never end".to_owned())
     }
 
-    /// Every delivery that has a letter on a queue of dead ones, where it raises the alarm.
+    /// Every delivery that has a message in a dead-letter queue, where it raises the alarm.
     pub(super) fn alarms(&self) -> BTreeSet<String> {
         let queues = self.lab.cloud.services.queues();
         let dead = |queue: &&template::Queue| queue.logical_id.ends_with("DeadLetters");
@@ -183,7 +183,7 @@ impl Harness {
     }
 }
 
-/// The delivery that a letter on a queue of dead ones is about: one that was written, or a message that
+/// The delivery that a message in a dead-letter queue is about: one that was written, or a message that
 /// came back too often.
 fn dead_letter(body: &str) -> Option<String> {
     let dead_letter: Value = serde_json::from_str(body).ok()?;

@@ -130,7 +130,7 @@ fn check_claim(
 
 fn check_replay(from: &Delivery, to: &Delivery) -> Result<(), String> {
     ensure(to.tries == 0, "a replay begins anew")?;
-    ensure(to.replay.is_some() && to.replay != from.replay, "a replay moves a letter once")?;
+    ensure(to.replay.is_some() && to.replay != from.replay, "a replay moves a dead letter once")?;
     ensure(from.withdrawn.is_none(), "what was taken back was replayed")
 }
 

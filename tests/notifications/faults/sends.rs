@@ -1,5 +1,5 @@
-//! What was handed over, compared with what was written before and after: each parcel has its claim,
-//! each claim one parcel at most, and a provider that failed is left alone.
+//! What was handed over, compared with what was written before and after: each message has its claim,
+//! each claim one message at most, and a provider that failed is left alone.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::invariants::ensure;
 /// Attempts of one delivery, by number, with what the provider did if it was spoken to.
 pub(super) type AttemptSends<'a> = BTreeMap<u32, Option<&'a RecordedSend>>;
 
-/// What each delivery's attempts came to, by its key; every parcel belongs to one of them.
+/// What each delivery's attempts came to, by its key; every message belongs to one of them.
 pub(super) fn attempts<'a>(
     history: &History,
     recorded: &'a [RecordedSend],
@@ -68,9 +68,12 @@ fn check_parcel(
     let message = &recorded.message;
     let contacts = before(history.contacts.get(claimed.user.as_str()), write);
     let address = contacts.and_then(|contacts| contacts.address(&claimed.id.endpoint));
-    ensure(address.as_ref() == Some(&message.to), "a parcel went to another address")?;
+    ensure(address.as_ref() == Some(&message.to), "a message went to another address")?;
     let notification = history.notification(claimed)?;
-    ensure(message.collapse_key == notification.collapse_key, "a parcel is of another notification")
+    ensure(
+        message.collapse_key == notification.collapse_key,
+        "a message is of another notification",
+    )
 }
 
 /// Nothing sooner than a provider asked for: a refusal that was heard keeps the delivery back.
@@ -107,7 +110,7 @@ pub(super) fn check_pauses(
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark {
     pub(super) writes: usize,
-    pub(super) parcels: usize,
+    pub(super) sends: usize,
 }
 
 /// While a provider's breaker is not closed, only its trials call it. `marks` are the
@@ -122,12 +125,12 @@ pub(super) fn check_breakers(
             let [(_, from), (_, to)] = pair else { continue };
             ensure(to.version == from.version + 1, "a breaker was written over")?;
         }
-        let last = Mark { writes: usize::MAX, parcels: recorded.len() };
+        let last = Mark { writes: usize::MAX, sends: recorded.len() };
         for (start, end) in marks.iter().zip(marks.iter().skip(1).chain([&last])) {
             let known = before(Some(writes), start.writes);
             let Some(known) = known.filter(|it| it.open_until.is_some()) else { continue };
             let (trials, closed_at) = trials(known, writes, start.writes, end.writes);
-            let sends = recorded[start.parcels..end.parcels].iter();
+            let sends = recorded[start.sends..end.sends].iter();
             let sends =
                 sends.filter(|one| one.provider == *provider && one.calls_before <= closed_at);
             let sends = sends.count();

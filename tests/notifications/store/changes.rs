@@ -150,16 +150,16 @@ async fn a_callback_is_heard_once() {
 async fn a_letter_is_replayed_once_and_its_notification_kept_for_it() {
     let lab = Lab::new();
     let store = notifications(&lab);
-    let letter = dead(&store, 1, "email", Class::Outage, at(5)).await;
+    let dead_letter = dead(&store, 1, "email", Class::Outage, at(5)).await;
     let pk = format!("n#{}", id(1).as_str());
     assert_eq!(expires(&lab, &pk, "notification").await, Some(120 * DAY));
     let replayed = Event::Replayed { replay: "one".to_owned() };
     let late = at(80 * DAY);
-    let after = apply_event(&store, &letter.id, replayed.clone(), late).await;
+    let after = apply_event(&store, &dead_letter.id, replayed.clone(), late).await;
     assert_eq!(after.status, Status::Pending);
     assert_eq!(expires(&lab, &pk, "notification").await, Some(200 * DAY));
     assert_eq!(expires(&lab, &pk, "delivery#email").await, None);
-    let again = store.apply(&letter.id, &replayed, late, token).await.unwrap();
+    let again = store.apply(&dead_letter.id, &replayed, late, token).await.unwrap();
     assert_eq!(again, ApplyOutcome::Unchanged(Box::new(after.clone())));
     let recipient = store.recipient(&user("ada")).await.unwrap();
     let claimable = claim(&store, &after, &recipient, "me").await;
@@ -174,12 +174,12 @@ async fn a_letter_is_replayed_once_and_its_notification_kept_for_it() {
 async fn a_letter_whose_notification_is_gone_is_not_replayed() {
     let lab = Lab::new();
     let store = notifications(&lab);
-    let letter = dead(&store, 1, "email", Class::Outage, at(5)).await;
+    let dead_letter = dead(&store, 1, "email", Class::Outage, at(5)).await;
     let delete = lab.aws().dynamodb().delete_item().table_name(lab.table("NotificationsTable"));
     let delete = delete.key("pk", AttributeValue::S(format!("n#{}", id(1).as_str())));
     delete.key("sk", AttributeValue::S("notification".to_owned())).send().await.unwrap();
     let replayed = Event::Replayed { replay: "one".to_owned() };
-    let came = store.apply(&letter.id, &replayed, at(6), token).await.unwrap();
+    let came = store.apply(&dead_letter.id, &replayed, at(6), token).await.unwrap();
     assert_eq!(came, ApplyOutcome::NotFound);
-    assert_eq!(store.delivery(&letter.id).await.unwrap(), Some(letter));
+    assert_eq!(store.delivery(&dead_letter.id).await.unwrap(), Some(dead_letter));
 }

@@ -119,12 +119,12 @@ async fn a_delay_of_a_quarter_of_an_hour_is_no_bucket() {
     }
 }
 
-async fn letters(store: &Notifications, filter: &DeadLetterFilter, limit: usize) -> Vec<i64> {
+async fn dead_letters(store: &Notifications, filter: &DeadLetterFilter, limit: usize) -> Vec<i64> {
     let (mut seconds, mut after) = (Vec::new(), None::<String>);
     loop {
         let page = store.dead_letters(filter, limit, after.as_deref()).await.unwrap();
         assert!(page.items.len() <= limit);
-        let failed = page.items.iter().map(|letter| letter.failed_at);
+        let failed = page.items.iter().map(|dead_letter| dead_letter.failed_at);
         seconds.extend(failed.map(|failed_at| failed_at.as_second() - at(0).as_second()));
         after = page.next;
         if after.is_none() {
@@ -145,14 +145,14 @@ async fn dead_letters_come_newest_first_by_channel_and_class() {
     let expected = |wanted: fn(&i64) -> bool| (0..30).rev().filter(wanted).collect::<Vec<i64>>();
     let filter = |channel, class| DeadLetterFilter { channel, class };
     for limit in [1, 4, 100] {
-        let all = letters(&store, &filter(None, None), limit).await;
+        let all = dead_letters(&store, &filter(None, None), limit).await;
         assert_eq!(all, expected(|_| true), "{limit}");
-        let sms = letters(&store, &filter(Some(Channel::Sms), None), limit).await;
+        let sms = dead_letters(&store, &filter(Some(Channel::Sms), None), limit).await;
         assert_eq!(sms, expected(|n| n % 3 == 1), "{limit}");
-        let content = letters(&store, &filter(None, Some(Class::Content)), limit).await;
+        let content = dead_letters(&store, &filter(None, Some(Class::Content)), limit).await;
         assert_eq!(content, expected(|n| n % 2 == 1), "{limit}");
         let both = filter(Some(Channel::Email), Some(Class::Outage));
-        assert_eq!(letters(&store, &both, limit).await, expected(|n| n % 6 == 0), "{limit}");
+        assert_eq!(dead_letters(&store, &both, limit).await, expected(|n| n % 6 == 0), "{limit}");
     }
 }
 
@@ -160,12 +160,12 @@ async fn dead_letters_come_newest_first_by_channel_and_class() {
 async fn what_is_replayed_is_no_letter_any_more() {
     let lab = Lab::new();
     let store = notifications(&lab);
-    let letter = dead(&store, 1, "sms", Class::Outage, at(5)).await;
+    let dead_letter = dead(&store, 1, "sms", Class::Outage, at(5)).await;
     let filter = DeadLetterFilter::default();
     let found = store.dead_letters(&filter, 10, None).await.unwrap().items;
-    assert_eq!((found.len(), &found[0].id, found[0].class), (1, &letter.id, Class::Outage));
+    assert_eq!((found.len(), &found[0].id, found[0].class), (1, &dead_letter.id, Class::Outage));
     let replayed = Event::Replayed { replay: "one".to_owned() };
-    apply_event(&store, &letter.id, replayed, at(6)).await;
+    apply_event(&store, &dead_letter.id, replayed, at(6)).await;
     assert!(store.dead_letters(&filter, 10, None).await.unwrap().items.is_empty());
     assert_eq!(on_lists(&store, at(7), false).await.len(), 1);
 }

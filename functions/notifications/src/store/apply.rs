@@ -61,7 +61,7 @@ impl Notifications {
     }
 
     /// Writes down what a provider made of an attempt, starting from the delivery as its claim left
-    /// it. Where the provider has a name for the parcel, that leads to the delivery from the same
+    /// it. Where the provider has a name for the message, that leads to the delivery from the same
     /// moment on.
     pub async fn record(
         &self,
@@ -165,7 +165,7 @@ impl Notifications {
     }
 }
 
-/// What leads from a provider's name for a parcel to its delivery, if the event brings one.
+/// What leads from a provider's id of a message to its delivery, if the event brings one.
 fn reference_row(after: &Delivery, event: &Event, now: Timestamp) -> Option<Item> {
     let Event::Sent { attempt, outcome: SendOutcome::Accepted { reference }, .. } = event else {
         return None;

@@ -1,4 +1,4 @@
-//! From a provider's name for a parcel to its delivery.
+//! From a provider's id of a message to its delivery.
 
 use domain::Failure;
 use domain::notifications::{DeliveryId, ProviderName};

@@ -20,7 +20,7 @@ const DAY_SECONDS: i64 = 86_400;
 /// How long what has ended is kept.
 pub(super) const RETENTION_SECONDS: i64 = 90 * DAY_SECONDS;
 
-/// How long a provider's name for a parcel leads to its delivery.
+/// How long a provider's id of a message leads to its delivery.
 const REFERENCE_SECONDS: i64 = 30 * DAY_SECONDS;
 
 /// Over how many lists the dead letters of a channel are spread: a list takes 1,000 writes a second.
@@ -77,7 +77,7 @@ pub(super) fn reference_key(provider: &ProviderName, reference: &str) -> Item {
     key(&format!("ref#{provider}#sha256#{digest}"), "delivery")
 }
 
-/// What a provider's name for a parcel leads to.
+/// What a provider's id of a message leads to.
 pub(super) fn reference(
     provider: &ProviderName,
     reference: &str,

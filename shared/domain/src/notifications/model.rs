@@ -59,7 +59,7 @@ struct World {
     delivery: Delivery,
     nodes: [Node; 2],
     preferences: u8,
-    /// Hand-overs that the provider accepted, and parcels that it was shown.
+    /// Hand-overs that the provider accepted, and messages that it was shown.
     accepted: u8,
     shown: u8,
     ticks: u8,

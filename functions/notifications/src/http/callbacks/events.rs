@@ -63,7 +63,7 @@ struct SesTime {
     bounce_type: Option<String>,
 }
 
-/// Each thing that is said; `None` for what says nothing about a parcel.
+/// Each thing that is said; `None` for what says nothing about a message.
 pub(crate) struct ProviderEvents(pub(super) Vec<Option<Callback>>);
 
 impl FromRequestParts<Arc<App>> for ProviderEvents {

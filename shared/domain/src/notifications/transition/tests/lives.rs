@@ -19,7 +19,7 @@ enum Turn {
     Release,
 }
 
-/// What the provider does with a parcel, and what the node gets to write about it.
+/// What the provider does with a message, and what the node gets to write about it.
 #[derive(Debug, Clone, Copy)]
 enum Answer {
     Yes,
