@@ -5,6 +5,6 @@ mod faults;
 mod flows;
 mod keys;
 mod messages;
-mod planted;
+mod mutations;
 mod races;
 mod store;

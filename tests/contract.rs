@@ -1,4 +1,4 @@
-//! What has to agree with what: templates, schema, routes, document, events, crates.
+//! Contracts: templates, schema, routes, OpenAPI document, sample events and crates agree.
 
 mod crates;
 mod events;
@@ -25,7 +25,7 @@ fn stack() -> &'static Stack {
 }
 
 /// The names of everything in a folder.
-fn listed(folder: &Path) -> Vec<String> {
+fn list_folder(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<String> =
         entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
@@ -36,7 +36,7 @@ fn listed(folder: &Path) -> Vec<String> {
 /// Every file under a folder, in order.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
-    for name in listed(folder) {
+    for name in list_folder(folder) {
         let path = folder.join(name);
         if path.is_dir() { all.extend(files(&path)) } else { all.push(path) }
     }

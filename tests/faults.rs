@@ -1,10 +1,10 @@
-//! Seeded faults: what holds afterwards, whatever went wrong on the way.
+//! Seeded faults: the invariants that hold after them.
 //!
 //! A failure prints its seed; `SEED=n cargo test -p tests faults` runs that one alone, and
 //! `SEEDS=n` takes another number of them.
 
 pub(crate) mod crash_points;
-pub(crate) mod planted;
+pub(crate) mod mutations;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

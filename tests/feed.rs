@@ -3,6 +3,6 @@
 mod crash_points;
 mod faults;
 mod flows;
-mod planted;
+mod mutations;
 mod races;
 mod store;

@@ -2,6 +2,6 @@
 
 mod faults;
 mod flows;
-mod planted;
+mod mutations;
 mod races;
 mod store;

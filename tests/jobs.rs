@@ -1,9 +1,9 @@
-//! Everything of jobs that needs more than one crate: rows, flows, races, faults, crash points, planted bugs.
+//! Tests of jobs that need more than one crate: rows, flows, races, faults, crash points, mutations.
 
 mod crash_points;
 mod faults;
 mod flows;
-mod planted;
+mod mutations;
 mod races;
 mod store;
 
@@ -14,12 +14,10 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Lab, Response, root_key};
 
-use crate::counted::queue;
-
 const JOBS: &str = "/api/v1/jobs";
 
-/// A job that there is not.
-const NOBODY: &str = "0000000000000000000000000000";
+/// The id of no job.
+const UNKNOWN_JOB: &str = "0000000000000000000000000000";
 
 /// A call with a JSON body, without a key if `key` is empty.
 async fn send(lab: &Lab, method: Method, path: &str, key: &str, body: &Value) -> Response {
@@ -36,9 +34,9 @@ async fn submit(lab: &Lab, body: &Value) -> String {
 }
 
 /// Submits a job of a type, with some more members.
-async fn submit_as(lab: &Lab, kind: &str, more: Value) -> String {
+async fn submit_as(lab: &Lab, job_type: &str, more: Value) -> String {
     let mut body = more;
-    body["jobType"] = json!(kind);
+    body["jobType"] = json!(job_type);
     submit(lab, &body).await
 }
 
@@ -52,22 +50,21 @@ async fn status(lab: &Lab, id: &str) -> String {
     job(lab, id).await.text("status").to_owned()
 }
 
-/// Decides about a type.
-async fn save(lab: &Lab, kind: &str, body: &Value) -> Response {
-    let path = format!("/api/v1/job-types/{kind}");
+async fn save(lab: &Lab, job_type: &str, body: &Value) -> Response {
+    let path = format!("/api/v1/job-types/{job_type}");
     let saved = send(lab, Method::PUT, &path, &root_key(), body).await;
     assert!(saved.status.is_success(), "{body}: {}", saved.body);
     saved
 }
 
-/// A lab with a type whose workers ask for their jobs.
+/// A lab with a polled type.
 async fn polled_lab(max: u32) -> Lab {
     let lab = Lab::new();
     polled(&lab, "outside", max).await;
     lab
 }
 
-/// A lab with a job of such a type that the worker `w` has begun.
+/// A lab with a job of such a type that the worker `w` has started.
 async fn running() -> (Lab, String) {
     let lab = polled_lab(1).await;
     submit_as(&lab, "outside", json!({})).await;
@@ -75,19 +72,19 @@ async fn running() -> (Lab, String) {
     (lab, id)
 }
 
-/// A type whose workers ask for their jobs.
-async fn polled(lab: &Lab, kind: &str, max: u32) {
-    save(lab, kind, &json!({ "delivery": "poll", "maxConcurrent": max })).await;
+/// Saves a polled type.
+async fn polled(lab: &Lab, job_type: &str, max: u32) {
+    save(lab, job_type, &json!({ "delivery": "poll", "maxConcurrent": max })).await;
 }
 
-async fn in_use(lab: &Lab, kind: &str) -> u64 {
-    lab.get(&format!("/api/v1/job-types/{kind}")).await.body["inUse"].as_u64().unwrap()
+async fn in_use(lab: &Lab, job_type: &str) -> u64 {
+    lab.get(&format!("/api/v1/job-types/{job_type}")).await.body["inUse"].as_u64().unwrap()
 }
 
-/// Ids and attempts of the jobs that a worker is given.
-async fn claim(lab: &Lab, kind: &str, worker: &str, max: u32) -> Vec<(String, u64)> {
+/// Ids and attempts of the jobs that a worker claims.
+async fn claim(lab: &Lab, job_type: &str, worker: &str, max: u32) -> Vec<(String, u64)> {
     let body = json!({ "workerId": worker, "max": max });
-    let given = lab.post(&format!("/api/v1/job-types/{kind}/claim"), &body).await;
+    let given = lab.post(&format!("/api/v1/job-types/{job_type}/claim"), &body).await;
     assert_eq!(given.status, 200, "{}", given.body);
     let jobs = given.body["jobs"].as_array().unwrap().iter();
     let read = |task: &Value| {
@@ -97,37 +94,44 @@ async fn claim(lab: &Lab, kind: &str, worker: &str, max: u32) -> Vec<(String, u6
 }
 
 /// The ids alone.
-async fn claimed(lab: &Lab, kind: &str, worker: &str, max: u32) -> Vec<String> {
-    claim(lab, kind, worker, max).await.into_iter().map(|(id, _)| id).collect()
+async fn claimed(lab: &Lab, job_type: &str, worker: &str, max: u32) -> Vec<String> {
+    claim(lab, job_type, worker, max).await.into_iter().map(|(id, _)| id).collect()
 }
 
-/// A word of a worker.
-async fn say(lab: &Lab, id: &str, word: &str, worker: &str, attempt: u64, more: Value) -> Response {
+/// A worker's `start`, `heartbeat`, `complete`, `fail` or `artifacts`.
+async fn report(
+    lab: &Lab,
+    id: &str,
+    operation: &str,
+    worker: &str,
+    attempt: u64,
+    more: Value,
+) -> Response {
     let mut body = more;
     body["workerId"] = json!(worker);
     body["attempt"] = json!(attempt);
-    lab.post(&format!("{JOBS}/{id}/{word}"), &body).await
+    lab.post(&format!("{JOBS}/{id}/{operation}"), &body).await
 }
 
 async fn start(lab: &Lab, id: &str, worker: &str, attempt: u64) {
-    let begun = say(lab, id, "start", worker, attempt, json!({})).await;
+    let begun = report(lab, id, "start", worker, attempt, json!({})).await;
     assert_eq!(begun.status, 200, "{}", begun.body);
 }
 
 async fn complete(lab: &Lab, id: &str, worker: &str, attempt: u64) {
-    let done = say(lab, id, "complete", worker, attempt, json!({})).await;
+    let done = report(lab, id, "complete", worker, attempt, json!({})).await;
     assert_eq!((done.status.as_u16(), done.text("status")), (200, "COMPLETED"), "{}", done.body);
 }
 
-/// The worker `w` begins with a job that it was given, and completes it.
+/// The worker `w` starts a job that it has claimed, and completes it.
 async fn work(lab: &Lab, id: &str) {
     start(lab, id, "w", 1).await;
     complete(lab, id, "w", 1).await;
 }
 
-/// A worker claims one job of the type and begins with it.
-async fn begin(lab: &Lab, kind: &str, worker: &str) -> String {
-    let (id, attempt) = claim(lab, kind, worker, 1).await.pop().unwrap();
+/// A worker claims one job of the type and starts it.
+async fn begin(lab: &Lab, job_type: &str, worker: &str) -> String {
+    let (id, attempt) = claim(lab, job_type, worker, 1).await.pop().unwrap();
     start(lab, &id, worker, attempt).await;
     id
 }
@@ -140,8 +144,8 @@ async fn retry(lab: &Lab, id: &str) -> Response {
     lab.post(&format!("{JOBS}/{id}/retry"), &Value::Null).await
 }
 
-/// What happened to a job, by name.
-async fn happened(lab: &Lab, id: &str) -> Vec<String> {
+/// The names of the events in a job's audit trail.
+async fn event_names(lab: &Lab, id: &str) -> Vec<String> {
     let trail = lab.get(&format!("{JOBS}/{id}/events")).await;
     let items = trail.body["items"].as_array().unwrap().iter();
     items.map(|item| item["what"]["event"].as_str().unwrap().to_owned()).collect()
@@ -156,30 +160,29 @@ async fn stored(lab: &Lab, id: &str) -> Job {
     jobs(lab).find(&JobId::parse(id).unwrap()).await.unwrap().unwrap()
 }
 
-/// Writes a number into the licence row of the type `outside`, past all conditions.
-async fn tamper(lab: &Lab, in_use: u64) {
+/// Writes a count into the licence row of the type `outside`, without a condition.
+async fn set_licence_count(lab: &Lab, in_use: u64) {
     let table = Table::new(lab.aws().dynamodb(), lab.table("JobsTable"));
     let row = Key::new("licence#outside#0", "licence");
     let wrong = ALWAYS.with(":wrong", in_use);
     table.update(row, "SET in_use = :wrong", wrong, "tamper").await.unwrap();
 }
 
-/// Notes a job as a holder of a licence of that type, past all conditions.
-async fn leave_behind(lab: &Lab, id: &str) {
+/// Writes a holder row of that type for a job, without a condition.
+async fn leave_holder(lab: &Lab, id: &str) {
     let table = Table::new(lab.aws().dynamodb(), lab.table("JobsTable"));
     let row = Key::new("licence#outside#0", format!("holder#{id}"));
     let due = ALWAYS.with(":due", "2026-03-01T12:00:00Z");
     table.update(row, "SET due = :due", due, "leave behind").await.unwrap();
 }
 
-/// Loses every message of a queue.
-async fn lose(lab: &Lab, logical_id: &str) {
+async fn purge_queue(lab: &Lab, logical_id: &str) {
     lab.cloud.functions.quiesce().await;
-    lab.cloud.services.queues().purge(&queue(lab, logical_id)).unwrap();
+    lab.cloud.services.queues().purge(&lab.queue(logical_id)).unwrap();
 }
 
-/// Lets time pass in steps of five seconds, with a sweep each minute since the test began.
-async fn pass(lab: &Lab, clock: &mut u64, seconds: u64) {
+/// Advances the clock in steps of five seconds, with a sweep each minute since the test began.
+async fn pass_time(lab: &Lab, clock: &mut u64, seconds: u64) {
     for _ in 0..seconds / 5 {
         *clock += 5;
         lab.advance_seconds(5);

@@ -1,4 +1,4 @@
-//! Health, the document, the page, CORS, and paths nobody claims.
+//! Health, the document, the page, CORS, and unknown paths.
 
 use http::Method;
 use tests::{Lab, root_key};
@@ -16,7 +16,7 @@ async fn the_service_describes_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_claims_is_a_problem() {
+async fn an_unknown_path_or_method_is_a_problem() {
     let lab = Lab::new();
     let unknown = lab.call(Method::GET, "/api/v1/nothing").send().await;
     assert_eq!((unknown.status.as_u16(), unknown.text("type")), (404, "/docs#not-found"));
@@ -33,7 +33,7 @@ async fn what_nobody_claims_is_a_problem() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn browsers_may_ask_first() {
+async fn browsers_may_send_a_preflight() {
     let lab = Lab::new();
     let preflight = lab
         .call(Method::OPTIONS, "/api/v1/ids")
@@ -63,8 +63,8 @@ async fn bodies_have_a_limit_at_the_function_and_at_the_gateway() {
 #[tokio::test(start_paused = true)]
 async fn a_trace_goes_in_and_comes_out() {
     let lab = Lab::new();
-    let handed = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    let answer = lab.call(Method::GET, "/health").header("traceparent", handed).send().await;
+    let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let answer = lab.call(Method::GET, "/health").header("traceparent", traceparent).send().await;
     assert!(answer.header("traceparent").starts_with("00-0af7651916cd43dd8448eb211c80319c-"));
     assert!(lab.lines().iter().any(|line| line.contains("0af7651916cd43dd8448eb211c80319c")));
 }

@@ -2,16 +2,17 @@
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a test that meets what it does not expect fails, and says what it did"
+    reason = "an unexpected result fails the test, and tests print what they did"
 )]
 
 mod accounts;
 mod boundary;
+mod clicks;
 mod contract;
-mod counted;
 mod faults;
 mod feed;
 mod ids;
+mod items;
 mod jobs;
 mod limits;
 mod links;

@@ -1,6 +1,6 @@
 //! Fills what a node keeps in memory: `limits-memory <keys|shards|logs|firewall> <count>`.
 //!
-//! A process of its own, so that its memory is nobody else's. `keys`, `shards` and `logs` put as many
+//! A process of its own, so that its memory holds nothing else. `keys`, `shards` and `logs` put as many
 //! random callers through one node's ledger, reports and offenders, under rules with one row, with
 //! all the shards that there are, and with full logs. Prints three numbers, all KiB resident as the
 //! kernel counts them: before anything, the peak after the first tenth, and the peak at the end.
@@ -10,12 +10,12 @@ use std::error::Error;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
-use domain::limits::counter::Row;
-use domain::limits::firewall::{Action, Firewall, FirewallRule, Network, Offenders};
-use domain::limits::history::{MOST, Seen};
-use domain::limits::ledger::{Claim, KEYS, Ledger, Outcome, Step};
-use domain::limits::rule::{Dimension, Mode, OnFailure, Rule};
-use domain::limits::{Algorithm, Quota, Subject};
+use domain::limits::counter::CounterRow;
+use domain::limits::firewall::{DenialTracker, Firewall, FirewallAction, FirewallRule, IpNetwork};
+use domain::limits::history::{MAX_REPORTS, UsageRecorder};
+use domain::limits::ledger::{DebitOutcome, Ledger, LedgerDecision, MAX_KEYS, QuotaCheck};
+use domain::limits::rule::{Dimension, Rule};
+use domain::limits::{Algorithm, CallerRef, Quota};
 
 const HOUR_MS: i64 = 3_600_000;
 const RESOURCE: &str = "POST /api/v1/jobs/{id}";
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "firewall" => return firewall(count),
         _ => return Err("<keys|shards|logs|firewall> <count>".into()),
     };
-    let quota = Quota { algorithm, limit, window_ms, burst: None };
+    let quota = Quota::new(algorithm, limit, window_ms);
     let before = resident("VmRSS:")?;
     let mut node = Node::new(quota);
     let mut early = 0;
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         node.serve(request);
     }
     println!("{before} {early} {}", resident("VmHWM:")?);
-    if node.ledger.len() > KEYS {
+    if node.ledger.len() > MAX_KEYS {
         return Err("more keys than there is room for".into());
     }
     Ok(())
@@ -55,87 +55,83 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// What a function keeps about limits.
 struct Node {
     ledger: Ledger,
-    seen: Seen,
-    offenders: Offenders,
+    seen: UsageRecorder,
+    offenders: DenialTracker,
     rules: [Arc<Rule>; 2],
 }
 
 impl Node {
     fn new(quota: Quota) -> Self {
         Self {
-            ledger: Ledger::new(7, KEYS),
-            seen: Seen::new(),
-            offenders: Offenders::default(),
+            ledger: Ledger::new(7, MAX_KEYS),
+            seen: UsageRecorder::new(),
+            offenders: DenialTracker::default(),
             rules: [Dimension::User, Dimension::Ip]
                 .map(|dimension| Arc::new(rule(quota, dimension))),
         }
     }
 
-    /// One request of someone who was never here: decided, leased, noted, tidied up after.
+    /// One request of a new caller: decided, leased, recorded, and what follows the response.
     fn serve(&mut self, request: u64) {
         let now_ms = 1_772_366_400_000 + i64::try_from(request / PACE).unwrap_or(0);
         let user = format!("{:016x}", scattered(request));
         let ip = IpAddr::V6(Ipv6Addr::from_bits(u128::from(scattered(!request)) << 64));
-        let subject = Subject { user: Some(&user), ip: Some(ip), ..Subject::default() };
+        let subject = CallerRef { user: Some(&user), ip: Some(ip), ..CallerRef::default() };
         let entities = self.rules.each_ref().map(|rule| subject.entity(rule.dimension));
-        let claims: Vec<Claim<'_>> = self.rules.iter().zip(&entities).filter_map(claim).collect();
-        decide(&mut self.ledger, &claims, now_ms);
+        let checks: Vec<QuotaCheck<'_>> =
+            self.rules.iter().zip(&entities).filter_map(check).collect();
+        decide(&mut self.ledger, &checks, now_ms);
         let denied = request.is_multiple_of(4);
         for dimension in [Dimension::User, Dimension::Ip, Dimension::Global] {
             if let Some(entity) = subject.entity(dimension) {
-                self.seen.note(RESOURCE, dimension, &entity, 1, denied, now_ms);
+                self.seen.record(RESOURCE, dimension, &entity, 1, denied, now_ms);
             }
         }
         if denied {
-            self.offenders.note_denial(ip, now_ms);
+            self.offenders.record_denial(ip, now_ms);
         }
-        self.ledger.refunds(4);
-        if self.seen.due(now_ms) {
-            self.seen.take(now_ms, MOST);
+        self.ledger.take_refunds(4);
+        if self.seen.is_due(now_ms) {
+            self.seen.drain(now_ms, MAX_REPORTS);
         }
     }
 }
 
-/// Whatever is to be written is granted, and a log comes back as long as it can be.
-fn decide(ledger: &mut Ledger, claims: &[Claim<'_>], now_ms: i64) {
+/// Every write is granted, and a log comes back as long as it can be.
+fn decide(ledger: &mut Ledger, checks: &[QuotaCheck<'_>], now_ms: i64) {
     for _ in 0..2 {
-        match ledger.decide(claims, 1, now_ms) {
-            Step::Allowed | Step::Denied(_) => return,
-            Step::Lease(tasks) => {
+        match ledger.decide(checks, 1, now_ms) {
+            LedgerDecision::Allowed | LedgerDecision::Denied(_) => return,
+            LedgerDecision::Debit(tasks) => {
                 for task in tasks {
-                    let row = Row::apply(None, task.write()).unwrap_or_default();
-                    let committed = Outcome::Committed(row);
-                    ledger.settle(&claims[task.claim], &task, committed, now_ms);
+                    let row = CounterRow::apply(None, task.write()).unwrap_or_default();
+                    let committed = DebitOutcome::Committed(row);
+                    ledger.apply_outcome(&checks[task.check], &task, committed, now_ms);
                 }
             }
-            Step::Together(tasks, reserved) => {
-                let full = Row { leases: 1, log: vec![now_ms; 500], ..Row::default() };
-                let outcomes = tasks.iter().map(|_| Outcome::Committed(full.clone())).collect();
-                ledger.settle_together(claims, 1, &tasks, reserved, outcomes, now_ms);
+            LedgerDecision::DebitTogether(tasks, reserved) => {
+                let full =
+                    CounterRow { leases: 1, log: vec![now_ms; 500], ..CounterRow::default() };
+                let outcomes =
+                    tasks.iter().map(|_| DebitOutcome::Committed(full.clone())).collect();
+                ledger.apply_transaction(checks, 1, &tasks, reserved, outcomes, now_ms);
                 return;
             }
         }
     }
 }
 
-fn claim<'a>(
+fn check<'a>(
     (rule, entity): (&'a Arc<Rule>, &'a Option<std::borrow::Cow<'_, str>>),
-) -> Option<Claim<'a>> {
-    Some(Claim { rule, quota: rule.quota, entity: entity.as_deref()? })
+) -> Option<QuotaCheck<'a>> {
+    Some(QuotaCheck { rule, quota: rule.quota, entity: entity.as_deref()? })
 }
 
 fn rule(quota: Quota, dimension: Dimension) -> Rule {
     Rule {
-        id: format!("jobs-{}", dimension.name()),
         resources: vec!["/api/v1/jobs/{id}".to_owned()],
         methods: vec!["POST".to_owned()],
-        dimension,
-        anonymous_only: false,
-        quota,
-        mode: Mode::Enforce,
-        on_failure: OnFailure::Open,
-        description: String::new(),
-        version: 1,
+        ..Rule::new(format!("jobs-{}", dimension.name()), dimension, quota)
     }
 }
 
@@ -156,17 +152,10 @@ fn block(number: u64) -> FirewallRule {
         IpAddr::V6((u128::from(bits) << 64).into())
     };
     FirewallRule {
-        id: format!("auto-{bits:016x}"),
-        action: Action::Deny,
-        cidrs: vec![Network::around(address, if address.is_ipv4() { 32 } else { 64 })],
-        paths: Vec::new(),
-        methods: Vec::new(),
-        headers: Vec::new(),
-        user_agents: Vec::new(),
+        cidrs: vec![IpNetwork::containing(address, if address.is_ipv4() { 32 } else { 64 })],
         reason: "Refused 100 times within 60 s: blocked for 600 s.".to_owned(),
-        expires_at: None,
-        version: 1,
         automatic: true,
+        ..FirewallRule::new(format!("auto-{bits:016x}"), FirewallAction::Deny)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Cold start: what a release binary weighs, and what it does until its first answer.
 //!
-//! Instructions are counted by callgrind and repeat to 0.1 % whatever else the machine does; only
+//! Instructions are counted by callgrind and repeat to 0.1 % on a busy machine too; only
 //! they, sizes and calls have bars. Milliseconds are shown, and are this machine's, not Lambda's.
 
-pub(crate) mod every;
+pub(crate) mod all_functions;
 mod process;
 mod runtime_api;
 mod sample;
@@ -19,18 +19,18 @@ use flate2::write::DeflateEncoder;
 
 use crate::table::{Table, Verdict, grouped};
 pub(crate) use process::target;
-use process::{Bed, Seen};
+use process::{Harness, Measured};
 use sample::{EMPTY, FUNCTIONS, Sample};
 use store::Store;
 
 /// The roots that a function trusts where AWS is at the other end.
-const AMAZON: &str = include_str!("../../shared/boundary/src/aws/amazon-roots.pem");
+const AMAZON_ROOTS: &str = include_str!("../../shared/boundary/src/aws/amazon-roots.pem");
 
-const ZIP_AT_MOST: u64 = 3_000_000;
-const COLD_AT_MOST: u64 = 14_000_000;
+const MAX_ZIP_BYTES: u64 = 3_000_000;
+const MAX_COLD_INSTRUCTIONS: u64 = 14_000_000;
 
 /// Where distributions keep the root certificates they trust; al2023's is the second.
-const BUNDLES: [&str; 2] =
+const CA_BUNDLES: [&str; 2] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"];
 
 /// Measures `function` over `invokes` warm invocations and says whether every bar was cleared.
@@ -53,26 +53,27 @@ fn measure(sample: &Sample<'_>, invokes: usize) -> Result<Table, Box<dyn Error>>
     let kept = process::target()?.join("cold");
     fs::create_dir_all(&kept)?;
     let store = Store::new()?;
-    let trust = Trust::write(&kept, &store.root)?;
+    let trust = TrustStores::write(&kept, &store.root)?;
     let mut table = Table::new(&format!("Cold start of `{}`", sample.name), "bar");
 
     let binary = process::build(sample)?;
     weigh(&binary, &mut table)?;
-    let bed = Bed { store: &store, binary: &binary, trust: &trust.few, sample };
-    show(&bed.watch(invokes + 1)?, &mut table);
+    let harness = Harness { store: &store, binary: &binary, trust: &trust.pinned, sample };
+    show(&harness.time(invokes + 1)?, &mut table);
     if !has_valgrind() {
         table.row("instructions", "valgrind is missing".to_owned(), "", Verdict::Note);
         return Ok(table);
     }
-    count(&bed, invokes, &kept, &mut table)?;
-    let bed = Bed { trust: &trust.many, ..bed };
-    let cold = bed.count(1, &kept.join("bundle.callgrind"))?;
-    let what = format!("instructions, cold, trusting the system's {} roots too", trust.in_bundle);
+    count(&harness, invokes, &kept, &mut table)?;
+    let harness = Harness { trust: &trust.system, ..harness };
+    let cold = harness.count(1, &kept.join("bundle.callgrind"))?;
+    let what =
+        format!("instructions, cold, trusting the system's {} roots too", trust.system_roots);
     table.row(&what, grouped(cold), "", Verdict::Note);
 
     let binary = process::build(&EMPTY)?;
-    let bed = Bed { binary: &binary, sample: &EMPTY, trust: &trust.few, ..bed };
-    let (cold, warm) = cold_and_warm(&bed, invokes, &kept)?;
+    let harness = Harness { binary: &binary, sample: &EMPTY, trust: &trust.pinned, ..harness };
+    let (cold, warm) = cold_and_warm(&harness, invokes, &kept)?;
     table.row("an empty function: cold", grouped(cold), "", Verdict::Note);
     table.row("an empty function: warm", grouped(warm), "", Verdict::Note);
     Ok(table)
@@ -82,12 +83,12 @@ fn weigh(binary: &Path, table: &mut Table) -> Result<(), Box<dyn Error>> {
     let bytes = fs::read(binary)?;
     table.row("binary, bytes", grouped(bytes.len() as u64), "", Verdict::Note);
     let zip = zipped(&bytes)?;
-    let verdict = Verdict::Counted(zip <= ZIP_AT_MOST);
+    let verdict = Verdict::Counted(zip <= MAX_ZIP_BYTES);
     table.row("zip, bytes (deflate 6, one entry)", grouped(zip), "≤ 3,000,000", verdict);
     Ok(())
 }
 
-fn show(seen: &Seen, table: &mut Table) {
+fn show(seen: &Measured, table: &mut Table) {
     let milliseconds = |time: std::time::Duration| format!("{:.2}", time.as_secs_f64() * 1e3);
     let mut note = |what: &str, measured| table.row(what, measured, "", Verdict::Note);
     note("store calls in the whole run", grouped(seen.store_calls));
@@ -97,13 +98,13 @@ fn show(seen: &Seen, table: &mut Table) {
 }
 
 fn count(
-    bed: &Bed<'_>,
+    harness: &Harness<'_>,
     invokes: usize,
     kept: &Path,
     table: &mut Table,
 ) -> Result<(), Box<dyn Error>> {
-    let (cold, warm) = cold_and_warm(bed, invokes, kept)?;
-    let verdict = Verdict::Counted(cold <= COLD_AT_MOST);
+    let (cold, warm) = cold_and_warm(harness, invokes, kept)?;
+    let verdict = Verdict::Counted(cold <= MAX_COLD_INSTRUCTIONS);
     let what = "instructions, cold, with the first TLS call";
     table.row(what, grouped(cold), "≤ 14,000,000", verdict);
     table.row("instructions, warm, an invocation", grouped(warm), "", Verdict::Note);
@@ -111,11 +112,15 @@ fn count(
 }
 
 /// What a warm invocation takes is the difference between many and one.
-fn cold_and_warm(bed: &Bed<'_>, invokes: usize, kept: &Path) -> Result<(u64, u64), Box<dyn Error>> {
-    let name = bed.sample.name;
+fn cold_and_warm(
+    harness: &Harness<'_>,
+    invokes: usize,
+    kept: &Path,
+) -> Result<(u64, u64), Box<dyn Error>> {
+    let name = harness.sample.name;
     let profile = |run: &str| kept.join(format!("{name}.{run}.callgrind"));
-    let cold = bed.count(1, &profile("cold"))?;
-    let all = bed.count(1 + invokes, &profile("warm"))?;
+    let cold = harness.count(1, &profile("cold"))?;
+    let all = harness.count(1 + invokes, &profile("warm"))?;
     Ok((cold, all.saturating_sub(cold) / (invokes as u64).max(1)))
 }
 
@@ -144,20 +149,20 @@ pub(crate) fn instructions(binary: &Path, arguments: &[&str]) -> Result<u64, Box
 
 /// Two files of trusted roots: the stub's with those a function trusts on AWS, and the stub's with
 /// all that the system trusts.
-struct Trust {
-    few: PathBuf,
-    many: PathBuf,
-    in_bundle: usize,
+struct TrustStores {
+    pinned: PathBuf,
+    system: PathBuf,
+    system_roots: usize,
 }
 
-impl Trust {
+impl TrustStores {
     fn write(folder: &Path, root: &str) -> io::Result<Self> {
-        let bundle = BUNDLES.iter().find_map(|path| fs::read_to_string(path).ok());
+        let bundle = CA_BUNDLES.iter().find_map(|path| fs::read_to_string(path).ok());
         let bundle = bundle.unwrap_or_default();
-        let (few, many) = (folder.join("few.pem"), folder.join("many.pem"));
-        fs::write(&few, format!("{AMAZON}\n{root}"))?;
-        fs::write(&many, format!("{bundle}\n{root}"))?;
-        Ok(Self { few, many, in_bundle: bundle.matches("BEGIN CERTIFICATE").count() })
+        let (pinned, system) = (folder.join("pinned.pem"), folder.join("system.pem"));
+        fs::write(&pinned, format!("{AMAZON_ROOTS}\n{root}"))?;
+        fs::write(&system, format!("{bundle}\n{root}"))?;
+        Ok(Self { pinned, system, system_roots: bundle.matches("BEGIN CERTIFICATE").count() })
     }
 }
 

@@ -3,7 +3,7 @@
 mod simulation;
 
 use crate::table::{Table, Verdict};
-use domain::ids::{Generator, Id, Lane, Lease, Next, Proposal, RequestId, propose};
+use domain::ids::{Generator, Id, IdLease, MachineShard, NextId, Proposal, RequestId, propose};
 use std::hint::black_box;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -82,7 +82,7 @@ fn spell(start_ms: u64, ids: u64) {
         return;
     };
     for id in 0..ids {
-        if let Next::Id(id) = generator.next(start_ms + id / 1_000) {
+        if let NextId::Id(id) = generator.next(start_ms + id / 1_000) {
             black_box(id.to_base62());
         }
     }
@@ -98,7 +98,7 @@ fn cap() -> Table {
     let mut table = Table::new("Cap, ids per ms with the real clock", "bar");
     let verdict = Verdict::Speed(median >= CAP_PER_MS * 0.99);
     let measured = format!("{median:.0} ({most:.0})");
-    table.row("one whole lane, median of 250 ms (most)", measured, "4,096 less 1 %", verdict);
+    table.row("one whole shard, median of 250 ms (most)", measured, "4,096 less 1 %", verdict);
     table
 }
 
@@ -180,9 +180,9 @@ fn cost(ids: u64, issue: impl Fn(u64)) -> Cost {
     Cost { median_ns: costs[REPETITIONS / 2], least_ns: costs[0] }
 }
 
-/// An hour on a whole lane, as if the store had granted it.
-fn lease(now_ms: u64) -> Option<Lease> {
-    match propose(Lane::new(1)?, None, now_ms, HOUR_MS, RequestId(1)) {
+/// An hour on a whole machine number, as if the store had granted it.
+fn lease(now_ms: u64) -> Option<IdLease> {
+    match propose(MachineShard::new(1)?, None, now_ms, HOUR_MS, RequestId(1)) {
         Proposal::Take(claim) => Some(claim.granted()),
         Proposal::Busy { .. } | Proposal::ClockOutOfEra => None,
     }

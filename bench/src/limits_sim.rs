@@ -1,5 +1,6 @@
-//! Hundreds of nodes over shared counters, on a virtual clock: how exact they are together, and what a
-//! counter's row has to take. Prints the tables and draws the first one into `docs/limits-accuracy.svg`.
+//! Hundreds of nodes over shared counters, on a virtual clock: how exact they are together, and
+//! what a counter's row has to take. Prints the tables and draws the first one into
+//! `docs/limits-accuracy.svg`.
 
 mod drawing;
 mod scenarios;
@@ -8,7 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use domain::limits::rule::OnFailure;
-use simulation::limits::{Plan, Report, simulate};
+use simulation::limits::{LimitsPlan, LimitsReport, simulate};
 
 use crate::table::{Table, Verdict, grouped};
 use scenarios::{NODES, Scenario};
@@ -40,7 +41,7 @@ pub(crate) fn run() -> bool {
     held
 }
 
-fn run_all(scenarios: Vec<Scenario>) -> Vec<(Scenario, Report)> {
+fn run_all(scenarios: Vec<Scenario>) -> Vec<(Scenario, LimitsReport)> {
     let run = |scenario: Scenario| {
         let report = simulate(&scenario.plan);
         (scenario, report)
@@ -48,7 +49,7 @@ fn run_all(scenarios: Vec<Scenario>) -> Vec<(Scenario, Report)> {
     scenarios.into_iter().map(run).collect()
 }
 
-fn accuracy_table(results: &[(Scenario, Report)]) -> Table {
+fn accuracy_table(results: &[(Scenario, LimitsReport)]) -> Table {
     let mut table = Table::new("Accuracy: admitted · over · under · calls/1,000", "over, under");
     for (scenario, report) in results {
         let measured = format!(
@@ -64,7 +65,7 @@ fn accuracy_table(results: &[(Scenario, Report)]) -> Table {
     table
 }
 
-fn hot_table(results: &[(Scenario, Report)]) -> Table {
+fn hot_table(results: &[(Scenario, LimitsReport)]) -> Table {
     let what = "A key at 500,000 requests/s: writes/s to a row · over · under";
     let mut table = Table::new(what, "bar");
     for (scenario, report) in results {
@@ -83,11 +84,11 @@ fn hot_table(results: &[(Scenario, Report)]) -> Table {
     table
 }
 
-fn partition_table(results: &[(Scenario, Report)]) -> Table {
+fn partition_table(results: &[(Scenario, LimitsReport)]) -> Table {
     let what = "Store out of reach for 13 s: over · leases spent late · let pass openly · refused";
     let mut table = Table::new(what, "bar");
     for (scenario, report) in results {
-        let Report { over, frozen, open, closed, unspent, .. } = *report;
+        let LimitsReport { over, frozen, open, closed, unspent, .. } = *report;
         let closes = is_closed(&scenario.plan);
         let bound = if closes { "over ≤ late ≤ leased" } else { "over ≤ late + open" };
         let held = over <= frozen + open && frozen <= unspent && (open == 0 || !closes);
@@ -98,7 +99,7 @@ fn partition_table(results: &[(Scenario, Report)]) -> Table {
 }
 
 /// Worse than what was promised for; nothing may be admitted too much here either.
-fn rough_table(results: &[(Scenario, Report)]) -> Table {
+fn rough_table(results: &[(Scenario, LimitsReport)]) -> Table {
     let what = "Everything at once: over · under · nodes ended · writes/s to a row";
     let mut table = Table::new(what, "over");
     for (scenario, report) in results {
@@ -114,7 +115,7 @@ fn rough_table(results: &[(Scenario, Report)]) -> Table {
     table
 }
 
-fn is_closed(plan: &Plan) -> bool {
+fn is_closed(plan: &LimitsPlan) -> bool {
     plan.partition.is_some_and(|partition| partition.on_failure == OnFailure::Closed)
 }
 
@@ -123,6 +124,6 @@ fn percent(thousandths: i64) -> String {
 }
 
 /// Calls to the store for a thousand requests.
-fn per_thousand(report: &Report) -> i64 {
+fn per_thousand(report: &LimitsReport) -> i64 {
     report.writes * 1_000 / report.asked.max(1)
 }

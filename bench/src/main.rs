@@ -1,6 +1,6 @@
 //! Measures the numbers that the specifications state: `cargo run --release -p bench -- <system>`.
 //!
-//! Exits with 1 if a bar that must hold on any machine is missed, and with 2 if it was not understood.
+//! Exits with 1 if a bar that must hold on any machine is missed, and with 2 if the command line is wrong.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -8,7 +8,6 @@
 )]
 
 mod cold;
-mod counting;
 mod feed;
 mod ids;
 mod jobs;
@@ -16,6 +15,7 @@ mod limits;
 mod limits_sim;
 mod links;
 mod notifications;
+mod operation_meter;
 mod table;
 
 use std::path::Path;
@@ -27,14 +27,15 @@ Measures the numbers that the specifications state.
 Usage: bench <system> [options]
 
 Systems:
-  ids [--sim N]   ids per second, the cap, and N simulated ids (1000000000 unless told)
-  cold every [folder] [folder beside]
-                  every function's zip and first answer; of target/lambda unless told
+  ids [--sim N]   ids per second, the cap, and N simulated ids (1000000000 by default)
+  cold every [folder] [folder of a baseline]
+                  every function's zip and first answer; of target/lambda by default
   cold [function] [--invokes N]
                   size, instructions and memory of a release binary (ids, 20 warm invocations)
   links [process|load|calls]
                   a redirect in process, under load, and what each operation calls and costs
-  jobs            what each operation calls and costs; submitting and looking with 100,000 stored
+  jobs [calls|load]
+                  what each operation calls and costs; submitting and reading with 100,000 stored
   notifications [calls|load|fairness]
                   what each operation calls and costs; accepting and delivering; a shared provider
   feed [calls|load|crowd|likes]
@@ -46,45 +47,42 @@ Systems:
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let held = match words.as_slice() {
+    let passed = match words.as_slice() {
         ["ids"] => ids::run(1_000_000_000),
         ["ids", "--sim", count] => match count.replace('_', "").parse() {
             Ok(count) => ids::run(count),
             Err(_) => return usage(),
         },
-        ["cold", "every"] => cold::every::run(Path::new("target/lambda"), None),
-        ["cold", "every", built] => cold::every::run(Path::new(built), None),
-        ["cold", "every", built, beside] => {
-            cold::every::run(Path::new(built), Some(Path::new(beside)))
+        ["cold", "every"] => cold::all_functions::run(Path::new("target/lambda"), None),
+        ["cold", "every", built] => cold::all_functions::run(Path::new(built), None),
+        ["cold", "every", built, baseline] => {
+            cold::all_functions::run(Path::new(built), Some(Path::new(baseline)))
         }
         ["cold", rest @ ..] => match cold_options(rest) {
             Some((function, invokes)) => cold::run(function, invokes),
             None => return usage(),
         },
-        ["jobs"] => jobs::run(),
-        ["notifications"] => notifications::run(&notifications::PARTS),
-        ["notifications", part] => match notifications::part(part) {
-            Some(part) => notifications::run(&[part]),
-            None => return usage(),
-        },
-        ["feed"] => feed::run(&feed::PARTS),
-        ["feed", part] => match feed::part(part) {
-            Some(part) => feed::run(&[part]),
-            None => return usage(),
-        },
         ["limits-sim"] => limits_sim::run(),
-        ["links"] => links::run(&links::PARTS),
-        ["links", "process"] => links::run(&[links::Part::Process]),
-        ["links", "load"] => links::run(&[links::Part::Load]),
-        ["links", "calls"] => links::run(&[links::Part::Calls]),
-        ["limits"] => limits::run(&limits::PARTS),
-        ["limits", part] => match limits::part(part) {
-            Some(part) => limits::run(&[part]),
-            None => return usage(),
-        },
+        [system, part @ ..] if part.len() < 2 => {
+            match table::run(system, parts_of(system), part.first().copied()) {
+                Some(passed) => passed,
+                None => return usage(),
+            }
+        }
         _ => return usage(),
     };
-    if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn parts_of(system: &str) -> &'static [table::Part] {
+    match system {
+        "feed" => feed::PARTS,
+        "jobs" => jobs::PARTS,
+        "limits" => limits::PARTS,
+        "links" => links::PARTS,
+        "notifications" => notifications::PARTS,
+        _ => &[],
+    }
 }
 
 /// The function to start cold, and how often it is called after its first answer.

@@ -5,46 +5,10 @@ mod fairness;
 mod load;
 mod operations;
 
-use std::error::Error;
+use crate::table::Part;
 
-use crate::table::Table;
-
-/// Something to measure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
-    Calls,
-    Load,
-    Fairness,
-}
-
-pub(crate) const PARTS: [Part; 3] = [Part::Calls, Part::Load, Part::Fairness];
-
-/// The part of that name.
-pub(crate) fn part(name: &str) -> Option<Part> {
-    match name {
-        "calls" => Some(Part::Calls),
-        "load" => Some(Part::Load),
-        "fairness" => Some(Part::Fairness),
-        _ => None,
-    }
-}
-
-/// Measures `parts` and says whether every bar was cleared.
-pub(crate) fn run(parts: &[Part]) -> bool {
-    let mut held = true;
-    for part in parts {
-        let tables: Result<Vec<Table>, Box<dyn Error>> = match part {
-            Part::Calls => operations::measure(),
-            Part::Load => load::measure(),
-            Part::Fairness => Ok(vec![fairness::measure()]),
-        };
-        match tables {
-            Ok(tables) => tables.iter().for_each(|table| held &= table.print()),
-            Err(error) => {
-                println!("Measuring notifications failed: {error}\n");
-                held = false;
-            }
-        }
-    }
-    held
-}
+pub(crate) const PARTS: &[Part] = &[
+    ("calls", operations::measure),
+    ("load", load::measure),
+    ("fairness", || Ok(vec![fairness::measure()])),
+];

@@ -1,4 +1,6 @@
-//! A table of measurements, each next to the bar it has to clear.
+//! Tables of measurements, each next to the bar it has to clear, and the parts that make them.
+
+use std::error::Error;
 
 /// How a measurement compares with what was promised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,17 +16,38 @@ pub(crate) enum Verdict {
     Counted(bool),
 }
 
+/// Something to measure, by its name on the command line.
+pub(crate) type Part = (&'static str, fn() -> Result<Vec<Table>, Box<dyn Error>>);
+
+/// Measures the part that is named, or all, and says whether every bar that must hold on any machine was
+/// cleared; `None` if there is no such part.
+pub(crate) fn run(system: &str, parts: &[Part], named: Option<&str>) -> Option<bool> {
+    let mut passed = None;
+    for (_, measure) in parts.iter().filter(|(name, _)| named.is_none_or(|named| named == *name)) {
+        let cleared = match measure() {
+            // Each is printed, also after one that failed.
+            Ok(tables) => tables.iter().filter(|table| !table.print()).count() == 0,
+            Err(error) => {
+                println!("Measuring {system} failed: {error}\n");
+                false
+            }
+        };
+        passed = Some(passed.unwrap_or(true) && cleared);
+    }
+    passed
+}
+
 /// Rows of (what, measured, bar, verdict), printed in aligned columns.
 pub(crate) struct Table {
     rows: Vec<[String; 4]>,
-    kept: bool,
+    passed: bool,
 }
 
 impl Table {
     /// A table of `what`, whose third column says what each measurement is `against`.
     pub(crate) fn new(what: &str, against: &str) -> Self {
         let head = [what, "measured", against, ""].map(str::to_owned);
-        Self { rows: vec![head], kept: true }
+        Self { rows: vec![head], passed: true }
     }
 
     pub(crate) fn row(&mut self, what: &str, measured: String, bar: &str, verdict: Verdict) {
@@ -33,7 +56,7 @@ impl Table {
             Verdict::Speed(true) | Verdict::Correct(true) | Verdict::Counted(true) => "ok",
             Verdict::Speed(false) | Verdict::Correct(false) | Verdict::Counted(false) => "MISSED",
         };
-        self.kept &= !matches!(verdict, Verdict::Correct(false) | Verdict::Counted(false));
+        self.passed &= !matches!(verdict, Verdict::Correct(false) | Verdict::Counted(false));
         self.rows.push([what.to_owned(), measured, bar.to_owned(), word.to_owned()]);
     }
 
@@ -52,7 +75,7 @@ impl Table {
             }
         }
         println!();
-        self.kept
+        self.passed
     }
 }
 

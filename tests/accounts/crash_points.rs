@@ -1,7 +1,7 @@
 //! Every call of every operation on accounts, each met by every fault, one at a time.
 //!
 //! The client repeats its request until it has an answer. Then the effect must be there exactly
-//! once, whichever call it was that went wrong.
+//! once, no matter which call went wrong.
 
 use http::Method;
 use local::faults::Fault;
@@ -95,14 +95,14 @@ async fn strike_behind(nth: u64, fault: Fault) -> bool {
     let lab = Lab::new();
     lab.user("ada", &[]).await;
     // The account is read, the transaction written; then the function dies before it publishes.
-    lab.cloud.faults.strike(2, Fault::CrashBefore);
+    lab.cloud.faults.inject(2, Fault::CrashBefore);
     lab.call(Method::DELETE, "/api/v1/accounts/ada").by(&root_key()).send().await;
     assert_eq!(changes(&lab, "AccountDisabled").await, 1);
     lab.advance_seconds(66);
-    lab.cloud.faults.strike(nth, fault);
+    lab.cloud.faults.inject(nth, fault);
     lab.sweep().await;
     lab.cloud.settle().await;
-    let struck = !lab.cloud.faults.is_waiting();
+    let struck = !lab.cloud.faults.is_pending();
     lab.cloud.faults.stop();
     lab.run_until_idle().await;
     let keys = lab.get("/api/v1/accounts/ada/keys").await;
@@ -120,9 +120,9 @@ async fn strike(operation: &Operation, nth: u64, fault: Fault) -> bool {
         path = path.replace("KEY", key.split_once('.').unwrap().0);
     }
     let before = changes(&lab, operation.change).await;
-    lab.cloud.faults.strike(nth, fault);
-    let answer = persist(&lab, operation, &path).await;
-    let struck = !lab.cloud.faults.is_waiting();
+    lab.cloud.faults.inject(nth, fault);
+    let answer = retry(&lab, operation, &path).await;
+    let struck = !lab.cloud.faults.is_pending();
     lab.cloud.faults.stop();
     let context = format!("{}, call {nth}, {fault:?}", operation.name);
     assert_eq!(answer.status, operation.status, "{context}: {}", answer.body);
@@ -135,7 +135,7 @@ async fn strike(operation: &Operation, nth: u64, fault: Fault) -> bool {
     struck
 }
 
-async fn persist(lab: &Lab, operation: &Operation, path: &str) -> Response {
+async fn retry(lab: &Lab, operation: &Operation, path: &str) -> Response {
     loop {
         let answer = lab
             .call(operation.method.clone(), path)

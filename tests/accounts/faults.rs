@@ -7,15 +7,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use domain::SplitMix64;
 use http::Method;
-use local::faults::{Dice, Fault, Faults};
+use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
 use tests::{Lab, Response, Setup, root_key};
 
 use crate::faults::{run, sweep};
 
 const ALL: &str = "/api/v1/accounts";
-const WISHES: u64 = 14;
+const ACTIONS: u64 = 14;
 
 #[test]
 fn a_thousand_seeds_hold() {
@@ -24,7 +25,7 @@ fn a_thousand_seeds_hold() {
 
 /// What was acknowledged, and so must be true.
 #[derive(Default)]
-struct Promised {
+struct Acknowledged {
     /// Idempotency key of a creation → the user id it was answered with.
     accounts: BTreeMap<String, String>,
     /// Key id → the whole key and its account.
@@ -38,17 +39,17 @@ pub(super) async fn scenario(
     faults: Arc<Faults>,
 ) -> Result<BTreeMap<Fault, u64>, String> {
     let lab = Lab::with(Setup { seed, faults, skew_ms: 5_000, ..Setup::default() });
-    Witness::subscribe(&lab)?;
-    let mut dice = Dice::new(seed ^ 0xacc0);
-    let mut promised = Promised::default();
-    for wish in 0..WISHES {
+    EventListener::subscribe(&lab)?;
+    let mut dice = SplitMix64::new(seed ^ 0xacc0);
+    let mut acknowledged = Acknowledged::default();
+    for action in 0..ACTIONS {
         match dice.below(10) {
-            0..3 => create(&lab, &mut promised, wish, &mut dice).await?,
-            3..5 => make_key(&lab, &mut promised, wish, &mut dice).await?,
-            5 => revoke(&lab, &mut promised, &mut dice).await?,
-            6 => rename(&lab, &promised, &mut dice).await?,
-            7 => disable(&lab, &mut promised, &mut dice).await?,
-            8 => race(&lab, wish).await?,
+            0..3 => create(&lab, &mut acknowledged, action, &mut dice).await?,
+            3..5 => make_key(&lab, &mut acknowledged, action, &mut dice).await?,
+            5 => revoke(&lab, &mut acknowledged, &mut dice).await?,
+            6 => rename(&lab, &acknowledged, &mut dice).await?,
+            7 => disable(&lab, &mut acknowledged, &mut dice).await?,
+            8 => race(&lab, action).await?,
             _ => {
                 lab.advance_seconds(i64::try_from(dice.below(90)).unwrap_or(0));
                 lab.cloud.settle().await;
@@ -61,12 +62,12 @@ pub(super) async fn scenario(
     let counts = lab.cloud.faults.counts();
     lab.cloud.faults.stop();
     lab.run_until_idle().await;
-    hold(&lab, &promised).await?;
+    check_invariants(&lab, &acknowledged).await?;
     Ok(counts)
 }
 
 /// Repeats a call until it has a definite answer; time passes in between.
-async fn persist(
+async fn retry(
     lab: &Lab,
     method: Method,
     path: &str,
@@ -94,20 +95,20 @@ async fn persist(
 
 async fn create(
     lab: &Lab,
-    promised: &mut Promised,
-    wish: u64,
-    dice: &mut Dice,
+    acknowledged: &mut Acknowledged,
+    action: u64,
+    dice: &mut SplitMix64,
 ) -> Result<(), String> {
-    let once = format!("account-{wish}");
+    let once = format!("account-{action}");
     let roles = if dice.below(3) == 0 { json!(["admin"]) } else { json!(["member"]) };
     let body = json!({ "name": once, "roles": roles });
     for _ in 0..=dice.below(2) {
-        let answer = persist(lab, Method::POST, ALL, Some(&once), &body).await?;
+        let answer = retry(lab, Method::POST, ALL, Some(&once), &body).await?;
         if answer.status != 201 {
             return Err(format!("creating {once}: {} {}", answer.status, answer.body));
         }
         let made = answer.text("userId").to_owned();
-        let first = promised.accounts.entry(once.clone()).or_insert_with(|| made.clone());
+        let first = acknowledged.accounts.entry(once.clone()).or_insert_with(|| made.clone());
         if *first != made {
             return Err(format!("{once} was answered with {first} and with {made}"));
         }
@@ -115,49 +116,57 @@ async fn create(
     Ok(())
 }
 
-fn some_account(promised: &Promised, dice: &mut Dice) -> Option<String> {
-    let index = usize::try_from(dice.below(promised.accounts.len() as u64)).ok()?;
-    promised.accounts.values().nth(index).cloned()
+fn random_account(acknowledged: &Acknowledged, dice: &mut SplitMix64) -> Option<String> {
+    let index = usize::try_from(dice.below(acknowledged.accounts.len() as u64)).ok()?;
+    acknowledged.accounts.values().nth(index).cloned()
 }
 
 async fn make_key(
     lab: &Lab,
-    promised: &mut Promised,
-    wish: u64,
-    dice: &mut Dice,
+    acknowledged: &mut Acknowledged,
+    action: u64,
+    dice: &mut SplitMix64,
 ) -> Result<(), String> {
-    let Some(user) = some_account(promised, dice) else { return Ok(()) };
-    let once = format!("key-{wish}");
+    let Some(user) = random_account(acknowledged, dice) else { return Ok(()) };
+    let once = format!("key-{action}");
     let path = format!("{ALL}/{user}/keys");
-    let answer = persist(lab, Method::POST, &path, Some(&once), &json!({ "name": once })).await?;
+    let answer = retry(lab, Method::POST, &path, Some(&once), &json!({ "name": once })).await?;
     match answer.status.as_u16() {
         201 => {
             let (id, key) = (answer.text("keyId").to_owned(), answer.text("key").to_owned());
             // Without the secret (the first answer was lost) the key is real but of no use.
-            promised.keys.insert(id, (key, user));
+            acknowledged.keys.insert(id, (key, user));
             Ok(())
         }
-        409 if promised.disabled.contains(&user) => Ok(()),
+        409 if acknowledged.disabled.contains(&user) => Ok(()),
         status => Err(format!("making {once} for {user}: {status} {}", answer.body)),
     }
 }
 
-async fn revoke(lab: &Lab, promised: &mut Promised, dice: &mut Dice) -> Result<(), String> {
-    let index = usize::try_from(dice.below(promised.keys.len() as u64)).unwrap_or(0);
-    let Some((id, (_, user))) = promised.keys.iter().nth(index) else { return Ok(()) };
+async fn revoke(
+    lab: &Lab,
+    acknowledged: &mut Acknowledged,
+    dice: &mut SplitMix64,
+) -> Result<(), String> {
+    let index = usize::try_from(dice.below(acknowledged.keys.len() as u64)).unwrap_or(0);
+    let Some((id, (_, user))) = acknowledged.keys.iter().nth(index) else { return Ok(()) };
     let path = format!("{ALL}/{user}/keys/{id}");
-    let answer = persist(lab, Method::DELETE, &path, None, &Value::Null).await?;
+    let answer = retry(lab, Method::DELETE, &path, None, &Value::Null).await?;
     if answer.status != 204 {
         return Err(format!("revoking {id}: {} {}", answer.status, answer.body));
     }
-    promised.revoked.insert(id.clone());
+    acknowledged.revoked.insert(id.clone());
     Ok(())
 }
 
-async fn rename(lab: &Lab, promised: &Promised, dice: &mut Dice) -> Result<(), String> {
-    let Some(user) = some_account(promised, dice) else { return Ok(()) };
+async fn rename(
+    lab: &Lab,
+    acknowledged: &Acknowledged,
+    dice: &mut SplitMix64,
+) -> Result<(), String> {
+    let Some(user) = random_account(acknowledged, dice) else { return Ok(()) };
     let path = format!("{ALL}/{user}");
-    let read = persist(lab, Method::GET, &path, None, &Value::Null).await?;
+    let read = retry(lab, Method::GET, &path, None, &Value::Null).await?;
     let version = read.header("etag").to_owned();
     // Two people change the same version; at most one of them may succeed.
     let change = |email: &'static str| {
@@ -174,13 +183,17 @@ async fn rename(lab: &Lab, promised: &Promised, dice: &mut Dice) -> Result<(), S
     Ok(())
 }
 
-async fn disable(lab: &Lab, promised: &mut Promised, dice: &mut Dice) -> Result<(), String> {
-    let Some(user) = some_account(promised, dice) else { return Ok(()) };
+async fn disable(
+    lab: &Lab,
+    acknowledged: &mut Acknowledged,
+    dice: &mut SplitMix64,
+) -> Result<(), String> {
+    let Some(user) = random_account(acknowledged, dice) else { return Ok(()) };
     let path = format!("{ALL}/{user}");
-    let answer = persist(lab, Method::DELETE, &path, None, &Value::Null).await?;
+    let answer = retry(lab, Method::DELETE, &path, None, &Value::Null).await?;
     match answer.status.as_u16() {
         204 => {
-            promised.disabled.insert(user);
+            acknowledged.disabled.insert(user);
             Ok(())
         }
         // The last admin stays.
@@ -190,8 +203,8 @@ async fn disable(lab: &Lab, promised: &mut Promised, dice: &mut Dice) -> Result<
 }
 
 /// Two callers want one user id, without idempotency keys.
-async fn race(lab: &Lab, wish: u64) -> Result<(), String> {
-    let user = format!("racer-{wish}");
+async fn race(lab: &Lab, action: u64) -> Result<(), String> {
+    let user = format!("racer-{action}");
     let want = |name: &'static str| {
         let body = json!({ "userId": user, "name": name });
         async move { lab.post(ALL, &body).await }
@@ -207,9 +220,9 @@ async fn race(lab: &Lab, wish: u64) -> Result<(), String> {
 }
 
 /// Hears every event, to see that each change is told at least once.
-struct Witness;
+struct EventListener;
 
-impl Witness {
+impl EventListener {
     const QUEUE: &str = "witness";
 
     fn subscribe(lab: &Lab) -> Result<(), String> {
@@ -222,7 +235,7 @@ impl Witness {
         Ok(())
     }
 
-    fn heard(lab: &Lab) -> BTreeSet<String> {
+    fn received(lab: &Lab) -> BTreeSet<String> {
         let messages = lab.cloud.services.queues().receive(Self::QUEUE, 10_000, None).unwrap();
         messages
             .iter()
@@ -247,26 +260,26 @@ async fn everything(lab: &Lab, path: &str) -> Vec<Value> {
     }
 }
 
-async fn hold(lab: &Lab, promised: &Promised) -> Result<(), String> {
+async fn check_invariants(lab: &Lab, acknowledged: &Acknowledged) -> Result<(), String> {
     let accounts = everything(lab, ALL).await;
-    for (once, user) in &promised.accounts {
+    for (once, user) in &acknowledged.accounts {
         let made: Vec<_> =
             accounts.iter().filter(|account| account["name"] == json!(once)).collect();
         if made.len() != 1 || made[0]["userId"] != json!(user) {
             return Err(format!("{once} was promised as {user} and made {} accounts", made.len()));
         }
     }
-    let heard = Witness::heard(lab);
+    let received = EventListener::received(lab);
     for account in &accounts {
-        hold_account(lab, promised, account, &heard).await?;
+        check_account(lab, acknowledged, account, &received).await?;
     }
-    hold_admins(lab, &accounts).await?;
-    for (id, (key, user)) in &promised.keys {
+    check_admins(lab, &accounts).await?;
+    for (id, (key, user)) in &acknowledged.keys {
         if key.is_empty() {
             continue;
         }
         let answer = lab.call(Method::GET, "/api/v1/me").by(key).send().await;
-        let dead = promised.revoked.contains(id) || promised.disabled.contains(user);
+        let dead = acknowledged.revoked.contains(id) || acknowledged.disabled.contains(user);
         let expected = if dead { 401 } else { 200 };
         if answer.status != expected {
             return Err(format!("key {id}: {} instead of {expected}", answer.status));
@@ -275,12 +288,12 @@ async fn hold(lab: &Lab, promised: &Promised) -> Result<(), String> {
     Ok(())
 }
 
-/// The audit trail explains the account, and everyone heard of it.
-async fn hold_account(
+/// The audit trail explains the account, and the listener received its event.
+async fn check_account(
     lab: &Lab,
-    promised: &Promised,
+    acknowledged: &Acknowledged,
     account: &Value,
-    heard: &BTreeSet<String>,
+    received: &BTreeSet<String>,
 ) -> Result<(), String> {
     let user = account["userId"].as_str().unwrap_or_default();
     let trail = everything(lab, &format!("{ALL}/{user}/audit")).await;
@@ -293,7 +306,7 @@ async fn hold_account(
         ("a version for each change", account["version"] == json!(changes)),
         ("an entry for each key", count("KeyCreated") == keys.len()),
         ("no entry for a revocation that did not happen", count("KeyRevoked") <= revoked),
-        ("its disabling", !promised.disabled.contains(user) || account["state"] == "disabled"),
+        ("its disabling", !acknowledged.disabled.contains(user) || account["state"] == "disabled"),
         ("the end of its keys", account["state"] == "active" || revoked == keys.len()),
     ];
     if let Some((fact, _)) = facts.iter().find(|(_, holds)| !holds) {
@@ -303,15 +316,17 @@ async fn hold_account(
     if names.len() != keys.len() {
         return Err(format!("{user} got two keys for one request: {keys:?}"));
     }
-    match trail.iter().find(|entry| !heard.contains(entry["auditId"].as_str().unwrap_or_default()))
+    match trail
+        .iter()
+        .find(|entry| !received.contains(entry["auditId"].as_str().unwrap_or_default()))
     {
-        Some(entry) => Err(format!("nobody heard of {entry}")),
+        Some(entry) => Err(format!("no event was received for {entry}")),
         None => Ok(()),
     }
 }
 
 /// The set of admins is exactly the active admin accounts, and not empty once there was one.
-async fn hold_admins(lab: &Lab, accounts: &[Value]) -> Result<(), String> {
+async fn check_admins(lab: &Lab, accounts: &[Value]) -> Result<(), String> {
     let is_admin = |account: &&Value| {
         account["roles"].as_array().is_some_and(|roles| roles.contains(&json!("admin")))
     };

@@ -46,10 +46,10 @@ async fn a_wrong_secret_costs_the_store_what_an_unknown_key_does() {
     let key = lab.user("ada", &[]).await;
     let wrong = format!("{}.wrong", key.split_once('.').unwrap().0);
     for guess in [wrong.as_str(), "unknown.wrong"] {
-        lab.watch_calls();
+        lab.record_calls();
         assert_eq!(status_of(&lab, guess).await, 401);
         // One look for the key, and a debit from what strangers may ask of the address.
-        let cost = (lab.calls_to("AccountsTable"), lab.calls_to("LimitsTable"));
+        let cost = (lab.count_calls_to("AccountsTable"), lab.count_calls_to("LimitsTable"));
         assert_eq!(cost, (1, 1), "{guess}");
     }
 }
@@ -120,15 +120,15 @@ async fn a_key_expires_to_the_second_even_when_remembered() {
 #[tokio::test(start_paused = true)]
 async fn an_unknown_key_is_looked_up_once_in_five_seconds() {
     let lab = Lab::new();
-    lab.watch_calls();
+    lab.record_calls();
     let guess = "abcDEF123.secret";
     for _ in 0..10 {
         assert_eq!(status_of(&lab, guess).await, 401);
     }
-    assert_eq!(lab.calls_to("AccountsTable"), 1);
+    assert_eq!(lab.count_calls_to("AccountsTable"), 1);
     lab.advance_seconds(6);
     status_of(&lab, guess).await;
-    assert_eq!(lab.calls_to("AccountsTable"), 2);
+    assert_eq!(lab.count_calls_to("AccountsTable"), 2);
 }
 
 #[tokio::test(start_paused = true)]

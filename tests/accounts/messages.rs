@@ -63,7 +63,7 @@ async fn an_event_that_was_not_published_is_published_by_the_sweep() {
     // Reading the account, the transaction, then the publication: the third call is cut off, and so
     // are the SDK's retries of it.
     for nth in 2..20 {
-        lab.cloud.faults.strike(nth, local::faults::Fault::CrashBefore);
+        lab.cloud.faults.inject(nth, local::faults::Fault::CrashBefore);
         lab.call(Method::DELETE, "/api/v1/accounts/ada").by(&root_key()).send().await;
         if lab.get("/api/v1/accounts/ada").await.text("state") == "disabled" {
             break;
@@ -79,7 +79,7 @@ async fn an_event_that_was_not_published_is_published_by_the_sweep() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_nobody_can_read_ends_in_the_dead_letters_with_the_reason() {
+async fn an_unreadable_message_ends_in_the_dead_letters_with_the_reason() {
     let lab = Lab::new();
     let queues = lab.cloud.services.queues().clone();
     let key = lab.user("ada", &[]).await;
@@ -88,7 +88,7 @@ async fn a_message_nobody_can_read_ends_in_the_dead_letters_with_the_reason() {
     for poison in ["not json", "{\"type\":\"Other\"}", "{\"type\":\"KeyUsed\",\"v\":1}"] {
         queues.send(&mapping.queue, &queues::NewMessage::text(poison)).unwrap();
     }
-    let turn = lab.cloud.pump.turn(&mapping).await;
+    let turn = lab.cloud.pump.poll(&mapping).await;
     assert_eq!((turn.received, turn.failed, turn.error), (4, 0, None));
     let stack = &lab.cloud.stack;
     let dead = stack.queues.iter().find(|queue| queue.logical_id == "TendKeysDeadLetters").unwrap();
@@ -109,12 +109,12 @@ async fn a_message_that_keeps_failing_moves_to_the_dead_letters_alone() {
     let mapping = lab.cloud.pump.mappings()[0].clone();
     for _ in 0..5 {
         // The table is gone for as long as the function tries.
-        lab.cloud.faults.strike(0, local::faults::Fault::CrashBefore);
-        let turn = lab.cloud.pump.turn(&mapping).await;
+        lab.cloud.faults.inject(0, local::faults::Fault::CrashBefore);
+        let turn = lab.cloud.pump.poll(&mapping).await;
         assert_eq!((turn.received, turn.failed), (1, 1));
         lab.advance_seconds(66);
     }
-    assert_eq!(lab.cloud.pump.turn(&mapping).await.received, 0);
+    assert_eq!(lab.cloud.pump.poll(&mapping).await.received, 0);
     let dead = json!(lab.cloud.services.queues().queue_names().unwrap());
     let dead = dead
         .as_array()

@@ -1,6 +1,6 @@
 //! The edge itself, with handlers that misbehave in every way there is.
 
-use boundary::batch::{Consumer, Message, Unhandled};
+use boundary::batch::{Consumer, ReceivedMessage, Unhandled};
 use boundary::http::{Api, Call, Json, Operation, Operations};
 use boundary::schedule::Task;
 use boundary::telemetry::Log;
@@ -21,12 +21,12 @@ fn host(lab: &Lab) -> Host {
         clock: Clock::system(),
         entropy: Entropy::system(),
         log: Log::new(|_| {}),
-        network: local::internet::closed(),
+        network: local::network::offline(),
         providers: None,
     }
 }
 
-async fn handle((): &(), message: &Message) -> Result<(), Unhandled> {
+async fn handle((): &(), message: &ReceivedMessage) -> Result<(), Unhandled> {
     match message.body.as_str() {
         "panic" => panic!("as planned"),
         "fail" => Err(Failure::new("do it", "as planned").into()),

@@ -58,7 +58,7 @@ async fn a_released_claim_is_free_and_a_taken_over_one_can_not_be_released() {
 #[tokio::test(start_paused = true)]
 async fn a_claim_whose_answer_was_lost_is_still_ours() {
     let lab = Lab::new();
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     let claim = once(&lab).claim(&request("a", "1", 0), at(100)).await.unwrap();
     assert!(matches!(claim, Claim::Won(_)));
 }

@@ -1,17 +1,17 @@
-//! Who may know whom, and how small a `main.rs` stays.
+//! The crates' dependency rule, and how small a `main.rs` stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use boundary::Member;
+use boundary::SystemFunction;
 use local::systems;
 use serde_json::Value;
 use tests::root;
 
-use super::{listed, stack};
+use super::{list_folder, stack};
 
 #[test]
-fn crates_know_only_what_is_beneath_them() {
+fn crates_depend_only_on_the_layers_below() {
     let packages = packages();
     let ours: BTreeSet<&str> = packages.iter().map(name).collect();
     let functions: BTreeSet<String> = systems_folders().into_iter().collect();
@@ -47,22 +47,22 @@ fn crates_know_only_what_is_beneath_them() {
         let name = name(package);
         let Some(allowed) = allowed.get(name) else { continue };
         for dependency in dependencies(package) {
-            let known = !ours.contains(dependency) || allowed.contains(dependency);
-            assert!(known, "{name} must not know {dependency}");
+            let permitted = !ours.contains(dependency) || allowed.contains(dependency);
+            assert!(permitted, "{name} must not depend on {dependency}");
         }
     }
 }
 
-/// It is for people's own workers; whoever tests the product speaks its API.
+/// It is for people's own workers; tests use the API.
 #[test]
-fn only_functions_know_the_worker_library() {
+fn only_functions_depend_on_the_worker_library() {
     let packages = packages();
     assert!(packages.iter().any(|package| name(package) == "worker"));
     let functions = systems_folders();
     for package in &packages {
         let name = name(package);
         let is_free = !dependencies(package).any(|dependency| dependency == "worker");
-        assert!(is_free || functions.iter().any(|f| f == name), "{name} must not know worker");
+        assert!(is_free || functions.iter().any(|f| f == name), "{name} must not depend on worker");
     }
 }
 
@@ -86,7 +86,7 @@ fn dependencies(package: &Value) -> impl Iterator<Item = &str> {
     dependencies.map(|dependency| dependency["name"].as_str().unwrap())
 }
 
-/// Two would make a plain `cargo run` ask which one is meant.
+/// With two of them a plain `cargo run` is ambiguous.
 #[test]
 fn only_the_local_cloud_is_what_cargo_run_runs() {
     let mut found = Vec::new();
@@ -110,14 +110,14 @@ fn only_the_local_cloud_is_what_cargo_run_runs() {
 /// The packages of the systems; beside them lies a list of their functions.
 fn systems_folders() -> Vec<String> {
     let functions = root().join("functions");
-    listed(&functions).into_iter().filter(|name| functions.join(name).is_dir()).collect()
+    list_folder(&functions).into_iter().filter(|name| functions.join(name).is_dir()).collect()
 }
 
 /// Every binary, with its package.
 fn binaries() -> BTreeSet<(String, String)> {
     let mut binaries = BTreeSet::new();
     for package in systems_folders() {
-        for file in listed(&root().join("functions").join(&package).join("src/bin")) {
+        for file in list_folder(&root().join("functions").join(&package).join("src/bin")) {
             let name = file.strip_suffix(".rs").unwrap().to_owned();
             binaries.insert((package.clone(), name));
         }
@@ -135,7 +135,7 @@ fn every_function_is_in_the_template_and_in_the_local_cloud() {
     let registered: BTreeSet<(String, String)> = systems::all()
         .iter()
         .flat_map(|system| {
-            let name = |member: &Member| (system.name.to_owned(), member.name.to_owned());
+            let name = |member: &SystemFunction| (system.name.to_owned(), member.name.to_owned());
             system.functions().iter().map(name).collect::<Vec<_>>()
         })
         .collect();

@@ -9,8 +9,8 @@ use serde_json::Value;
 use template::{Function, RouteKey, Stack};
 use tests::{Lab, root};
 
-use super::listed;
-use super::routes::takes;
+use super::list_folder;
+use super::routes::route_matches;
 
 /// Where the samples of each function are.
 fn folders() -> BTreeMap<String, PathBuf> {
@@ -25,9 +25,9 @@ fn folders() -> BTreeMap<String, PathBuf> {
 #[test]
 fn every_function_has_sample_events() {
     let mut sampled = BTreeSet::new();
-    for system in listed(&root().join("events")) {
+    for system in list_folder(&root().join("events")) {
         let folder = root().join("events").join(system);
-        sampled.extend(listed(&folder).into_iter().map(|name| folder.join(name)));
+        sampled.extend(list_folder(&folder).into_iter().map(|name| folder.join(name)));
     }
     assert_eq!(folders().into_values().collect::<BTreeSet<_>>(), sampled);
 }
@@ -43,7 +43,7 @@ pub(super) async fn accept_samples(lab: &Lab) -> usize {
     let mut accepted = 0;
     for function in &lab.cloud.stack.functions {
         let folder = &folders[&function.binary];
-        for name in listed(folder) {
+        for name in list_folder(folder) {
             let path = folder.join(&name);
             let text = std::fs::read_to_string(&path).unwrap();
             let event: Value = serde_json::from_str(&text).unwrap();
@@ -66,7 +66,7 @@ fn check(context: &str, stack: &Stack, function: &Function, event: &Value, answe
         let route = route.unwrap_or_else(|| panic!("{context}: {key} is not a route of it"));
         let path = event["rawPath"].as_str().unwrap();
         if let RouteKey::Path { path: pattern, .. } = &route.key {
-            assert!(takes(pattern, path), "{context}: {path} is not {pattern}");
+            assert!(route_matches(pattern, path), "{context}: {path} is not {pattern}");
         }
         assert_eq!(event["requestContext"]["http"]["path"], path, "{context}");
         let status = answer["statusCode"].as_u64().unwrap();

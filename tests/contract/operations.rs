@@ -1,5 +1,5 @@
-//! What holds for every operation, with a sample event of each as the request that is understood: methods,
-//! callers, bodies, unknown fields, pages, repetitions, and what belongs to another caller.
+//! What holds for every operation, with a sample event of each as its valid request: methods, callers, bodies,
+//! unknown fields, pages, repetitions, and what belongs to another caller.
 
 mod access;
 mod bodies;
@@ -14,17 +14,17 @@ use boundary::http::Operation;
 use http::Method;
 use local::{document, systems};
 use serde_json::Value;
-use tests::{Call, Lab, root};
+use tests::{Lab, RequestBuilder, root};
 
 /// An operation with its sample.
-struct Sampled {
+struct SampledOperation {
     operation: Operation,
     /// What the document says of it.
     entry: Value,
     event: Value,
 }
 
-impl Sampled {
+impl SampledOperation {
     /// `GET /api/v1/jobs`.
     fn name(&self) -> String {
         format!("{} {}", self.operation.method, self.operation.path)
@@ -44,7 +44,7 @@ impl Sampled {
     }
 
     /// The sample with the headers that mean something, and without its body.
-    fn call<'l>(&self, lab: &'l Lab) -> Call<'l> {
+    fn call<'l>(&self, lab: &'l Lab) -> RequestBuilder<'l> {
         let mut call = lab.call(self.method(), &self.target());
         for (name, value) in self.event["headers"].as_object().unwrap() {
             if matches!(name.as_str(), "accept" | "authorization" | "content-type" | "if-match") {
@@ -72,14 +72,15 @@ fn all() -> Vec<Operation> {
 }
 
 /// Every operation with the first of its samples in the order of their files.
-fn sampled() -> Vec<Sampled> {
+fn sampled_operations() -> Vec<SampledOperation> {
     let operations = all();
     let mut events: BTreeMap<(&str, &str), Value> = BTreeMap::new();
     for file in super::files(&root().join("events")) {
         let event: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
         let Some(method) = event["requestContext"]["http"]["method"].as_str() else { continue };
         let path = event["rawPath"].as_str().unwrap();
-        let fits = operations.iter().filter(|it| it.method == method && matches(it.path, path));
+        let fits =
+            operations.iter().filter(|it| it.method == method && path_matches(it.path, path));
         if let Some(found) = fits.min_by_key(|it| it.path.matches('{').count()) {
             events.entry((found.method, found.path)).or_insert(event);
         }
@@ -91,13 +92,13 @@ fn sampled() -> Vec<Sampled> {
             panic!("no sample event of {} {}", operation.method, operation.path)
         });
         let entry = &document["paths"][operation.path][operation.method.to_lowercase()];
-        Sampled { operation: *operation, entry: entry.clone(), event }
+        SampledOperation { operation: *operation, entry: entry.clone(), event }
     };
     operations.iter().map(of).collect()
 }
 
-/// Whether a path is one of a pattern.
-fn matches(pattern: &str, path: &str) -> bool {
+/// Whether a path matches a pattern.
+fn path_matches(pattern: &str, path: &str) -> bool {
     let same = |(part, wanted): (&str, &str)| part == wanted || wanted.starts_with('{');
     pattern.split('/').count() == path.split('/').count()
         && path.split('/').zip(pattern.split('/')).all(same)
@@ -105,7 +106,7 @@ fn matches(pattern: &str, path: &str) -> bool {
 
 #[test]
 fn every_operation_has_a_sample_event() {
-    assert!(sampled().len() >= 120);
+    assert!(sampled_operations().len() >= 120);
 }
 
 #[tokio::test(start_paused = true)]
@@ -115,7 +116,7 @@ async fn a_method_that_a_path_lacks_is_answered_with_those_it_has() {
     for operation in all() {
         methods.entry(operation.path).or_default().insert(operation.method);
     }
-    for it in sampled() {
+    for it in sampled_operations() {
         let has = &methods[it.operation.path];
         for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
             if has.contains(method) {

@@ -1,4 +1,4 @@
-//! One role a function, as narrow as its job.
+//! Least privilege: one role a function, with the permissions that it uses.
 
 mod feed;
 mod jobs;
@@ -7,7 +7,7 @@ mod notifications;
 use std::collections::BTreeSet;
 
 use http::Method;
-use local::policy::Use;
+use local::policy::Permission;
 use serde_json::json;
 use sink::Sink;
 use template::{Effect, Statement, Tracing};
@@ -36,7 +36,7 @@ fn no_statement_allows_everything() {
     }
 }
 
-/// Nor can connections, but the stage and what is done to them can.
+/// Nor can connections, but the stage and the method can.
 fn is_for_connections(statement: &Statement, word: &str) -> bool {
     let stages = stack().websockets.iter().flat_map(|api| {
         api.stages
@@ -69,7 +69,7 @@ fn is_only_for_sending(statement: &Statement, word: &str, all: &[Statement]) -> 
 /// there already, because the local cloud enforces the same statements.
 #[tokio::test(start_paused = true)]
 async fn every_permission_is_used() {
-    let sink = Sink::start(sink::Options::default()).await.unwrap();
+    let sink = Sink::start(sink::SinkOptions::default()).await.unwrap();
     let settings = json!({
         "ses": { "from": "us@example.com", "configurationSet": "events" },
         "sms": {},
@@ -82,34 +82,34 @@ async fn every_permission_is_used() {
     exercise(&lab).await;
     let mut idle: Vec<String> = Vec::new();
     for function in &stack().functions {
-        let allowed: BTreeSet<Use> = function
+        let allowed: BTreeSet<Permission> = function
             .policies
             .iter()
             .filter(|statement| statement.effect == Effect::Allow)
             .flat_map(|statement| {
                 statement.actions.iter().flat_map(|action| {
-                    statement
-                        .resources
-                        .iter()
-                        .map(|resource| Use { action: action.clone(), resource: resource.clone() })
+                    statement.resources.iter().map(|resource| Permission {
+                        action: action.clone(),
+                        resource: resource.clone(),
+                    })
                 })
             })
             .collect();
         let used = lab.cloud.functions.policy(&function.logical_id).unwrap().used();
-        let unused = allowed.difference(&used).filter(|unused| !is_for_links(unused));
+        let unused = allowed.difference(&used).filter(|unused| !is_for_presigned_links(unused));
         let name = &function.logical_id;
         idle.extend(unused.map(|it| format!("{name}: {} on {}", it.action, it.resource)));
     }
     assert!(idle.is_empty(), "never used:\n{}", idle.join("\n"));
 }
 
-/// Links to objects carry the permissions of whoever signed them, and others use them.
-fn is_for_links(idle: &Use) -> bool {
+/// Presigned links carry the permissions of the function that signed them, and clients use them.
+fn is_for_presigned_links(idle: &Permission) -> bool {
     let linked = ["-artifactsbucket/", "-mediabucket/"];
     idle.action.starts_with("s3:") && linked.iter().any(|bucket| idle.resource.contains(bucket))
 }
 
-/// A little of everything.
+/// Some calls of every system.
 async fn exercise(lab: &Lab) {
     let key = lab.user("ada", &["member"]).await;
     let call = |method: Method, path: &str| lab.call(method, path).by(&root_key());
@@ -131,9 +131,9 @@ async fn exercise(lab: &Lab) {
     exercise_limits(lab).await;
     notifications::deliver(lab).await;
     // The account is disabled and its event is not published, which is left to the sweep.
-    lab.cloud.faults.silence(Some(|call| call.operation == "Publish"));
+    lab.cloud.faults.hang(Some(|call| call.operation == "Publish"));
     call(Method::DELETE, "/api/v1/accounts/ada").send().await;
-    lab.cloud.faults.silence(None);
+    lab.cloud.faults.hang(None);
     assert_eq!(lab.get("/api/v1/accounts/ada").await.text("state"), "disabled");
     let dead = &stack().queues.iter().find(|queue| queue.redrive.is_some()).unwrap().name;
     let poison = queues::NewMessage::text("not json");
@@ -190,7 +190,7 @@ async fn exercise_limits(lab: &Lab) {
     lab.advance_seconds(6);
     for (n, path) in (1..).zip(paths) {
         let source = std::net::IpAddr::from([192, 0, 2, n]);
-        let answer = lab.call(Method::GET, path).coming_from(source).send().await;
+        let answer = lab.call(Method::GET, path).from_ip(source).send().await;
         assert_eq!(answer.status, 429, "{path}: {}", answer.body);
     }
     lab.cloud.functions.quiesce().await;

@@ -1,4 +1,4 @@
-//! Queues that lose nothing, and functions that are watched.
+//! Every queue has dead letters, and queues and functions have alarms.
 
 use std::collections::BTreeSet;
 

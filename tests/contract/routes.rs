@@ -1,17 +1,16 @@
-//! Routes: what the template sends to a function is what the function answers, and what the
-//! document says.
+//! Routes: the template, the functions' operations and the OpenAPI document agree.
 
 use std::collections::BTreeSet;
 
 use boundary::System;
-use local::{document, systems};
+use local::{diagram, document, systems};
 use template::{Function, Route, RouteKey, Stack};
 use tests::root;
 
 use super::stack;
 
 /// Whether a route's path takes a request's; `{proxy+}` takes one segment or more.
-pub(super) fn takes(pattern: &str, path: &str) -> bool {
+pub(super) fn route_matches(pattern: &str, path: &str) -> bool {
     let mut path = path.split('/');
     for wanted in pattern.split('/') {
         match path.next() {
@@ -27,10 +26,10 @@ pub(super) fn takes(pattern: &str, path: &str) -> bool {
 }
 
 /// The route that API Gateway chooses: a full match before a greedy one, and both before the default.
-pub(super) fn chosen<'a>(stack: &'a Stack, path: &str) -> (&'a Function, &'a Route) {
+pub(super) fn route_for<'a>(stack: &'a Stack, path: &str) -> (&'a Function, &'a Route) {
     let rank = |route: &Route| match &route.key {
         RouteKey::Default => Some((0, 0)),
-        RouteKey::Path { path: pattern, .. } if takes(pattern, path) => {
+        RouteKey::Path { path: pattern, .. } if route_matches(pattern, path) => {
             let literals = pattern.split('/').filter(|segment| !segment.starts_with('{')).count();
             Some((1 + u8::from(!pattern.ends_with("+}")), literals))
         }
@@ -46,7 +45,7 @@ pub(super) fn chosen<'a>(stack: &'a Stack, path: &str) -> (&'a Function, &'a Rou
 fn every_operation_is_reached_and_no_route_is_idle() {
     let mut used = BTreeSet::new();
     for (function, operation) in systems::all().iter().flat_map(System::operations) {
-        let (reached, route) = chosen(stack(), operation.path);
+        let (reached, route) = route_for(stack(), operation.path);
         assert_eq!(reached.binary, function, "{}, by {}", operation.path, route.key);
         used.insert(route.key.to_string());
     }
@@ -59,9 +58,9 @@ fn every_operation_is_reached_and_no_route_is_idle() {
     }
 }
 
-/// A link by that name would be there, and never be followed.
+/// A link of that name could never be followed.
 #[test]
-fn no_link_goes_by_the_first_segment_of_a_path() {
+fn the_first_segment_of_a_path_is_no_valid_alias() {
     for (_, operation) in systems::all().iter().flat_map(System::operations) {
         let first = operation.path.split('/').nth(1).unwrap_or_default();
         if !first.is_empty() && !first.starts_with('{') {
@@ -70,11 +69,11 @@ fn no_link_goes_by_the_first_segment_of_a_path() {
     }
 }
 
-/// What the program brings for a system is listed where that system is.
+/// Default rules of a system apply only to that system's paths.
 #[test]
 fn a_rule_for_a_system_is_for_its_own_paths() {
     let systems = systems::all();
-    for (name, rules) in domain::limits::RuleSet::seeded() {
+    for (name, rules) in domain::limits::RuleSet::defaults_by_system() {
         let Some(system) = systems.iter().find(|system| system.name == name) else {
             assert_eq!(name, "");
             continue;
@@ -82,16 +81,16 @@ fn a_rule_for_a_system_is_for_its_own_paths() {
         for path in rules.iter().flat_map(|rule| &rule.resources) {
             let pattern = path.replace("{*rest}", "{rest+}");
             let of = |system: &System| system.operations().into_iter().map(|(_, it)| it.path);
-            assert!(of(system).any(|path| takes(&pattern, path)), "{name}: {path}");
+            assert!(of(system).any(|path| route_matches(&pattern, path)), "{name}: {path}");
             let others = systems.iter().filter(|other| other.name != name).flat_map(of);
-            let theirs: Vec<_> = others.filter(|path| takes(&pattern, path)).collect();
+            let theirs: Vec<_> = others.filter(|path| route_matches(&pattern, path)).collect();
             assert!(theirs.is_empty(), "{name}: {path} is {theirs:?}");
         }
     }
 }
 
 #[test]
-fn one_function_answers_for_every_path_nobody_claims() {
+fn one_function_has_the_default_route() {
     let defaults: Vec<_> = stack()
         .functions
         .iter()
@@ -110,6 +109,9 @@ fn what_is_generated_is_up_to_date() {
     let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let fresh = document::routed(&manifest).unwrap();
     assert!(manifest == fresh, "Cargo.toml {STALE}");
+    let kept = std::fs::read_to_string(root().join("docs/architecture.svg")).unwrap();
+    let stale = "docs/architecture.svg is out of date: run `cargo run -- diagram`";
+    assert!(kept == diagram::architecture(stack()), "{stale}");
 }
 
 #[test]

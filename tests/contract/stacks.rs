@@ -10,12 +10,12 @@ use template::{Nested, Stack};
 use tests::{Lab, Setup, root};
 
 use super::events::accept_samples;
-use super::routes::chosen;
-use super::{listed, stack};
+use super::routes::route_for;
+use super::{list_folder, stack};
 
 /// The systems that a deployment may leave out.
 fn switched() -> Vec<System> {
-    systems::all().into_iter().filter(|system| system.switched).collect()
+    systems::all().into_iter().filter(|system| system.is_optional).collect()
 }
 
 /// The parameters that switch systems off.
@@ -43,12 +43,12 @@ fn nested<'a>(stack: &'a Stack, system: &System) -> &'a Nested {
 
 #[test]
 fn every_system_that_can_be_switched_has_a_template_and_a_parameter() {
-    let folder = listed(&root().join("infra"));
+    let folder = list_folder(&root().join("infra"));
     let templates: BTreeSet<&str> =
         folder.iter().filter_map(|name| name.strip_suffix(".yaml")).collect();
     let systems = switched();
     assert_eq!(templates, systems.iter().map(|system| system.name).collect());
-    let told: BTreeSet<String> =
+    let switches: BTreeSet<String> =
         systems.iter().map(|system| format!("{}=on", system.name)).collect();
     for system in &systems {
         assert_eq!(stack().parameters[&system.parameter()], "on");
@@ -58,7 +58,7 @@ fn every_system_that_can_be_switched_has_a_template_and_a_parameter() {
     for binary in ["describe", "limits"] {
         let function = stack().functions.iter().find(|it| it.binary == binary).unwrap();
         let variable = function.environment["SYSTEMS"].split(' ').map(str::to_owned);
-        assert_eq!(variable.collect::<BTreeSet<_>>(), told, "{binary}");
+        assert_eq!(variable.collect::<BTreeSet<_>>(), switches, "{binary}");
     }
 }
 
@@ -75,7 +75,7 @@ fn no_template_has_more_than_300_resources() {
 #[test]
 fn each_template_has_its_own_system_s_functions() {
     for system in systems::all() {
-        let here: BTreeSet<&str> = if system.switched {
+        let here: BTreeSet<&str> = if system.is_optional {
             let functions = &nested(stack(), &system).stack.functions;
             functions.iter().map(|function| &*function.binary).collect()
         } else {
@@ -85,7 +85,7 @@ fn each_template_has_its_own_system_s_functions() {
             functions.filter(|it| own.contains(&*it.logical_id)).map(|it| &*it.binary).collect()
         };
         let functions: BTreeSet<&str> = system.functions().iter().map(|it| it.name).collect();
-        let strange: Vec<_> = if system.switched {
+        let strange: Vec<_> = if system.is_optional {
             here.symmetric_difference(&functions).collect()
         } else {
             functions.difference(&here).collect()
@@ -166,8 +166,8 @@ async fn a_path_of_a_system_that_is_off_says_how_to_deploy_it() {
         let sentence =
             format!("{title} is not deployed here. Deploy it with the parameter {title}=on.");
         for (_, operation) in system.operations() {
-            let (reached, _) = chosen(&lab.cloud.stack, operation.path);
-            // Where there are links, whatever has one segment is one.
+            let (reached, _) = route_for(&lab.cloud.stack, operation.path);
+            // While links are deployed, a path of one segment is a link.
             if reached.binary == "redirect" {
                 continue;
             }

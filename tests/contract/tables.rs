@@ -1,4 +1,4 @@
-//! Tables as the store needs them and as nobody wants to lose them.
+//! Tables have the keys that the store needs, and are protected against loss.
 
 use local::systems;
 use store::schema::{self, EXPIRES, INDEXES, PK, SK, Schema};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::stack;
 
 #[test]
-fn every_socket_hears_who_comes_who_goes_and_whatever_is_said() {
+fn every_websocket_api_routes_connect_default_and_disconnect() {
     assert!(!stack().websockets.is_empty());
     for api in &stack().websockets {
         let keys: BTreeSet<&str> = api.routes.iter().map(|route| route.key.as_str()).collect();
@@ -16,7 +16,7 @@ fn every_socket_hears_who_comes_who_goes_and_whatever_is_said() {
     }
 }
 
-/// Without a permission API Gateway answers 500 to everybody who wants to connect.
+/// Without a permission API Gateway answers every handshake with 500.
 #[test]
 fn every_route_of_a_socket_may_call_its_function() {
     for api in &stack().websockets {

@@ -5,7 +5,7 @@ metric that the query sums up, so that the rest of the nested stack can be deplo
 log says so, and `run` repeats it.
 
 And it asks for permissions that AWS does not know: there is no `sns:PublishBatch` or `sqs:SendMessageBatch`,
-whoever may publish or send may do so ten at a time; and a mail is sent by an identity, not by `*`.
+permission to publish or send covers batches of ten; and a mail is sent by an identity, not by `*`.
 
 And it transforms the outermost template only, while CloudFormation transforms nested ones as well; and when it
 updates a nested stack, it forgets the attributes of what stays as it is, such as a table's ARN.

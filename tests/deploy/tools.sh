@@ -6,7 +6,7 @@ scratch=$(mktemp -d)
 children=()
 step_title=
 
-# Nothing here may reach a real account, whatever the caller's shell is set up for.
+# Nothing here may reach a real account, also if the caller's shell is set up for one.
 unset AWS_PROFILE AWS_SESSION_TOKEN AWS_ENDPOINT_URL
 export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test
 export AWS_REGION=us-east-1 AWS_DEFAULT_REGION=us-east-1 AWS_EC2_METADATA_DISABLED=true

@@ -1,4 +1,4 @@
-//! One walk through everything that is deployed, by what a stranger with an admin key can see.
+//! One walk through everything that is deployed, by what an API client with an admin key can see.
 
 mod feed;
 mod jobs;
@@ -105,7 +105,7 @@ fn what_is_wrong_is_a_problem_that_names_what_to_do() {
         ("GET", "/api/v1/me", "root.wrong", None, 401, "/docs#unauthenticated"),
         ("POST", "/api/v1/ids?count=0", admin, None, 422, "/docs#invalid"),
         ("POST", "/api/v1/accounts", admin, post, 422, "/docs#invalid"),
-        ("GET", "/api/v1/accounts/nobody-here", admin, None, 404, "/docs#not-found"),
+        ("GET", "/api/v1/accounts/unknown-user", admin, None, 404, "/docs#not-found"),
     ] {
         let answer = target.send(method, path, key, &[], body);
         assert_eq!((answer.status, answer.text("type")), (status, kind), "{method} {path}");

@@ -1,4 +1,4 @@
-//! The feed, by what those see who write, follow and read.
+//! The feed, as authors, followers and readers see it.
 
 mod calls;
 mod sockets;
@@ -6,14 +6,14 @@ mod sockets;
 use e2e::{Response, Target, target};
 use serde_json::{Value, json};
 
-/// Somebody with a key.
-struct Person<'t> {
+/// A user with a key.
+struct User<'t> {
     target: &'t Target,
     id: String,
     key: String,
 }
 
-impl<'t> Person<'t> {
+impl<'t> User<'t> {
     fn new(target: &'t Target, name: &str) -> Self {
         let id = target.fresh(name);
         let account = json!({ "userId": id, "name": name, "roles": ["member"] });
@@ -31,7 +31,7 @@ impl<'t> Person<'t> {
     }
 
     /// `PUT` or `DELETE` of `follow`, `block` or `mute`; what is between them then.
-    fn tie(&self, method: &str, other: &Person<'_>, act: &str) -> Value {
+    fn set_relationship(&self, method: &str, other: &User<'_>, act: &str) -> Value {
         let done = self.call(method, &format!("/api/v1/users/{}/{act}", other.id), None);
         assert_eq!(done.status, 200, "{method} {act}: {}", done.body);
         done.body
@@ -50,7 +50,7 @@ impl<'t> Person<'t> {
     }
 
     /// Waits until the feed is as wanted.
-    fn sees(&self, wanted: &[&str]) {
+    fn await_feed(&self, wanted: &[&str]) {
         let ask = || self.get("/api/v1/feed?order=latest");
         let found = self.target.within(30, ask, |page| texts(page) == wanted);
         assert_eq!(texts(&found), wanted);
@@ -65,12 +65,12 @@ fn texts(page: &Response) -> Vec<String> {
 #[test]
 fn a_post_comes_to_those_who_follow_and_goes_for_good() {
     let target = target();
-    let (ada, bob) = (Person::new(target, "ada"), Person::new(target, "bob"));
+    let (ada, bob) = (User::new(target, "ada"), User::new(target, "bob"));
     let before = ada.post(&json!({ "text": "before" }));
-    bob.tie("PUT", &ada, "follow");
-    bob.sees(&["before"]);
+    bob.set_relationship("PUT", &ada, "follow");
+    bob.await_feed(&["before"]);
     let after = ada.post(&json!({ "text": "after", "tags": ["#News"] }));
-    bob.sees(&["after", "before"]);
+    bob.await_feed(&["after", "before"]);
     let realtime = bob.get("/api/v1/feed/realtime");
     assert!(realtime.text("url").starts_with("ws"), "{}", realtime.body);
     let page = bob.get("/api/v1/feed?limit=1");
@@ -92,40 +92,40 @@ fn a_post_comes_to_those_who_follow_and_goes_for_good() {
 }
 
 #[test]
-fn what_is_between_people_decides_what_they_see() {
+fn relationships_decide_what_is_visible() {
     let target = target();
-    let (ada, bob) = (Person::new(target, "ada"), Person::new(target, "bob"));
-    bob.tie("PUT", &ada, "follow");
+    let (ada, bob) = (User::new(target, "ada"), User::new(target, "bob"));
+    bob.set_relationship("PUT", &ada, "follow");
     let friends = ada.post(&json!({ "text": "friends", "privacy": "FRIENDS" }));
     let private = ada.post(&json!({ "text": "private", "privacy": "PRIVATE" }));
     let public = ada.post(&json!({ "text": "public" }));
-    bob.sees(&["public"]);
+    bob.await_feed(&["public"]);
     for path in [&friends, &private] {
         assert_eq!((bob.get(path).status, ada.get(path).status), (404, 200));
     }
-    assert_eq!(ada.tie("PUT", &bob, "follow")["followsYou"], true);
-    bob.sees(&["public", "friends"]);
-    bob.tie("PUT", &ada, "mute");
+    assert_eq!(ada.set_relationship("PUT", &bob, "follow")["followsYou"], true);
+    bob.await_feed(&["public", "friends"]);
+    bob.set_relationship("PUT", &ada, "mute");
     assert_eq!(bob.feed(), Vec::<String>::new());
     assert_eq!(bob.get(&public).status, 200, "by its name");
-    bob.tie("DELETE", &ada, "mute");
+    bob.set_relationship("DELETE", &ada, "mute");
     let listed = bob.get(&format!("/api/v1/users/{}/followers", ada.id));
     assert_eq!(listed.body["items"][0]["userId"], bob.id, "{}", listed.body);
     let listed = ada.get(&format!("/api/v1/users/{}/following", ada.id));
     assert_eq!(listed.body["items"][0]["userId"], bob.id);
-    ada.tie("PUT", &bob, "block");
+    ada.set_relationship("PUT", &bob, "block");
     assert_eq!(bob.feed(), Vec::<String>::new());
     for path in [public, format!("/api/v1/users/{}", ada.id)] {
         assert_eq!(bob.get(&path).status, 404, "{path}");
     }
-    ada.tie("DELETE", &bob, "block");
-    assert_eq!(bob.tie("DELETE", &ada, "follow")["follows"], false);
+    ada.set_relationship("DELETE", &bob, "block");
+    assert_eq!(bob.set_relationship("DELETE", &ada, "follow")["follows"], false);
 }
 
 #[test]
 fn likes_comments_and_shares_count_once() {
     let target = target();
-    let (ada, bob) = (Person::new(target, "ada"), Person::new(target, "bob"));
+    let (ada, bob) = (User::new(target, "ada"), User::new(target, "bob"));
     let post = ada.post(&json!({ "text": "like me" }));
     for _ in 0..2 {
         let liked = bob.call("PUT", &format!("{post}/like"), None);
@@ -143,7 +143,7 @@ fn likes_comments_and_shares_count_once() {
     let one_each = json!({ "likes": 1, "comments": 1, "shares": 1 });
     let counted = target.within(90, || ada.get(&post), |it| it.body["counts"] == one_each);
     assert_eq!(counted.body["counts"], one_each);
-    assert_eq!(counted.body["userHasLiked"], false, "somebody else does");
+    assert_eq!(counted.body["userHasLiked"], false, "another user does");
     let listed = ada.get(&comments);
     assert_eq!(listed.body["items"][0]["text"], "well said", "{}", listed.body);
     let comment = format!("{comments}/{}", comment.text("commentId"));
@@ -158,11 +158,11 @@ fn likes_comments_and_shares_count_once() {
 #[test]
 fn what_people_report_is_decided_and_what_is_trending_can_be_read() {
     let target = target();
-    let (ada, bob) = (Person::new(target, "ada"), Person::new(target, "bob"));
+    let (ada, bob) = (User::new(target, "ada"), User::new(target, "bob"));
     let post = ada.post(&json!({ "text": "buy this" }));
     let id = post.rsplit('/').next().unwrap().to_owned();
     let has = |page: &Response| page.body["items"].to_string().contains(&id);
-    // It is written down once a minute, which nobody waits for here.
+    // It is written down once a minute, which is too long for this test.
     let trending = bob.get("/api/v1/trending?limit=50");
     assert_eq!((trending.status, trending.body["items"].is_array()), (200, true));
 
@@ -192,7 +192,7 @@ fn what_people_report_is_decided_and_what_is_trending_can_be_read() {
 #[test]
 fn people_say_who_they_are_and_upload_pictures() {
     let target = target();
-    let ada = Person::new(target, "ada");
+    let ada = User::new(target, "ada");
     let path = format!("/api/v1/users/{}", ada.id);
     let saved = ada.call("PUT", &path, Some(&json!({ "name": "Ada", "bio": "Numbers." })));
     assert!([200, 201].contains(&saved.status), "{}", saved.body);

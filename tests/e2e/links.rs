@@ -176,7 +176,7 @@ fn links_move_in_and_out_again() {
 }
 
 #[test]
-fn what_is_someone_elses_is_not_found_and_what_is_wrong_is_named() {
+fn what_belongs_to_another_user_is_not_found_and_invalid_fields_are_named() {
     let target = target();
     let (ada, eve) = (target.member(), target.member());
     let body = json!({ "longUrl": fresh_url(target) });

@@ -1,4 +1,4 @@
-//! Notifications, by what senders, people and providers see of them.
+//! Notifications, as senders, users and providers see them.
 
 mod calls;
 mod links;
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 const ALL: &str = "/api/v1/notifications";
 
-/// Somebody with a mailbox; their id.
-fn reachable(target: &Target) -> String {
+/// A user with contacts; their id.
+fn user_with_contacts(target: &Target) -> String {
     let user = target.fresh("ada");
     let contacts = json!({ "email": format!("{user}@example.com"), "phone": "+34600123456" });
     put(target, &format!("/api/v1/users/{user}/contacts"), &contacts);
@@ -25,7 +25,7 @@ fn put(target: &Target, path: &str, body: &Value) -> Response {
     saved
 }
 
-/// A mail for `user`, with whatever `more` says of it.
+/// A mail for `user`, with the members of `more`.
 fn mail(user: &str, more: &Value) -> Value {
     let mut body = json!({
         "userId": user, "category": "orders", "channels": ["email"],
@@ -38,7 +38,7 @@ fn mail(user: &str, more: &Value) -> Value {
 }
 
 /// Sends a notification that must be accepted; its id.
-fn tell(target: &Target, body: &Value) -> String {
+fn notify(target: &Target, body: &Value) -> String {
     let sent = target.post(ALL, body);
     assert_eq!(sent.status, 202, "{}", sent.body);
     sent.body["notifications"][0]["notificationId"].as_str().unwrap_or_default().to_owned()
@@ -59,14 +59,14 @@ fn is(status: &str) -> impl Fn(&Value) -> bool {
 
 /// A mail that has arrived.
 fn delivered(target: &Target, user: &str) -> Value {
-    let id = tell(target, &mail(user, &json!({})));
+    let id = notify(target, &mail(user, &json!({})));
     delivery(target, &id, is("delivered"))
 }
 
 #[test]
-fn somebody_is_told_in_their_language_and_reads_it() {
+fn a_user_is_notified_in_their_language_and_reads_it() {
     let target = target();
-    let user = reachable(target);
+    let user = user_with_contacts(target);
     let key = key_of(target, &user);
     let template = target.fresh("shipped");
     let path = format!("/api/v1/templates/{template}");
@@ -88,7 +88,7 @@ fn somebody_is_told_in_their_language_and_reads_it() {
         "userId": user, "category": "orders", "template": { "id": template }, "data": data,
         "channels": ["email"],
     });
-    let id = tell(target, &body);
+    let id = notify(target, &body);
     let sent = delivery(target, &id, is("delivered"));
     assert_eq!(
         (&sent["rendering"]["wanted"], &sent["rendering"]["locale"]),
@@ -109,7 +109,7 @@ fn somebody_is_told_in_their_language_and_reads_it() {
     draft_again(target, &path, &draft);
 }
 
-/// A second version is not active until somebody says so.
+/// A second version is not active until an admin activates it.
 fn draft_again(target: &Target, path: &str, draft: &Value) {
     let mut second = draft.clone();
     second["texts"]["en"]["email"]["subject"] = json!("It has left");
@@ -123,17 +123,17 @@ fn draft_again(target: &Target, path: &str, draft: &Value) {
 }
 
 #[test]
-fn the_quiet_are_left_alone_but_for_what_is_critical_and_what_waits_can_be_taken_back() {
+fn do_not_disturb_holds_back_all_but_critical_ones_and_a_pending_one_can_be_cancelled() {
     let target = target();
-    let user = reachable(target);
+    let user = user_with_contacts(target);
     let hour = |hours: i64| {
         let at = Timestamp::from_second(Timestamp::now().as_second() + hours * 3_600).unwrap();
         at.strftime("%H:%M").to_string()
     };
     let quiet = json!({ "timeZone": "UTC", "doNotDisturb": { "start": hour(-2), "end": hour(2) } });
     put(target, &format!("/api/v1/users/{user}/preferences"), &quiet);
-    let waits = tell(target, &mail(&user, &json!({})));
-    let urgent = tell(target, &mail(&user, &json!({ "priority": "critical" })));
+    let waits = notify(target, &mail(&user, &json!({})));
+    let urgent = notify(target, &mail(&user, &json!({ "priority": "critical" })));
     delivery(target, &urgent, is("delivered"));
     delivery(target, &waits, |it| it["status"] == "pending" && it["why"]["rule"] == "quiet");
     let path = format!("{ALL}/{waits}");
@@ -145,7 +145,7 @@ fn the_quiet_are_left_alone_but_for_what_is_critical_and_what_waits_can_be_taken
 #[test]
 fn a_repeat_gets_the_first_answer_and_another_body_none() {
     let target = target();
-    let user = reachable(target);
+    let user = user_with_contacts(target);
     let key = target.fresh("key");
     let once = json!({ "idempotencyKey": key });
     let (first, second) =
@@ -159,25 +159,25 @@ fn a_repeat_gets_the_first_answer_and_another_body_none() {
 }
 
 #[test]
-fn many_are_told_at_once_each_by_what_they_want() {
+fn many_users_are_notified_at_once_each_by_their_preferences() {
     let target = target();
-    let (ada, bob) = (reachable(target), reachable(target));
-    let nobody = target.fresh("nobody");
+    let (ada, bob) = (user_with_contacts(target), user_with_contacts(target));
+    let unknown = target.fresh("unknown");
     put(target, &format!("/api/v1/users/{bob}/preferences"), &json!({ "enabled": false }));
-    let mut body = mail("", &json!({ "userIds": [ada, bob, nobody] }));
+    let mut body = mail("", &json!({ "userIds": [ada, bob, unknown] }));
     body.as_object_mut().unwrap().remove("userId");
     let sent = target.post(ALL, &body);
     assert_eq!(sent.status, 202, "{}", sent.body);
-    let became: Vec<&str> = sent.body["notifications"]
+    let statuses: Vec<&str> = sent.body["notifications"]
         .as_array()
         .unwrap()
         .iter()
         .map(|it| it["status"].as_str().unwrap())
         .collect();
-    assert_eq!(became, ["pending", "suppressed", "unreachable"]);
+    assert_eq!(statuses, ["pending", "suppressed", "unuser_with_contacts"]);
 }
 
-/// A key of an account that is this person.
+/// A key of this user's account.
 fn key_of(target: &Target, user: &str) -> String {
     let account = json!({ "userId": user, "name": "Ada", "roles": ["member"] });
     assert_eq!(target.post("/api/v1/accounts", &account).status, 201);

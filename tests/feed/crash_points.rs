@@ -7,82 +7,85 @@ mod behind;
 mod callers;
 
 use domain::accounts::UserId;
-use domain::feed::{Act, Order, PostId, Weights};
+use domain::feed::{FeedOrder, PostId, RankWeights, SocialAction};
 use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
-use simulation::feed::reference::World;
+use simulation::feed::reference::ReferenceFeed;
 use tests::{Lab, Response, Setup};
 
 use crate::faults::crash_points::sweep;
-use crate::feed::faults::watch::{Watch, person};
-use crate::feed::faults::{PEOPLE, SETTINGS, rows, truths};
+use crate::feed::faults::harness::{Harness, person};
+use crate::feed::faults::{PEOPLE, SETTINGS, invariants, rows};
 
 /// People, and what was acknowledged to them.
 struct Scene {
-    watch: Watch,
-    world: World,
+    harness: Harness,
+    world: ReferenceFeed,
     posts: Vec<PostId>,
 }
 
 impl Scene {
-    /// Everybody is there, and nobody knows anybody.
     async fn new() -> Self {
         let lab = Lab::with_parameters(Setup::default(), &[("FeedSettings", SETTINGS)]);
-        Self { watch: Watch::over(lab).await, world: World::default(), posts: Vec::new() }
+        Self {
+            harness: Harness::over(lab).await,
+            world: ReferenceFeed::default(),
+            posts: Vec::new(),
+        }
     }
 
     /// The first of them is followed by so many, and has written so much.
     async fn followed(followers: usize, posts: usize) -> Self {
         let mut scene = Self::new().await;
         for who in &PEOPLE[1..=followers] {
-            scene.act(who, Act::Follow, PEOPLE[0]).await;
+            scene.act(who, SocialAction::Follow, PEOPLE[0]).await;
         }
-        scene.watch.settle().await;
+        scene.harness.settle().await;
         for _ in 0..posts {
             scene.write(PEOPLE[0], "PUBLIC").await;
         }
-        scene.watch.settle().await;
+        scene.harness.settle().await;
         scene
     }
 
     /// Repeats a call until it has an answer.
     async fn persist(&self, who: &str, call: (Method, &str), body: &Value) -> Response {
-        let done = self.watch.persist(who, call, body, Some("once")).await;
+        let done = self.harness.persist(who, call, body, Some("once")).await;
         done.unwrap().answer
     }
 
-    /// Writes a post, a moment after whatever came before.
+    /// Writes a post, a moment after the previous step.
     async fn write(&mut self, who: &str, privacy: &str) -> PostId {
-        self.watch.lab.advance_seconds(1);
+        self.harness.lab.advance_seconds(1);
         let body = json!({ "text": "hello", "privacy": privacy });
-        let made = self.watch.call(who, (Method::POST, "/api/v1/posts"), &body, None).await;
+        let made = self.harness.call(who, (Method::POST, "/api/v1/posts"), &body, None).await;
         assert_eq!(made.status, 201, "{}", made.body);
         let id = PostId::parse(made.text("postId")).unwrap();
         self.posts.push(id);
         id
     }
 
-    async fn act(&mut self, who: &str, act: Act, whom: &str) {
-        let answer = self.watch.call(who, path_of(act, whom).as_call(), &Value::Null, None).await;
+    async fn act(&mut self, who: &str, act: SocialAction, whom: &str) {
+        let answer = self.harness.call(who, path_of(act, whom).as_call(), &Value::Null, None).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
         self.world.act(&person(who), act, &person(whom)).unwrap();
     }
 
     async fn get(&self, who: &str, path: &str) -> Response {
-        self.watch.call(who, (Method::GET, path), &Value::Null, None).await
+        self.harness.call(who, (Method::GET, path), &Value::Null, None).await
     }
 
     /// Everything from here on meets the fault, if it makes so many calls; from cold functions.
     fn strike(&self, nth: u64, fault: Fault) {
-        self.watch.lab.cloud.functions.go_cold();
-        self.watch.lab.cloud.faults.strike(nth, fault);
+        self.harness.lab.cloud.functions.go_cold();
+        self.harness.lab.cloud.faults.inject(nth, fault);
     }
 
     /// Whether the fault came; nothing goes wrong from now on.
     fn stop(&self) -> bool {
-        let struck = !self.watch.lab.cloud.faults.is_waiting();
-        self.watch.lab.cloud.faults.stop();
+        let struck = !self.harness.lab.cloud.faults.is_pending();
+        self.harness.lab.cloud.faults.stop();
         struck
     }
 
@@ -93,16 +96,16 @@ impl Scene {
     }
 
     async fn hold(&mut self) -> Result<(), String> {
-        self.watch.rest().await?;
-        for (id, entry) in self.watch.store.posts(self.posts.clone()).await.unwrap() {
+        self.harness.rest().await?;
+        for (id, entry) in self.harness.store.posts(self.posts.clone()).await.unwrap() {
             self.world.posts.insert(id, entry.post);
         }
-        rows::hold_authors(&self.watch, &self.world).await?;
-        rows::hold_readers(&self.watch, &self.world).await?;
+        rows::check_authors(&self.harness, &self.world).await?;
+        rows::check_readers(&self.harness, &self.world).await?;
         for name in PEOPLE {
-            let (at, pages) = truths::scroll(&self.watch, name, Order::Latest, 4).await?;
+            let (at, pages) = invariants::scroll(&self.harness, name, FeedOrder::Latest, 4).await?;
             let user: UserId = person(name);
-            let expected = self.world.pages(&user, Order::Latest, &Weights::CURRENT, at, 4);
+            let expected = self.world.pages(&user, FeedOrder::Latest, &RankWeights::CURRENT, at, 4);
             if pages != expected {
                 return Err(format!("{name} sees {pages:?}, not {expected:?}"));
             }
@@ -110,13 +113,11 @@ impl Scene {
         Ok(())
     }
 
-    /// References in somebody's timeline.
     async fn kept(&self, who: &str) -> usize {
-        self.watch.store.timeline(&person(who), PostId::MAX, 1_000).await.unwrap().len()
+        self.harness.store.timeline(&person(who), PostId::MAX, 1_000).await.unwrap().len()
     }
 }
 
-/// Which call an act is.
 struct Path(Method, String);
 
 impl Path {
@@ -125,14 +126,14 @@ impl Path {
     }
 }
 
-fn path_of(act: Act, whom: &str) -> Path {
+fn path_of(act: SocialAction, whom: &str) -> Path {
     let (method, name) = match act {
-        Act::Follow => (Method::PUT, "follow"),
-        Act::Unfollow => (Method::DELETE, "follow"),
-        Act::Block => (Method::PUT, "block"),
-        Act::Unblock => (Method::DELETE, "block"),
-        Act::Mute => (Method::PUT, "mute"),
-        Act::Unmute => (Method::DELETE, "mute"),
+        SocialAction::Follow => (Method::PUT, "follow"),
+        SocialAction::Unfollow => (Method::DELETE, "follow"),
+        SocialAction::Block => (Method::PUT, "block"),
+        SocialAction::Unblock => (Method::DELETE, "block"),
+        SocialAction::Mute => (Method::PUT, "mute"),
+        SocialAction::Unmute => (Method::DELETE, "mute"),
     };
     Path(method, format!("/api/v1/users/{whom}/{name}"))
 }

@@ -17,15 +17,14 @@ mod trending;
 
 use domain::Timestamp;
 use domain::accounts::UserId;
-use domain::feed::{PostId, Reference};
-use feed::store::Feed;
+use domain::feed::{PostId, PostReference};
+use feed::store::FeedStore;
 use http::Method;
 use serde_json::{Value, json};
 use store::Bucket;
 use tests::{Lab, Response, Setup};
 
-/// A post that there is not.
-const NOBODY: &str = "0000000000000000000000000000";
+const UNKNOWN: &str = "0000000000000000000000000000";
 
 /// Some people with keys, by their names.
 struct People {
@@ -38,7 +37,6 @@ impl People {
         Self::with(names, "{}").await
     }
 
-    /// The same, with other settings.
     async fn with(names: &[&str], settings: &str) -> Self {
         let lab = Lab::with_parameters(Setup::default(), &[("FeedSettings", settings)]);
         let mut people = Self { lab, keys: Vec::new() };
@@ -76,7 +74,7 @@ impl People {
         assert_eq!(done.status, 200, "{}", done.body);
     }
 
-    /// Writes a post that must be accepted, a second after whatever came before; its id.
+    /// Writes a post that must be accepted, a second after the previous step; its id.
     async fn post(&self, who: &str, body: Value) -> String {
         self.lab.advance_seconds(1);
         let made = self.call(who, Method::POST, "/api/v1/posts", &body).await;
@@ -119,11 +117,11 @@ impl People {
         }
     }
 
-    fn store(&self) -> Feed {
-        Feed::new(self.lab.aws().dynamodb(), self.lab.table("FeedTable"))
+    fn store(&self) -> FeedStore {
+        FeedStore::new(self.lab.aws().dynamodb(), self.lab.table("FeedTable"))
     }
 
-    /// References in somebody's timeline, the newest first.
+    /// References in a reader's timeline, the newest first.
     async fn timeline(&self, who: &str) -> Vec<PostId> {
         let rows = self.store().timeline(&UserId::outside(who), PostId::MAX, 1_000).await.unwrap();
         rows.into_iter().map(|(reference, _)| reference.post_id).collect()
@@ -132,34 +130,32 @@ impl People {
     /// Puts a reference into a timeline, as a fan-out would.
     async fn refer(&self, who: &str, post: &str, author: &str) {
         let post_id = PostId::parse(post).unwrap();
-        let reference = Reference { post_id, author: UserId::outside(author) };
+        let reference = PostReference { post_id, author: UserId::outside(author) };
         let now = Timestamp::from_millisecond(self.lab.cloud.now_ms()).unwrap();
-        self.store().refer([(UserId::outside(who), reference)], now).await.unwrap();
+        self.store().add_references([(UserId::outside(who), reference)], now).await.unwrap();
     }
 
-    /// How much work is not done.
     async fn unfinished(&self) -> usize {
         let mut left = 0;
-        for list in 0..Feed::WORK_LISTS {
-            left += self.store().unfinished(list, None, 1_000).await.unwrap().0.len();
+        for list in 0..FeedStore::WORK_LISTS {
+            left += self.store().pending_work(list, None, 1_000).await.unwrap().0.len();
         }
         left
     }
 
-    /// Puts bytes where somebody's upload goes.
     async fn upload(&self, who: &str, media: &str) {
         let buckets = &self.lab.cloud.stack.buckets;
         let bucket = buckets.iter().find(|bucket| bucket.logical_id == "MediaBucket").unwrap();
         let bucket = Bucket::new(self.lab.aws().s3(), &bucket.name);
-        bucket.keep(&format!("media/{who}/{media}"), b"png".to_vec()).await.unwrap();
+        bucket.put(&format!("media/{who}/{media}"), b"png".to_vec()).await.unwrap();
     }
 
-    /// The words of somebody's newest posts, by time.
+    /// The texts of a user's feed, by time.
     async fn latest(&self, who: &str) -> Vec<String> {
         texts(&self.get(who, "/api/v1/feed?order=latest&limit=50").await)
     }
 
-    /// Everything in somebody's feed, page by page.
+    /// A user's whole feed, page by page.
     async fn scroll(&self, who: &str, order: &str, limit: usize) -> Vec<Vec<String>> {
         let mut pages = Vec::new();
         let mut cursor = String::new();
@@ -174,7 +170,6 @@ impl People {
     }
 }
 
-/// The words on a page.
 fn texts(page: &Response) -> Vec<String> {
     assert_eq!(page.status, 200, "{}", page.body);
     let items = page.body["items"].as_array().unwrap().iter();

@@ -1,19 +1,17 @@
-//! Many who like, write, follow, block and delete at once, while posts are on their way.
+//! Likes, posts, follows, blocks and deletions at once, while posts are fanned out.
 
 mod posts;
 
 use domain::accounts::UserId;
-use domain::feed::{Mode, PostId};
-use feed::store::Feed;
+use domain::feed::{FanOutMode, PostId};
+use feed::store::FeedStore;
 use futures::future::join_all;
 use futures::join;
 use http::Method;
-use local::faults::{Faults, Recorded};
-use local::pump::Mapping;
+use local::faults::{Faults, RecordedCall};
+use local::pump::EventSourceMapping;
 use serde_json::{Value, json};
 use tests::{Lab, Response, Setup};
-
-use crate::counted::queue;
 
 /// Interleavings that each race is run with.
 const SEEDS: u64 = 12;
@@ -24,8 +22,8 @@ const SETTINGS: &str = r#"{"pullFrom":4,"pushBelow":2,"page":2,"kept":20,"recent
 /// Everything is pushed, in pages of one.
 const PUSHED: &str = r#"{"page":1}"#;
 
-/// Whoever delivers messages looks so often for more while there are none.
-const PATIENCE: usize = 150;
+/// The delivery polls so often while there are no messages.
+const IDLE_POLLS: usize = 150;
 
 const READERS: [&str; 6] = ["bob", "cid", "dan", "eli", "fay", "gus"];
 
@@ -73,7 +71,7 @@ impl People {
         answer
     }
 
-    /// Ada writes a post, a second after whatever came before; its id.
+    /// Ada writes a post, a second after the previous step; its id.
     async fn say(&self, text: &str) -> String {
         self.lab.advance_seconds(1);
         let made = self.call("ada", Method::POST, "posts", &json!({ "text": text })).await;
@@ -81,13 +79,12 @@ impl People {
         made.text("postId").to_owned()
     }
 
-    /// What somebody reads, the newest first.
     async fn feed(&self, who: &str) -> Vec<String> {
         texts(&self.done(who, Method::GET, "feed?order=latest&limit=50").await)
     }
 
-    fn fan_out(&self) -> &Mapping {
-        let name = queue(&self.lab, "FanOutQueue");
+    fn fan_out(&self) -> &EventSourceMapping {
+        let name = self.lab.queue("FanOutQueue");
         let mut mappings = self.lab.cloud.pump.mappings().iter();
         mappings.find(|mapping| mapping.queue == name).unwrap()
     }
@@ -95,15 +92,15 @@ impl People {
     /// Messages arrive while others are at work, who may send more.
     async fn deliver(&self) {
         let mut idle = 0;
-        while idle < PATIENCE {
-            let received = self.lab.cloud.pump.turn(self.fan_out()).await.received;
+        while idle < IDLE_POLLS {
+            let received = self.lab.cloud.pump.poll(self.fan_out()).await.received;
             idle = if received == 0 { idle + 1 } else { 0 };
             tokio::task::yield_now().await;
         }
     }
 
-    fn store(&self) -> Feed {
-        Feed::new(self.lab.aws().dynamodb(), self.lab.table("FeedTable"))
+    fn store(&self) -> FeedStore {
+        FeedStore::new(self.lab.aws().dynamodb(), self.lab.table("FeedTable"))
     }
 
     async fn followers(&self) -> (u64, usize) {
@@ -117,7 +114,6 @@ impl People {
     }
 }
 
-/// The words on a page.
 fn texts(page: &Response) -> Vec<String> {
     let items = page.body["items"].as_array().unwrap().iter();
     items.map(|item| item["text"].as_str().unwrap().to_owned()).collect()
@@ -132,7 +128,7 @@ async fn late(seed: u64) {
 
 /// The places among recorded calls of those that were carried out and have something in them.
 fn places(lab: &Lab, part: &str) -> Vec<usize> {
-    let has = |call: &Recorded| call.done && String::from_utf8_lossy(&call.body).contains(part);
+    let has = |call: &RecordedCall| call.done && String::from_utf8_lossy(&call.body).contains(part);
     let calls = lab.cloud.faults.recorded();
     (0..).zip(&calls).filter(|(_, call)| has(call)).map(|(place, _)| place).collect()
 }
@@ -207,8 +203,8 @@ async fn everybody_who_follows_while_an_author_crosses_reads_every_post_once() {
         };
         join!(join_all(follows), people.deliver(), meanwhile);
         people.lab.cloud.settle().await;
-        let reach = people.store().author(&UserId::outside("ada")).await.unwrap().recents.reach;
-        assert_eq!(reach.mode, Mode::Pulled, "seed {seed}");
+        let policy = people.store().author(&UserId::outside("ada")).await.unwrap().recents.policy;
+        assert_eq!(policy.mode, FanOutMode::Pull, "seed {seed}");
         people.say("after").await;
         people.lab.cloud.settle().await;
         for who in READERS {
@@ -218,5 +214,5 @@ async fn everybody_who_follows_while_an_author_crosses_reads_every_post_once() {
         assert_eq!(people.followers().await, (6, 6), "seed {seed}");
         again += people.lab.cloud.faults.recorded().iter().filter(|call| !call.done).count();
     }
-    assert!(again > 0, "nobody met anybody");
+    assert!(again > 0, "no transaction conflicted");
 }

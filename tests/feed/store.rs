@@ -1,35 +1,40 @@
 //! The feed: what is shared by the tests of its rows.
 
 mod comments;
-mod counts;
-mod engaging;
-mod follows;
-mod people;
+mod connections;
+mod engagement;
+mod fan_out_policy;
+mod pending_work;
 mod posts;
-mod reach;
+mod profiles;
 mod readers;
+mod relationships;
 mod reports;
-mod sockets;
 mod timelines;
+mod totals;
 mod trending;
-mod work;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use domain::Timestamp;
 use domain::accounts::UserId;
-use domain::feed::{Act, Body, Engage, Fan, Message, Mode, Post, PostId, Privacy, Settings, Tie};
-use feed::store::Feed;
-use feed::store::{Acted, Author, Between, Created, Engagement, Entry, NewPost};
-use local::faults::Recorded;
+use domain::feed::{
+    FanOutMode, FeedMessage, FeedSettings, Post, PostAction, PostBody, PostDelivery, PostId,
+    Privacy, Relationship, SocialAction,
+};
+use feed::store::{
+    ActionOutcome, AuthorRow, CreateOutcome, EngageOutcome, FeedStore, NewPost, StoredPost,
+    StoredRelationship,
+};
+use local::faults::RecordedCall;
 use tests::Lab;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_772_366_400 + second).unwrap()
 }
 
-fn feed(lab: &Lab) -> Feed {
-    Feed::new(lab.aws().dynamodb(), lab.table("FeedTable"))
+fn feed(lab: &Lab) -> FeedStore {
+    FeedStore::new(lab.aws().dynamodb(), lab.table("FeedTable"))
 }
 
 /// A name that no other write of the test has.
@@ -47,69 +52,74 @@ fn id(n: u64) -> PostId {
 }
 
 fn post(n: u64, author: &str, privacy: Privacy) -> Post {
-    let body = Body { text: "hello".to_owned(), privacy, ..Body::default() };
-    Post::new(id(n), user(author), body, Fan::Push, at(0))
+    let body = PostBody { text: "hello".to_owned(), privacy, ..PostBody::default() };
+    Post::new(id(n), user(author), body, PostDelivery::Push, at(0))
 }
 
-/// Writes a post.
-async fn write(store: &Feed, post: &Post) -> Entry {
-    let author: Author = store.author(&post.author).await.unwrap();
+async fn write(store: &FeedStore, post: &Post) -> StoredPost {
+    let author: AuthorRow = store.author(&post.author).await.unwrap();
     let new = NewPost { post, author: &author, once: None };
-    let done = store.create(new, Vec::new(), &Settings::DEFAULT, at(0), &token()).await.unwrap();
-    assert!(matches!(done, Created::Created(_)), "{done:?}");
+    let done =
+        store.create_post(new, Vec::new(), &FeedSettings::DEFAULT, at(0), &token()).await.unwrap();
+    assert!(matches!(done, CreateOutcome::Created(_)), "{done:?}");
     entry(store, post.id).await
 }
 
-/// A public post of Ada's.
-async fn public(store: &Feed, n: u64) -> Entry {
+async fn public(store: &FeedStore, n: u64) -> StoredPost {
     write(store, &post(n, "ada", Privacy::Public)).await
 }
 
-async fn entry(store: &Feed, id: PostId) -> Entry {
+async fn entry(store: &FeedStore, id: PostId) -> StoredPost {
     store.post(id).await.unwrap().unwrap()
 }
 
-async fn between(store: &Feed, who: &str, entry: &Entry) -> Between {
-    store.between(&user(who), &entry.post.author).await.unwrap()
+async fn relation(store: &FeedStore, who: &str, entry: &StoredPost) -> StoredRelationship {
+    store.relationship(&user(who), &entry.post.author).await.unwrap()
 }
 
-/// An act as somebody would do it who has just looked.
-async fn act(store: &Feed, who: &str, act: Engage, on: PostId) -> Engagement {
+/// An action with rows that were just read.
+async fn act(store: &FeedStore, who: &str, act: PostAction, on: PostId) -> EngageOutcome {
     let entry = entry(store, on).await;
-    let between = between(store, who, &entry).await;
+    let relation = relation(store, who, &entry).await;
     let who = user(who);
-    store.engage((&who, act), &entry, &between, Vec::new(), at(0), &token()).await.unwrap()
+    store.engage((&who, act), &entry, &relation, Vec::new(), at(0), &token()).await.unwrap()
 }
 
-/// An act that must count.
-async fn count(store: &Feed, who: &str, what: Engage, on: PostId) {
+async fn count(store: &FeedStore, who: &str, what: PostAction, on: PostId) {
     let came = act(store, who, what, on).await;
-    assert!(matches!(came, Engagement::Counted { .. }), "{who} {what:?}: {came:?}");
+    assert!(matches!(came, EngageOutcome::Counted { .. }), "{who} {what:?}: {came:?}");
 }
 
 /// From one follower on authors rise, and without any they fall.
-const FEW: Settings = Settings { pull_from: 1, push_below: 1, ..Settings::DEFAULT };
+const FEW: FeedSettings = FeedSettings { pull_from: 1, push_below: 1, ..FeedSettings::DEFAULT };
 
-/// What somebody does about somebody else must change something; what is between them then, and what is to
+/// An action that must change the relationship; the relationship then, and the messages to
 /// be said.
-async fn changed(store: &Feed, who: &str, act: Act, whom: &str) -> (Tie, Vec<Message>) {
-    match store.act(&user(who), act, &user(whom), at(0), token).await.unwrap() {
-        Acted::Changed(tie, told) => (tie, told),
-        other @ (Acted::Same(_) | Acted::Rejected(_)) => panic!("{who} {act:?} {whom}: {other:?}"),
+async fn changed(
+    store: &FeedStore,
+    who: &str,
+    act: SocialAction,
+    whom: &str,
+) -> (Relationship, Vec<FeedMessage>) {
+    match store.apply_action(&user(who), act, &user(whom), at(0), token).await.unwrap() {
+        ActionOutcome::Changed(relationship, told) => (relationship, told),
+        other @ (ActionOutcome::Unchanged(_) | ActionOutcome::Rejected(_)) => {
+            panic!("{who} {act:?} {whom}: {other:?}")
+        }
     }
 }
 
-/// How somebody reaches people.
-async fn reach(store: &Feed, who: &str) -> (Mode, u64) {
-    let reach = store.author(&user(who)).await.unwrap().recents.reach;
-    (reach.mode, reach.epoch)
+/// An author's fan-out mode and epoch.
+async fn policy(store: &FeedStore, who: &str) -> (FanOutMode, u64) {
+    let policy = store.author(&user(who)).await.unwrap().recents.policy;
+    (policy.mode, policy.epoch)
 }
 
 /// What begins work that is not done.
-async fn unfinished(store: &Feed) -> Vec<Message> {
+async fn unfinished(store: &FeedStore) -> Vec<FeedMessage> {
     let mut all = Vec::new();
-    for list in 0..Feed::WORK_LISTS {
-        let (found, next) = store.unfinished(list, None, 1_000).await.unwrap();
+    for list in 0..FeedStore::WORK_LISTS {
+        let (found, next) = store.pending_work(list, None, 1_000).await.unwrap();
         assert_eq!(next, None);
         all.extend(found.into_iter().map(|work| work.message));
     }
@@ -121,14 +131,13 @@ fn watch_transactions(lab: &Lab) {
     lab.cloud.faults.record(|call| call.operation == "TransactWriteItems");
 }
 
-/// How many of them were refused.
 fn refused(lab: &Lab) -> usize {
     lab.cloud.faults.recorded().iter().filter(|call| !call.done).count()
 }
 
 /// The place of the first that was carried out and has something in it.
 fn place(lab: &Lab, part: &str) -> Option<usize> {
-    let has = |call: &Recorded| call.done && String::from_utf8_lossy(&call.body).contains(part);
+    let has = |call: &RecordedCall| call.done && String::from_utf8_lossy(&call.body).contains(part);
     lab.cloud.faults.recorded().iter().position(has)
 }
 

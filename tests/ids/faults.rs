@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use domain::SplitMix64;
 use futures::future::join_all;
 use http::Method;
-use local::faults::{Dice, Fault, Faults};
+use local::faults::{Fault, Faults};
 use tests::{Lab, Response, Setup, root_key};
 
 use crate::faults::{run, sweep};
@@ -19,10 +20,10 @@ pub(super) async fn scenario(
     seed: u64,
     faults: Arc<Faults>,
 ) -> Result<BTreeMap<Fault, u64>, String> {
-    // Half of the runs have clocks that agree, so that nodes which share a lane would share an id.
+    // Half of the runs have clocks that agree, so that nodes which share a shard would share an id.
     let skew_ms = if seed.is_multiple_of(2) { 0 } else { 5_000 };
     let lab = Lab::with(Setup { seed, faults, skew_ms, ..Setup::default() });
-    let mut dice = Dice::new(seed ^ 0x1d5);
+    let mut dice = SplitMix64::new(seed ^ 0x1d5);
     let mut given = BTreeSet::new();
     let mut served = 0;
     for _ in 0..4 {

@@ -43,14 +43,14 @@ async fn an_id_tells_when_it_was_made_in_both_spellings() {
 #[tokio::test(start_paused = true)]
 async fn one_lease_serves_many_requests_and_a_thawed_node_renews_it() {
     let lab = Lab::new();
-    lab.watch_calls();
+    lab.record_calls();
     for _ in 0..5 {
         lab.post("/api/v1/ids", &serde_json::json!({})).await;
     }
-    assert_eq!(lab.calls_to("IdsTable"), 1);
+    assert_eq!(lab.count_calls_to("IdsTable"), 1);
     lab.advance_seconds(3600);
     assert_eq!(lab.post("/api/v1/ids", &serde_json::json!({})).await.status, 200);
-    assert_eq!(lab.calls_to("IdsTable"), 2);
+    assert_eq!(lab.count_calls_to("IdsTable"), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -69,7 +69,7 @@ async fn a_clock_that_steps_back_is_waited_for_or_refused() {
 #[tokio::test(start_paused = true)]
 async fn wrong_input_names_the_field_and_leases_nothing() {
     let lab = Lab::new();
-    lab.watch_calls();
+    lab.record_calls();
     for (query, field) in [
         ("count=0", "count"),
         ("count=10001", "count"),
@@ -86,7 +86,7 @@ async fn wrong_input_names_the_field_and_leases_nothing() {
         let answer = lab.get(&format!("/api/v1/ids/{id}")).await;
         assert_eq!(answer.status, 422, "{id}");
     }
-    assert_eq!(lab.calls_to("IdsTable"), 0);
+    assert_eq!(lab.count_calls_to("IdsTable"), 0);
 }
 
 #[tokio::test(start_paused = true)]

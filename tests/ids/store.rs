@@ -1,25 +1,25 @@
 //! Id leases.
 
-use domain::ids::{Claim, Lane, Proposal, RequestId, Settlement, propose};
+use domain::ids::{ClaimOutcome, LeaseClaim, MachineShard, Proposal, RequestId, propose};
 use local::faults::Fault;
-use store::Leases;
+use store::IdLeases;
 use tests::Lab;
 
 const NOW: u64 = 1_772_366_400_000;
 
-fn claim(lane: u16, now: u64, request: u128) -> Claim {
-    match propose(Lane::new(lane).unwrap(), None, now, 1_000, RequestId(request)) {
+fn claim(shard: u16, now: u64, request: u128) -> LeaseClaim {
+    match propose(MachineShard::new(shard).unwrap(), None, now, 1_000, RequestId(request)) {
         Proposal::Take(claim) => claim,
         Proposal::Busy { .. } | Proposal::ClockOutOfEra => panic!("refused"),
     }
 }
 
-fn leases(lab: &Lab) -> Leases {
-    Leases::new(lab.aws().dynamodb(), lab.table("IdsTable"))
+fn leases(lab: &Lab) -> IdLeases {
+    IdLeases::new(lab.aws().dynamodb(), lab.table("IdsTable"))
 }
 
-fn is_held(settlement: &Settlement) -> bool {
-    matches!(settlement, Settlement::Held(_))
+fn is_held(outcome: &ClaimOutcome) -> bool {
+    matches!(outcome, ClaimOutcome::Held(_))
 }
 
 #[tokio::test(start_paused = true)]
@@ -35,16 +35,16 @@ async fn a_lane_is_leased_once_until_its_interval_has_passed() {
 #[tokio::test(start_paused = true)]
 async fn a_write_whose_answer_was_lost_is_recognised_as_our_own() {
     let lab = Lab::new();
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     assert!(is_held(&leases(&lab).claim(claim(7, NOW, 1)).await.unwrap()));
-    assert!(!lab.cloud.faults.is_waiting());
+    assert!(!lab.cloud.faults.is_pending());
 }
 
 #[tokio::test(start_paused = true)]
 async fn only_the_holder_of_the_last_interval_renews_it() {
     let lab = Lab::new();
     let leases = leases(&lab);
-    let Settlement::Held(lease) = leases.claim(claim(7, NOW, 1)).await.unwrap() else { panic!() };
+    let ClaimOutcome::Held(lease) = leases.claim(claim(7, NOW, 1)).await.unwrap() else { panic!() };
     let generator = domain::ids::Generator::new(lease);
     let renewal = |request| generator.renewal(NOW, 1_000, RequestId(request)).unwrap();
     assert!(is_held(&leases.claim(renewal(2)).await.unwrap()));

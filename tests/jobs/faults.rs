@@ -1,27 +1,28 @@
 //! Jobs under faults.
 //!
-//! Jobs are submitted, claimed, worked on, cancelled and wanted again, several things at a time, while
-//! limits change, workers fall silent and clocks jump. Licences are counted after every step, and over
-//! every single write; afterwards nothing goes wrong any more, a healthy worker does what is left, and
-//! every job is accounted for.
+//! Jobs are submitted, claimed, worked on, cancelled and retried, several actions at a time, while limits
+//! change, workers miss heartbeats and clocks jump. Licences are counted after every step, and over
+//! every single write; afterwards the faults stop, a healthy worker completes the other jobs, and every
+//! job is accounted for.
 
 mod actions;
-mod history;
-mod watch;
+mod harness;
+mod write_history;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use domain::SplitMix64;
 use futures::future::join_all;
-use local::faults::{Dice, Fault, Faults};
+use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
 use tests::{Lab, Setup};
 
-use crate::counted::text;
 use crate::faults::{run, sweep};
-use actions::{Done, Wish};
+use crate::items::text;
+use actions::{Action, ActionOutcome};
 
-pub(super) use watch::{POLLED, Watch};
+pub(super) use harness::{Harness, POLLED};
 
 /// Steps of one life.
 const STEPS: u64 = 10;
@@ -32,23 +33,23 @@ fn a_thousand_seeds_hold() {
     sweep("jobs", |seed| run(scenario(seed, Faults::seeded(seed, 60))));
 }
 
-/// A job that a worker was given.
+/// A job that a worker has claimed.
 #[derive(Debug, Clone)]
-struct Ticket {
+struct ClaimedJob {
     job: String,
     worker: &'static str,
     attempt: u64,
 }
 
 struct World {
-    watch: Watch,
-    dice: Dice,
+    harness: Harness,
+    dice: SplitMix64,
     jobs: Vec<String>,
-    /// Idempotency keys and the bodies and jobs they stand for.
-    once: BTreeMap<String, (Value, String)>,
+    /// Idempotency keys with the bodies and jobs they stand for.
+    submitted: BTreeMap<String, (Value, String)>,
     retried: BTreeSet<String>,
-    tickets: Vec<Ticket>,
-    wish: u64,
+    claimed: Vec<ClaimedJob>,
+    action: u64,
 }
 
 pub(super) async fn scenario(
@@ -58,13 +59,13 @@ pub(super) async fn scenario(
     let mut world = World::new(seed, faults).await;
     for _ in 0..STEPS {
         world.step().await?;
-        let rows = world.watch.rows().await;
-        world.watch.hold_licences(&rows, &world.retried)?;
+        let rows = world.harness.rows().await;
+        world.harness.check_licences(&rows, &world.retried)?;
     }
-    let faults = &world.watch.lab.cloud.faults;
+    let faults = &world.harness.lab.cloud.faults;
     let counts = faults.counts();
     faults.stop();
-    world.hold().await?;
+    world.check_end_state().await?;
     Ok(counts)
 }
 
@@ -72,42 +73,42 @@ impl World {
     async fn new(seed: u64, faults: Arc<Faults>) -> Self {
         faults.pause();
         let lab = Lab::with(Setup { seed, faults, skew_ms: 5_000, ..Setup::default() });
-        let watch = Watch::over(lab);
-        let mut dice = Dice::new(seed ^ 0x10_b5);
-        let kind = json!({
+        let harness = Harness::new(lab);
+        let mut dice = SplitMix64::new(seed ^ 0x10_b5);
+        let job_type = json!({
             "delivery": "poll", "maxConcurrent": 1 + dice.below(3),
             "licenceShards": 1 + dice.below(2),
             "retryPolicy": { "maxAttempts": 2, "backoffSeconds": 1 },
         });
-        assert_eq!(watch.decide(&kind).await.status, 201);
-        watch.lab.cloud.faults.resume();
+        assert_eq!(harness.save_type(&job_type).await.status, 201);
+        harness.lab.cloud.faults.resume();
         Self {
-            watch,
+            harness,
             dice,
             jobs: Vec::new(),
-            once: BTreeMap::new(),
+            submitted: BTreeMap::new(),
             retried: BTreeSet::new(),
-            tickets: Vec::new(),
-            wish: 0,
+            claimed: Vec::new(),
+            action: 0,
         }
     }
 
-    /// Time passes, or several things happen at once.
+    /// Time passes, or several actions are taken at once.
     async fn step(&mut self) -> Result<(), String> {
-        let wishes: Vec<Wish> = match self.dice.below(8) {
+        let actions: Vec<Action> = match self.dice.below(8) {
             0 => {
                 self.pass_time().await;
                 return Ok(());
             }
-            // Everyone wants the last licence, and there may be one less.
-            1 => vec![self.claim(), Wish::Limit(self.dice.below(3)), self.claim(), self.claim()],
-            _ => (0..=self.dice.below(3)).map(|_| self.wish()).collect(),
+            // Concurrent claims of the last licence, while the limit may be lowered.
+            1 => vec![self.claim(), Action::Limit(self.dice.below(3)), self.claim(), self.claim()],
+            _ => (0..=self.dice.below(3)).map(|_| self.action()).collect(),
         };
-        let retried = wishes.iter().filter_map(Wish::retried);
+        let retried = actions.iter().filter_map(Action::retried);
         self.retried.extend(retried.map(str::to_owned));
-        let done = join_all(wishes.iter().map(|wish| wish.fulfil(&self.watch))).await;
-        for done in done {
-            self.note(done?)?;
+        let outcomes = join_all(actions.iter().map(|action| action.perform(&self.harness))).await;
+        for outcome in outcomes {
+            self.record(outcome?)?;
         }
         Ok(())
     }
@@ -116,22 +117,22 @@ impl World {
         usize::try_from(self.dice.below(bound as u64)).unwrap_or(0)
     }
 
-    /// Something that somebody wants.
-    fn wish(&mut self) -> Wish {
-        self.wish += 1;
+    /// A random action of a user, a worker or an admin.
+    fn action(&mut self) -> Action {
+        self.action += 1;
         match self.dice.below(16) {
             0..5 => self.submit(),
             5 => self.submit_again(),
             6..9 => self.claim(),
-            9..13 => self.say(),
-            13 => self.decide(),
-            14 => Wish::Limit(self.dice.below(4)),
-            _ => Wish::Deliver,
+            9..13 => self.report(),
+            13 => self.cancel_or_retry(),
+            14 => Action::Limit(self.dice.below(4)),
+            _ => Action::Deliver,
         }
     }
 
-    fn submit(&mut self) -> Wish {
-        let kind = [POLLED, POLLED, "echo", "fail-n-times"][self.below(4)];
+    fn submit(&mut self) -> Action {
+        let job_type = [POLLED, POLLED, "echo", "fail-n-times"][self.below(4)];
         let mut dependencies = BTreeSet::new();
         if !self.jobs.is_empty() {
             for _ in 0..self.below(3) {
@@ -139,77 +140,77 @@ impl World {
                 dependencies.insert(self.jobs[parent].clone());
             }
         }
-        let key = format!("key-{}", self.wish);
+        let key = format!("key-{}", self.action);
         let body = json!({
-            "jobType": kind, "priority": format!("P{}", self.dice.below(4)),
+            "jobType": job_type, "priority": format!("P{}", self.dice.below(4)),
             "payload": { "key": key, "times": self.dice.below(4) },
             "dependencies": dependencies,
             "onDependencyFailure": if self.dice.below(2) == 0 { "fail" } else { "run" },
         });
-        Wish::Submit { key, body }
+        Action::Submit { key, body }
     }
 
     /// The same key and body again are the same job.
-    fn submit_again(&mut self) -> Wish {
-        let index = self.below(self.once.len());
-        match self.once.iter().nth(index) {
-            Some((key, (body, _))) => Wish::Submit { key: key.clone(), body: body.clone() },
+    fn submit_again(&mut self) -> Action {
+        let index = self.below(self.submitted.len());
+        match self.submitted.iter().nth(index) {
+            Some((key, (body, _))) => Action::Submit { key: key.clone(), body: body.clone() },
             None => self.submit(),
         }
     }
 
-    fn claim(&mut self) -> Wish {
-        Wish::Claim { worker: WORKERS[self.below(2)], max: 1 + self.dice.below(3) }
+    fn claim(&mut self) -> Action {
+        Action::Claim { worker: WORKERS[self.below(2)], max: 1 + self.dice.below(3) }
     }
 
-    /// A worker says something of a job that it was given, maybe long ago.
-    fn say(&mut self) -> Wish {
-        let index = self.below(self.tickets.len());
-        let Some(ticket) = self.tickets.get(index).cloned() else { return self.claim() };
+    /// A worker reports something about a job that it claimed, maybe long ago.
+    fn report(&mut self) -> Action {
+        let index = self.below(self.claimed.len());
+        let Some(claimed) = self.claimed.get(index).cloned() else { return self.claim() };
         let verb = ["start", "start", "heartbeat", "complete", "fail"][self.below(5)];
-        Wish::Say { ticket, verb, retryable: self.dice.below(3) > 0 }
+        Action::Report { claimed, verb, retryable: self.dice.below(3) > 0 }
     }
 
-    /// Cancels a job, or wants it again.
-    fn decide(&mut self) -> Wish {
+    /// Cancels a job, or retries it.
+    fn cancel_or_retry(&mut self) -> Action {
         let index = self.below(self.jobs.len());
         let Some(id) = self.jobs.get(index).cloned() else { return self.submit() };
-        if self.dice.below(2) == 0 { Wish::Cancel(id) } else { Wish::Retry(id) }
+        if self.dice.below(2) == 0 { Action::Cancel(id) } else { Action::Retry(id) }
     }
 
-    fn note(&mut self, done: Done) -> Result<(), String> {
-        match done {
-            Done::Nothing => {}
-            Done::Given(tickets) => self.tickets.extend(tickets),
-            Done::Made { key, body, id } => match self.once.get(&key) {
+    fn record(&mut self, outcome: ActionOutcome) -> Result<(), String> {
+        match outcome {
+            ActionOutcome::Nothing => {}
+            ActionOutcome::Claimed(claimed) => self.claimed.extend(claimed),
+            ActionOutcome::Submitted { key, body, id } => match self.submitted.get(&key) {
                 Some((_, before)) if *before != id => {
                     return Err(format!("{key} made {before}, and then {id}"));
                 }
                 Some(_) => {}
                 None => {
                     self.jobs.push(id.clone());
-                    self.once.insert(key, (body, id));
+                    self.submitted.insert(key, (body, id));
                 }
             },
         }
         Ok(())
     }
 
-    /// Messages arrive; often the sweep comes by, and sometimes workers have fallen silent.
+    /// Time passes: messages are delivered, the sweep may run, and workers may miss their heartbeats.
     async fn pass_time(&mut self) {
         let seconds = [1, 20, 66, 130][self.below(4)];
-        self.watch.lab.advance_seconds(seconds);
+        self.harness.lab.advance_seconds(seconds);
         if seconds > 60 {
-            self.watch.sweep().await;
+            self.harness.sweep().await;
         }
-        self.watch.lab.cloud.settle().await;
+        self.harness.lab.cloud.settle().await;
     }
 
-    async fn hold(&self) -> Result<(), String> {
-        self.watch.decide(&json!({ "maxConcurrent": 2 })).await;
-        let jobs = self.watch.rest(&self.retried).await?;
-        let rows = self.watch.rows().await;
-        for (key, (_, id)) in &self.once {
+    async fn check_end_state(&self) -> Result<(), String> {
+        self.harness.save_type(&json!({ "maxConcurrent": 2 })).await;
+        let jobs = self.harness.drain(&self.retried).await?;
+        let rows = self.harness.rows().await;
+        for (key, (_, id)) in &self.submitted {
             let mark = format!("\"{key}\"");
             let made = rows.iter().filter(|row| text(row, "payload").contains(&mark));
             let made: Vec<&str> = made.map(|row| text(row, "pk")).collect();
@@ -220,6 +221,6 @@ impl World {
         if jobs.len() != self.jobs.len() {
             return Err(format!("{} were accepted, there are {}", self.jobs.len(), jobs.len()));
         }
-        self.watch.hold_ends(&jobs).await
+        self.harness.check_ends(&jobs).await
     }
 }

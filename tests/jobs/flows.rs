@@ -1,13 +1,13 @@
 //! Jobs, from being submitted to being forgotten, by what callers and workers see.
 
 mod access;
-mod dag;
+mod dependencies;
 mod explain;
-mod input;
-mod life;
+mod heartbeat_timeout;
+mod lifecycle;
 mod limits;
-mod listing;
-mod silence;
+mod list;
 mod submit;
+mod validation;
 mod wake_ups;
 mod workers;

@@ -1,4 +1,4 @@
-//! Many who submit, claim and dispatch at once.
+//! Concurrent submissions, claims and dispatches.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use tests::{Lab, root_key};
 
 use crate::jobs::{JOBS, in_use, save};
 
-/// A type whose workers ask for their jobs.
+/// Saves a polled type.
 async fn polled(lab: &Lab, max: u32, shards: u8) {
     let body = json!({ "delivery": "poll", "maxConcurrent": max, "licenceShards": shards });
     save(lab, "outside", &body).await;
@@ -29,14 +29,14 @@ async fn a_thousand_submissions_with_one_key_make_one_job_and_get_one_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fifty_workers_who_claim_at_once_get_as_many_jobs_as_there_are_licences() {
+async fn fifty_concurrent_claims_get_as_many_jobs_as_there_are_licences() {
     for shards in [1, 3] {
         let lab = Lab::new();
         polled(&lab, 7, shards).await;
         let jobs = vec![json!({ "jobType": "outside" }); 60];
         lab.post("/api/v1/jobs/bulk", &json!({ "jobs": jobs })).await;
         let mut given: Vec<Value> = Vec::new();
-        // Whoever loses a race goes away with nothing and asks again.
+        // A worker that loses its races gets no job and claims again.
         for round in 0..20 {
             let claims = (0..50).map(|worker| {
                 let body = json!({ "workerId": format!("w{worker}"), "max": 2 });
@@ -64,14 +64,14 @@ async fn dispatchers_at_once_hand_each_job_out_once_and_keep_to_the_limit() {
     }
     lab.cloud.functions.quiesce().await;
     let dispatch = lab.cloud.pump.mappings().iter().find(|to| to.function == "Dispatch").unwrap();
-    let turns = join_all((0..4).map(|_| lab.cloud.pump.turn(dispatch))).await;
+    let turns = join_all((0..4).map(|_| lab.cloud.pump.poll(dispatch))).await;
     assert!(turns.iter().all(|turn| (turn.received, turn.failed) == (10, 0)), "{turns:?}");
     let assigned = lab.get("/api/v1/jobs?status=ASSIGNED&limit=100").await;
     assert_eq!(assigned.body["items"].as_array().unwrap().len(), 10);
     assert_eq!(in_use(&lab, "echo").await, 10);
     let work = lab.cloud.pump.mappings().iter().find(|to| to.function == "Work").unwrap();
-    let told = lab.cloud.services.queues().depth(&work.queue).unwrap().visible;
-    assert_eq!(told, 10, "one message for each");
+    let sent = lab.cloud.services.queues().depth(&work.queue).unwrap().visible;
+    assert_eq!(sent, 10, "one message for each");
     lab.cloud.settle().await;
     let done = lab.get("/api/v1/jobs?status=COMPLETED&limit=100").await;
     assert_eq!(done.body["items"].as_array().unwrap().len(), 40);

@@ -6,7 +6,7 @@ use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
 use store::Limits;
-use store::limits::Part;
+use store::limits::DocumentPart;
 use tests::{Lab, Response, Setup, root_key};
 
 use crate::faults::crash_points::sweep;
@@ -84,12 +84,12 @@ async fn check(lab: &Lab, body: &Value) -> Response {
     lab.post(CHECK, body).await
 }
 
-fn wanted(resource: &str, tokens: i64) -> Value {
+fn check_body(resource: &str, tokens: i64) -> Value {
     json!({ "resource": resource, "userId": "ada", "tenantId": "acme", "tokens": tokens })
 }
 
 /// Sends a request until it has an answer; how often that took.
-async fn persist(lab: &Lab, method: &str, path: &str, body: &str) -> (Response, i64) {
+async fn retry(lab: &Lab, method: &str, path: &str, body: &str) -> (Response, i64) {
     let method: Method = method.parse().unwrap();
     for tries in 1.. {
         let call = lab.call(method.clone(), path).by(&root_key());
@@ -99,22 +99,22 @@ async fn persist(lab: &Lab, method: &str, path: &str, body: &str) -> (Response, 
         }
         lab.advance_seconds(3);
     }
-    unreachable!("someone answers in the end")
+    unreachable!("an answer comes in the end")
 }
 
 async fn strike_decision(decision: Decision, nth: u64, fault: Fault) -> bool {
     let lab = lab(&["/t/leased"]).await;
-    let asked = wanted("/t/leased", 1);
+    let asked = check_body("/t/leased", 1);
     let before = check(&lab, &asked).await;
     assert_eq!(before.body["limit"], json!(decision.limits[0]), "{}", before.body);
     let versions = limits(&lab).versions().await.unwrap();
     // Another node, which has read everything too, is still there when the first one dies.
     futures::join!(check(&lab, &asked), check(&lab, &asked));
     lab.advance_seconds(6);
-    lab.cloud.faults.strike(nth, fault);
-    let (answer, tries) = persist(&lab, decision.method, decision.path, decision.body).await;
+    lab.cloud.faults.inject(nth, fault);
+    let (answer, tries) = retry(&lab, decision.method, decision.path, decision.body).await;
     lab.cloud.functions.quiesce().await;
-    let struck = !lab.cloud.faults.is_waiting();
+    let struck = !lab.cloud.faults.is_pending();
     lab.cloud.faults.stop();
     let context = format!("{}, call {nth}, {fault:?}: {}", decision.name, answer.body);
     // Who asks again to delete meets what the first try did.
@@ -132,7 +132,7 @@ async fn strike_decision(decision: Decision, nth: u64, fault: Fault) -> bool {
 }
 
 async fn visit(lab: &Lab) -> u16 {
-    let call = lab.call(Method::GET, VISITED).coming_from(ADDRESS.parse().unwrap());
+    let call = lab.call(Method::GET, VISITED).from_ip(ADDRESS.parse().unwrap());
     call.send().await.status.as_u16()
 }
 
@@ -140,9 +140,9 @@ async fn strike_firewall(nth: u64, fault: Fault) -> bool {
     let lab = lab(&[]).await;
     assert_eq!(futures::join!(visit(&lab), visit(&lab)), (404, 404));
     let body = json!({ "action": "deny", "cidrs": [format!("{ADDRESS}/32")] }).to_string();
-    lab.cloud.faults.strike(nth, fault);
-    let (answer, _) = persist(&lab, "PUT", "/admin/firewall/wall", &body).await;
-    let struck = !lab.cloud.faults.is_waiting();
+    lab.cloud.faults.inject(nth, fault);
+    let (answer, _) = retry(&lab, "PUT", "/admin/firewall/wall", &body).await;
+    let struck = !lab.cloud.faults.is_pending();
     lab.cloud.faults.stop();
     assert!(answer.status.is_success(), "call {nth}, {fault:?}: {}", answer.body);
     lab.advance_seconds(10);
@@ -156,7 +156,7 @@ async fn strike_block(nth: u64, fault: Fault) -> bool {
     let lab = lab(&[VISITED]).await;
     assert_eq!(visit(&lab).await, 404);
     let too_many = json!({ "resource": VISITED, "clientIp": ADDRESS, "tokens": 5 });
-    lab.cloud.faults.strike(nth, fault);
+    lab.cloud.faults.inject(nth, fault);
     let mut refused = 0;
     while refused < 4 {
         // A node that could not read the rules knows them after a second.
@@ -165,7 +165,7 @@ async fn strike_block(nth: u64, fault: Fault) -> bool {
         refused = if status == 429 { refused + 1 } else { 0 };
         lab.cloud.functions.quiesce().await;
     }
-    let struck = !lab.cloud.faults.is_waiting();
+    let struck = !lab.cloud.faults.is_pending();
     lab.cloud.faults.stop();
     if matches!(fault, Fault::CrashBefore | Fault::CrashAfter) {
         // A node that dies after its answer takes what it counted along.
@@ -174,7 +174,7 @@ async fn strike_block(nth: u64, fault: Fault) -> bool {
             lab.cloud.functions.quiesce().await;
         }
     }
-    let blocks = limits(&lab).documents(Part::Blocks).await.unwrap();
+    let blocks = limits(&lab).documents(DocumentPart::Blocks).await.unwrap();
     let versions: Vec<u64> = blocks.iter().map(|block| block.version).collect();
     assert_eq!(versions, [1], "call {nth}, {fault:?}: blocked once");
     lab.advance_seconds(10);

@@ -9,7 +9,7 @@
 mod decisions;
 mod definitions;
 mod invariants;
-mod lines;
+mod log_lines;
 mod probes;
 mod requests;
 mod rows;
@@ -19,13 +19,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use local::faults::{Dice, Fault, Faults};
+use domain::SplitMix64;
+use local::faults::{Fault, Faults};
 use tests::{Lab, Setup};
 
 use crate::faults::{run, sweep};
-use requests::{Asked, RESOURCES, VISITED};
+use requests::{Exchange, RESOURCES, VISITED};
 
-const WISHES: u64 = 4;
+const ACTIONS: u64 = 4;
 const MINUTE: i64 = 60_000;
 const SKEW_MS: i64 = 5_000;
 
@@ -45,19 +46,19 @@ fn nothing_is_lost_and_nothing_given_twice_when_nothing_goes_wrong() {
 /// Everything that happens in a run, and what was promised.
 struct World {
     lab: Lab,
-    dice: Dice,
+    dice: SplitMix64,
     /// How wrong a node's clock may be, compared with the test's.
     slack_ms: i64,
     /// What most callers want.
     theme: &'static str,
-    asked: Vec<Asked>,
+    exchanges: Vec<Exchange>,
     /// The limit of the rule that admins change, while there is one.
     moving: Option<i64>,
     /// The versions of it that were acknowledged since it was last made.
     versions: BTreeSet<u64>,
     offenders: u8,
     /// How often nodes were forgotten with all they held.
-    colds: u64,
+    cold_starts: u64,
     traces: u64,
 }
 
@@ -66,13 +67,13 @@ pub(super) async fn scenario(
     faults: Arc<Faults>,
 ) -> Result<BTreeMap<Fault, u64>, String> {
     let mut world = World::new(seed, faults).await;
-    for _ in 0..WISHES {
-        world.fulfil().await?;
+    for _ in 0..ACTIONS {
+        world.act().await?;
         world.pass_time().await;
     }
     let counts = world.lab.cloud.faults.counts();
     world.lab.cloud.faults.stop();
-    world.hold().await?;
+    world.check_invariants().await?;
     Ok(counts)
 }
 
@@ -87,18 +88,18 @@ impl World {
             let writes = ["UpdateItem", "TransactWriteItems"].contains(&call.operation.as_str());
             writes && String::from_utf8_lossy(&call.body).contains(r#""count#"#)
         });
-        let mut dice = Dice::new(seed ^ 0x11_317);
+        let mut dice = SplitMix64::new(seed ^ 0x11_317);
         let theme = RESOURCES[usize::try_from(dice.below(6)).unwrap_or(0)];
         let world = Self {
             lab,
             dice,
             slack_ms,
             theme,
-            asked: Vec::new(),
+            exchanges: Vec::new(),
             moving: None,
             versions: BTreeSet::new(),
             offenders: 0,
-            colds: 0,
+            cold_starts: 0,
             traces: 0,
         };
         setup::decide(&world.lab, &[VISITED, "/t/leased", theme]).await;
@@ -106,7 +107,7 @@ impl World {
         world
     }
 
-    async fn fulfil(&mut self) -> Result<(), String> {
+    async fn act(&mut self) -> Result<(), String> {
         match self.dice.below(16) {
             0 => self.change_rule().await,
             1 => self.delete_rule().await,
@@ -133,7 +134,7 @@ impl World {
                 self.lab.clock.advance_ms(-back);
             }
             4 => {
-                self.colds += 1;
+                self.cold_starts += 1;
                 self.lab.cloud.functions.go_cold();
             }
             5 | 6 => {

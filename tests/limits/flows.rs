@@ -8,7 +8,6 @@ mod firewall;
 mod firewall_input;
 mod headers;
 mod lockout;
-mod numbers;
 mod outage;
 mod overrides;
 mod quotas;
@@ -16,6 +15,7 @@ mod reach;
 mod rules;
 mod rules_input;
 mod settings;
+mod statistics;
 
 use std::net::IpAddr;
 
@@ -72,7 +72,7 @@ async fn ask(lab: &Lab, user: &str, path: &str) -> Response {
 /// A GET without a key from an address.
 async fn visit(lab: &Lab, address: &str, path: &str) -> Response {
     let source: IpAddr = address.parse().unwrap();
-    lab.call(Method::GET, path).coming_from(source).send().await
+    lab.call(Method::GET, path).from_ip(source).send().await
 }
 
 /// What the usage of a rule is for a user.

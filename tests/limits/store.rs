@@ -2,13 +2,13 @@
 
 mod agreement;
 mod documents;
-mod numbers;
-mod seen;
-mod together;
+mod large_numbers;
+mod transactions;
+mod usage_reports;
 
 use domain::Timestamp;
-use domain::limits::counter::{Plan, Row, Unspent, Write};
-use domain::limits::ledger::Outcome;
+use domain::limits::counter::{CounterRow, CounterWrite, Unspent, WritePlan};
+use domain::limits::ledger::DebitOutcome;
 use domain::limits::{Algorithm, Quota};
 use local::faults::Fault;
 use store::Limits;
@@ -28,13 +28,13 @@ fn at(ms: i64) -> Timestamp {
 }
 
 fn quota(algorithm: Algorithm, limit: i64) -> Quota {
-    Quota { algorithm, limit, window_ms: MINUTE, burst: None }
+    Quota::new(algorithm, limit, MINUTE)
 }
 
-fn debit(quota: &Quota, known: Option<&Row>, units: i64, now_ms: i64) -> Write {
+fn debit(quota: &Quota, known: Option<&CounterRow>, units: i64, now_ms: i64) -> CounterWrite {
     match quota.debit(known, units, None, now_ms) {
-        Plan::Write(write) => write,
-        Plan::Denied { .. } => panic!("{units} of {quota:?} are denied"),
+        WritePlan::Write(write) => write,
+        WritePlan::Denied { .. } => panic!("{units} of {quota:?} are denied"),
     }
 }
 
@@ -52,23 +52,26 @@ impl Shared {
         Self { rows: limits(lab), quota, key: CounterKey::new(&rule, &quota, "ada", 0) }
     }
 
-    async fn write(&self, write: &Write) -> Outcome {
-        self.rows.try_write(&self.key, write, at(NOW)).await.unwrap()
+    async fn write(&self, write: &CounterWrite) -> DebitOutcome {
+        self.rows.write(&self.key, write, at(NOW)).await.unwrap()
     }
 
-    async fn take(&self, known: Option<&Row>, units: i64, now_ms: i64) -> Outcome {
+    async fn take(&self, known: Option<&CounterRow>, units: i64, now_ms: i64) -> DebitOutcome {
         self.write(&debit(&self.quota, known, units, now_ms)).await
     }
 
-    async fn row(&self) -> Option<Row> {
+    async fn row(&self) -> Option<CounterRow> {
         self.rows.counter(&self.key).await.unwrap()
     }
 }
 
-fn committed(outcome: Outcome) -> Row {
+fn committed(outcome: DebitOutcome) -> CounterRow {
     match outcome {
-        Outcome::Committed(row) => row,
-        Outcome::Unseen | Outcome::Refused(_) | Outcome::Skipped | Outcome::Failed => {
+        DebitOutcome::Committed(row) => row,
+        DebitOutcome::CommittedUnseen
+        | DebitOutcome::ConditionFailed(_)
+        | DebitOutcome::Skipped
+        | DebitOutcome::Failed => {
             panic!("{outcome:?}")
         }
     }
@@ -82,7 +85,7 @@ async fn the_first_debit_makes_the_row_and_the_same_again_is_shown_what_stands_t
         let first = committed(shared.take(None, 6, NOW).await);
         assert_eq!(shared.row().await.as_ref(), Some(&first), "{algorithm:?}");
         let again = shared.take(None, 6, NOW).await;
-        assert_eq!(again, Outcome::Refused(Some(first)), "{algorithm:?}");
+        assert_eq!(again, DebitOutcome::ConditionFailed(Some(first)), "{algorithm:?}");
     }
 }
 
@@ -97,7 +100,7 @@ async fn the_last_units_go_to_one_of_two_who_both_saw_them() {
             shared.take(Some(&known), 6, NOW + 1)
         );
         let won = committed(one);
-        assert_eq!(two, Outcome::Refused(Some(won.clone())), "{algorithm:?}");
+        assert_eq!(two, DebitOutcome::ConditionFailed(Some(won.clone())), "{algorithm:?}");
         assert_eq!(shared.row().await, Some(won), "{algorithm:?}");
     }
 }
@@ -112,7 +115,11 @@ async fn a_credit_gives_back_what_is_counted_and_not_a_second_time() {
         let credit = shared.quota.credit(&known, unspent, NOW).unwrap();
         let after = committed(shared.write(&credit).await);
         assert_eq!(shared.quota.free(Some(&after), NOW), shared.quota.free(None, NOW));
-        assert_eq!(shared.write(&credit).await, Outcome::Refused(Some(after)), "{algorithm:?}");
+        assert_eq!(
+            shared.write(&credit).await,
+            DebitOutcome::ConditionFailed(Some(after)),
+            "{algorithm:?}"
+        );
     }
 }
 
@@ -124,17 +131,17 @@ async fn a_window_turns_once_and_carries_over_what_was_used() {
     let turn = debit(&shared.quota, Some(&known), 1, NOW + MINUTE);
     let after = committed(shared.write(&turn).await);
     assert_eq!((after.window, after.used, after.before), (known.window + 1, 1, 4));
-    assert_eq!(shared.write(&turn).await, Outcome::Refused(Some(after)));
+    assert_eq!(shared.write(&turn).await, DebitOutcome::ConditionFailed(Some(after)));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_window_does_not_turn_for_someone_who_saw_less_in_it() {
+async fn a_window_does_not_turn_for_a_node_that_saw_less_in_it() {
     let lab = Lab::new();
     let shared = Shared::new(&lab, quota(Algorithm::SlidingWindow, 10));
     let known = committed(shared.take(None, 2, NOW).await);
     let turn = debit(&shared.quota, Some(&known), 8, NOW + MINUTE);
     let more = committed(shared.take(Some(&known), 1, NOW).await);
-    assert_eq!(shared.write(&turn).await, Outcome::Refused(Some(more)));
+    assert_eq!(shared.write(&turn).await, DebitOutcome::ConditionFailed(Some(more)));
 }
 
 /// A credit that was carried out and is sent again would give units twice.
@@ -145,14 +152,14 @@ async fn a_write_whose_outcome_is_unknown_is_a_failure_and_never_repeated() {
         let shared = Shared::new(&lab, quota(Algorithm::FixedWindow, 10));
         let write = debit(&shared.quota, None, 3, NOW);
         lab.cloud.faults.record(|call| call.operation.contains("Item"));
-        lab.cloud.faults.strike(0, fault);
-        shared.rows.try_write(&shared.key, &write, at(NOW)).await.unwrap_err();
+        lab.cloud.faults.inject(0, fault);
+        shared.rows.write(&shared.key, &write, at(NOW)).await.unwrap_err();
         let done = fault == Fault::CommitThenTimeout;
         assert_eq!(lab.cloud.faults.recorded().len(), usize::from(done), "{fault:?}");
-        lab.cloud.faults.strike(0, fault);
+        lab.cloud.faults.inject(0, fault);
         let writes =
             [(shared.key.clone(), &write), (CounterKey::new("b", &shared.quota, "", 0), &write)];
-        shared.rows.try_together(&writes, at(NOW)).await.unwrap_err();
+        shared.rows.write_together(&writes, at(NOW)).await.unwrap_err();
         assert_eq!(lab.cloud.faults.recorded().len(), 2 * usize::from(done), "{fault:?}");
     }
 }
@@ -173,7 +180,7 @@ async fn rows_are_apart_by_rule_way_of_counting_entity_and_shard() {
         ("rule", one, "ada", 1),
     ] {
         let key = CounterKey::new(rule, &quota, entity, shard);
-        committed(rows.try_write(&key, &write, at(NOW)).await.unwrap());
+        committed(rows.write(&key, &write, at(NOW)).await.unwrap());
     }
     // Another limit of the same window counts on in the same row.
     let key = CounterKey::new("rule", &quota(Algorithm::FixedWindow, 20), "ada", 0);

@@ -10,8 +10,9 @@ use queues::NewMessage;
 use serde_json::{Value, json};
 use tests::{Lab, Response, root_key};
 
-use crate::counted::{self, Item, number, text};
+use crate::clicks;
 use crate::faults::crash_points::sweep;
+use crate::items::{Item, number, text};
 
 const URL: &str = "https://example.org/page";
 const NEW_URL: &str = "https://example.org/new";
@@ -19,25 +20,25 @@ const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 
 
 /// Who makes a link, and with what care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Maker {
-    Nobody,
-    NobodyOnce,
+enum Creator {
+    Anonymous,
+    AnonymousWithKey,
     User,
-    UserOnce,
-    UserAliasOnce,
+    UserWithKey,
+    UserAliasWithKey,
 }
 
 #[test]
 fn no_call_of_a_creation_can_fail_in_a_way_that_loses_or_doubles_a_link() {
-    for (maker, least) in [
-        (Maker::Nobody, 5),
-        (Maker::NobodyOnce, 6),
-        (Maker::User, 5),
-        (Maker::UserOnce, 6),
-        (Maker::UserAliasOnce, 5),
+    for (creator, least) in [
+        (Creator::Anonymous, 5),
+        (Creator::AnonymousWithKey, 6),
+        (Creator::User, 5),
+        (Creator::UserWithKey, 6),
+        (Creator::UserAliasWithKey, 5),
     ] {
-        sweep(&format!("make a link as {maker:?}"), least, |nth, fault| {
-            strike_creation(maker, nth, fault)
+        sweep(&format!("make a link as {creator:?}"), least, |nth, fault| {
+            strike_creation(creator, nth, fault)
         });
     }
 }
@@ -64,7 +65,10 @@ fn no_call_of_a_scan_can_fail_in_a_way_that_lasts() {
 }
 
 /// Repeats a request until it has an answer.
-async fn persist(lab: &Lab, request: impl Fn(&Lab) -> tests::Call<'_>) -> Response {
+async fn retry_until_answered(
+    lab: &Lab,
+    request: impl Fn(&Lab) -> tests::RequestBuilder<'_>,
+) -> Response {
     loop {
         let answer = request(lab).send().await;
         let in_progress = answer.text("type") == "/docs#in-progress";
@@ -84,35 +88,42 @@ async fn settle(lab: &Lab) {
 }
 
 async fn links(lab: &Lab) -> Vec<Item> {
-    let rows = counted::rows(lab).await;
+    let rows = clicks::rows(lab).await;
     rows.into_iter().filter(|item| text(item, "sk") == "link").collect()
 }
 
-async fn strike_creation(maker: Maker, nth: u64, fault: Fault) -> bool {
+async fn strike_creation(creator: Creator, nth: u64, fault: Fault) -> bool {
     let lab = Lab::new();
     let key = lab.user("ada", &["member"]).await;
     let mut body = json!({ "longUrl": URL });
-    if maker == Maker::UserAliasOnce {
+    if creator == Creator::UserAliasWithKey {
         body["customAlias"] = json!("my-name");
     }
-    lab.cloud.faults.strike(nth, fault);
-    let answer = persist(&lab, |lab| {
+    lab.cloud.faults.inject(nth, fault);
+    let answer = retry_until_answered(&lab, |lab| {
         let mut call = lab.call(Method::POST, "/api/v1/shorten").json(&body);
-        if matches!(maker, Maker::NobodyOnce | Maker::UserOnce | Maker::UserAliasOnce) {
+        if matches!(
+            creator,
+            Creator::AnonymousWithKey | Creator::UserWithKey | Creator::UserAliasWithKey
+        ) {
             call = call.header("idempotency-key", "once");
         }
-        if matches!(maker, Maker::Nobody | Maker::NobodyOnce) { call } else { call.by(&key) }
+        if matches!(creator, Creator::Anonymous | Creator::AnonymousWithKey) {
+            call
+        } else {
+            call.by(&key)
+        }
     })
     .await;
-    let struck = !lab.cloud.faults.is_waiting();
+    let struck = !lab.cloud.faults.is_pending();
     lab.cloud.faults.stop();
-    let context = format!("{maker:?}, call {nth}, {fault:?}: {}", answer.body);
+    let context = format!("{creator:?}, call {nth}, {fault:?}: {}", answer.body);
     // A user who asks again without a key meets the link that the first try made.
-    let had = maker == Maker::User && fault == Fault::CrashAfter;
+    let had = creator == Creator::User && fault == Fault::CrashAfter;
     assert!(answer.status == 201 || (had && answer.status == 200), "{context}");
     let links = links(&lab).await;
-    // Nobody can be told from anybody else, so a try that was not heard of leaves a link behind.
-    let most = if maker == Maker::Nobody && fault == Fault::CrashAfter { 2 } else { 1 };
+    // Anonymous requests can't be told apart, so one whose answer was lost leaves a link behind.
+    let most = if creator == Creator::Anonymous && fault == Fault::CrashAfter { 2 } else { 1 };
     assert!((1..=most).contains(&links.len()), "{context}: {links:?}");
     let code = answer.text("shortCode");
     let made = links.iter().find(|item| text(item, "code") == code).unwrap();
@@ -137,13 +148,13 @@ async fn lab_with_a_link(more: Value) -> (Lab, String, String) {
 async fn strike_change(method: Method, nth: u64, fault: Fault) -> bool {
     let (lab, key, code) = lab_with_a_link(json!({})).await;
     let path = format!("/api/v1/url/{code}");
-    lab.cloud.faults.strike(nth, fault);
-    let answer = persist(&lab, |lab| {
+    lab.cloud.faults.inject(nth, fault);
+    let answer = retry_until_answered(&lab, |lab| {
         let call = lab.call(method.clone(), &path).by(&key).header("if-match", "\"1\"");
         if method == Method::PATCH { call.json(&json!({ "longUrl": NEW_URL })) } else { call }
     })
     .await;
-    let struck = !lab.cloud.faults.is_waiting();
+    let struck = !lab.cloud.faults.is_pending();
     lab.cloud.faults.stop();
     let context = format!("{method}, call {nth}, {fault:?}: {}", answer.body);
     // Who asks again meets the version that the first try made.
@@ -190,16 +201,18 @@ async fn strike_count(nth: u64, fault: Fault) -> bool {
         let message = NewMessage::text(batch.to_json().unwrap());
         lab.cloud.services.queues().send(&mapping.queue, &message).unwrap();
     }
-    lab.cloud.faults.strike(nth, fault);
-    let turn = lab.cloud.pump.turn(mapping).await;
+    lab.cloud.faults.inject(nth, fault);
+    let turn = lab.cloud.pump.poll(mapping).await;
     assert_eq!(turn.received, 2);
-    let struck = !lab.cloud.faults.is_waiting();
+    let struck = !lab.cloud.faults.is_pending();
     lab.cloud.faults.stop();
     settle(&lab).await;
-    let rows = counted::rows(&lab).await;
+    let rows = clicks::rows(&lab).await;
     let context = format!("call {nth}, {fault:?}");
     let batches = batches.into_iter().map(|batch| (batch.id.clone(), batch)).collect();
-    counted::check(&lab, &rows, &batches).map_err(|lost| format!("{context}: {lost}")).unwrap();
+    clicks::check_counts(&lab, &rows, &batches)
+        .map_err(|lost| format!("{context}: {lost}"))
+        .unwrap();
     let link = rows.iter().find(|item| text(item, "sk") == "link").unwrap();
     let spent = link.contains_key("spent_at");
     assert_eq!((spent, number(link, "v")), (true, Some(2)), "{context}");
@@ -209,9 +222,9 @@ async fn strike_count(nth: u64, fault: Fault) -> bool {
 /// A visit from a cold start to the end of the instance, then another one.
 async fn strike_redirect(nth: u64, fault: Fault) -> bool {
     let (lab, _, code) = lab_with_a_link(json!({})).await;
-    counted::watch_sends(&lab);
+    clicks::record_sends(&lab);
     lab.cloud.functions.go_cold();
-    lab.cloud.faults.strike(nth, fault);
+    lab.cloud.faults.inject(nth, fault);
     let mut led = 0;
     for _ in 0..2 {
         let call = lab.call(Method::GET, &format!("/{code}"));
@@ -221,17 +234,19 @@ async fn strike_redirect(nth: u64, fault: Fault) -> bool {
         lab.clock.advance_ms(1_500);
     }
     lab.cloud.functions.retire(Duration::ZERO).await;
-    let struck = !lab.cloud.faults.is_waiting();
+    let struck = !lab.cloud.faults.is_pending();
     lab.cloud.faults.stop();
     settle(&lab).await;
-    let batches = counted::batches(&counted::messages(&lab));
-    let told: usize = batches.values().map(|batch| batch.clicks.len()).sum();
-    let context = format!("call {nth}, {fault:?}: {led} led, {told} told");
+    let batches = clicks::batches(&clicks::messages(&lab));
+    let counted: usize = batches.values().map(|batch| batch.clicks.len()).sum();
+    let context = format!("call {nth}, {fault:?}: {led} led, {counted} counted");
     // What an instance holds when it dies is lost, and nothing else is.
     let lost = usize::from(matches!(fault, Fault::CrashBefore | Fault::CrashAfter));
-    assert!(led >= 1 && (led - lost..=led).contains(&told), "{context}");
-    let rows = counted::rows(&lab).await;
-    counted::check(&lab, &rows, &batches).map_err(|lost| format!("{context}: {lost}")).unwrap();
+    assert!(led >= 1 && (led - lost..=led).contains(&counted), "{context}");
+    let rows = clicks::rows(&lab).await;
+    clicks::check_counts(&lab, &rows, &batches)
+        .map_err(|lost| format!("{context}: {lost}"))
+        .unwrap();
     struck
 }
 
@@ -245,9 +260,9 @@ async fn strike_scan(nth: u64, fault: Fault) -> bool {
     assert_eq!(call.json(&entry).send().await.status, 201);
     let schedules = &lab.cloud.schedules;
     let scan = schedules.entries().iter().find(|entry| entry.function == "SweepLinks").unwrap();
-    lab.cloud.faults.strike(nth, fault);
+    lab.cloud.faults.inject(nth, fault);
     let _ = schedules.run(scan, lab.cloud.now_ms()).await;
-    let struck = !lab.cloud.faults.is_waiting();
+    let struck = !lab.cloud.faults.is_pending();
     lab.cloud.faults.stop();
     lab.run_until_idle().await;
     for code in [code.as_str(), "other"] {

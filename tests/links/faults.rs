@@ -13,15 +13,16 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
+use domain::SplitMix64;
 use http::Method;
-use local::faults::{Dice, Fault, Faults};
+use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
-use tests::{Call, Lab, Response, Setup, root_key};
+use tests::{Lab, RequestBuilder, Response, Setup, root_key};
 
 use crate::faults::{run, sweep};
 
 const SHORTEN: &str = "/api/v1/shorten";
-const WISHES: u64 = 5;
+const ACTIONS: u64 = 5;
 
 #[test]
 fn a_thousand_seeds_hold() {
@@ -30,9 +31,9 @@ fn a_thousand_seeds_hold() {
 
 /// A link that was acknowledged, as the last acknowledged change left it.
 #[derive(Debug, Clone, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a promise of its own")]
-struct Promise {
-    /// Which user's; nobody's if it was made without a key.
+#[expect(clippy::struct_excessive_bools, reason = "each is an expectation of its own")]
+struct ExpectedLink {
+    /// The user; none if it was made without a key.
     owner: Option<usize>,
     url: String,
     max_clicks: Option<u64>,
@@ -41,7 +42,7 @@ struct Promise {
     blocked: bool,
     /// Its owner asks for the same destination again and must get this very link.
     reusable: bool,
-    /// The version last heard of, unless a change may have come after it that nobody heard of.
+    /// The version of the last answer, unless the answer to a later change was lost.
     version: Option<u64>,
     /// Whether its clicks were used up at that version.
     spent: bool,
@@ -49,8 +50,8 @@ struct Promise {
 
 /// What was acknowledged, and so must be true.
 #[derive(Default)]
-struct Promised {
-    links: BTreeMap<String, Promise>,
+struct Expected {
+    links: BTreeMap<String, ExpectedLink>,
     /// Idempotency keys that made a link; each is the note of its link too.
     once: BTreeMap<String, String>,
     /// How often each code was asked for, counted or not.
@@ -60,9 +61,9 @@ struct Promised {
 struct World {
     lab: Lab,
     keys: [String; 2],
-    dice: Dice,
-    promised: Promised,
-    wish: u64,
+    dice: SplitMix64,
+    expected: Expected,
+    action: u64,
 }
 
 pub(super) async fn scenario(
@@ -70,9 +71,9 @@ pub(super) async fn scenario(
     faults: Arc<Faults>,
 ) -> Result<BTreeMap<Fault, u64>, String> {
     let mut world = World::new(seed, faults).await;
-    for wish in 0..WISHES {
-        world.wish = wish;
-        world.fulfil().await?;
+    for action in 0..ACTIONS {
+        world.action = action;
+        world.act().await?;
         match world.dice.below(4) {
             0 => world.deliver().await,
             1 => world.deliver_side_by_side().await,
@@ -81,7 +82,7 @@ pub(super) async fn scenario(
     }
     let counts = world.lab.cloud.faults.counts();
     world.lab.cloud.faults.stop();
-    world.hold().await?;
+    world.check().await?;
     Ok(counts)
 }
 
@@ -98,24 +99,24 @@ impl World {
                 _ => false,
             }
         });
-        // Whoever finds that a link is used up is often not alone.
-        lab.cloud.faults.slow_down(Some(|call| {
+        // Several invocations often find at the same time that a link is used up.
+        lab.cloud.faults.delay(Some(|call| {
             call.operation == "UpdateItem"
                 && String::from_utf8_lossy(&call.body).contains("SET spent_at")
         }));
         let keys = [lab.user("ada", &["member"]).await, lab.user("bob", &["member"]).await];
-        let dice = Dice::new(seed ^ 0x11_4b);
-        let world = Self { lab, keys, dice, promised: Promised::default(), wish: 0 };
+        let dice = SplitMix64::new(seed ^ 0x11_4b);
+        let world = Self { lab, keys, dice, expected: Expected::default(), action: 0 };
         world.lab.cloud.faults.resume();
         world
     }
 
-    async fn fulfil(&mut self) -> Result<(), String> {
+    async fn act(&mut self) -> Result<(), String> {
         match self.dice.below(16) {
             0 | 10 => self.make_another().await,
             1 => self.make_alias().await,
             2..5 => self.make_or_reuse().await,
-            5..7 => self.make_once().await,
+            5..7 => self.make_with_key().await,
             7..9 => self.make_limited().await,
             9 => self.race_for_alias().await,
             11 => self.edit().await,
@@ -131,9 +132,9 @@ impl World {
     }
 
     /// Repeats a call until it has a definite answer; says whether it was in trouble before.
-    async fn persist<'a>(
+    async fn retry_until_answered<'a>(
         &'a self,
-        call: impl Fn() -> Call<'a>,
+        call: impl Fn() -> RequestBuilder<'a>,
     ) -> Result<(Response, bool), String> {
         for attempt in 0..40 {
             if attempt == 20 {
@@ -150,36 +151,36 @@ impl World {
         Err(format!("{:?} never got a definite answer", call()))
     }
 
-    /// A request to make a link, by a user or by nobody.
-    fn shorten(&self, who: Option<usize>, body: &Value) -> Call<'_> {
-        let call = self.lab.call(Method::POST, SHORTEN).json(body).coming_from(address(200));
+    /// A request to make a link, by a user or without a key.
+    fn shorten(&self, who: Option<usize>, body: &Value) -> RequestBuilder<'_> {
+        let call = self.lab.call(Method::POST, SHORTEN).json(body).from_ip(address(200));
         match who {
             Some(user) => call.by(&self.keys[user]),
             None => call,
         }
     }
 
-    fn admin(&self, method: Method, path: &str) -> Call<'_> {
+    fn admin(&self, method: Method, path: &str) -> RequestBuilder<'_> {
         self.lab.call(method, path).by(&root_key())
     }
 
     /// The link as it is now.
     async fn read(&self, code: &str) -> Result<Response, String> {
         let path = format!("/api/v1/url/{code}");
-        let (answer, _) = self.persist(|| self.admin(Method::GET, &path)).await?;
+        let (answer, _) = self.retry_until_answered(|| self.admin(Method::GET, &path)).await?;
         if answer.status == 200 {
             return Ok(answer);
         }
-        Err(format!("{code} was promised and is not there: {}", answer.body))
+        Err(format!("{code} was expected and is not there: {}", answer.body))
     }
 
-    /// The code of a promised link that `fits`.
-    fn some_link(&mut self, fits: impl Fn(&Promise) -> bool) -> Option<String> {
+    /// The code of a expected link that `fits`.
+    fn random_link(&mut self, fits: impl Fn(&ExpectedLink) -> bool) -> Option<String> {
         let codes: Vec<String> = self
-            .promised
+            .expected
             .links
             .iter()
-            .filter(|(_, promise)| fits(promise))
+            .filter(|(_, link)| fits(link))
             .map(|(code, _)| code.clone())
             .collect();
         let index = self.below(codes.len());

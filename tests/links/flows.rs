@@ -7,12 +7,11 @@ mod bulk;
 mod click_counts;
 mod create;
 mod domains;
-mod idempotency_key;
+mod idempotency;
 mod limits;
 mod manage;
-mod once;
-mod pictures;
 mod previews;
+mod qr_codes;
 mod redirect;
 mod reports;
 mod reuse;
@@ -75,7 +74,7 @@ async fn visit(lab: &Lab, code: &str) -> Response {
 }
 
 /// Status and destination of a visit.
-async fn led(lab: &Lab, code: &str) -> (u16, String) {
+async fn redirect_of(lab: &Lab, code: &str) -> (u16, String) {
     let answer = visit(lab, code).await;
     (answer.status.as_u16(), answer.header("location").to_owned())
 }
@@ -85,7 +84,7 @@ fn to(location: &str) -> (u16, String) {
 }
 
 /// Lets the redirect's memory run out: what was changed is seen by everyone then.
-fn be_patient(lab: &Lab) {
+fn wait_out_cache(lab: &Lab) {
     lab.advance_seconds(5);
 }
 
@@ -156,30 +155,30 @@ async fn a_link_lives_from_creation_to_restoration() {
     let one = format!("/api/v1/url/{code}");
     assert_eq!(code.len(), 7);
     assert_eq!((made.header("location"), made.header("etag")), (one.as_str(), "\"1\""));
-    assert_eq!(led(&lab, &code).await, to("https://example.org/page"));
+    assert_eq!(redirect_of(&lab, &code).await, to("https://example.org/page"));
 
     let changed = patch(&lab, &one, &ada, 1, &plain("https://example.org/new")).await;
     assert_eq!((changed.status.as_u16(), changed.header("etag")), (200, "\"2\""));
-    be_patient(&lab);
-    assert_eq!(led(&lab, &code).await, to("https://example.org/new"));
+    wait_out_cache(&lab);
+    assert_eq!(redirect_of(&lab, &code).await, to("https://example.org/new"));
 
     assert_eq!(delete(&lab, &one, &ada).await.status, 204);
-    be_patient(&lab);
-    assert_eq!(led(&lab, &code).await.0, 404);
+    wait_out_cache(&lab);
+    assert_eq!(redirect_of(&lab, &code).await.0, 404);
     let restored = post(&lab, &format!("{one}/restore"), &ada, &Value::Null).await;
     assert_eq!((restored.status.as_u16(), restored.text("state")), (200, "live"));
-    be_patient(&lab);
-    assert_eq!(led(&lab, &code).await, to("https://example.org/new"));
+    wait_out_cache(&lab);
+    assert_eq!(redirect_of(&lab, &code).await, to("https://example.org/new"));
 
     let block = json!({ "reason": "Phishing." });
     let blocked = post(&lab, &format!("{one}/block"), &root_key(), &block).await;
     assert_eq!((blocked.text("state"), blocked.text("blockReason")), ("blocked", "Phishing."));
-    be_patient(&lab);
+    wait_out_cache(&lab);
     let visitor = visit(&lab, &code).await;
     assert_problem(&visitor, 451, "blocked");
     assert!(visitor.text("detail").contains("Phishing."), "{}", visitor.body);
     let unblocked = post(&lab, &format!("{one}/unblock"), &root_key(), &Value::Null).await;
     assert_eq!(unblocked.text("state"), "live");
-    be_patient(&lab);
-    assert_eq!(led(&lab, &code).await, to("https://example.org/new"));
+    wait_out_cache(&lab);
+    assert_eq!(redirect_of(&lab, &code).await, to("https://example.org/new"));
 }

@@ -78,7 +78,7 @@ async fn a_hundred_cold_nodes_never_make_the_same_code() {
     let lab = Lab::new();
     let answers = join_all((0..100).map(|n| {
         let source = std::net::IpAddr::from([198, 51, 100, n]);
-        let call = lab.call(Method::POST, SHORTEN).coming_from(source);
+        let call = lab.call(Method::POST, SHORTEN).from_ip(source);
         call.json(&json!({ "longUrl": "https://example.org/" })).send()
     }))
     .await;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue::{self, Bool, L, M, N, S, Ss};
 use domain::Timestamp;
-use domain::links::{Route, Way};
+use domain::links::{Route, RouteVariant};
 use links::store::Links;
 use store::capacity::{self, CapacityUsed};
 use tests::Lab;
@@ -34,7 +34,7 @@ fn number(value: i64) -> AttributeValue {
 #[tokio::test(start_paused = true)]
 async fn a_route_is_one_read_of_everything_that_a_redirect_needs() {
     let lab = Lab::new();
-    let way = M(HashMap::from([
+    let variant = M(HashMap::from([
         ("u".to_owned(), text("https://a.example")),
         ("w".to_owned(), number(3)),
     ]));
@@ -42,7 +42,7 @@ async fn a_route_is_one_read_of_everything_that_a_redirect_needs() {
         ("pk", text("link#go.example#abc")),
         ("sk", text("link")),
         ("to", text("https://example.org")),
-        ("ways", L(vec![way])),
+        ("ways", L(vec![variant])),
         ("status", number(301)),
         ("expires_at", number(5)),
         ("max_clicks", number(6)),
@@ -65,7 +65,7 @@ async fn a_route_is_one_read_of_everything_that_a_redirect_needs() {
     let at = |ms| Timestamp::from_millisecond(ms).unwrap();
     let expected = Route {
         to: "https://example.org".to_owned(),
-        ways: vec![Way { url: "https://a.example".to_owned(), weight: 3 }],
+        variants: vec![RouteVariant { url: "https://a.example".to_owned(), weight: 3 }],
         status: 301,
         expires_at: Some(at(5)),
         max_clicks: Some(6),

@@ -1,14 +1,14 @@
 //! The same for notifications: each call of each function between an acceptance and an end.
 //!
 //! Whichever call it was that went wrong, in the end everything that was accepted has ended, once; what
-//! arrived twice went through a doubt that is counted; no text message did; what failed has its letter;
+//! arrived twice went through a doubt that is counted; no text message did; what failed has its dead letter;
 //! and nothing follows an opt-out that was answered.
 
-mod behind;
 mod callers;
-mod people;
-mod swept;
-mod truths;
+mod deliveries;
+mod invariants;
+mod sweep;
+mod users;
 
 use domain::Timestamp;
 use domain::accounts::UserId;
@@ -16,14 +16,13 @@ use domain::notifications::{Address, Channel, Contacts, Delivery, DeviceId};
 use http::Method;
 use local::faults::Fault;
 use notifications::store::Notifications;
-use notifications::store::Saved;
+use notifications::store::SaveOutcome;
 use queues::NewMessage;
 use serde_json::{Value, json};
-use tests::post::Post;
+use tests::scripted_providers::ScriptedProviders;
 use tests::{Lab, Response, Setup, callbacks, root_key};
 
-use crate::counted::queue;
-use crate::faults::crash_points::sweep;
+use crate::faults::crash_points::sweep as strike_all;
 
 const ALL: &str = "/api/v1/notifications";
 
@@ -33,26 +32,26 @@ const ROUNDS: usize = 16;
 /// A cloud, its providers, and the table that tells what became of everything.
 struct Scene {
     lab: Lab,
-    post: Post,
+    providers: ScriptedProviders,
     store: Notifications,
     people: Vec<UserId>,
 }
 
 impl Scene {
     /// With a mailbox, a telephone and a device for each of these people.
-    async fn of(people: &[&str]) -> Self {
-        Self::with(Post::new(), people).await
+    async fn new(people: &[&str]) -> Self {
+        Self::with(ScriptedProviders::new(), people).await
     }
 
-    async fn with(post: Post, people: &[&str]) -> Self {
-        let setup = Setup { post: Some(post.clone()), ..Setup::default() };
+    async fn with(providers: ScriptedProviders, people: &[&str]) -> Self {
+        let setup = Setup { providers: Some(providers.clone()), ..Setup::default() };
         let secrets = callbacks::secrets("mail");
         let lab = Lab::with_parameters(setup, &[("CallbackSecrets", &secrets)]);
         let store = Notifications::new(lab.aws().dynamodb(), lab.table("NotificationsTable"));
         let people = people.iter().map(|name| UserId::outside(name)).collect();
-        let scene = Self { lab, post, store, people };
+        let scene = Self { lab, providers, store, people };
         // The first sweep would look through an hour of buckets in which nothing can be.
-        scene.store.note_due(scene.now()).await.unwrap();
+        scene.store.save_swept_until(scene.now()).await.unwrap();
         for (n, user) in scene.people.iter().enumerate() {
             let device = DeviceId::parse("phone").unwrap();
             let contacts = Contacts {
@@ -62,7 +61,7 @@ impl Scene {
                 version: 1,
             };
             let saved = scene.store.save_contacts(user, &contacts, user.as_str()).await.unwrap();
-            assert_eq!(saved, Saved::Saved);
+            assert_eq!(saved, SaveOutcome::Saved);
         }
         scene
     }
@@ -82,12 +81,12 @@ impl Scene {
     /// Everything from here on meets the fault, if it makes so many calls; from cold functions.
     fn strike(&self, nth: u64, fault: Fault) {
         self.lab.cloud.functions.go_cold();
-        self.lab.cloud.faults.strike(nth, fault);
+        self.lab.cloud.faults.inject(nth, fault);
     }
 
     /// Whether the fault came; nothing goes wrong from now on.
     fn stop(&self) -> bool {
-        let struck = !self.lab.cloud.faults.is_waiting();
+        let struck = !self.lab.cloud.faults.is_pending();
         self.lab.cloud.faults.stop();
         struck
     }
@@ -107,12 +106,11 @@ impl Scene {
         }
     }
 
-    /// One turn of a queue.
     async fn turn(&self, logical_id: &str) {
-        let name = queue(&self.lab, logical_id);
+        let name = self.lab.queue(logical_id);
         let mut mappings = self.lab.cloud.pump.mappings().iter();
         let mapping = mappings.find(|mapping| mapping.queue == name).unwrap();
-        assert_ne!(self.lab.cloud.pump.turn(mapping).await.received, 0, "{logical_id}");
+        assert_ne!(self.lab.cloud.pump.poll(mapping).await.received, 0, "{logical_id}");
     }
 
     async fn sweep(&self) {
@@ -183,7 +181,7 @@ fn is_death(fault: Fault) -> bool {
 }
 
 /// Words for every channel, for one person.
-fn words(user: &str) -> Value {
+fn contents(user: &str) -> Value {
     json!({
         "userId": user,
         "category": "orders",

@@ -1,30 +1,30 @@
-//! Notifications, from the row that accepts one to the hand of whoever carries it. Every message is
+//! Notifications, from the row that accepts one to its provider. Every message is
 //! delivered twice.
 
 mod api;
 mod crashes;
 mod deliver;
 mod outcomes;
-mod people;
 mod providers;
 mod queues;
 mod sink;
 mod sweep;
 mod texts;
+mod users;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::notifications::{
-    Address, Body, Category, Contacts, Delivery, DeliveryId, DeviceId, Notification,
-    NotificationId, Preferences, Priority, Status, Way,
+    Address, Body, Category, Contacts, Delivery, DeliveryId, DeviceId, Endpoint, Notification,
+    NotificationId, Preferences, Priority, Status,
 };
 use messaging::DueTopic;
 use notifications::store::Notifications;
-use notifications::store::{Accept, Accepted, Saved};
+use notifications::store::{AcceptOutcome, Acceptance, SaveOutcome};
 use serde_json::json;
-use tests::post::Post;
+use tests::scripted_providers::ScriptedProviders;
 use tests::{Lab, Setup};
 
 const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -32,25 +32,25 @@ const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 /// A cloud, its providers, and the table that tells what became of everything.
 struct World {
     lab: Lab,
-    post: Post,
+    providers: ScriptedProviders,
     store: Notifications,
     next: AtomicU64,
 }
 
 impl World {
     fn new() -> Self {
-        Self::with(Post::new(), Setup::default())
+        Self::with(ScriptedProviders::new(), Setup::default())
     }
 
-    fn with(post: Post, setup: Setup) -> Self {
-        let lab = Lab::with(Setup { post: Some(post.clone()), ..setup });
-        Self::of(lab, post)
+    fn with(providers: ScriptedProviders, setup: Setup) -> Self {
+        let lab = Lab::with(Setup { providers: Some(providers.clone()), ..setup });
+        Self::of(lab, providers)
     }
 
     /// The same with other providers, or none.
-    fn of(lab: Lab, post: Post) -> Self {
+    fn of(lab: Lab, providers: ScriptedProviders) -> Self {
         let store = Notifications::new(lab.aws().dynamodb(), lab.table("NotificationsTable"));
-        Self { lab, post, store, next: AtomicU64::new(1) }
+        Self { lab, providers, store, next: AtomicU64::new(1) }
     }
 
     fn now(&self) -> Timestamp {
@@ -71,8 +71,8 @@ impl World {
         DueTopic::new(self.lab.aws().sns(), &topic.arn)
     }
 
-    /// Somebody with a mailbox, a telephone and a device.
-    async fn person(&self, name: &str) -> UserId {
+    /// A user with a mailbox, a telephone and a device.
+    async fn recipient(&self, name: &str) -> UserId {
         let user = UserId::outside(name);
         let phone =
             u64::from(name.bytes().fold(7_u32, |sum, b| sum.wrapping_mul(31) ^ u32::from(b)));
@@ -83,26 +83,26 @@ impl World {
             version: 1,
         };
         let saved = self.store.save_contacts(&user, &contacts, &self.token()).await.unwrap();
-        assert_eq!(saved, Saved::Saved);
+        assert_eq!(saved, SaveOutcome::Saved);
         user
     }
 
-    async fn prefer(&self, user: &UserId, change: impl FnOnce(&mut Preferences)) {
-        let mut preferences = self.store.person(user).await.unwrap().preferences;
+    async fn change_preferences(&self, user: &UserId, change: impl FnOnce(&mut Preferences)) {
+        let mut preferences = self.store.recipient(user).await.unwrap().preferences;
         change(&mut preferences);
         preferences.version += 1;
         let saved = self.store.save_preferences(user, &preferences, &self.token()).await.unwrap();
-        assert_eq!(saved, Saved::Saved);
+        assert_eq!(saved, SaveOutcome::Saved);
     }
 
     /// A notification for `user`, as it would be accepted now.
     fn draft(&self, user: &UserId) -> Notification {
         Notification {
-            id: NotificationId::made_from(self.now(), self.number().to_be_bytes()),
+            id: NotificationId::new(self.now(), self.number().to_be_bytes()),
             user: user.clone(),
             category: Category::parse("orders").unwrap(),
             priority: Priority::Normal,
-            body: words(),
+            body: contents(),
             send_at: None,
             expires_at: None,
             collapse_key: None,
@@ -112,26 +112,26 @@ impl World {
         }
     }
 
-    /// Accepts a notification without telling anybody.
-    async fn accept(&self, draft: &Notification, ways: &[&str]) -> Vec<Delivery> {
-        let ways = ways.iter().map(|way| Way::parse(way).unwrap());
-        let deliveries: Vec<_> = ways.map(|way| Delivery::accepted(draft, way)).collect();
-        let accept = Accept { notification: draft, deliveries: &deliveries };
+    /// Accepts a notification without publishing it.
+    async fn accept(&self, draft: &Notification, endpoints: &[&str]) -> Vec<Delivery> {
+        let endpoints = endpoints.iter().map(|endpoint| Endpoint::parse(endpoint).unwrap());
+        let deliveries: Vec<_> = endpoints.map(|endpoint| Delivery::new(draft, endpoint)).collect();
+        let accept = Acceptance { notification: draft, deliveries: &deliveries };
         let accepted = self.store.accept(accept, None, self.now(), &self.token()).await.unwrap();
-        assert_eq!(accepted, Accepted::Created);
+        assert_eq!(accepted, AcceptOutcome::Created);
         deliveries
     }
 
     /// Accepts a notification and says that it is due.
-    async fn tell(&self, draft: &Notification, ways: &[&str]) -> Vec<DeliveryId> {
-        let deliveries = self.accept(draft, ways).await;
-        self.topic().due(&deliveries, TRACE).await.unwrap();
+    async fn send(&self, draft: &Notification, endpoints: &[&str]) -> Vec<DeliveryId> {
+        let deliveries = self.accept(draft, endpoints).await;
+        self.topic().publish_due(&deliveries, TRACE).await.unwrap();
         deliveries.into_iter().map(|delivery| delivery.id).collect()
     }
 
     /// One delivery of a plain notification.
-    async fn tell_one(&self, user: &UserId, way: &str) -> DeliveryId {
-        self.tell(&self.draft(user), &[way]).await.remove(0)
+    async fn send_one(&self, user: &UserId, endpoint: &str) -> DeliveryId {
+        self.send(&self.draft(user), &[endpoint]).await.remove(0)
     }
 
     async fn delivery(&self, id: &DeliveryId) -> Delivery {
@@ -168,7 +168,7 @@ impl World {
     }
 
     /// What is in a queue of the template.
-    fn letters(&self, logical_id: &str) -> Vec<::queues::Message> {
+    fn dead_letters(&self, logical_id: &str) -> Vec<::queues::Message> {
         let queues = &self.lab.cloud.stack.queues;
         let queue = queues.iter().find(|queue| queue.logical_id == logical_id).unwrap();
         self.lab.cloud.services.queues().receive(&queue.name, 100, Some(0)).unwrap()
@@ -180,11 +180,11 @@ fn device() -> DeviceId {
 }
 
 /// The caller's own words, for every channel.
-fn words() -> Body {
-    let words = json!({
+fn contents() -> Body {
+    let contents = json!({
         "email": { "subject": "Hi", "text": "Hi", "html": "<a href=\"https://shop.example/\">Hi</a>" },
         "sms": { "text": "Hi" },
         "push": { "title": "Hi", "body": "Hi" },
     });
-    Body::Inline { words: serde_json::from_value(words).unwrap() }
+    Body::Inline { contents: serde_json::from_value(contents).unwrap() }
 }

@@ -6,10 +6,10 @@ use futures::future::join_all;
 use futures::join;
 use http::Method;
 use local::faults::Faults;
-use local::pump::Mapping;
+use local::pump::EventSourceMapping;
 use queues::NewMessage;
 use serde_json::{Value, json};
-use tests::post::{Act, Post};
+use tests::scripted_providers::{ScriptedOutcome, ScriptedProviders};
 use tests::{Lab, Response, Setup, root_key};
 
 const ALL: &str = "/api/v1/notifications";
@@ -18,11 +18,11 @@ const ALL: &str = "/api/v1/notifications";
 const SEEDS: u64 = 40;
 
 /// A cloud in which nothing goes wrong, but in an order that the seed decides.
-fn shuffled(seed: u64) -> (Lab, Post) {
-    let post = Post::new();
+fn shuffled(seed: u64) -> (Lab, ScriptedProviders) {
+    let providers = ScriptedProviders::new();
     let faults = Faults::seeded(seed, 0);
-    let setup = Setup { seed, faults, post: Some(post.clone()), ..Setup::default() };
-    (Lab::with(setup), post)
+    let setup = Setup { seed, faults, providers: Some(providers.clone()), ..Setup::default() };
+    (Lab::with(setup), providers)
 }
 
 async fn put(lab: &Lab, path: &str, body: &Value) -> Response {
@@ -34,7 +34,7 @@ async fn reachable(lab: &Lab, user: &str) {
     assert_eq!(put(lab, &format!("/api/v1/users/{user}/contacts"), &contacts).await.status, 200);
 }
 
-fn words() -> Value {
+fn contents() -> Value {
     let email = json!({ "subject": "Hello", "text": "Your order is on its way." });
     json!({ "userId": "ada", "category": "orders", "content": { "email": email } })
 }
@@ -42,13 +42,13 @@ fn words() -> Value {
 /// Accepts a mail for `ada`; its id.
 async fn accepted(lab: &Lab) -> String {
     reachable(lab, "ada").await;
-    let made = lab.post(ALL, &words()).await;
+    let made = lab.post(ALL, &contents()).await;
     assert_eq!(made.status, 202, "{}", made.body);
     lab.cloud.functions.quiesce().await;
     made.body["notifications"][0]["notificationId"].as_str().unwrap().to_owned()
 }
 
-fn mails(lab: &Lab) -> &Mapping {
+fn mails(lab: &Lab) -> &EventSourceMapping {
     let stack = &lab.cloud.stack;
     let queue = stack.queues.iter().find(|queue| queue.logical_id == "EmailNormalQueue").unwrap();
     let mut mappings = lab.cloud.pump.mappings().iter();
@@ -84,11 +84,11 @@ fn places(lab: &Lab) -> (Option<usize>, Option<usize>) {
 #[tokio::test(start_paused = true)]
 async fn of_a_hundred_with_one_key_one_is_accepted_and_all_get_its_answer_in_the_end() {
     for people in [vec!["ada"], vec!["ada", "bob", "cyd"]] {
-        let (lab, post) = shuffled(1);
+        let (lab, providers) = shuffled(1);
         for user in &people {
             reachable(&lab, user).await;
         }
-        let mut body = words();
+        let mut body = contents();
         body["userId"] = Value::Null;
         body["userIds"] = json!(people);
         body["idempotencyKey"] = json!("order-7");
@@ -112,10 +112,10 @@ async fn of_a_hundred_with_one_key_one_is_accepted_and_all_get_its_answer_in_the
         let mut other = body.clone();
         other["category"] = json!("news");
         let refused = lab.post(ALL, &other).await;
-        let why = (refused.status.as_u16(), refused.text("type"));
-        assert_eq!(why, (422, "/docs#idempotency-key-reused"));
+        let reason = (refused.status.as_u16(), refused.text("type"));
+        assert_eq!(reason, (422, "/docs#idempotency-key-reused"));
         lab.cloud.settle().await;
-        let arrivals = post.arrivals();
+        let arrivals = providers.deliveries();
         assert_eq!(arrivals.len(), people.len());
         assert!(arrivals.values().all(|times| *times == 1), "{arrivals:?}");
     }
@@ -126,7 +126,7 @@ async fn two_bodies_with_one_key_at_once_are_never_both_accepted() {
     for seed in 0..SEEDS {
         let (lab, _) = shuffled(seed);
         reachable(&lab, "ada").await;
-        let mut one = words();
+        let mut one = contents();
         one["idempotencyKey"] = json!("k");
         let mut other = one.clone();
         other["priority"] = json!("low");
@@ -141,24 +141,25 @@ async fn two_bodies_with_one_key_at_once_are_never_both_accepted() {
 async fn of_an_opt_out_and_a_claim_one_is_first_and_nothing_is_claimed_after_the_opt_out() {
     let (mut sent, mut stopped) = (0, 0);
     for seed in 0..SEEDS {
-        let (lab, post) = shuffled(seed);
+        let (lab, providers) = shuffled(seed);
         let id = accepted(&lab).await;
         // A refusal would be followed by another attempt.
-        post.always("mail", Act::refuse(domain::notifications::Class::Outage));
+        providers
+            .script_always("mail", ScriptedOutcome::refuse(domain::notifications::Class::Outage));
         lab.cloud.faults.record(|call| call.operation == "TransactWriteItems");
         let off = json!({ "channels": { "email": false } });
         let wanted = async {
             late(seed).await;
             put(&lab, "/api/v1/users/ada/preferences", &off).await
         };
-        let (answer, _) = join!(wanted, lab.cloud.pump.turn(mails(&lab)));
+        let (answer, _) = join!(wanted, lab.cloud.pump.poll(mails(&lab)));
         assert_eq!(answer.status, 200, "seed {seed}: {}", answer.body);
         let (claimed, opted_out) = places(&lab);
-        let before = post.handed().len();
+        let before = providers.sends().len();
         assert_eq!(before == 1, claimed.is_some(), "seed {seed}");
         assert!(claimed.is_none() || claimed < opted_out, "seed {seed}");
         lab.run_until_idle().await;
-        assert_eq!(post.handed().len(), before, "seed {seed}");
+        assert_eq!(providers.sends().len(), before, "seed {seed}");
         let found = delivery(&lab, &id).await;
         let ended = ["cancelled", "suppressed"].map(|status| found["status"] == status);
         assert!(ended.contains(&true), "seed {seed}: {found}");
@@ -172,25 +173,29 @@ async fn of_an_opt_out_and_a_claim_one_is_first_and_nothing_is_claimed_after_the
 async fn of_a_cancellation_and_a_claim_one_is_first_and_the_person_gets_it_or_not() {
     let (mut sent, mut stopped) = (0, 0);
     for seed in 0..SEEDS {
-        let (lab, post) = shuffled(seed);
+        let (lab, providers) = shuffled(seed);
         let id = accepted(&lab).await;
         let path = format!("{ALL}/{id}");
         let gone = async {
             late(seed).await;
             lab.call(Method::DELETE, &path).by(&root_key()).send().await
         };
-        let (answer, _) = join!(gone, lab.cloud.pump.turn(mails(&lab)));
+        let (answer, _) = join!(gone, lab.cloud.pump.poll(mails(&lab)));
         assert_eq!(answer.status, 200, "seed {seed}: {}", answer.body);
         lab.run_until_idle().await;
         let found = delivery(&lab, &id).await;
-        match post.handed().len() {
+        match providers.sends().len() {
             0 => {
                 assert_eq!(found["status"], "cancelled", "seed {seed}: {found}");
                 stopped += 1;
             }
             1 => {
                 assert_eq!(found["status"], "delivered", "seed {seed}: {found}");
-                assert_ne!(answer.text("status"), "cancelled", "seed {seed}: nobody is told so");
+                assert_ne!(
+                    answer.text("status"),
+                    "cancelled",
+                    "seed {seed}: it is not answered so"
+                );
                 sent += 1;
             }
             more => panic!("seed {seed}: {more}"),
@@ -202,7 +207,7 @@ async fn of_a_cancellation_and_a_claim_one_is_first_and_the_person_gets_it_or_no
 #[tokio::test(start_paused = true)]
 async fn of_many_who_deliver_the_same_at_once_one_does() {
     for seed in 0..SEEDS {
-        let (lab, post) = shuffled(seed);
+        let (lab, providers) = shuffled(seed);
         let id = accepted(&lab).await;
         let queues = lab.cloud.services.queues();
         let message = queues.receive(&mails(&lab).queue, 1, Some(0)).unwrap().remove(0);
@@ -215,10 +220,10 @@ async fn of_many_who_deliver_the_same_at_once_one_does() {
             queues.send(&mails(&lab).queue, &copy).unwrap();
         }
         let (one, other) =
-            join!(lab.cloud.pump.turn(mails(&lab)), lab.cloud.pump.turn(mails(&lab)));
+            join!(lab.cloud.pump.poll(mails(&lab)), lab.cloud.pump.poll(mails(&lab)));
         assert_eq!((one.received, other.received), (10, 10), "seed {seed}");
         lab.run_until_idle().await;
-        assert_eq!(post.handed().len(), 1, "seed {seed}");
+        assert_eq!(providers.sends().len(), 1, "seed {seed}");
         let found = delivery(&lab, &id).await;
         let attempts = found["attempts"].as_array().unwrap().len();
         assert_eq!((&found["status"], attempts), (&json!("delivered"), 1), "seed {seed}");

@@ -7,8 +7,8 @@ mod costs;
 mod counts;
 mod lists;
 mod logs;
-mod people;
 mod providers;
+mod recipients;
 mod templates;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,12 +16,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::notifications::{
-    Address, Body, Category, Class, Contacts, Delivery, DeliveryId, DeviceId, Event, Locale,
-    Notification, NotificationId, Preferences, Priority, ProviderName, Rendering, SendOutcome,
-    SmsWords, TemplateId, Way, Words,
+    Address, Body, Category, ChannelContents, Class, Contacts, Delivery, DeliveryId, DeviceId,
+    Endpoint, Event, Locale, Notification, NotificationId, Preferences, Priority, ProviderName,
+    Rendering, SendOutcome, SmsContent, TemplateId,
 };
 use notifications::store::Notifications;
-use notifications::store::{Accept, Accepted, Applied, Claim, Claimed, Person, Saved};
+use notifications::store::{
+    AcceptOutcome, Acceptance, ApplyOutcome, AttemptClaim, ClaimOutcome, Recipient, SaveOutcome,
+};
 use tests::Lab;
 
 fn at(second: i64) -> Timestamp {
@@ -43,15 +45,15 @@ fn user(name: &str) -> UserId {
 }
 
 fn id(n: u64) -> NotificationId {
-    NotificationId::made_from(at(0), n.to_be_bytes())
+    NotificationId::new(at(0), n.to_be_bytes())
 }
 
-fn way(name: &str) -> Way {
-    Way::parse(name).unwrap()
+fn endpoint(name: &str) -> Endpoint {
+    Endpoint::parse(name).unwrap()
 }
 
 fn delivery_id(n: u64, name: &str) -> DeliveryId {
-    DeliveryId { notification_id: id(n), way: way(name) }
+    DeliveryId { notification_id: id(n), endpoint: endpoint(name) }
 }
 
 fn provider() -> ProviderName {
@@ -59,13 +61,16 @@ fn provider() -> ProviderName {
 }
 
 fn notification(n: u64, to: &str) -> Notification {
-    let words = Words { sms: Some(SmsWords { text: "Hi".to_owned() }), ..Words::default() };
+    let contents = ChannelContents {
+        sms: Some(SmsContent { text: "Hi".to_owned() }),
+        ..ChannelContents::default()
+    };
     Notification {
         id: id(n),
         user: user(to),
         category: Category::parse("orders").unwrap(),
         priority: Priority::Normal,
-        body: Body::Inline { words },
+        body: Body::Inline { contents },
         send_at: None,
         expires_at: None,
         collapse_key: None,
@@ -75,16 +80,20 @@ fn notification(n: u64, to: &str) -> Notification {
     }
 }
 
-fn deliveries(notification: &Notification, ways: &[&str]) -> Vec<Delivery> {
-    ways.iter().map(|name| Delivery::accepted(notification, way(name))).collect()
+fn deliveries(notification: &Notification, endpoints: &[&str]) -> Vec<Delivery> {
+    endpoints.iter().map(|name| Delivery::new(notification, endpoint(name))).collect()
 }
 
 /// Writes a notification, and returns its first delivery.
-async fn accept(store: &Notifications, notification: &Notification, ways: &[&str]) -> Delivery {
-    let deliveries = deliveries(notification, ways);
-    let wanted = Accept { notification, deliveries: &deliveries };
+async fn accept(
+    store: &Notifications,
+    notification: &Notification,
+    endpoints: &[&str],
+) -> Delivery {
+    let deliveries = deliveries(notification, endpoints);
+    let wanted = Acceptance { notification, deliveries: &deliveries };
     let now = notification.created_at;
-    assert_eq!(store.accept(wanted, None, now, &token()).await.unwrap(), Accepted::Created);
+    assert_eq!(store.accept(wanted, None, now, &token()).await.unwrap(), AcceptOutcome::Created);
     deliveries[0].clone()
 }
 
@@ -112,13 +121,13 @@ fn contacts(version: u64) -> Contacts {
 
 async fn save_contacts(store: &Notifications, version: u64) {
     let saved = store.save_contacts(&user("ada"), &contacts(version), &token()).await.unwrap();
-    assert_eq!(saved, Saved::Saved);
+    assert_eq!(saved, SaveOutcome::Saved);
 }
 
 async fn save_preferences(store: &Notifications, version: u64) -> Preferences {
     let preferences = Preferences { version, ..Preferences::default() };
     let saved = store.save_preferences(&user("ada"), &preferences, &token()).await.unwrap();
-    assert_eq!(saved, Saved::Saved);
+    assert_eq!(saved, SaveOutcome::Saved);
     preferences
 }
 
@@ -132,11 +141,16 @@ fn rendering(variant: Option<&str>) -> Rendering {
     }
 }
 
-/// Claims a delivery for `by`, as decided by `person`.
-async fn claim(store: &Notifications, delivery: &Delivery, person: &Person, by: &str) -> Claimed {
-    let claim = Claim {
+/// Claims a delivery for `by`, as decided by `recipient`.
+async fn claim(
+    store: &Notifications,
+    delivery: &Delivery,
+    recipient: &Recipient,
+    by: &str,
+) -> ClaimOutcome {
+    let claim = AttemptClaim {
         delivery,
-        person,
+        recipient,
         address: &mailbox("ada"),
         by,
         provider: &provider(),
@@ -145,12 +159,12 @@ async fn claim(store: &Notifications, delivery: &Delivery, person: &Person, by: 
     store.claim(claim, at(1), &token()).await.unwrap()
 }
 
-/// A delivery that someone has claimed.
+/// A delivery with a claimed attempt.
 async fn sending(store: &Notifications, n: u64) -> Delivery {
     let delivery = pending(store, n).await;
-    let person = store.person(&user("ada")).await.unwrap();
-    let came = claim(store, &delivery, &person, "me").await;
-    let Claimed::Claimed(delivery) = came else { panic!("{came:?}") };
+    let recipient = store.recipient(&user("ada")).await.unwrap();
+    let came = claim(store, &delivery, &recipient, "me").await;
+    let ClaimOutcome::Won(delivery) = came else { panic!("{came:?}") };
     *delivery
 }
 
@@ -159,19 +173,30 @@ fn accepted_as(reference: &str) -> SendOutcome {
 }
 
 fn refused(class: Class) -> SendOutcome {
-    SendOutcome::Refused { class, retry_after_seconds: None, said: "no".to_owned() }
+    SendOutcome::Refused { class, retry_after_seconds: None, reason: "no".to_owned() }
 }
 
 /// The delivery after an event that must change it.
-async fn happen(store: &Notifications, id: &DeliveryId, event: Event, now: Timestamp) -> Delivery {
+async fn apply_event(
+    store: &Notifications,
+    id: &DeliveryId,
+    event: Event,
+    now: Timestamp,
+) -> Delivery {
     let came = store.apply(id, &event, now, token).await.unwrap();
-    let Applied::Changed { after, .. } = came else { panic!("{event:?}: {came:?}") };
+    let ApplyOutcome::Changed { after, .. } = came else { panic!("{event:?}: {came:?}") };
     *after
 }
 
 /// A dead letter of that class.
-async fn dead(store: &Notifications, n: u64, way: &str, class: Class, now: Timestamp) -> Delivery {
-    let delivery = accept(store, &notification(n, "ada"), &[way]).await;
-    let why = domain::notifications::Why::GivenUp { attempt: 0, class };
-    happen(store, &delivery.id, Event::DeadLettered { class, why }, now).await
+async fn dead(
+    store: &Notifications,
+    n: u64,
+    endpoint: &str,
+    class: Class,
+    now: Timestamp,
+) -> Delivery {
+    let delivery = accept(store, &notification(n, "ada"), &[endpoint]).await;
+    let reason = domain::notifications::Reason::GivenUp { attempt: 0, class };
+    apply_event(store, &delivery.id, Event::DeadLettered { class, reason }, now).await
 }

@@ -1,11 +1,10 @@
-//! What a provider signs when it calls back, as Standard Webhooks says.
+//! Signs the callbacks of a provider in tests, as Standard Webhooks says.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// What a provider of a test signs with.
 pub const SECRET: [u8; 32] = [5; 32];
 
 /// The value of `CallbackSecrets` with which `provider` may call back.

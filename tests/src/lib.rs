@@ -1,8 +1,8 @@
 //! A private local cloud for each test, with a clock that moves and, if wanted, a plan of faults.
 
 pub mod callbacks;
-mod documented;
-pub mod post;
+mod openapi_conformance;
+pub mod scripted_providers;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -19,10 +19,10 @@ use domain::accounts::SecretHash;
 use http::{HeaderMap, Method, Request, StatusCode};
 use local::connector::Connector;
 use local::faults::Faults;
-use local::{Cloud, MovableClock, Options, internet};
+use local::{Cloud, MovableClock, Options, network};
 use outside::Network;
 use parking_lot::Mutex;
-use post::Post;
+use scripted_providers::ScriptedProviders;
 use serde_json::Value;
 use sink::Sink;
 
@@ -42,7 +42,7 @@ pub struct Lab {
     lines: Arc<Mutex<Vec<String>>>,
 }
 
-/// An answer, read.
+/// A response, read to its end.
 #[derive(Debug, Clone)]
 pub struct Response {
     pub status: StatusCode,
@@ -65,7 +65,7 @@ impl Response {
     }
 }
 
-/// How a lab is to be.
+/// The settings of a [`Lab`].
 #[derive(Debug)]
 pub struct Setup {
     /// Makes everything random repeatable.
@@ -74,10 +74,10 @@ pub struct Setup {
     pub faults: Arc<Faults>,
     /// How wrong each instance's clock may be.
     pub skew_ms: u64,
-    /// The internet outside; none unless told.
+    /// The internet outside; by default nothing resolves or connects.
     pub network: Network,
-    /// Whoever carries notifications; nobody unless told.
-    pub post: Option<Post>,
+    /// The providers of notifications; the template's unless set.
+    pub providers: Option<ScriptedProviders>,
     /// Where real providers send to: over sockets, but for mails by SES and text messages.
     pub sink: Option<Sink>,
 }
@@ -88,8 +88,8 @@ impl Default for Setup {
             seed: 1,
             faults: Faults::none(),
             skew_ms: 0,
-            network: internet::closed(),
-            post: None,
+            network: network::offline(),
+            providers: None,
             sink: None,
         }
     }
@@ -101,7 +101,7 @@ impl Lab {
         Self::with(Setup::default())
     }
 
-    /// A cloud set up as told.
+    /// A cloud with these settings.
     ///
     /// # Panics
     /// When the template can't be started from, which fails the test.
@@ -123,7 +123,7 @@ impl Lab {
         options.network = setup.network;
         options.parameters = parameters();
         if let Some(sink) = setup.sink {
-            options.send_to(sink);
+            options.use_sink(sink);
         }
         let others = others.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
         options.parameters.extend(others);
@@ -131,7 +131,7 @@ impl Lab {
         options.seed = Some(setup.seed);
         options.skew_ms = setup.skew_ms;
         options.faults = setup.faults;
-        options.providers = setup.post.as_ref().map(Post::providers);
+        options.providers = setup.providers.as_ref().map(ScriptedProviders::providers);
         options.log = Log::new(move |line| {
             kept.lock().push(line.to_owned());
         });
@@ -146,15 +146,15 @@ impl Lab {
         self.lines.lock().clone()
     }
 
-    /// Moves the clock, and tells those who wait for it.
+    /// Moves the clock, and wakes what waits for a message to become visible.
     pub fn advance_seconds(&self, seconds: i64) {
         self.clock.advance_ms(seconds * 1000);
         self.cloud.services.queues().clock_moved();
     }
 
-    /// A call under construction.
-    pub fn call(&self, method: Method, path: &str) -> Call<'_> {
-        Call {
+    /// A request that is not sent yet.
+    pub fn call(&self, method: Method, path: &str) -> RequestBuilder<'_> {
+        RequestBuilder {
             lab: self,
             method,
             path: path.to_owned(),
@@ -192,9 +192,21 @@ impl Lab {
     pub fn aws(&self) -> Aws {
         let services = self.cloud.services.clone();
         let client = Connector::client(services, Arc::clone(&self.cloud.faults), None);
-        match Aws::through(client, &local::cloud::base_vars().into_iter().collect()) {
+        match Aws::through(client, &local::cloud::lambda_environment().into_iter().collect()) {
             Ok(aws) => aws,
             Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// The physical name of a queue.
+    ///
+    /// # Panics
+    /// When the template has no such queue, which fails the test.
+    pub fn queue(&self, logical_id: &str) -> String {
+        let mut queues = self.cloud.stack.queues.iter();
+        match queues.find(|queue| queue.logical_id == logical_id) {
+            Some(queue) => queue.name.clone(),
+            None => panic!("no queue {logical_id}"),
         }
     }
 
@@ -205,31 +217,31 @@ impl Lab {
         table.map_or_else(String::new, |table| table.name.clone())
     }
 
-    /// Keeps every call to a service from now on, for [`Lab::calls_to`].
-    pub fn watch_calls(&self) {
+    /// Records every call to a service from now on, for [`Lab::count_calls_to`].
+    pub fn record_calls(&self) {
         self.cloud.faults.record(|_| true);
     }
 
-    /// How many of the calls that were kept had to do with a table.
-    pub fn calls_to(&self, logical_id: &str) -> usize {
+    /// How many of the recorded calls name a table.
+    pub fn count_calls_to(&self, logical_id: &str) -> usize {
         let named = format!("\"TableName\":\"{}\"", self.table(logical_id));
         let calls = self.cloud.faults.recorded().into_iter();
         calls.filter(|call| String::from_utf8_lossy(&call.body).contains(&named)).count()
     }
 
-    /// Runs every schedule once. Where nobody was notified of anything, or nobody wrote a post, that sweep
-    /// is left out: it reads many lists, and thousands of tests have nothing in them.
+    /// Runs every schedule once. The sweeps of notifications and of the feed are left out while their tables
+    /// are empty: they read many lists, and thousands of tests have nothing in them.
     pub async fn sweep(&self) {
-        let mut quiet = Vec::new();
+        let mut skipped = Vec::new();
         for (table, sweep) in
             [("NotificationsTable", "SweepNotifications"), ("FeedTable", "SweepFeed")]
         {
             if self.is_empty(table).await {
-                quiet.push(sweep);
+                skipped.push(sweep);
             }
         }
         for entry in self.cloud.schedules.entries() {
-            if quiet.contains(&entry.function.as_str()) {
+            if skipped.contains(&entry.function.as_str()) {
                 continue;
             }
             // A run that fails leaves its work to the next one.
@@ -237,7 +249,7 @@ impl Lab {
         }
     }
 
-    /// Whether a table has no row; asked past whatever goes wrong.
+    /// Whether a table has no row; asked of the store itself, past the plan of faults.
     async fn is_empty(&self, logical_id: &str) -> bool {
         let body = serde_json::json!({ "TableName": self.table(logical_id), "Limit": 1 });
         let request = Request::post("/").header("x-amz-target", "DynamoDB_20120810.Scan");
@@ -263,9 +275,9 @@ impl Default for Lab {
     }
 }
 
-/// A call under construction.
+/// A request that is not sent yet.
 #[derive(Debug)]
-pub struct Call<'a> {
+pub struct RequestBuilder<'a> {
     lab: &'a Lab,
     method: Method,
     path: String,
@@ -274,7 +286,7 @@ pub struct Call<'a> {
     body: Bytes,
 }
 
-impl Call<'_> {
+impl RequestBuilder<'_> {
     /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
@@ -282,14 +294,14 @@ impl Call<'_> {
         self
     }
 
-    /// Comes from that address.
+    /// Sets the client's address.
     #[must_use]
-    pub const fn coming_from(mut self, source: IpAddr) -> Self {
+    pub const fn from_ip(mut self, source: IpAddr) -> Self {
         self.source = source;
         self
     }
 
-    /// Signs with an API key.
+    /// Authenticates with an API key.
     #[must_use]
     pub fn by(self, key: &str) -> Self {
         self.header("authorization", &format!("Bearer {key}"))
@@ -322,7 +334,7 @@ impl Call<'_> {
         let cloud = &self.lab.cloud;
         let handled = cloud.gateway.handle(request, self.source, cloud.now_ms()).await;
         let (parts, body) = handled.response.into_parts();
-        documented::check(&self.method, &self.path, parts.status, &body);
+        openapi_conformance::check(&self.method, &self.path, parts.status, &body);
         Response {
             status: parts.status,
             headers: parts.headers,

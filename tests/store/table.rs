@@ -1,11 +1,11 @@
-//! Tables: labelled transactions, queries page by page, and walks, on the rows of nobody's system.
+//! Tables: labelled transactions, queries page by page, and walks, on rows of no system.
 
 use domain::Failure;
 use serde::{Deserialize, Serialize};
 use store::schema::GSI2;
 use store::{
-    ABSENT, ALWAYS, Ended, IndexKeys, Item, Key, Lost, Once, PRESENT, Row, Table, Updated, given,
-    plain, read,
+    ABSENT, ALWAYS, Ended, IndexKeys, Item, Key, Lost, PRESENT, Row, Table, TryOutcome, Updated,
+    given, plain, read,
 };
 use tests::Lab;
 
@@ -71,7 +71,7 @@ async fn a_transaction_names_every_part_that_lost_and_goes_on_without_them() {
     let lab = Lab::new();
     let table = table(&lab);
     put(&table, [entry("a", 1), entry("b", 2)]).await;
-    let more = given("#n < :most").with(":most", 2).with(":one", 1).telling();
+    let more = given("#n < :most").with(":most", 2).with(":one", 1).returning_old();
     let mut tx = table
         .tx("change")
         .put(Part::First, entry("a", 9), ABSENT)
@@ -96,8 +96,8 @@ async fn a_request_with_the_same_token_is_made_once() {
     for _ in 0..2 {
         put(&table, [entry("a", 1)]).await;
     }
-    let once = table.tx("again").put((), entry("a", 2), ABSENT).once().await.unwrap();
-    let Once::Ended(ended) = once else { panic!("nobody else is here") };
+    let once = table.tx("again").put((), entry("a", 2), ABSENT).try_commit().await.unwrap();
+    let TryOutcome::Ended(ended) = once else { panic!("no other transaction runs") };
     assert!(lost(ended).has(()), "a single try has no token");
 }
 
@@ -112,10 +112,10 @@ async fn an_update_says_what_it_met_and_a_lost_one_that_may_be_repeated_is_done(
         table.update(key("a"), "ADD n :one", raise(from), action).await.unwrap();
         assert_eq!(found(&table, "a").await, Some(entry("a", n)));
     }
-    let raised = table.update_telling(key("a"), "ADD n :one", raise(2), "raise").await.unwrap();
+    let raised = table.update_returning(key("a"), "ADD n :one", raise(2), "raise").await.unwrap();
     let Updated::Done(item) = raised else { panic!("{raised:?}") };
     assert_eq!(read::<Entry>(item).unwrap(), entry("a", 3));
-    let met = table.update_telling(key("a"), "ADD n :one", raise(2), "raise").await.unwrap();
+    let met = table.update_returning(key("a"), "ADD n :one", raise(2), "raise").await.unwrap();
     let Updated::Lost(Some(item)) = met else { panic!("{met:?}") };
     assert_eq!(read::<Entry>(item).unwrap(), entry("a", 3));
     for condition in [PRESENT, PRESENT, ALWAYS] {
@@ -132,7 +132,7 @@ async fn a_query_comes_page_by_page_and_filters_what_it_reads() {
     let all = || table.query("list", "pk = :pk").with(":pk", "entries");
     let mut query = all().limit(2).filter("#n <> :two").with(":two", 2);
     let mut pages = Vec::new();
-    while let Some(page) = query.next().await.unwrap() {
+    while let Some(page) = query.next_page().await.unwrap() {
         pages.push(page.len());
     }
     assert_eq!(pages, [1, 2, 1]);
@@ -140,7 +140,7 @@ async fn a_query_comes_page_by_page_and_filters_what_it_reads() {
     assert_eq!(all().count().await.unwrap(), 5);
     let mut last = all().limit(1).backwards();
     assert_eq!(last.page::<Entry>().await.unwrap(), [entry("5", 5)]);
-    let odd = table.query("list", "gsi2pk = :list").on(GSI2).with(":list", "list#1");
+    let odd = table.query("list", "gsi2pk = :list").index(GSI2).with(":list", "list#1");
     assert_eq!(odd.all::<Entry>().await.unwrap(), [1, 3, 5].map(|n| entry(&n.to_string(), n)));
 }
 
@@ -153,10 +153,10 @@ async fn a_walk_goes_on_where_the_last_one_stopped_and_begins_again_at_the_end()
     for expected in [[vec![2, 4], vec![1, 3]], [vec![], vec![5]], [vec![2, 4], vec![1, 3]]] {
         let mut walk = table.walk::<Entry>("entries", lists(), 2);
         let mut seen = Vec::new();
-        while let Some(page) = walk.next().await.unwrap() {
+        while let Some(page) = walk.next_page().await.unwrap() {
             seen.push(page.iter().map(|entry| entry.n).collect::<Vec<_>>());
         }
         assert_eq!(seen, expected);
-        walk.note().await.unwrap();
+        walk.save_position().await.unwrap();
     }
 }

@@ -16,10 +16,10 @@ use super::sample::{self, Sample};
 use super::store::Store;
 
 /// A process that has not answered by then never will; callgrind makes it some fifty times slower.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Where a process runs and whom it trusts.
-pub(crate) struct Bed<'a> {
+pub(crate) struct Harness<'a> {
     pub(crate) store: &'a Store,
     /// The release binary.
     pub(crate) binary: &'a Path,
@@ -29,7 +29,7 @@ pub(crate) struct Bed<'a> {
 }
 
 /// What was seen of a process that ran as it is.
-pub(crate) struct Seen {
+pub(crate) struct Measured {
     /// From starting the process to its first answer.
     pub(crate) first_answer: Duration,
     /// The median of the answers after the first.
@@ -38,13 +38,13 @@ pub(crate) struct Seen {
     pub(crate) store_calls: u64,
 }
 
-impl Bed<'_> {
+impl Harness<'_> {
     /// Answers `invokes` events and is timed.
-    pub(crate) fn watch(&self, invokes: usize) -> Result<Seen, Box<dyn Error>> {
+    pub(crate) fn time(&self, invokes: usize) -> Result<Measured, Box<dyn Error>> {
         let run = self.run(Command::new(self.binary), invokes)?;
         let first_answer_at = run.api.first_answer_at().ok_or("it never answered")?;
         let warm = run.api.warm();
-        Ok(Seen {
+        Ok(Measured {
             first_answer: first_answer_at - run.started_at,
             warm: warm.get(warm.len() / 2).copied().unwrap_or_default(),
             peak_kib: run.peak_kib,
@@ -91,7 +91,7 @@ impl Bed<'_> {
         tokio::select! {
             _ = served => return Err("the stubs stopped".into()),
             exit = child.wait() => return Err(format!("it ended by itself: {}", exit?).into()),
-            () = tokio::time::sleep(PATIENCE) => return Err("it took too long".into()),
+            () = tokio::time::sleep(TIMEOUT) => return Err("it took too long".into()),
             () = api.finished() => {}
         }
         if let Some(problem) = api.problem() {
@@ -124,7 +124,7 @@ fn peak_kib(child: &Child) -> Result<u64, Box<dyn Error>> {
 async fn end(child: &mut Child) -> Result<(), Box<dyn Error>> {
     let pid = child.id().ok_or("it has ended")?;
     Command::new("kill").args(["-TERM", &pid.to_string()]).status().await?;
-    tokio::time::timeout(PATIENCE, child.wait()).await??;
+    tokio::time::timeout(TIMEOUT, child.wait()).await??;
     Ok(())
 }
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
-/// What one process was handed and what it answered.
+/// What one process was sent and what it answered.
 pub(crate) struct RuntimeApi {
     event: String,
     invokes: usize,
@@ -25,8 +25,8 @@ pub(crate) struct RuntimeApi {
 
 #[derive(Default)]
 struct Progress {
-    handed: usize,
-    handed_at: Option<Instant>,
+    sent: usize,
+    sent_at: Option<Instant>,
     first_answer_at: Option<Instant>,
     took: Vec<Duration>,
     problem: Option<String>,
@@ -101,15 +101,15 @@ impl RuntimeApi {
     /// The event, or after the last one an answer that never comes: the process then stands idle, as
     /// it would between invocations, and can be looked at.
     async fn next(&self) -> http::Response<Full<Bytes>> {
-        let handed = self.progress.borrow().handed;
-        if handed == self.invokes {
+        let sent = self.progress.borrow().sent;
+        if sent == self.invokes {
             self.finished.notify_one();
             std::future::pending::<()>().await;
         }
-        let mut response = http::Response::new(Full::new(self.event(handed)));
+        let mut response = http::Response::new(Full::new(self.event(sent)));
         for (name, value) in [
             ("content-type", "application/json".to_owned()),
-            ("lambda-runtime-aws-request-id", format!("00000000-0000-4000-8000-{handed:012}")),
+            ("lambda-runtime-aws-request-id", format!("00000000-0000-4000-8000-{sent:012}")),
             ("lambda-runtime-deadline-ms", "4102444800000".to_owned()),
             (
                 "lambda-runtime-invoked-function-arn",
@@ -122,14 +122,14 @@ impl RuntimeApi {
             }
         }
         let mut progress = self.progress.borrow_mut();
-        progress.handed += 1;
-        progress.handed_at = Some(Instant::now());
+        progress.sent += 1;
+        progress.sent_at = Some(Instant::now());
         response
     }
 
     /// Where an event has a `*`, each invocation has its own number.
-    fn event(&self, handed: usize) -> Bytes {
-        Bytes::from(self.event.replace("/*", &format!("/{handed}")))
+    fn event(&self, sent: usize) -> Bytes {
+        Bytes::from(self.event.replace("/*", &format!("/{sent}")))
     }
 
     fn note(&self, path: &str, body: &[u8]) {
@@ -140,7 +140,7 @@ impl RuntimeApi {
         let good = matches!(answer["statusCode"].as_u64(), None | Some(200..400));
         if path.ends_with("/response") && good {
             progress.first_answer_at.get_or_insert(now);
-            let took = progress.handed_at.take().map(|handed_at| now - handed_at);
+            let took = progress.sent_at.take().map(|sent_at| now - sent_at);
             progress.took.extend(took);
         } else {
             let body = String::from_utf8_lossy(body);

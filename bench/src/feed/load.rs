@@ -1,4 +1,4 @@
-//! Reading a feed of somebody who follows 2,000 people, 50 of them too popular to be pushed; and writing.
+//! Reading the feed of a user who follows 2,000 others, 50 of them too popular to be pushed; and writing.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -7,9 +7,9 @@ use domain::Timestamp;
 use domain::accounts::UserId;
 use serde_json::{Value, json};
 
-use super::seed::{Seed, person};
-use crate::counting::show;
-use crate::links::{Client, Switchyard};
+use super::seed::{Seeder, person};
+use crate::links::{Client, LocalCloud};
+use crate::operation_meter::show;
 use crate::table::{Table, Verdict};
 
 pub(crate) const FOLLOWS: usize = 2_000;
@@ -18,13 +18,13 @@ const READS: usize = 300;
 const WRITES: usize = 300;
 
 pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
-    let server = Switchyard::start(None, None)?;
+    let server = LocalCloud::start(None, None)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut table = Table::new("Through the local HTTP API, everything on two cores", "bar");
     runtime.block_on(async {
         let mut client = Client::connect(&server.api).await?;
         unlimit(&mut client).await?;
-        let seed = Seed::of(&server).await?;
+        let seed = Seeder::of(&server).await?;
         let reader = UserId::outside("root");
         follow_many(&seed, &reader, FOLLOWS, CELEBRITIES).await?;
         let first = read(&mut client, "/api/v1/feed", READS).await?;
@@ -59,9 +59,9 @@ pub(crate) async fn unlimit(client: &mut Client) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Lets somebody follow many people who have each written a post, some of whom are pulled.
+/// Makes a reader follow many authors with a post each, some of whom are pulled.
 pub(crate) async fn follow_many(
-    seed: &Seed,
+    seed: &Seeder,
     reader: &UserId,
     follows: usize,
     celebrities: usize,
@@ -83,11 +83,11 @@ pub(crate) async fn follow_many(
     references.sort_unstable_by_key(|(_, reference)| reference.post_id);
     let newest = references.split_off(references.len().saturating_sub(1_000));
     let floor = newest.first().map(|(_, reference)| reference.post_id);
-    seed.feed.refer(newest, super::seed::now()).await?;
-    let standing = seed.feed.standing(reader, super::seed::now()).await?.reader;
+    seed.feed.add_references(newest, super::seed::now()).await?;
+    let state = seed.feed.reader_state(reader, super::seed::now()).await?.reader;
     if let Some(floor) = floor {
         // As if it had been trimmed some time ago.
-        seed.feed.move_floor(&standing, floor, standing.epoch, Timestamp::UNIX_EPOCH).await?;
+        seed.feed.move_floor(&state, floor, state.epoch, Timestamp::UNIX_EPOCH).await?;
     }
     Ok(())
 }
@@ -127,13 +127,13 @@ async fn scroll(client: &mut Client, times: usize) -> Result<Vec<Duration>, Box<
     Ok(took)
 }
 
-/// How long the first page takes for somebody who was away, nothing of whose timeline counts.
+/// How long the first page takes for a reader who was away and whose timeline is void.
 async fn returning(
-    seed: &Seed,
+    seed: &Seeder,
     client: &mut Client,
     reader: &UserId,
 ) -> Result<Duration, Box<dyn Error>> {
-    let before = seed.feed.standing(reader, super::seed::now()).await?.reader;
+    let before = seed.feed.reader_state(reader, super::seed::now()).await?.reader;
     let none = domain::feed::PostId::MAX;
     seed.feed.move_floor(&before, none, before.epoch + 1, super::seed::now()).await?;
     let started = Instant::now();

@@ -6,10 +6,10 @@ use domain::accounts::UserId;
 use serde_json::{Value, json};
 
 use super::load::{CELEBRITIES, FOLLOWS, follow_many, unlimit};
-use super::seed::{Seed, person};
-use crate::counting::Counting;
+use super::seed::{Seeder, person};
 use crate::links::Cost;
 use crate::links::dollars::{API_REQUESTS, INVOCATIONS, MESSAGES, READ_UNITS, WRITE_UNITS, billed};
+use crate::operation_meter::OperationMeter;
 use crate::table::{Table, Verdict};
 
 /// Calls in a row of the table.
@@ -19,19 +19,17 @@ const TIMES: usize = 20;
 const READ_MS: f64 = 20.0;
 const WRITE_MS: f64 = 10.0;
 
-/// Dollars for a million published messages.
 const PUBLISHED: f64 = 0.50;
 
 pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let mut counting = Counting::start().await?;
+        let mut counting = OperationMeter::start().await?;
         let bill = count(&mut counting).await?;
         Ok(vec![counting.table, bill.table()])
     })
 }
 
-/// What was counted.
 struct Bill {
     write: Cost,
     fan_out: Cost,
@@ -39,9 +37,9 @@ struct Bill {
     like: Cost,
 }
 
-async fn count(counting: &mut Counting) -> Result<Bill, Box<dyn Error>> {
+async fn count(counting: &mut OperationMeter) -> Result<Bill, Box<dyn Error>> {
     unlimit(&mut counting.client).await?;
-    let seed = Seed::of(counting.server()).await?;
+    let seed = Seeder::of(counting.server()).await?;
     let me = UserId::outside("root");
     seed.follow(&[person("fan", 0)], std::slice::from_ref(&me)).await?;
     let mut posts = Vec::new();
@@ -77,9 +75,7 @@ async fn count(counting: &mut Counting) -> Result<Bill, Box<dyn Error>> {
         call(counting, "DELETE", &format!("/api/v1/users/friend{n}/follow")).await?;
         call(counting, "PUT", &format!("/api/v1/users/friend{n}/follow")).await?;
     }
-    counting
-        .row("followUser", TIMES, "follow somebody", "1 transaction", |c| c.calls <= 6.0)
-        .await?;
+    counting.row("followUser", TIMES, "follow a user", "1 transaction", |c| c.calls <= 6.0).await?;
     for post in &posts[..TIMES] {
         call(counting, "DELETE", &format!("/api/v1/posts/{post}")).await?;
     }
@@ -87,19 +83,23 @@ async fn count(counting: &mut Counting) -> Result<Bill, Box<dyn Error>> {
     Ok(Bill { write, fan_out, read, like })
 }
 
-async fn feed(counting: &mut Counting, what: &str) -> Result<Cost, Box<dyn Error>> {
+async fn feed(counting: &mut OperationMeter, what: &str) -> Result<Cost, Box<dyn Error>> {
     for _ in 0..TIMES {
         call(counting, "GET", "/api/v1/feed").await?;
     }
     counting.row("readFeed", TIMES, what, "6 reads, 1 write", |c| c.calls <= 7.0).await
 }
 
-async fn write(counting: &mut Counting, n: usize) -> Result<String, Box<dyn Error>> {
+async fn write(counting: &mut OperationMeter, n: usize) -> Result<String, Box<dyn Error>> {
     let made = counting.post("/api/v1/posts", &json!({ "text": format!("post {n}") })).await?;
     Ok(made["postId"].as_str().ok_or("no post")?.to_owned())
 }
 
-async fn call(counting: &mut Counting, method: &str, path: &str) -> Result<(), Box<dyn Error>> {
+async fn call(
+    counting: &mut OperationMeter,
+    method: &str,
+    path: &str,
+) -> Result<(), Box<dyn Error>> {
     let body: Option<&Value> = None;
     counting.client.call((method, path), &[], body, true).await.map(|_| ())
 }

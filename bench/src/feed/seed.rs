@@ -1,6 +1,6 @@
 //! People, follows and posts, written with the product's own store into a running cloud.
 //!
-//! Only what nobody measures is written this way. What the work rows of these follows would begin is taken
+//! Only what is not measured is written this way. The work rows of these follows are taken
 //! for done, so that nothing of it runs while something is measured.
 
 use std::error::Error;
@@ -9,28 +9,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use boundary::{Aws, Vars};
 use domain::Timestamp;
 use domain::accounts::UserId;
-use domain::feed::{Act, Body, Fan, Message, Post, PostId, Reference, Settings};
-use feed::store::Feed;
-use feed::store::{Acted, Created, NewPost};
+use domain::feed::{
+    FeedMessage, FeedSettings, Post, PostBody, PostDelivery, PostId, PostReference, SocialAction,
+};
+use feed::store::{ActionOutcome, CreateOutcome, FeedStore, NewPost};
 use futures::{StreamExt, TryStreamExt, stream};
 use serde_json::Value;
 
-use crate::links::{Client, Switchyard};
+use crate::links::{Client, LocalCloud};
 
-/// Calls at the same time.
 const AT_ONCE: usize = 8;
 
 /// Everybody who has one follower is pulled.
-const ALL_PULLED: Settings = Settings { pull_from: 1, push_below: 1, ..Settings::DEFAULT };
+const ALL_PULLED: FeedSettings =
+    FeedSettings { pull_from: 1, push_below: 1, ..FeedSettings::DEFAULT };
 
 /// A way into the store of a running cloud.
-pub(crate) struct Seed {
-    pub(crate) feed: Feed,
+pub(crate) struct Seeder {
+    pub(crate) feed: FeedStore,
     number: AtomicU64,
 }
 
-impl Seed {
-    pub(crate) async fn of(server: &Switchyard) -> Result<Self, Box<dyn Error>> {
+impl Seeder {
+    pub(crate) async fn of(server: &LocalCloud) -> Result<Self, Box<dyn Error>> {
         let vars: Vars = [
             ("AWS_ENDPOINT_URL", format!("http://{}", server.aws)),
             ("AWS_REGION", "us-east-1".to_owned()),
@@ -41,7 +42,7 @@ impl Seed {
         .map(|(name, value)| (name.to_owned(), value))
         .collect();
         let table = table(&server.aws).await?;
-        let feed = Feed::new(Aws::from_vars(&vars)?.dynamodb(), table);
+        let feed = FeedStore::new(Aws::from_vars(&vars)?.dynamodb(), table);
         Ok(Self { feed, number: AtomicU64::new(0) })
     }
 
@@ -61,45 +62,49 @@ impl Seed {
     }
 
     async fn follow_one(&self, who: &UserId, whom: &UserId) -> Result<(), Box<dyn Error>> {
-        let acted = self.feed.act(who, Act::Follow, whom, now(), || self.token()).await?;
-        let Acted::Changed(_, told) = acted else { return Ok(()) };
-        for work in told.iter().filter_map(Message::work) {
-            self.feed.done(&work).await?;
+        let acted =
+            self.feed.apply_action(who, SocialAction::Follow, whom, now(), || self.token()).await?;
+        let ActionOutcome::Changed(_, told) = acted else { return Ok(()) };
+        for work in told.iter().filter_map(FeedMessage::work_id) {
+            self.feed.complete_work(&work).await?;
         }
         Ok(())
     }
 
-    /// Makes somebody who has a follower one whose posts are pulled.
+    /// Switches an author who has a follower to pull.
     pub(crate) async fn raise(&self, author: &UserId) -> Result<(), Box<dyn Error>> {
         let token = || self.token();
-        let said = self.feed.recount(author, &ALL_PULLED, now(), token).await?;
+        let said = self.feed.update_fan_out_policy(author, &ALL_PULLED, now(), token).await?;
         // Who is pulled already stays so.
-        let Some(Message::ReachCrossed { epoch, .. }) = &said else { return Ok(()) };
-        let work = said.as_ref().and_then(Message::work).ok_or("no work")?;
-        Ok(self.feed.risen(author, *epoch, &work, now(), token).await?)
+        let Some(FeedMessage::ReachCrossed { epoch, .. }) = &said else { return Ok(()) };
+        let work = said.as_ref().and_then(FeedMessage::work_id).ok_or("no work")?;
+        Ok(self.feed.finish_switch_to_pull(author, *epoch, &work, now(), token).await?)
     }
 
-    /// Writes a post of somebody, so many milliseconds ago; a reference if it is pushed.
+    /// Writes an author's post of so many milliseconds ago; a reference if it is pushed.
     pub(crate) async fn post(
         &self,
         author: &UserId,
         ago_ms: i64,
-    ) -> Result<Option<Reference>, Box<dyn Error>> {
+    ) -> Result<Option<PostReference>, Box<dyn Error>> {
         let at = Timestamp::from_millisecond(now().as_millisecond() - ago_ms)?;
         let row = self.feed.author(author).await?;
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         let id = PostId::made_from(at, number.to_be_bytes());
-        let body = Body { text: "Some words about something. ".repeat(8), ..Body::default() };
-        let post = Post::new(id, author.clone(), body, row.recents.reach.fan(), at);
+        let body =
+            PostBody { text: "Some words about something. ".repeat(8), ..PostBody::default() };
+        let post = Post::new(id, author.clone(), body, row.recents.policy.post_delivery(), at);
         let new = NewPost { post: &post, author: &row, once: None };
-        let settings = Settings::DEFAULT;
-        let done = self.feed.create(new, Vec::new(), &settings, at, &self.token()).await?;
-        let Created::Created(told) = done else { return Err("a post was not written".into()) };
-        if let Some(work) = told.as_ref().and_then(Message::work) {
-            self.feed.done(&work).await?;
+        let settings = FeedSettings::DEFAULT;
+        let done = self.feed.create_post(new, Vec::new(), &settings, at, &self.token()).await?;
+        let CreateOutcome::Created(told) = done else {
+            return Err("a post was not written".into());
+        };
+        if let Some(work) = told.as_ref().and_then(FeedMessage::work_id) {
+            self.feed.complete_work(&work).await?;
         }
-        let reference = Reference { post_id: id, author: author.clone() };
-        Ok((post.fan == Fan::Push).then_some(reference))
+        let reference = PostReference { post_id: id, author: author.clone() };
+        Ok((post.delivery == PostDelivery::Push).then_some(reference))
     }
 }
 

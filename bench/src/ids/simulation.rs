@@ -1,14 +1,14 @@
 //! Very many ids from many nodes with bad clocks: how long it took, and what went wrong.
 
 use crate::table::{Table, Verdict, grouped};
-use simulation::ids::{Plan, Report, simulate};
+use simulation::ids::{IdsPlan, IdsReport, simulate};
 use std::time::Instant;
 
 /// Simulates `ids` ids and holds the result against the bars.
 pub(super) fn measure(ids: u64) -> Table {
     let started = Instant::now();
     // A tenth of a per cent of 10^9 ids is compared one by one; small runs are compared in full.
-    let plan = Plan {
+    let plan = IdsPlan {
         nodes: 2_000,
         ids,
         largest_request: 500,
@@ -34,7 +34,7 @@ pub(super) fn measure(ids: u64) -> Table {
     table
 }
 
-fn history(table: &mut Table, report: &Report) {
+fn history(table: &mut Table, report: &IdsReport) {
     let mut note = |what: &str, count: u64| {
         table.row(what, grouped(count), "", Verdict::Note);
     };
@@ -42,7 +42,7 @@ fn history(table: &mut Table, report: &Report) {
     note("simulated seconds", report.simulated_ms / 1_000);
     note("leases taken", report.leases);
     note("leases renewed", report.renewals);
-    note("claims that found a lane busy", report.busy);
+    note("claims that found a shard busy", report.busy);
     note("writes whose answer was lost", report.lost_answers);
     note("clock steps", report.clock_steps);
     note("freezes", report.freezes);

@@ -1,28 +1,28 @@
-//! Submitting and looking with ten thousand jobs running and a hundred thousand stored; and how many jobs
-//! a second go all the way through.
+//! Submitting and reading with ten thousand jobs running and a hundred thousand stored; and how many jobs
+//! a second run from submission to end.
 //!
-//! The stored ones are copies of one real job's rows under other ids: what matters is that they are there.
+//! The stored ones are copies of one real job's rows under other ids: only their number matters.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::beside;
-use crate::counting::show;
-use crate::links::{Client, Switchyard};
+use super::bullmq;
+use crate::links::{Client, LocalCloud};
+use crate::operation_meter::show;
 use crate::table::{Table, Verdict, grouped};
 
 const RUNNING: usize = 10_000;
 const STORED: usize = 100_000;
 const SUBMITS: usize = 2_000;
-const LOOKS: usize = 5_000;
-const THROUGH: u32 = 1_000;
+const READS: usize = 5_000;
+const ECHO_JOBS: u32 = 1_000;
 const CONNECTIONS: usize = 4;
 const PATIENCE: Duration = Duration::from_mins(3);
 
 pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
-    let server = Switchyard::start(None, None)?;
+    let server = LocalCloud::start(None, None)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut table = Table::new("Through the local HTTP API, everything on two cores", "bar");
     runtime.block_on(async {
@@ -34,20 +34,20 @@ pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
         table.row("jobs there", what, "", Verdict::Note);
         let submits = submit_many(&server.api).await?;
         show(&mut table, "submit", &submits, Duration::from_millis(100));
-        let looks = look_often(&server.api, &mut client).await?;
-        show(&mut table, "status", &looks, Duration::from_millis(50));
-        let seconds = all_the_way(&mut client).await?;
-        let rate = format!("{:.0} a second", f64::from(THROUGH) / seconds);
+        let reads = read_many(&server.api, &mut client).await?;
+        show(&mut table, "status", &reads, Duration::from_millis(50));
+        let seconds = run_to_end(&mut client).await?;
+        let rate = format!("{:.0} a second", f64::from(ECHO_JOBS) / seconds);
         table.row("echo jobs from submission to their end", rate, "", Verdict::Note);
-        beside::rows(&mut table);
+        bullmq::rows(&mut table);
         Ok(vec![table])
     })
 }
 
 /// Makes one job of each kind and copies its rows.
 async fn fill(client: &mut Client, aws: &mut Client) -> Result<(), Box<dyn Error>> {
-    let kind = json!({ "delivery": "poll", "maxConcurrent": 100_000 });
-    client.call(("PUT", "/api/v1/job-types/bench"), &[], Some(&kind), true).await?;
+    let job_type = json!({ "delivery": "poll", "maxConcurrent": 100_000 });
+    client.call(("PUT", "/api/v1/job-types/bench"), &[], Some(&job_type), true).await?;
     let running = submit(client, "bench").await?;
     let body = json!({ "workerId": "bench", "max": 1 });
     client.call(("POST", "/api/v1/job-types/bench/claim"), &[], Some(&body), true).await?;
@@ -89,8 +89,8 @@ async fn table_name(aws: &mut Client) -> Result<String, Box<dyn Error>> {
     Ok(name.ok_or("no JobsTable")?.to_owned())
 }
 
-async fn submit(client: &mut Client, kind: &str) -> Result<String, Box<dyn Error>> {
-    let body = json!({ "jobType": kind, "payload": { "n": 1 } });
+async fn submit(client: &mut Client, job_type: &str) -> Result<String, Box<dyn Error>> {
+    let body = json!({ "jobType": job_type, "payload": { "n": 1 } });
     let made = client.call(("POST", "/api/v1/jobs"), &[], Some(&body), true).await?;
     let made: Value = serde_json::from_slice(made.body())?;
     Ok(made["jobId"].as_str().ok_or("no id")?.to_owned())
@@ -112,13 +112,13 @@ async fn submit_many(host: &str) -> Result<Vec<Duration>, Box<dyn Error>> {
     Ok(all.concat())
 }
 
-async fn look_often(host: &str, client: &mut Client) -> Result<Vec<Duration>, Box<dyn Error>> {
+async fn read_many(host: &str, client: &mut Client) -> Result<Vec<Duration>, Box<dyn Error>> {
     let id = submit(client, "bench").await?;
     let path = format!("/api/v1/jobs/{id}");
     let connection = async || {
         let mut client = Client::connect(host).await?;
         let mut took = Vec::new();
-        for _ in 0..LOOKS / CONNECTIONS {
+        for _ in 0..READS / CONNECTIONS {
             let started = Instant::now();
             client.call(("GET", &path), &[], None, true).await?;
             took.push(started.elapsed());
@@ -130,12 +130,12 @@ async fn look_often(host: &str, client: &mut Client) -> Result<Vec<Duration>, Bo
 }
 
 /// Seconds from the first submission to the last end.
-async fn all_the_way(client: &mut Client) -> Result<f64, Box<dyn Error>> {
-    let kind = json!({ "maxConcurrent": 50 });
-    client.call(("PUT", "/api/v1/job-types/echo"), &[], Some(&kind), true).await?;
+async fn run_to_end(client: &mut Client) -> Result<f64, Box<dyn Error>> {
+    let job_type = json!({ "maxConcurrent": 50 });
+    client.call(("PUT", "/api/v1/job-types/echo"), &[], Some(&job_type), true).await?;
     let started = Instant::now();
     let jobs: Vec<Value> = (0..100).map(|n| json!({ "jobType": "echo", "payload": n })).collect();
-    for _ in 0..THROUGH / 100 {
+    for _ in 0..ECHO_JOBS / 100 {
         let body = json!({ "jobs": jobs });
         client.call(("POST", "/api/v1/jobs/bulk"), &[], Some(&body), true).await?;
     }

@@ -6,7 +6,7 @@
 
 use std::error::Error;
 
-use domain::limits::ledger::KEYS;
+use domain::limits::ledger::MAX_KEYS;
 
 use super::governor;
 use super::ours::{By, CapacityUsed, Node, counted};
@@ -71,7 +71,7 @@ pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
         }
     }
     let what = "keys that a function's node holds at once; this one was made larger";
-    table.row(what, grouped(KEYS as u64), "", Verdict::Note);
+    table.row(what, grouped(MAX_KEYS as u64), "", Verdict::Note);
     let what = "subtracted from single calls: a clock reading";
     table.row(what, format!("{:.0} ns", reading_ns()), "", Verdict::Note);
     Ok(table)

@@ -5,7 +5,9 @@ use std::hint::black_box;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Instant;
 
-use domain::limits::firewall::{Action, Asked, Firewall, FirewallRule, Network, Ruling};
+use domain::limits::firewall::{
+    Firewall, FirewallAction, FirewallDecision, FirewallRequest, FirewallRule, IpNetwork,
+};
 
 use super::memory::filled;
 use super::timing::{Contestant, Latency, race};
@@ -23,7 +25,7 @@ const ADDRESSES: u64 = 1 << 16;
 const LOOKUP_AT_MOST_NS: f64 = 1_000.0;
 
 pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
-    let networks: Vec<Network> = (0..NETWORKS).map(network).collect();
+    let networks: Vec<IpNetwork> = (0..NETWORKS).map(network).collect();
     let lists: Vec<FirewallRule> =
         networks.chunks(IN_A_RULE).enumerate().map(|(at, part)| rule(at, part)).collect();
     let each: Vec<FirewallRule> =
@@ -68,16 +70,16 @@ fn looking(firewall: &Firewall) -> impl FnMut(usize) {
     let addresses: Vec<IpAddr> = (0..ADDRESSES).map(address).collect();
     move |request| {
         let ip = addresses[request % addresses.len()];
-        black_box(firewall.judge(&asked(ip), 0));
+        black_box(firewall.evaluate(&asked(ip), 0));
     }
 }
 
 fn judge(firewall: &Firewall, number: u64) -> bool {
-    firewall.judge(&asked(address(number)), 0) != Ruling::Pass
+    firewall.evaluate(&asked(address(number)), 0) != FirewallDecision::Pass
 }
 
-fn asked(ip: IpAddr) -> Asked<'static> {
-    Asked { ip: Some(ip), path: "/api/v1/jobs/7", method: "POST", header: &|_| None }
+fn asked(ip: IpAddr) -> FirewallRequest<'static> {
+    FirewallRequest { ip: Some(ip), path: "/api/v1/jobs/7", method: "POST", header: &|_| None }
 }
 
 /// Of four addresses two are in a network that is listed, the others anywhere.
@@ -90,10 +92,10 @@ fn address(number: u64) -> IpAddr {
     }
 }
 
-fn network(number: u64) -> Network {
+fn network(number: u64) -> IpNetwork {
     let extra = u8::try_from(scattered(number) % 17).unwrap_or(0);
     let start = network_start(number);
-    Network::around(start, if start.is_ipv4() { 16 + extra } else { 32 + 2 * extra })
+    IpNetwork::containing(start, if start.is_ipv4() { 16 + extra } else { 32 + 2 * extra })
 }
 
 fn network_start(number: u64) -> IpAddr {
@@ -110,19 +112,10 @@ fn v6(number: u64) -> Ipv6Addr {
     Ipv6Addr::from_bits(u128::from(bits) << 64)
 }
 
-fn rule(at: usize, networks: &[Network]) -> FirewallRule {
+fn rule(at: usize, networks: &[IpNetwork]) -> FirewallRule {
     FirewallRule {
-        id: format!("block-{at}"),
-        action: Action::Deny,
         cidrs: networks.to_vec(),
-        paths: Vec::new(),
-        methods: Vec::new(),
-        headers: Vec::new(),
-        user_agents: Vec::new(),
-        reason: String::new(),
-        expires_at: None,
-        version: 1,
-        automatic: false,
+        ..FirewallRule::new(format!("block-{at}"), FirewallAction::Deny)
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::cold::{build_example, target};
-use crate::links::{Client, Cost, Log, Switchyard, spent};
+use crate::links::{Client, Cost, LocalCloud, Log, cpu_each};
 use crate::table::{Table, Verdict};
 
 /// Checks in a row of the table.
@@ -34,7 +34,7 @@ pub(crate) struct Counted {
 
 pub(crate) fn measure() -> Result<(Table, Counted), Box<dyn Error>> {
     let folder = target()?.join("bench/data");
-    let server = Switchyard::start(Some(&folder), None)?;
+    let server = LocalCloud::start(Some(&folder), None)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut run = Run {
@@ -133,7 +133,7 @@ impl Run {
     /// A report is written after an answer, so no line tells what it took: asked in process.
     fn reporting(&mut self) -> Result<u64, Box<dyn Error>> {
         let program = build_example("boundary", "admit-path")?;
-        let (_, writes) = spent(&program, &["report", "100"])?;
+        let (_, writes) = cpu_each(&program, &["report", "100"])?;
         let writes = writes.ok_or("no calls")?;
         let what = "report of 100 callers, every minute and node: writes";
         let verdict = Verdict::Counted(writes <= REPORTED);

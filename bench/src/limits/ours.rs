@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::hint::black_box;
 use std::net::{IpAddr, Ipv4Addr};
 
-use domain::limits::counter::Row;
-use domain::limits::ledger::{Claim, Ledger, Outcome, Step};
-use domain::limits::rule::{Dimension, Mode, OnFailure, Rule};
-use domain::limits::rules::{Applied, Exempt, RuleSet};
-use domain::limits::{Algorithm, Quota, Subject};
+use domain::limits::counter::CounterRow;
+use domain::limits::ledger::{DebitOutcome, Ledger, LedgerDecision, QuotaCheck};
+use domain::limits::rule::{Dimension, Rule};
+use domain::limits::rules::{AppliedRule, Exemptions, RuleSet};
+use domain::limits::{Algorithm, CallerRef, Quota};
 
 use super::unix_ms;
 
@@ -23,7 +23,7 @@ const HELD: i64 = 50_000_000;
 pub(crate) struct Node {
     rules: RuleSet,
     ledger: Ledger,
-    callers: Vec<Subject<'static>>,
+    callers: Vec<CallerRef<'static>>,
     paths: Vec<String>,
     now_ms: i64,
 }
@@ -56,14 +56,14 @@ impl By {
 
 impl Node {
     /// `rules` rules, each for one resource, and callers for `keys` keys that all hold units. The
-    /// ledger is large enough for them: a function's holds [`domain::limits::ledger::KEYS`].
+    /// ledger is large enough for them: a function's holds [`domain::limits::ledger::MAX_KEYS`].
     pub(crate) fn new(rules: usize, by: By, keys: usize) -> Self {
         let resources = (rules / by.rules()).max(1);
         let made = (0..resources).flat_map(|resource| {
             by.dimensions().iter().map(move |dimension| rule(resource, *dimension))
         });
         let mut node = Self {
-            rules: RuleSet::new(made.collect(), Vec::new(), Exempt::default()),
+            rules: RuleSet::new(made.collect(), Vec::new(), Exemptions::default()),
             ledger: Ledger::new(7, 8 * keys.max(2_048)),
             callers: (0..keys).map(caller).collect(),
             paths: (0..resources).map(|number| format!("/api/v1/r{number}/7")).collect(),
@@ -81,21 +81,21 @@ impl Node {
         black_box(unix_ms());
         let (rules, now_ms) = (&self.rules, self.now_ms);
         let (caller, path) = of(&self.callers, &self.paths, request);
-        let applied = rules.applying(caller, path, "POST", now_ms);
-        let claims: Vec<Claim<'_>> = applied.iter().map(claim).collect();
-        black_box(self.ledger.decide(&claims, 1, now_ms)) != Step::Allowed
+        let applied = rules.matching(caller, path, "POST", now_ms);
+        let checks: Vec<QuotaCheck<'_>> = applied.iter().map(check).collect();
+        black_box(self.ledger.decide(&checks, 1, now_ms)) != LedgerDecision::Allowed
     }
 
     /// Has the units granted that the request's keys are to hold.
     fn hold(&mut self, request: usize) {
         let (caller, path) = of(&self.callers, &self.paths, request);
-        let applied = self.rules.applying(caller, path, "POST", self.now_ms);
-        let claims: Vec<Claim<'_>> = applied.iter().map(claim).collect();
-        if let Step::Lease(tasks) = self.ledger.decide(&claims, HELD, self.now_ms) {
+        let applied = self.rules.matching(caller, path, "POST", self.now_ms);
+        let checks: Vec<QuotaCheck<'_>> = applied.iter().map(check).collect();
+        if let LedgerDecision::Debit(tasks) = self.ledger.decide(&checks, HELD, self.now_ms) {
             for task in tasks {
-                let row = Row::apply(None, task.write()).unwrap_or_default();
-                let committed = Outcome::Committed(row);
-                self.ledger.settle(&claims[task.claim], &task, committed, self.now_ms);
+                let row = CounterRow::apply(None, task.write()).unwrap_or_default();
+                let committed = DebitOutcome::Committed(row);
+                self.ledger.apply_outcome(&checks[task.check], &task, committed, self.now_ms);
             }
         }
     }
@@ -108,7 +108,6 @@ pub(crate) struct CapacityUsed {
     pub(crate) asked: Cell<u64>,
 }
 
-/// Decides with `node` and counts.
 pub(crate) fn counted(mut node: Node, capacity: &CapacityUsed) -> impl FnMut(usize) {
     move |request| {
         let asks = node.decide(request);
@@ -119,22 +118,22 @@ pub(crate) fn counted(mut node: Node, capacity: &CapacityUsed) -> impl FnMut(usi
 
 /// A key always asks for the same resource, so that there are as many counters as keys.
 fn of<'a>(
-    callers: &'a [Subject<'static>],
+    callers: &'a [CallerRef<'static>],
     paths: &'a [String],
     request: usize,
-) -> (&'a Subject<'static>, &'a str) {
+) -> (&'a CallerRef<'static>, &'a str) {
     let key = request % callers.len();
     (&callers[key], &paths[key.wrapping_mul(7_919) % paths.len()])
 }
 
-fn claim<'a>(applied: &'a Applied<'_>) -> Claim<'a> {
-    Claim { rule: applied.rule, quota: applied.quota, entity: &applied.entity }
+fn check<'a>(applied: &'a AppliedRule<'_>) -> QuotaCheck<'a> {
+    QuotaCheck { rule: applied.rule, quota: applied.quota, entity: &applied.entity }
 }
 
-fn caller(number: usize) -> Subject<'static> {
+fn caller(number: usize) -> CallerRef<'static> {
     let named = |kind: &str| -> &'static str { format!("{kind}-{number:012}").leak() };
     let bits = u32::try_from(number).unwrap_or(u32::MAX).wrapping_mul(0x9e37_79b1);
-    Subject {
+    CallerRef {
         user: Some(named("user")),
         api_key: Some(named("key")),
         ip: Some(IpAddr::V4(Ipv4Addr::from_bits(bits))),
@@ -145,20 +144,12 @@ fn caller(number: usize) -> Subject<'static> {
 /// The rule of a resource in one dimension.
 pub(crate) fn rule(resource: usize, dimension: Dimension) -> Rule {
     Rule {
-        id: format!("resource-{resource}-{}", dimension.name().to_lowercase()),
         resources: vec![format!("/api/v1/r{resource}/{{id}}")],
         methods: vec!["POST".to_owned()],
-        dimension,
-        anonymous_only: false,
-        quota: Quota {
-            algorithm: Algorithm::SlidingWindow,
-            limit: LIMIT,
-            window_ms: DAY_MS,
-            burst: None,
-        },
-        mode: Mode::Enforce,
-        on_failure: OnFailure::Open,
-        description: String::new(),
-        version: 1,
+        ..Rule::new(
+            format!("resource-{resource}-{}", dimension.name().to_lowercase()),
+            dimension,
+            Quota::new(Algorithm::SlidingWindow, LIMIT, DAY_MS),
+        )
     }
 }

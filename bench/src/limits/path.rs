@@ -6,7 +6,7 @@
 use std::error::Error;
 
 use crate::cold::{build_example, has_valgrind};
-use crate::links::{each, spent};
+use crate::links::{cpu_each, instructions_each};
 use crate::table::{Table, Verdict, grouped};
 
 /// What limits may add to a redirect that is answered from memory.
@@ -21,14 +21,14 @@ pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
         ("five", "admitted, 5 rules apply"),
     ] {
         if has_valgrind() {
-            let instructions = each(&program, &[mode], 2_000)?;
+            let instructions = instructions_each(&program, &[mode], 2_000)?;
             let (bar, verdict) = match mode {
                 "gate" => ("≤ 2,000", Verdict::Counted(instructions <= GATE_AT_MOST)),
                 _ => ("", Verdict::Note),
             };
             table.row(&format!("instructions, {what}"), grouped(instructions), bar, verdict);
         }
-        let (nanoseconds, asked) = spent(&program, &[mode, "300000"])?;
+        let (nanoseconds, asked) = cpu_each(&program, &[mode, "300000"])?;
         table.row(&format!("CPU, ns here, {what}"), grouped(nanoseconds), "", Verdict::Note);
         let verdict = Verdict::Counted(asked == Some(0));
         let asked = asked.map_or_else(|| "not counted".to_owned(), grouped);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use simulation::limits::Report;
+use simulation::limits::LimitsReport;
 
 use super::scenarios::Scenario;
 use crate::table::grouped;
@@ -14,7 +14,7 @@ const ROW: i64 = 20;
 const TOP: i64 = 96;
 
 /// Draws what was admitted beside the quota's bar, in parts of what one counter would have admitted.
-pub(super) fn draw(results: &[(Scenario, Report)], path: &Path) -> std::io::Result<()> {
+pub(super) fn draw(results: &[(Scenario, LimitsReport)], path: &Path) -> std::io::Result<()> {
     let rows = i64::try_from(results.len()).unwrap_or(0);
     let groups = results.iter().map(|(scenario, _)| scenario.algorithm);
     let groups = i64::try_from(groups.fold(Vec::new(), distinct).len()).unwrap_or(1);
@@ -59,7 +59,7 @@ fn head(height: i64, over: i64) -> String {
     )
 }
 
-fn row(svg: &mut String, y: i64, scenario: &Scenario, report: &Report) {
+fn row(svg: &mut String, y: i64, scenario: &Scenario, report: &LimitsReport) {
     let share = (1_000 - report.under_thousandths()).clamp(900, 1_000);
     let (full, bar) = (WIDTH, (share - 900) * WIDTH / 100);
     let limit = grouped(scenario.plan.quota.limit.unsigned_abs());

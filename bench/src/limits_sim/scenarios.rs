@@ -2,7 +2,7 @@
 
 use domain::limits::quota::{Algorithm, Quota};
 use domain::limits::rule::OnFailure;
-use simulation::limits::{Partition, Plan, Spread};
+use simulation::limits::{LimitsPlan, Partition, Spread};
 
 pub(super) const NODES: usize = 300;
 const SEED: u64 = 20_261_117;
@@ -10,7 +10,7 @@ const SEED: u64 = 20_261_117;
 /// A plan and what to call it.
 pub(super) struct Scenario {
     pub(super) name: String,
-    pub(super) plan: Plan,
+    pub(super) plan: LimitsPlan,
     pub(super) algorithm: &'static str,
     pub(super) traffic: &'static str,
 }
@@ -21,7 +21,8 @@ const ALGORITHMS: [(Algorithm, &str); 3] = [
     (Algorithm::TokenBucket, "token bucket"),
 ];
 
-/// Demand below the limit and at twice the limit, spread evenly and by Zipf, with nodes that come and go.
+/// Demand below the limit and at twice the limit, spread evenly and by Zipf, with nodes that come
+/// and go.
 pub(super) fn accuracy() -> Vec<Scenario> {
     let mut scenarios = Vec::new();
     for (algorithm, name) in ALGORITHMS {
@@ -32,7 +33,8 @@ pub(super) fn accuracy() -> Vec<Scenario> {
                 ("Zipf, churn, 80 %", 80, Spread::Zipf, 60_000),
                 ("Zipf, churn, 200 %", 200, Spread::Zipf, 60_000),
             ] {
-                let plan = Plan { over_nodes, life_ms, ..plan(algorithm, limit, 10_000, demand) };
+                let plan =
+                    LimitsPlan { over_nodes, life_ms, ..plan(algorithm, limit, 10_000, demand) };
                 scenarios.push(scenario(name, traffic, plan));
             }
         }
@@ -41,7 +43,7 @@ pub(super) fn accuracy() -> Vec<Scenario> {
         [("100 keys, even", Spread::Uniform), ("100 keys, Zipf", Spread::Zipf)]
     {
         let keyed = plan(Algorithm::SlidingWindow, 3_000, 10_000, 100);
-        let plan = Plan { keys: 100, rate: 30_000, over_keys, life_ms: 60_000, ..keyed };
+        let plan = LimitsPlan { keys: 100, rate: 30_000, over_keys, life_ms: 60_000, ..keyed };
         scenarios.push(scenario("sliding window, many keys", traffic, plan));
     }
     scenarios
@@ -59,7 +61,8 @@ pub(super) fn hot() -> Vec<Scenario> {
         (Algorithm::SlidingLog, "sliding log", 100, 1_000),
     ];
     let hot = |(algorithm, name, limit, window_ms)| {
-        let plan = Plan { rate: 500_000, run_ms: 20_000, ..plan(algorithm, limit, window_ms, 100) };
+        let plan =
+            LimitsPlan { rate: 500_000, run_ms: 20_000, ..plan(algorithm, limit, window_ms, 100) };
         scenario(name, "even", plan)
     };
     quotas.into_iter().map(hot).collect()
@@ -74,8 +77,8 @@ pub(super) fn partitions() -> Vec<Scenario> {
             ("all nodes, open", 100, OnFailure::Open),
         ] {
             let partition = Partition { from_ms: 9_900, to_ms: 22_900, percent, on_failure };
-            let keyed = Plan { keys: 5, ..plan(algorithm, 10_000, 10_000, 1_000) };
-            let plan = Plan { partition: Some(partition), ..keyed };
+            let keyed = LimitsPlan { keys: 5, ..plan(algorithm, 10_000, 10_000, 1_000) };
+            let plan = LimitsPlan { partition: Some(partition), ..keyed };
             scenarios.push(scenario(name, traffic, plan));
         }
     }
@@ -88,14 +91,15 @@ pub(super) fn rough() -> Vec<Scenario> {
     for (algorithm, name) in ALGORITHMS {
         for limit in [1_000, 100_000, 1_000_000] {
             let plan = plan(algorithm, limit, 10_000, 200);
-            let plan = Plan { over_nodes: Spread::Zipf, life_ms: 15_000, bursts: true, ..plan };
+            let plan =
+                LimitsPlan { over_nodes: Spread::Zipf, life_ms: 15_000, bursts: true, ..plan };
             scenarios.push(scenario(name, "Zipf, churn, bursts, 200 %", plan));
         }
     }
     scenarios
 }
 
-fn scenario(algorithm: &'static str, traffic: &'static str, plan: Plan) -> Scenario {
+fn scenario(algorithm: &'static str, traffic: &'static str, plan: LimitsPlan) -> Scenario {
     let (limit, seconds) = (plan.quota.limit.unsigned_abs(), plan.quota.window_ms / 1_000);
     let limit = crate::table::grouped(limit);
     Scenario {
@@ -107,9 +111,9 @@ fn scenario(algorithm: &'static str, traffic: &'static str, plan: Plan) -> Scena
 }
 
 /// One key under `demand` percent of its quota, for four windows.
-fn plan(algorithm: Algorithm, limit: i64, window_ms: i64, demand: i64) -> Plan {
-    Plan {
-        quota: Quota { algorithm, limit, window_ms, burst: None },
+fn plan(algorithm: Algorithm, limit: i64, window_ms: i64, demand: i64) -> LimitsPlan {
+    LimitsPlan {
+        quota: Quota::new(algorithm, limit, window_ms),
         nodes: NODES,
         keys: 1,
         rate: limit * demand * 10 / window_ms,

@@ -21,14 +21,14 @@ const FULL: usize = 100;
 
 /// How a batch is made up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Batch {
+pub(crate) struct BatchShape {
     pub(crate) clicks: usize,
     pub(crate) links: usize,
     /// Whether the link has had thousands of visitors today.
     pub(crate) popular: bool,
 }
 
-impl fmt::Display for Batch {
+impl fmt::Display for BatchShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { clicks, links, .. } = self;
         let popular = if self.popular { ", 5,000 visitors before" } else { "" };
@@ -36,13 +36,13 @@ impl fmt::Display for Batch {
     }
 }
 
-const BATCHES: [Batch; 6] = [
-    Batch { clicks: 1, links: 1, popular: false },
-    Batch { clicks: 10, links: 1, popular: false },
-    Batch { clicks: 10, links: 10, popular: false },
-    Batch { clicks: 50, links: 1, popular: false },
-    Batch { clicks: 50, links: 10, popular: false },
-    Batch { clicks: 50, links: 1, popular: true },
+const BATCHES: [BatchShape; 6] = [
+    BatchShape { clicks: 1, links: 1, popular: false },
+    BatchShape { clicks: 10, links: 1, popular: false },
+    BatchShape { clicks: 10, links: 10, popular: false },
+    BatchShape { clicks: 50, links: 1, popular: false },
+    BatchShape { clicks: 50, links: 10, popular: false },
+    BatchShape { clicks: 50, links: 1, popular: true },
 ];
 
 /// Counts each of [`BATCHES`]; `popular` is the code of the link that is popular.
@@ -50,7 +50,7 @@ pub(crate) async fn count(
     aws: &mut Client,
     log: &Log,
     popular: &str,
-) -> Result<Vec<(Batch, Cost)>, Box<dyn Error>> {
+) -> Result<Vec<(BatchShape, Cost)>, Box<dyn Error>> {
     let queue = queue(aws).await?;
     let mut before = Vec::new();
     for number in 0..POPULAR / FULL {

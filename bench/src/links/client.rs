@@ -10,7 +10,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
-use super::switchyard::KEY;
+use super::local_cloud::KEY;
 
 /// A browser, so that what it follows counts as a person's click.
 pub(crate) const AGENT: &str =
@@ -62,8 +62,8 @@ impl Client {
         if answer.status().is_success() {
             return Ok(answer);
         }
-        let said = String::from_utf8_lossy(answer.body());
-        Err(format!("{method} {path}: {} {said}", answer.status()).into())
+        let text = String::from_utf8_lossy(answer.body());
+        Err(format!("{method} {path}: {} {text}", answer.status()).into())
     }
 
     /// Calls an emulated service of AWS.

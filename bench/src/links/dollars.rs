@@ -1,9 +1,9 @@
 //! What AWS would charge for what was counted, at list prices.
 //!
 //! Absent: storage, logs, data transfer, the free tier and discounts. The log does not tell read units
-//! from write units, so whatever writes at all is charged as if it only wrote: five times as much.
+//! from write units, so an operation that writes at all is charged as if it only wrote: five times as much.
 
-use super::clicks::Batch;
+use super::clicks::BatchShape;
 use super::operations::{CODES_A_LEASE, Counted};
 use crate::table::{Table, Verdict};
 
@@ -43,7 +43,7 @@ const REFERENCE: f64 = 10_300.0;
 struct Traffic {
     /// The share that is answered from memory.
     hits: f64,
-    batch: Batch,
+    batch: BatchShape,
     /// Messages counted in one invocation.
     gathered: f64,
 }
@@ -110,8 +110,8 @@ fn each_million(counted: &Counted) -> Table {
     table
 }
 
-fn named(batch: Batch) -> String {
-    let Batch { clicks, links, popular } = batch;
+fn named(batch: BatchShape) -> String {
+    let BatchShape { clicks, links, popular } = batch;
     let popular = if popular { ", popular" } else { "" };
     format!("{clicks} clicks a message on {links}{popular}")
 }
@@ -173,8 +173,8 @@ mod tests {
     use super::super::log::Cost;
     use super::*;
 
-    const ONE: Batch = Batch { clicks: 1, links: 1, popular: false };
-    const TEN: Batch = Batch { clicks: 10, links: 1, popular: false };
+    const ONE: BatchShape = BatchShape { clicks: 1, links: 1, popular: false };
+    const TEN: BatchShape = BatchShape { clicks: 10, links: 1, popular: false };
 
     fn counted() -> Counted {
         let cost = |units: f64| Cost { calls: 1.0, units, messages: 0.0 };
@@ -182,7 +182,7 @@ mod tests {
         Counted { anonymous: cost(3.0), keyed: cost(6.0), miss: cost(0.5), batches }
     }
 
-    fn bill(hits: f64, batch: Batch) -> Bill {
+    fn bill(hits: f64, batch: BatchShape) -> Bill {
         following(&Traffic { hits, batch, gathered: 1.0 }, &counted())
     }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::client::Client;
-use super::switchyard::Switchyard;
+use super::local_cloud::LocalCloud;
 use crate::table::{Table, Verdict, grouped};
 
 const CONNECTIONS: usize = 16;
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let pinned = cores > 1 && Command::new("taskset").arg("--version").output().is_ok();
-    let server = Switchyard::start(None, pinned.then_some("0"))?;
+    let server = LocalCloud::start(None, pinned.then_some("0"))?;
     if pinned {
         pin_to(&format!("1-{}", cores - 1))?;
     }
@@ -63,7 +63,7 @@ struct Measured {
     idle_messages: u64,
 }
 
-async fn drive(server: &Switchyard) -> Result<Measured, Box<dyn Error>> {
+async fn drive(server: &LocalCloud) -> Result<Measured, Box<dyn Error>> {
     let mut client = Client::connect(&server.api).await?;
     let mut aws = Client::connect(&server.aws).await?;
     let codes = make_links(&mut client).await?;

@@ -62,21 +62,21 @@ impl Log {
         })
     }
 
-    /// Every line so far that is `wanted`.
+    /// Every line so far that passes the filter.
     pub(crate) fn rest(
         &self,
-        wanted: impl Fn(&Value) -> bool,
+        filter: impl Fn(&Value) -> bool,
     ) -> Result<Vec<Value>, Box<dyn Error>> {
         let text = fs::read_to_string(&self.path)?;
         let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok());
-        Ok(lines.filter(&wanted).collect())
+        Ok(lines.filter(&filter).collect())
     }
 
-    /// The next `count` lines that are `wanted`, waited for.
+    /// The next `count` lines that pass the filter, waited for.
     pub(crate) async fn next(
         &self,
         count: usize,
-        wanted: impl Fn(&Value) -> bool,
+        filter: impl Fn(&Value) -> bool,
     ) -> Result<Vec<Value>, Box<dyn Error>> {
         let started = Instant::now();
         loop {
@@ -84,7 +84,7 @@ impl Log {
             let whole = text.rfind('\n').map_or(0, |end| end + 1);
             let fresh = text.get(self.seen.get()..whole).unwrap_or_default();
             let lines = fresh.lines().filter_map(|line| serde_json::from_str(line).ok());
-            let found: Vec<Value> = lines.filter(&wanted).collect();
+            let found: Vec<Value> = lines.filter(&filter).collect();
             if found.len() == count {
                 self.seen.set(whole);
                 return Ok(found);

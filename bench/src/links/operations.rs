@@ -7,10 +7,10 @@ use std::error::Error;
 
 use serde_json::{Value, json};
 
-use super::clicks::{self, Batch};
+use super::clicks::{self, BatchShape};
 use super::client::Client;
+use super::local_cloud::LocalCloud;
 use super::log::{Cost, Log};
-use super::switchyard::Switchyard;
 use crate::cold::target;
 use crate::table::{Table, Verdict};
 
@@ -18,22 +18,22 @@ use crate::table::{Table, Verdict};
 pub(crate) const CODES_A_LEASE: f64 = 1_000.0;
 
 /// Lots of a user's quota hold as many, so as many requests take exactly one.
-const LOT: usize = 100;
+const QUOTA_LEASE: usize = 100;
 
 /// The anonymous quota is this large, and some of it is spent elsewhere.
-const ANONYMOUS: usize = 50;
+const ANONYMOUS_LINKS: usize = 50;
 
 /// What was counted, for the bill.
 pub(crate) struct Counted {
     pub(crate) anonymous: Cost,
     pub(crate) keyed: Cost,
     pub(crate) miss: Cost,
-    pub(crate) batches: Vec<(Batch, Cost)>,
+    pub(crate) batches: Vec<(BatchShape, Cost)>,
 }
 
 pub(crate) fn measure() -> Result<(Table, Counted), Box<dyn Error>> {
     let folder = target()?.join("bench/data");
-    let server = Switchyard::start(Some(&folder), None)?;
+    let server = LocalCloud::start(Some(&folder), None)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut run = Run {
@@ -73,16 +73,16 @@ impl Run {
         self.shorten(page("first", 0), false).await?;
         let first = self.log.mean("shortenUrl", 1).await?;
         self.row("shorten, a node's first (codes, salt, blocklist)", first, "", true);
-        for number in 0..ANONYMOUS {
+        for number in 0..ANONYMOUS_LINKS {
             self.shorten(page("anonymous", number), false).await?;
         }
-        let anonymous = self.log.mean("shortenUrl", ANONYMOUS).await?;
+        let anonymous = self.log.mean("shortenUrl", ANONYMOUS_LINKS).await?;
         let fits = anonymous.calls <= 2.0;
         self.row("shorten without a key", anonymous, "1 put + 1 quota", fits);
-        for number in 0..LOT {
+        for number in 0..QUOTA_LEASE {
             self.shorten(page("keyed", number), true).await?;
         }
-        let keyed = self.log.mean("shortenUrl", LOT).await?;
+        let keyed = self.log.mean("shortenUrl", QUOTA_LEASE).await?;
         let fits = keyed.calls <= 1.0 + 1.0 / 100.0;
         self.row("shorten with a key, mean of 100", keyed, "1 put + 1/100", fits);
         // The first of these takes a new lot of the quota; the second shows what reuse costs.
@@ -139,9 +139,9 @@ impl Run {
 
     async fn counting(
         &mut self,
-        server: &Switchyard,
+        server: &LocalCloud,
         code: &str,
-    ) -> Result<Vec<(Batch, Cost)>, Box<dyn Error>> {
+    ) -> Result<Vec<(BatchShape, Cost)>, Box<dyn Error>> {
         let counted =
             clicks::count(&mut Client::connect(&server.aws).await?, &self.log, code).await?;
         for (batch, cost) in &counted {

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::counting::show;
-use crate::links::{Client, Switchyard};
+use crate::links::{Client, LocalCloud};
+use crate::operation_meter::show;
 use crate::table::{Table, Verdict};
 
 const SENT: u16 = 2_000;
@@ -15,7 +15,7 @@ const CONNECTIONS: u16 = 4;
 const PATIENCE: Duration = Duration::from_mins(3);
 
 pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
-    let server = Switchyard::start(None, None)?;
+    let server = LocalCloud::start(None, None)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut table = Table::new("Through the local HTTP API, everything on two cores", "bar");
     runtime.block_on(async {

@@ -4,9 +4,9 @@ use std::error::Error;
 
 use serde_json::{Value, json};
 
-use crate::counting::Counting;
 use crate::links::Cost;
 use crate::links::dollars::{API_REQUESTS, INVOCATIONS, MESSAGES, READ_UNITS, WRITE_UNITS, billed};
+use crate::operation_meter::OperationMeter;
 use crate::table::{Table, Verdict};
 
 /// Notifications in a row of the table: as many mails as one person gets in a day.
@@ -22,7 +22,7 @@ const PUBLISHED: f64 = 0.50;
 pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let mut counting = Counting::start().await?;
+        let mut counting = OperationMeter::start().await?;
         let bill = count(&mut counting).await?;
         Ok(vec![counting.table, bill.table()])
     })
@@ -35,7 +35,7 @@ struct Bill {
     look: Cost,
 }
 
-async fn count(counting: &mut Counting) -> Result<Bill, Box<dyn Error>> {
+async fn count(counting: &mut OperationMeter) -> Result<Bill, Box<dyn Error>> {
     let contacts = json!({ "email": "ada@example.com" });
     put(counting, "/api/v1/users/ada/contacts", &contacts).await?;
     let template = json!({
@@ -82,11 +82,19 @@ async fn count(counting: &mut Counting) -> Result<Bill, Box<dyn Error>> {
     Ok(Bill { accept, deliver, look })
 }
 
-async fn put(counting: &mut Counting, path: &str, body: &Value) -> Result<(), Box<dyn Error>> {
+async fn put(
+    counting: &mut OperationMeter,
+    path: &str,
+    body: &Value,
+) -> Result<(), Box<dyn Error>> {
     counting.client.call(("PUT", path), &[], Some(body), true).await.map(|_| ())
 }
 
-async fn send(counting: &mut Counting, key: &str, words: &Value) -> Result<(), Box<dyn Error>> {
+async fn send(
+    counting: &mut OperationMeter,
+    key: &str,
+    words: &Value,
+) -> Result<(), Box<dyn Error>> {
     let mut body = json!({ "userId": "ada", "category": "bench", "idempotencyKey": key });
     for (name, value) in words.as_object().into_iter().flatten() {
         body[name] = value.clone();

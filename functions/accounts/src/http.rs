@@ -17,7 +17,7 @@ use std::sync::Arc;
 use ::http::request::Parts;
 use axum::extract::FromRequestParts;
 use boundary::http::{Api, Call, Operations, Path, Problem, Segment};
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use boundary::{Host, Misconfigured};
 use domain::accounts::{Account, KeyId, Rejected, UserId};
 use schemars::SchemaGenerator;
@@ -82,9 +82,9 @@ impl FromRequestParts<Arc<App>> for Managed {
     }
 }
 
-impl DescribeArgument for Managed {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for Managed {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<UserPath>::describe(entry, schemas);
-        entry.refuses(&[404]);
+        entry.errors(&[404]);
     }
 }

@@ -13,6 +13,6 @@ pub fn system() -> System {
         .queue("tend-keys", tend_keys::function)
         .schedule("sweep-accounts", sweep::function)
         .table(&store::schema::ACCOUNTS)
-        .everywhere()
+        .always_deployed()
         .example("curl $SWITCHYARD_URL/api/v1/me -H \"$A\"")
 }

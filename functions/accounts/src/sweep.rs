@@ -6,7 +6,7 @@
 use boundary::schedule::{Run, Summary, Task};
 use boundary::{Host, Misconfigured};
 use domain::Failure;
-use domain::accounts::Audit;
+use domain::accounts::AuditEntry;
 use messaging::AccountEvents;
 use serde_json::json;
 use store::Accounts;
@@ -15,7 +15,7 @@ use store::Accounts;
 const GRACE_MS: i64 = 60_000;
 
 /// Events published in one run at most; what is left waits for the next.
-const MOST: i32 = 100;
+const MAX_EVENTS_PER_RUN: i32 = 100;
 
 /// What the handler shares between runs.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub fn function(host: &Host) -> Result<Task<State>, Misconfigured> {
 
 async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
     let before = format!("{:013}", run.now.as_millisecond() - GRACE_MS);
-    let waiting = state.accounts.unpublished(&before, MOST).await?;
+    let waiting = state.accounts.unpublished(&before, MAX_EVENTS_PER_RUN).await?;
     let mut published = 0;
     let mut failed = None;
     for audit in &waiting {
@@ -50,7 +50,7 @@ async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
     }
 }
 
-async fn publish(state: &State, audit: &Audit, run: &Run) -> Result<(), Failure> {
-    state.events.changed(audit, &run.trace.traceparent()).await?;
+async fn publish(state: &State, audit: &AuditEntry, run: &Run) -> Result<(), Failure> {
+    state.events.publish(audit, &run.trace.traceparent()).await?;
     state.accounts.mark_published(audit).await
 }

@@ -5,9 +5,9 @@
 //! Guarantee: none of it decides whether a key works (the account's row does), so a message that is
 //! late, doubled or reordered changes nothing.
 
-use boundary::batch::{Consumer, Message, Unhandled};
+use boundary::batch::{Consumer, ReceivedMessage, Unhandled};
 use boundary::{Host, Misconfigured};
-use domain::accounts::{KeyId, Message as Heard, State as AccountState, UserId};
+use domain::accounts::{AccountMessage, AccountState, KeyId, UserId};
 use store::Accounts;
 
 /// What the handler shares between messages.
@@ -20,23 +20,23 @@ pub struct State {
 pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     let state = State { accounts: host.accounts()? };
     Consumer::new(host, "tendKeys", "TEND_KEYS_DEAD_LETTERS", state, |state, message| {
-        Box::pin(tend(state, message))
+        Box::pin(apply(state, message))
     })
 }
 
-async fn tend(state: &State, message: &Message) -> Result<(), Unhandled> {
-    let heard = serde_json::from_str(&message.body).map_err(|error: serde_json::Error| {
+async fn apply(state: &State, message: &ReceivedMessage) -> Result<(), Unhandled> {
+    let decoded = serde_json::from_str(&message.body).map_err(|error: serde_json::Error| {
         // What serde quotes of the body stays out of logs and attributes; the place is enough.
         let (line, column) = (error.line(), error.column());
         Unhandled::Unreadable(format!("not an account message: line {line}, column {column}"))
     })?;
-    match heard {
-        Heard::KeyUsed(used) => {
+    match decoded {
+        AccountMessage::KeyUsed(used) => {
             let key_id = KeyId::parse(&used.key_id)
                 .ok_or_else(|| Unhandled::Unreadable("`keyId` is not a key id".to_owned()))?;
-            Ok(state.accounts.note_key_use(&key_id, used.hour).await?)
+            Ok(state.accounts.record_key_use(&key_id, used.hour).await?)
         }
-        Heard::AccountChanged(changed) => {
+        AccountMessage::AccountChanged(changed) => {
             let user_id = UserId::parse(&changed.user_id)
                 .map_err(|rejected| Unhandled::Unreadable(rejected.to_string()))?;
             retire(state, &user_id).await
@@ -44,7 +44,7 @@ async fn tend(state: &State, message: &Message) -> Result<(), Unhandled> {
     }
 }
 
-/// Marks the keys of an account that is disabled now, whatever the message says.
+/// Marks the keys of an account whose row says that it is disabled; the message does not decide it.
 async fn retire(state: &State, user_id: &UserId) -> Result<(), Unhandled> {
     let Some(account) = state.accounts.find(user_id).await? else { return Ok(()) };
     if account.state != AccountState::Disabled {

@@ -9,20 +9,20 @@ mod engagement;
 mod followers;
 mod follows;
 mod home;
-mod listing;
 mod media;
 mod posts;
 mod realtime;
-mod shapes;
+mod schemas;
 mod state;
-mod view;
+mod user_posts;
+mod views;
 
 use std::sync::Arc;
 
 use ::http::request::Parts;
 use axum::extract::FromRequestParts;
 use boundary::http::{Api, Caller, Operations, Path, Problem, Segment};
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use boundary::{Host, Misconfigured};
 use domain::accounts::UserId;
 use domain::feed::{CommentId, PostId, Rejected};
@@ -30,6 +30,9 @@ use schemars::SchemaGenerator;
 
 use crate::http::engagement::{comments, likes, moderation, profiles, share, trending};
 use crate::http::state::App;
+
+/// Tries when another request changes the rows that were read.
+const TRIES: usize = 8;
 
 /// No issuer's subject is longer (`OpenID` Connect says 255), and a row's key takes it.
 const MAX_SUBJECT_LENGTH: usize = 300;
@@ -39,7 +42,6 @@ pub fn function(host: &Host) -> Result<Api, Misconfigured> {
     Api::new(host, App::from_host(host)?, operations)
 }
 
-/// What it answers.
 pub fn operations(to: &mut impl Operations<App>) {
     // Posts, and the feed that they come to.
     to.on(home::READ, home::read);
@@ -58,7 +60,7 @@ pub fn operations(to: &mut impl Operations<App>) {
     to.on(follows::UNMUTE, follows::unmute);
     to.on(followers::FOLLOWERS, followers::followers);
     to.on(followers::FOLLOWING, followers::following);
-    to.on(listing::LIST, listing::list);
+    to.on(user_posts::LIST, user_posts::list);
     // What people do about posts, and what they show of themselves.
     to.on(likes::LIKE, likes::like);
     to.on(likes::UNLIKE, likes::unlike);
@@ -73,6 +75,17 @@ pub fn operations(to: &mut impl Operations<App>) {
     to.on(moderation::REPORT, moderation::report);
     to.on(moderation::LIST, moderation::list);
     to.on(moderation::RULE, moderation::rule);
+}
+
+/// The limit of a page: what the caller asks for, or the default.
+pub(crate) fn page_limit(
+    limit: Option<usize>,
+    default: usize,
+    max: usize,
+) -> Result<usize, Problem> {
+    let limit = limit.unwrap_or(default);
+    let rule = || Problem::field("limit", format!("a number from 1 to {max}"));
+    (1..=max).contains(&limit).then_some(limit).ok_or_else(rule)
 }
 
 /// The path names a post.
@@ -134,9 +147,9 @@ impl FromRequestParts<Arc<App>> for Person {
     }
 }
 
-impl DescribeArgument for Person {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for Person {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<UserPath>::describe(entry, schemas);
-        entry.refuses(&[404]);
+        entry.errors(&[404]);
     }
 }

@@ -9,7 +9,6 @@ pub mod sweep;
 
 use boundary::System;
 
-/// What is registered of it.
 pub fn system() -> System {
     System::new("feed", "Feed", "Posts, follows, and a home feed that says why.")
         .http("feed", http::function, http::operations)

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Ids asked for at once.
-const MOST: usize = 10_000;
+const MAX_COUNT: usize = 10_000;
 
 /// What the handlers share.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Segment for IdPath {
 /// How many ids, and how they are written.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct IdsQuery {
     /// How many ids, 1 to 10,000; 1 if left out.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 10_000))]
@@ -75,7 +75,7 @@ enum Format {
 
 /// Ids in ascending order, as strings: JavaScript's numbers can't hold 64 bits.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Ids {
+struct IdsView {
     ids: Vec<String>,
 }
 
@@ -89,23 +89,23 @@ const MAKE: Operation = Operation::post("/api/v1/ids", "makeIds", "Make ids")
 
 async fn make(
     State(app): State<Arc<App>>,
-    Query(wanted): Query<Wanted>,
-) -> Result<Json<Ids>, Problem> {
-    if !(1..=MOST).contains(&wanted.count) {
-        return Err(Problem::field("count", format!("a number from 1 to {MOST}")));
+    Query(query): Query<IdsQuery>,
+) -> Result<Json<IdsView>, Problem> {
+    if !(1..=MAX_COUNT).contains(&query.count) {
+        return Err(Problem::field("count", format!("a number from 1 to {MAX_COUNT}")));
     }
-    let ids = app.ids.take(wanted.count).await?;
-    let render = match wanted.format {
+    let ids = app.ids.take(query.count).await?;
+    let render = match query.format {
         Format::Decimal => |id: &Id| id.to_string(),
         Format::Base62 => |id: &Id| id.to_base62(),
     };
-    Ok(Json(Ids { ids: ids.iter().map(render).collect() }))
+    Ok(Json(IdsView { ids: ids.iter().map(render).collect() }))
 }
 
 /// What an id says about itself.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Anatomy {
+struct IdView {
     /// The id in decimal.
     id: String,
     /// The id in 11 sortable characters.
@@ -125,13 +125,13 @@ struct Anatomy {
 const READ: Operation =
     Operation::get("/api/v1/ids/{id}", "readId", "Read an id").key().refuses(&[422]);
 
-async fn read(Path(id): Path<IdPath>) -> Result<Json<Anatomy>, Problem> {
+async fn read(Path(id): Path<IdPath>) -> Result<Json<IdView>, Problem> {
     let parts = id.parts();
     let time = i64::try_from(parts.unix_ms)
         .ok()
         .and_then(|ms| domain::Timestamp::from_millisecond(ms).ok())
         .ok_or_else(|| Problem::field("id", "an id of this era"))?;
-    Ok(Json(Anatomy {
+    Ok(Json(IdView {
         id: id.to_string(),
         base62: id.to_base62(),
         time: time.to_string(),

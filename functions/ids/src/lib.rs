@@ -13,6 +13,6 @@ pub fn system() -> System {
     )
     .http("ids", http::function, http::operations)
     .table(&store::schema::IDS)
-    .everywhere()
+    .always_deployed()
     .example("curl -XPOST \"$SWITCHYARD_URL/api/v1/ids?count=3\" -H \"$A\"")
 }

@@ -1,20 +1,21 @@
-//! The engine of jobs: read, decide, write, until the job stands still long enough; then wake up whoever has
-//! to look. All functions of jobs change them through here.
+//! Changing jobs: read, decide, write, again while other writers win; then wake `dispatch` up. Every function of
+//! jobs changes them through here.
 
 mod assign;
 
 use boundary::telemetry::{Log, Trace};
 use boundary::{Entropy, Host, Misconfigured};
-use domain::jobs::{Actor, Decision, Event, Job, JobId, Record, Refusal, WakeUp, transition};
+use domain::jobs::{
+    Actor, AuditRecord, Job, JobDecision, JobEvent, JobId, JobRefusal, WakeUp, WorkerId, transition,
+};
 use domain::{Failure, Timestamp};
 use messaging::Queue;
 
-use crate::store::{Change, Committed, Jobs};
+use crate::store::{CommitOutcome, HeartbeatOutcome, JobChange, Jobs};
 
-/// How often a job may change under our hands before we give up.
-const TRIES: usize = 8;
+/// Lost races after which a change fails.
+const MAX_TRIES: usize = 8;
 
-/// What changes jobs, and what it needs for that.
 #[derive(Debug, Clone)]
 pub(crate) struct Engine {
     pub(crate) jobs: Jobs,
@@ -23,17 +24,15 @@ pub(crate) struct Engine {
     log: Log,
 }
 
-/// What came of an event.
+/// The outcome of an event.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Applied {
-    /// It changed the job, which is this now.
+    /// The job as it is now.
     Changed(Box<Job>),
-    /// There was nothing to do; this is the job.
-    Stays(Box<Job>),
-    /// It can't be.
-    Refused(Refusal),
-    /// There is no such job.
-    Unknown,
+    /// The job, which the event does not change.
+    Unchanged(Box<Job>),
+    Refused(JobRefusal),
+    NotFound,
 }
 
 impl Engine {
@@ -46,68 +45,107 @@ impl Engine {
         })
     }
 
-    /// Lets `event` happen to a job, caused by `by`. `may` decides whether it is the caller's business
-    /// at all: what is not is unknown to them.
-    pub(crate) async fn happen(
+    /// Applies an event that `by` caused to a job. A job that is not `visible` to the caller is not found.
+    pub(crate) async fn apply_event(
         &self,
         id: &JobId,
-        event: &Event,
+        event: &JobEvent,
         by: &Actor,
-        may: impl Fn(&Job) -> bool,
+        visible: impl Fn(&Job) -> bool,
         (now, trace): (Timestamp, &Trace),
     ) -> Result<Applied, Failure> {
-        for _ in 0..TRIES {
-            let Some(before) = self.jobs.find(id).await?.filter(|job| may(job)) else {
-                return Ok(Applied::Unknown);
+        for _ in 0..MAX_TRIES {
+            let Some(before) = self.jobs.find(id).await?.filter(|job| visible(job)) else {
+                return Ok(Applied::NotFound);
             };
             let after = match transition(&before, event, now) {
-                Decision::Stay => return Ok(Applied::Stays(Box::new(before))),
-                Decision::Refuse(refusal) => return Ok(Applied::Refused(refusal)),
-                Decision::Become(after) => after,
+                JobDecision::NoChange => return Ok(Applied::Unchanged(Box::new(before))),
+                JobDecision::Refuse(refusal) => return Ok(Applied::Refused(refusal)),
+                JobDecision::Change(after) => after,
             };
-            let record = Record::change(&after, event.clone(), by.clone(), now);
-            let dependency = if let Event::DependencyEnded { dependency, .. } = event {
+            let record = AuditRecord::change(&after, event.clone(), by.clone(), now);
+            let dependency = if let JobEvent::DependencyEnded { dependency, .. } = event {
                 Some(dependency)
             } else {
                 None
             };
             let change =
-                Change { before: &before, after: &after, record: &record, dependency, limit: 0 };
+                JobChange { before: &before, after: &after, record: &record, dependency, limit: 0 };
             match self.jobs.commit(change, &self.entropy.token()).await? {
-                Committed::Done => {
-                    self.wake_up(Some(&before), &after, (now, trace)).await;
+                CommitOutcome::Committed => {
+                    self.wake_dispatch_for(Some(&before), &after, (now, trace)).await;
                     return Ok(Applied::Changed(after));
                 }
-                Committed::Counted => return Ok(Applied::Stays(Box::new(before))),
-                Committed::Moved | Committed::NoLicence => {}
+                CommitOutcome::AlreadyCounted => return Ok(Applied::Unchanged(Box::new(before))),
+                CommitOutcome::Conflict | CommitOutcome::NoLicence => {}
             }
         }
         Err(Failure::new("change the job", "it keeps changing"))
     }
 
-    /// Wakes up whoever has to look at a change that is written.
-    pub(crate) async fn wake_up(
+    /// Records a heartbeat, in one small write without an audit record or a wake-up.
+    pub(crate) async fn record_heartbeat(
+        &self,
+        id: &JobId,
+        (worker, attempt): (WorkerId, u32),
+        progress: Option<u8>,
+        now: Timestamp,
+    ) -> Result<Applied, Failure> {
+        let outcome = self.jobs.record_heartbeat(id, &worker, attempt, progress, now).await?;
+        Ok(match outcome {
+            HeartbeatOutcome::Recorded(job) => Applied::Changed(job),
+            HeartbeatOutcome::Refused(found) => check_attempt(found, (worker, attempt), now),
+        })
+    }
+
+    /// Whether a worker runs a job with this attempt: `Unchanged` if so.
+    pub(crate) async fn check_attempt(
+        &self,
+        id: &JobId,
+        run: (WorkerId, u32),
+        now: Timestamp,
+    ) -> Result<Applied, Failure> {
+        Ok(check_attempt(self.jobs.find(id).await?.map(Box::new), run, now))
+    }
+
+    /// Sends the wake-up that a written change calls for.
+    pub(crate) async fn wake_dispatch_for(
         &self,
         before: Option<&Job>,
         after: &Job,
         (now, trace): (Timestamp, &Trace),
     ) {
-        if let Some((wake_up, delay)) = WakeUp::after(before, after, now) {
+        if let Some((wake_up, delay)) = WakeUp::for_change(before, after, now) {
             let sent = self.dispatch.send(&wake_up, delay, &trace.traceparent()).await;
-            self.note(sent, (now, trace));
+            self.log_failed_send(sent, (now, trace));
         }
     }
 
-    /// Sends a wake-up, now.
-    pub(crate) async fn send(&self, wake_up: &WakeUp, (now, trace): (Timestamp, &Trace)) {
+    pub(crate) async fn send_wake_up(&self, wake_up: &WakeUp, (now, trace): (Timestamp, &Trace)) {
         let sent = self.dispatch.send(wake_up, 0, &trace.traceparent()).await;
-        self.note(sent, (now, trace));
+        self.log_failed_send(sent, (now, trace));
     }
 
-    /// What could not be sent is no reason to fail: the sweep sends it again.
-    pub(crate) fn note(&self, sent: Result<(), Failure>, (now, trace): (Timestamp, &Trace)) {
+    /// A failed send is no reason to fail: the sweep sends the wake-up again.
+    pub(crate) fn log_failed_send(
+        &self,
+        sent: Result<(), Failure>,
+        (now, trace): (Timestamp, &Trace),
+    ) {
         if let Err(failure) = sent {
             self.log.warn(now, trace, &failure.chain());
         }
+    }
+}
+
+fn check_attempt(
+    found: Option<Box<Job>>,
+    (worker, attempt): (WorkerId, u32),
+    now: Timestamp,
+) -> Applied {
+    let Some(job) = found else { return Applied::NotFound };
+    match transition(&job, &JobEvent::Heartbeat { worker, attempt, progress: None }, now) {
+        JobDecision::Refuse(refusal) => Applied::Refused(refusal),
+        JobDecision::Change(_) | JobDecision::NoChange => Applied::Unchanged(job),
     }
 }

@@ -1,19 +1,19 @@
-//! The function `jobs`: submit, watch, explain, cancel, retry, and the words of workers.
+//! The function `jobs`: submit, read, explain, cancel, retry, and the workers' reports.
 //!
-//! Trigger: HTTP. Effect: each change is one transaction of the job, the record of what happened and
-//! its licence; then a wake-up. Guarantee: a repeated submission makes one job; a worker's word counts
+//! Trigger: HTTP. Effect: each change is one transaction of the job, the audit record and
+//! its licence; then a wake-up. Guarantee: a repeated submission makes one job; a worker's report counts
 //! only with the attempt it was given; a wake-up that is lost is sent again by `sweep-jobs`; what is
 //! not the caller's is not found.
 
 mod bulk;
+mod cancel_retry;
 mod finish;
-mod listing;
-mod manage;
+mod job_types;
+mod list;
 mod new_job;
 mod read;
 mod state;
 mod submit;
-mod types;
 mod view;
 mod workers;
 
@@ -22,32 +22,30 @@ use std::sync::Arc;
 use ::http::request::Parts;
 use axum::extract::FromRequestParts;
 use boundary::http::{Api, Caller, Operations, Path, Problem, Segment};
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use boundary::{Host, Misconfigured};
 use domain::accounts::Role;
-use domain::jobs::{Job, JobId, TypeName};
+use domain::jobs::{Job, JobId, JobTypeName};
 use schemars::SchemaGenerator;
 
-use crate::http::state::{App, sees};
+use crate::http::state::{App, may_read};
 
-/// The function on `host`.
 pub fn function(host: &Host) -> Result<Api, Misconfigured> {
     Api::new(host, App::from_host(host)?, operations)
 }
 
-/// What it answers.
 pub fn operations(to: &mut impl Operations<App>) {
     to.on(submit::SUBMIT, submit::submit);
-    to.on(bulk::SUBMIT_ALL, bulk::submit_all);
-    to.on(listing::LIST, listing::list);
+    to.on(bulk::SUBMIT_BULK, bulk::submit_bulk);
+    to.on(list::LIST, list::list);
     to.on(read::READ, read::read);
     to.on(read::EXPLAIN, read::explain);
     to.on(read::EVENTS, read::events);
-    to.on(manage::CANCEL, manage::cancel);
-    to.on(manage::RETRY, manage::retry);
-    to.on(types::LIST, types::list);
-    to.on(types::READ, types::read);
-    to.on(types::SAVE, types::save);
+    to.on(cancel_retry::CANCEL, cancel_retry::cancel);
+    to.on(cancel_retry::RETRY, cancel_retry::retry);
+    to.on(job_types::LIST, job_types::list);
+    to.on(job_types::READ, job_types::read);
+    to.on(job_types::SAVE, job_types::save);
     to.on(workers::CLAIM, workers::claim);
     to.on(workers::START, workers::start);
     to.on(workers::HEARTBEAT, workers::heartbeat);
@@ -69,34 +67,34 @@ impl Segment for JobPath {
     }
 }
 
-/// The path names a job type that has to be there.
+/// The path names an existing job type.
 pub(crate) struct TypePath;
 
 impl Segment for TypePath {
-    type Value = TypeName;
+    type Value = JobTypeName;
     const NAME: &'static str = "jobType";
     const MEANING: &'static str =
         "The type: 1 to 64 of a-z, 0-9, `.`, `_` and `-`, starting with a letter or digit.";
 
-    fn parse(text: &str) -> Result<TypeName, Problem> {
-        TypeName::parse(text).map_err(|_| Problem::unknown("job type"))
+    fn parse(text: &str) -> Result<JobTypeName, Problem> {
+        JobTypeName::parse(text).map_err(|_| Problem::unknown("job type"))
     }
 }
 
-/// The path names a job type that is made if it is not there.
+/// The path names a job type that is created if it does not exist.
 pub(crate) struct NewTypePath;
 
 impl Segment for NewTypePath {
-    type Value = TypeName;
+    type Value = JobTypeName;
     const NAME: &'static str = TypePath::NAME;
     const MEANING: &'static str = TypePath::MEANING;
 
-    fn parse(text: &str) -> Result<TypeName, Problem> {
-        Ok(TypeName::parse(text)?)
+    fn parse(text: &str) -> Result<JobTypeName, Problem> {
+        Ok(JobTypeName::parse(text)?)
     }
 }
 
-/// A caller who may look at jobs at all: 403 for the others.
+/// A caller with a role that may read jobs: 403 otherwise.
 pub(crate) struct Viewer(pub(crate) Caller);
 
 impl FromRequestParts<Arc<App>> for Viewer {
@@ -110,13 +108,13 @@ impl FromRequestParts<Arc<App>> for Viewer {
     }
 }
 
-impl DescribeArgument for Viewer {
-    fn describe(entry: &mut Entry, _: &mut SchemaGenerator) {
-        entry.refuses(&[403]);
+impl DescribeExtractor for Viewer {
+    fn describe(entry: &mut OperationEntry, _: &mut SchemaGenerator) {
+        entry.errors(&[403]);
     }
 }
 
-/// The job that the path names, if the caller may look at it: 404 otherwise.
+/// The job that the path names, if the caller may read it: 404 otherwise.
 pub(crate) struct Visible(pub(crate) Job);
 
 impl FromRequestParts<Arc<App>> for Visible {
@@ -126,14 +124,14 @@ impl FromRequestParts<Arc<App>> for Visible {
         let Viewer(caller) = Viewer::from_request_parts(parts, app).await?;
         let Path(id) = Path::<JobPath>::from_request_parts(parts, app).await?;
         let found = app.jobs.find(&id).await?;
-        let visible = found.filter(|job| sees(&caller, job));
+        let visible = found.filter(|job| may_read(&caller, job));
         visible.map(Self).ok_or_else(|| Problem::unknown("job"))
     }
 }
 
-impl DescribeArgument for Visible {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for Visible {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<JobPath>::describe(entry, schemas);
-        entry.refuses(&[403, 404]);
+        entry.errors(&[403, 404]);
     }
 }

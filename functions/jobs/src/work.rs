@@ -1,50 +1,47 @@
-//! A sample worker: the demo job types, through the protocol that any worker speaks.
+//! A sample worker: the demo job types, through the protocol of any other worker.
 //!
-//! Trigger: the worker queue, whose messages only name a job and an attempt. Effect: the job is begun,
-//! kept alive and ended as `shared/worker` does it for workers elsewhere; only the line is another, as
-//! no function calls another function: each word is the same transaction that the function `jobs`
-//! makes of it. Guarantee: a message that is doubled, late or about another attempt does nothing; a job
-//! whose worker is cut off goes to another within about a minute.
+//! Trigger: the worker queue, whose messages only name a job and an attempt. Effect: the job is started,
+//! kept alive and ended by `shared/worker`, as in workers elsewhere; only its [`worker::JobApi`] is another
+//! one: no function calls another function, so each report is the transaction that the function `jobs` would
+//! make of it. Guarantee: a message that is doubled, late or about another attempt does nothing; a job whose
+//! worker is cut off goes to another within about a minute.
 
 mod demo;
-mod line;
+mod job_api;
 
 use std::sync::Arc;
 
-use boundary::batch::{Consumer, Message};
+use boundary::batch::{Consumer, ReceivedMessage};
 use boundary::{Host, Misconfigured};
 use domain::Failure;
-use domain::jobs::{Assignment, Worker};
-use worker::{Patience, Stop, Ticket, run_one};
+use domain::jobs::Assignment;
+use worker::{CancellationToken, ClaimedJob, Timeouts, run_job};
 
-use line::Direct;
+use job_api::StoreJobApi;
 
-/// What the handler shares between messages.
 #[derive(Debug)]
 pub struct State {
-    line: Direct,
+    api: StoreJobApi,
 }
 
-/// The function on `host`.
 pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
-    let state = State { line: Direct::from_host(host)? };
-    Consumer::of(host, "work", "WORK_DEAD_LETTERS", state, |state, said, message| {
-        Box::pin(work(state, said, message))
+    let state = State { api: StoreJobApi::from_host(host)? };
+    Consumer::typed(host, "work", "WORK_DEAD_LETTERS", state, |state, assignment, message| {
+        Box::pin(work(state, assignment, message))
     })
 }
 
-async fn work(state: &State, said: Assignment, message: &Message) -> Result<(), Failure> {
-    let Assignment::JobAssigned { job_id, attempt, .. } = said;
-    let line = state.line.for_message(&message.trace);
-    let ticket = Ticket { job_id: job_id.as_str().to_owned(), attempt };
-    let tools = demo::Tools { line: line.clone() };
-    let handler = move |job, ctx| demo::run(tools, job, ctx);
-    // However it ends: what was not reported is found silent, and begun by someone else.
-    run_one(Arc::new(line), ticket, Patience::default(), &Stop::new(), handler).await;
+async fn work(
+    state: &State,
+    assignment: Assignment,
+    message: &ReceivedMessage,
+) -> Result<(), Failure> {
+    let Assignment::JobAssigned { job_id, attempt, .. } = assignment;
+    let api = state.api.for_message(&message.trace);
+    let claimed = ClaimedJob { job_id: job_id.as_str().to_owned(), attempt };
+    let demo_api = api.clone();
+    let handler = move |job, ctx| demo::run(demo_api, job, ctx);
+    // Any outcome will do: a job that was not reported misses its heartbeats and is assigned again.
+    run_job(Arc::new(api), claimed, Timeouts::default(), &CancellationToken::new(), handler).await;
     Ok(())
-}
-
-/// A name that no other worker has.
-fn worker_named(token: &str) -> Option<Worker> {
-    Worker::parse(&format!("work-{token}")).ok()
 }

@@ -4,17 +4,17 @@
 //! transaction of a document and of the number that tells nodes to read again. Guarantee: two changes
 //! of the same version never both win; a rule reaches every node within 30 seconds and a block within
 //! 10. Absent: a change that nodes are not told of, and a row for what comes with the program until
-//! someone changes it.
+//! an admin changes it.
 
-mod changed;
+mod caller;
 mod check;
 mod dry_run;
 mod firewall;
 mod overrides;
 mod rules;
+mod saved;
 mod settings;
 mod state;
-mod subject;
 mod top;
 mod usage;
 mod view;
@@ -50,8 +50,8 @@ pub fn operations(to: &mut impl Operations<App>) {
     to.on(firewall::DELETE, firewall::delete);
 }
 
-/// The path names a rule, whether of a limit or of the firewall. What name a rule may have is checked where one is
-/// saved.
+/// The path names a rule, whether of a limit or of the firewall. What name a rule may have is
+/// checked where one is saved.
 pub(crate) struct RulePath;
 
 impl Segment for RulePath {

@@ -9,5 +9,5 @@ pub fn system() -> System {
     System::new("limits", "Limits", "May it pass? Rate limits and the firewall.")
         .http("limits", http::function, http::operations)
         .table(&store::schema::LIMITS)
-        .everywhere()
+        .always_deployed()
 }

@@ -3,35 +3,35 @@
 //! Trigger: the queue `clicks`. Effect: for each batch one transaction of the batch's name and its
 //! counts; before it, the day's visitors (adding the same ones again changes nothing) and, for all
 //! batches of an invocation together, one object of raw clicks in the archive. Guarantee: a batch is
-//! counted once, however often it is delivered, wherever this stops in between; the archive has every
-//! click at least once, under its batch's name.
+//! counted once, however often it is delivered and wherever the function dies in between; the archive
+//! has every click at least once, under its batch's name.
 
 mod archive;
 
 use std::collections::BTreeSet;
 
-use crate::store::{Archive, Links};
-use boundary::batch::{Consumer, Message, Unhandled};
+use crate::store::{ClickArchive, Links};
+use boundary::batch::{Consumer, ReceivedMessage, Unhandled};
 use boundary::telemetry::{Unit, measure};
 use boundary::{Entropy, Host, Misconfigured};
 use domain::Failure;
 use domain::links::Code;
 use domain::links::clicks::{Click, ClickBatch};
-use domain::links::counts::{Counts, LinkDay, tally};
+use domain::links::counts::{ClickCounts, LinkDay, aggregate};
 use futures::{TryStreamExt, stream};
 
 /// Referrers named for one link and day; what comes after them is added up as `other`. A row that
-/// anyone can make grow by sending made-up headers must have an end.
-const REFERRERS: usize = 200;
+/// any visitor can make grow by sending made-up headers must have an end.
+const MAX_REFERRERS: usize = 200;
 
-/// Links of a batch that are worked on at the same time.
-const AT_ONCE: usize = 16;
+/// Links of a batch that are updated at the same time.
+const CONCURRENCY: usize = 16;
 
-/// What the handler shares between messages.
+/// The state that messages share.
 #[derive(Debug)]
 pub struct State {
     links: Links,
-    archive: Archive,
+    archive: ClickArchive,
     entropy: Entropy,
 }
 
@@ -40,7 +40,7 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     let bucket = host.vars.required("CLICKS_BUCKET")?;
     let state = State {
         links: Links::from_host(host)?,
-        archive: Archive::new(host.aws.s3(), bucket),
+        archive: ClickArchive::new(host.aws.s3(), bucket),
         entropy: host.entropy.clone(),
     };
     let consumer = Consumer::new(
@@ -50,22 +50,22 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
         state,
         |state, message| Box::pin(count(state, message)),
     )?;
-    Ok(consumer.first(|state, messages| Box::pin(archive::keep(state, messages))))
+    Ok(consumer.before_batch(|state, messages| Box::pin(archive::archive_clicks(state, messages))))
 }
 
-async fn count(state: &State, message: &Message) -> Result<(), Unhandled> {
-    let batch = read(&message.body)?;
-    let mut days = tally(&batch);
+async fn count(state: &State, message: &ReceivedMessage) -> Result<(), Unhandled> {
+    let batch = parse_batch(&message.body)?;
+    let mut days = aggregate(&batch);
     stream::iter(days.iter_mut().map(Ok))
-        .try_for_each_concurrent(AT_ONCE, |(link_day, counts)| {
-            prepare(state, &batch, link_day, counts)
+        .try_for_each_concurrent(CONCURRENCY, |(link_day, counts)| {
+            update_visitors(state, &batch, link_day, counts)
         })
         .await?;
     if !days.is_empty() {
         state.links.count(&batch.id, &days, message.now, || state.entropy.token()).await?;
     }
     // A batch that was counted before may have been cut off right here.
-    end_spent_links(state, &batch, message).await?;
+    mark_spent_links(state, &batch, message).await?;
     if let Some(oldest) = batch.clicks.iter().map(|click| click.at).min() {
         let lag = message.now.as_millisecond() - oldest.as_millisecond();
         measure("ClickLag", Unit::Milliseconds, f64::from(i32::try_from(lag).unwrap_or(i32::MAX)));
@@ -73,30 +73,30 @@ async fn count(state: &State, message: &Message) -> Result<(), Unhandled> {
     Ok(())
 }
 
-/// What may be done again before the counts, because it changes nothing the second time.
-async fn prepare(
+/// Bounds the referrers and adds the visitors; doing so again changes nothing.
+async fn update_visitors(
     state: &State,
     batch: &ClickBatch,
     link_day: &LinkDay,
-    counts: &mut Counts,
+    counts: &mut ClickCounts,
 ) -> Result<(), Failure> {
     let known = state.links.known_referrers(&batch.id, link_day, counts).await?;
-    counts.fold_referrers(&known, REFERRERS);
+    counts.cap_referrers(&known, MAX_REFERRERS);
     if counts.visitors.is_empty() {
         return Ok(());
     }
     state.links.add_visitors(link_day, &counts.visitors).await
 }
 
-fn read(body: &str) -> Result<ClickBatch, Unhandled> {
+fn parse_batch(body: &str) -> Result<ClickBatch, Unhandled> {
     ClickBatch::parse(body).map_err(|malformed| Unhandled::Unreadable(malformed.to_string()))
 }
 
-/// Links that end after a number of clicks are looked at; the row says how many, not the message.
-async fn end_spent_links(
+/// Marks links whose maximum of clicks is reached. The rows have the numbers, not the message.
+async fn mark_spent_links(
     state: &State,
     batch: &ClickBatch,
-    message: &Message,
+    message: &ReceivedMessage,
 ) -> Result<(), Unhandled> {
     let limited: BTreeSet<(&str, &str)> = batch
         .clicks
@@ -107,11 +107,9 @@ async fn end_spent_links(
     for (domain, code) in limited {
         let Some(code) = Code::parse(code) else { continue };
         let Some(link) = state.links.find(domain, &code).await? else { continue };
-        let Some(most) = link.terms.max_clicks.filter(|_| link.spent_at.is_none()) else {
-            continue;
-        };
-        if state.links.totals(domain, &code).await?.clicks >= most {
-            state.links.mark_spent(domain, &code, most, message.now).await?;
+        let Some(max) = link.terms.max_clicks.filter(|_| link.spent_at.is_none()) else { continue };
+        if state.links.totals(domain, &code).await?.clicks >= max {
+            state.links.mark_spent(domain, &code, max, message.now).await?;
         }
     }
     Ok(())

@@ -1,30 +1,31 @@
-//! Short links, except for following them: make, edit, list, analyse, draw, move in and out, report.
+//! The API of short links, except for following them: create, amend, list, analyse, draw, import and
+//! export, report.
 //!
 //! Trigger: HTTP. Effect: one conditional write a link, and one for every thousand codes. Guarantee:
-//! a code or alias has one owner whoever asks at the same time; a repeated request makes one link; a
-//! destination that is private, malformed or blocked never gets in; what is not the caller's is not
-//! found.
+//! a code or alias has one owner, also if several callers ask at the same time; a repeated request
+//! makes one link; a destination that is private, malformed or blocked is refused; another user's
+//! links, domains and reports are not found.
 
 mod analytics;
 mod blocklist;
 mod bulk;
 mod create;
+mod destination_check;
 mod domains;
-mod images;
+mod link_ref;
 mod manage;
 mod moderation;
-mod named;
 pub mod qr;
+mod qr_image;
 mod request;
 mod state;
 mod terms;
 mod transfer;
-mod vetting;
 mod view;
 
 use boundary::http::{Api, Operations, Problem, Segment};
 use boundary::{Host, Misconfigured};
-use domain::links::{Code, DomainName, Rejected};
+use domain::links::{Code, DomainName};
 
 use crate::http::state::App;
 
@@ -43,7 +44,7 @@ pub fn operations(to: &mut impl Operations<App>) {
     to.on(manage::RESTORE, manage::restore);
     to.on(manage::LIST, manage::list);
     to.on(analytics::READ, analytics::read);
-    to.on(images::DRAW, images::draw);
+    to.on(qr_image::DRAW, qr_image::draw);
     to.on(domains::CLAIM, domains::claim);
     to.on(domains::LIST, domains::list);
     to.on(domains::READ, domains::read);
@@ -73,11 +74,11 @@ impl Segment for CodePath {
     const MEANING: &'static str = "The link's code or alias.";
 
     fn parse(text: &str) -> Result<Code, Problem> {
-        Code::parse(text).ok_or_else(|| Rejected::UnknownLink.into())
+        Code::parse(text).ok_or_else(|| Problem::unknown("link"))
     }
 }
 
-/// The path names a picture; the style is looked at before the name is.
+/// The path names a picture; the style is checked before the name is.
 pub(crate) struct FilePath;
 
 impl Segment for FilePath {
@@ -99,11 +100,11 @@ impl Segment for DomainPath {
     const MEANING: &'static str = "The domain.";
 
     fn parse(text: &str) -> Result<DomainName, Problem> {
-        DomainName::parse(text).map_err(|_| Rejected::UnknownDomain.into())
+        DomainName::parse(text).map_err(|_| Problem::unknown("verified domain of yours"))
     }
 }
 
-/// The path names a report, by any text: one that was never given out is not found.
+/// The path names a report, by any text: an unknown one is not found.
 pub(crate) struct ReportPath;
 
 impl Segment for ReportPath {
@@ -116,7 +117,7 @@ impl Segment for ReportPath {
     }
 }
 
-/// The path names an entry of the blocklist, by any text: one that is not there is as good as removed.
+/// The path names an entry of the blocklist, by any text: removing an unknown one succeeds.
 pub(crate) struct EntryPath;
 
 impl Segment for EntryPath {

@@ -1,4 +1,4 @@
-//! Short links: making them, following them, counting who did.
+//! Short links: the API, the redirect, click counts and the sweep.
 
 pub mod count_clicks;
 pub mod http;
@@ -8,14 +8,13 @@ pub mod sweep;
 
 use boundary::System;
 
-/// What is registered of it.
 pub fn system() -> System {
     System::new(
         "links",
         "Links",
-        "Short links: make, edit, list, analyse, draw, move in and out, report.",
+        "Short links: create, amend, list, analyse, draw, import and export, report.",
     )
-    .headed("redirect", redirect::HEADING, redirect::function, redirect::document)
+    .http_tagged("redirect", redirect::HEADING, redirect::function, redirect::document)
     .http("shorten", http::function, http::operations)
     .queue("count-clicks", count_clicks::function)
     .schedule("sweep-links", sweep::function)

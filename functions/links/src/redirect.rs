@@ -1,60 +1,60 @@
-//! `GET /{code}`: sends a visitor on, and says afterwards that it did.
+//! `GET /{code}`: redirects a visitor, and sends the click to a queue after the answer.
 //!
 //! Trigger: HTTP. Effect: one batch of clicks to the queue, after the answer. Guarantee: a route that
 //! was read in the last four seconds costs no call to anything; any other costs one eventually
-//! consistent read. A node reads every five seconds whether its rules and firewall are current. A
-//! click is on its way before the environment can freeze, or held for at most a second under load.
-//! Absent: a write before the answer unless someone set a quota for links, an address in a message, a
-//! header with a control character.
+//! consistent read. An instance checks every five seconds whether its rules and firewall are current. A
+//! click is in the queue before the environment can freeze, or stays pending for at most a second
+//! under load. Absent: a write before the answer unless an admin set a quota for links, an address in
+//! a message, a header with a control character.
 
-mod asked;
-mod cache;
-mod document;
+mod admission;
 mod flush;
-mod gate;
-mod numbers;
+mod geo_ip;
+mod link_lookup;
+mod metrics;
+mod openapi;
 mod outbox;
 pub mod pages;
-mod places;
 mod reply;
-mod visitors;
+mod route_cache;
+mod visitor_hash;
 
 use std::sync::Arc;
 
 use crate::store::Links;
 use boundary::edge::{Edge, EdgeReply, EdgeResponse, HttpEvent};
 use boundary::limits::Limiter;
-use boundary::telemetry::{Log, Stopwatch, measured_now};
+use boundary::telemetry::{Log, Stopwatch, collect_metrics_sync};
 use boundary::{Clock, Entropy, Host, Misconfigured};
-use domain::links::{Hold, Route, route};
+use domain::links::{FlushPolicy, Route, route};
 use domain::{Failure, Timestamp};
 use futures::future::BoxFuture;
-use messaging::Clicks;
+use messaging::ClickQueue;
 use store::capacity;
 
-use asked::{Asked, Hosts};
-use cache::{Cache, Found};
-use numbers::Numbers;
+use geo_ip::GeoIp;
+use link_lookup::{LinkLookup, PublicHosts};
+use metrics::RedirectMetrics;
 use outbox::{Outbox, Visit};
-use places::Places;
-use reply::{Followed, Replies, Reply};
-use visitors::Visitors;
+use reply::{FollowedLink, Reply, Responder};
+use route_cache::{CachedRoute, RouteCache};
+use visitor_hash::DailySalt;
 
-pub use document::{HEADING, document};
+pub use openapi::{HEADING, document};
 
-/// What requests share.
+/// The state that requests share.
 #[derive(Debug)]
 pub struct State {
     links: Links,
-    clicks: Clicks,
-    hosts: Hosts,
-    cache: Cache,
-    visitors: Visitors,
+    click_queue: ClickQueue,
+    hosts: PublicHosts,
+    cache: RouteCache,
+    daily_salt: DailySalt,
     outbox: Outbox,
-    places: Places,
-    numbers: Arc<Numbers>,
-    replies: Replies,
-    hold: Hold,
+    geo_ip: GeoIp,
+    metrics: Arc<RedirectMetrics>,
+    responder: Responder,
+    flush_policy: FlushPolicy,
     behind_cloudfront: bool,
     limiter: Limiter,
     clock: Clock,
@@ -66,19 +66,20 @@ pub struct State {
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Edge<State>, Misconfigured> {
     let vars = &host.vars;
-    let hold = vars.parsed("CLICK_HOLD_MS", |ms| ms.parse().ok(), "a number of milliseconds")?;
+    let max_delay =
+        vars.parsed("CLICK_HOLD_MS", |ms| ms.parse().ok(), "a number of milliseconds")?;
     let table = vars.required(crate::store::TABLE.variable)?;
     let state = State {
         links: Links::new(host.aws.dynamodb(), table),
-        clicks: Clicks::new(host.aws.sqs(), vars.required("CLICKS_QUEUE")?),
-        hosts: Hosts::of(vars),
-        cache: Cache::default(),
-        visitors: Visitors::new(host.entropy.clone()),
+        click_queue: ClickQueue::new(host.aws.sqs(), vars.required("CLICKS_QUEUE")?),
+        hosts: PublicHosts::from_vars(vars),
+        cache: RouteCache::default(),
+        daily_salt: DailySalt::new(host.entropy.clone()),
         outbox: Outbox::default(),
-        places: Places::of(vars)?,
-        numbers: Arc::default(),
-        replies: Replies::new(),
-        hold: hold.map_or_else(Hold::default, Hold::up_to_ms),
+        geo_ip: GeoIp::open(vars)?,
+        metrics: Arc::default(),
+        responder: Responder::new(),
+        flush_policy: max_delay.map_or_else(FlushPolicy::default, FlushPolicy::max_delay_ms),
         behind_cloudfront: host.behind_cloudfront()?,
         limiter: Limiter::from_host(host)?,
         clock: host.clock.clone(),
@@ -86,13 +87,15 @@ pub fn function(host: &Host) -> Result<Edge<State>, Misconfigured> {
         log: host.log.clone(),
         stage: vars.optional("STAGE").unwrap_or("local").to_owned(),
     };
-    Ok(Edge::new(host, "redirect", state, answer, |state, phase| Box::pin(flush::at(state, phase))))
+    Ok(Edge::new(host, "redirect", state, answer, |state, phase| {
+        Box::pin(flush::run_phase(state, phase))
+    }))
 }
 
-/// A request that asks for a link.
+/// An admitted request for a link.
 struct Request {
     event: HttpEvent,
-    asked: Asked,
+    lookup: LinkLookup,
     head: bool,
     now: Timestamp,
     stopwatch: Stopwatch,
@@ -101,20 +104,22 @@ struct Request {
 fn answer(state: &State, event: HttpEvent) -> EdgeReply<'_> {
     let stopwatch = Stopwatch::start();
     let now = state.clock.now();
-    state.numbers.arrived(now.as_millisecond());
+    state.metrics.record_request(now.as_millisecond());
     let caller = state.caller(&event);
-    if state.must_wait(&event, &caller, now) {
-        return EdgeReply::Pending(Box::pin(state.held_up(event, caller, now, stopwatch)));
+    if state.needs_admission(&event, &caller, now) {
+        return EdgeReply::Pending(Box::pin(
+            state.answer_after_admission(event, caller, now, stopwatch),
+        ));
     }
-    let (refusal, measures) = measured_now(|| state.turned_away(&event, &caller, now));
-    state.numbers.measured(&measures);
+    let (refusal, measures) = collect_metrics_sync(|| state.firewall_refusal(&event, &caller, now));
+    state.metrics.record_measures(&measures);
     match refusal {
-        Some(problem) => EdgeReply::Ready(state.turn_away(problem, &event, stopwatch)),
+        Some(problem) => EdgeReply::Ready(state.refuse(problem, &event, stopwatch)),
         None => follow(state, event, now, stopwatch),
     }
 }
 
-/// Answers a request that passed the gate.
+/// Answers an admitted request.
 pub(crate) fn follow(
     state: &State,
     event: HttpEvent,
@@ -125,96 +130,106 @@ pub(crate) fn follow(
         "GET" => false,
         "HEAD" => true,
         _ => {
-            return EdgeReply::Ready(state.send_off(
-                Replies::wrong_method(&event),
+            return EdgeReply::Ready(state.finish(
+                Responder::method_not_allowed(&event),
                 false,
                 stopwatch,
             ));
         }
     };
-    let Some(asked) = Asked::of(&event, &state.hosts) else {
-        return EdgeReply::Ready(state.send_off(state.replies.missing(&event), head, stopwatch));
+    let Some(lookup) = LinkLookup::from_event(&event, &state.hosts) else {
+        return EdgeReply::Ready(state.finish(state.responder.not_found(&event), head, stopwatch));
     };
-    let known = state.cache.get(&asked.key, now.as_millisecond());
-    let request = Request { event, asked, head, now, stopwatch };
-    match known {
-        Some(found) if !state.needs_salt(found.as_deref(), now) => {
-            state.numbers.looked_up(true);
-            EdgeReply::Ready(state.reply(request, found.as_deref()))
+    let cached = state.cache.get(&lookup.key, now.as_millisecond());
+    let request = Request { event, lookup, head, now, stopwatch };
+    match cached {
+        Some(route) if !state.needs_salt(route.as_deref(), now) => {
+            state.metrics.record_lookup(true);
+            EdgeReply::Ready(state.answer_route(request, route.as_deref()))
         }
-        known => EdgeReply::Pending(Box::pin(state.look_up(request, known))),
+        cached => EdgeReply::Pending(Box::pin(state.answer_after_lookup(request, cached))),
     }
 }
 
 impl State {
-    async fn look_up(&self, request: Request, known: Option<Found>) -> EdgeResponse {
-        self.numbers.looked_up(known.is_some());
-        let found = if let Some(found) = known {
-            Ok(found)
+    async fn answer_after_lookup(
+        &self,
+        request: Request,
+        cached: Option<CachedRoute>,
+    ) -> EdgeResponse {
+        self.metrics.record_lookup(cached.is_some());
+        let found = if let Some(route) = cached {
+            Ok(route)
         } else {
-            let load = || self.load(&request.asked);
+            let load = || self.load_route(&request.lookup);
             let now_ms = request.now.as_millisecond();
-            self.cache.read(&request.asked.key, now_ms, load).await
+            self.cache.get_or_load(&request.lookup.key, now_ms, load).await
         };
         match found {
-            Ok(found) => {
-                if self.needs_salt(found.as_deref(), request.now) {
-                    self.learn_salt(request.now).await;
+            Ok(route) => {
+                if self.needs_salt(route.as_deref(), request.now) {
+                    self.load_salt(request.now).await;
                 }
-                self.reply(request, found.as_deref())
+                self.answer_route(request, route.as_deref())
             }
             Err(failure) => {
-                self.numbers.broke(failure.chain());
-                let reply = self.replies.unavailable(&request.event);
-                self.send_off(reply, request.head, request.stopwatch)
+                self.metrics.record_fault(failure.chain());
+                let reply = self.responder.unavailable(&request.event);
+                self.finish(reply, request.head, request.stopwatch)
             }
         }
     }
 
-    /// Reads a route, and notes what that cost whoever waits for it.
-    fn load(&self, asked: &Asked) -> BoxFuture<'static, Result<Option<Route>, Failure>> {
-        let (links, numbers) = (self.links.clone(), Arc::clone(&self.numbers));
-        let (domain, code) = (asked.domain().to_owned(), asked.code().to_owned());
+    /// Reads a route and records the capacity that it consumed.
+    fn load_route(
+        &self,
+        lookup: &LinkLookup,
+    ) -> BoxFuture<'static, Result<Option<Route>, Failure>> {
+        let (links, metrics) = (self.links.clone(), Arc::clone(&self.metrics));
+        let (domain, code) = (lookup.domain().to_owned(), lookup.code().to_owned());
         Box::pin(async move {
             let (found, capacity) = Box::pin(capacity::metered(links.route(&domain, &code))).await;
-            numbers.spent(capacity);
+            metrics.record_capacity(capacity);
             found
         })
     }
 
-    /// Whether a visitor's way can't be told without asking for the day's salt.
+    /// Whether a variant can't be chosen before the day's salt is read.
     fn needs_salt(&self, route: Option<&Route>, now: Timestamp) -> bool {
-        route.is_some_and(|route| !route.ways.is_empty()) && self.visitors.salt(now).is_none()
+        route.is_some_and(|route| !route.variants.is_empty()) && self.daily_salt.get(now).is_none()
     }
 
-    async fn learn_salt(&self, now: Timestamp) -> [u8; 32] {
-        let learning = self.visitors.learn(&self.links, now);
-        let ((salt, failure), capacity) = Box::pin(capacity::metered(learning)).await;
-        self.numbers.spent(capacity);
+    async fn load_salt(&self, now: Timestamp) -> [u8; 32] {
+        let loading = self.daily_salt.load(&self.links, now);
+        let ((salt, failure), capacity) = Box::pin(capacity::metered(loading)).await;
+        self.metrics.record_capacity(capacity);
         if let Some(failure) = failure {
-            self.numbers.broke(failure.chain());
+            self.metrics.record_fault(failure.chain());
         }
         salt
     }
 
-    fn reply(&self, request: Request, found: Option<&Route>) -> EdgeResponse {
-        let Request { event, asked, head, now, stopwatch } = request;
-        let lot = found.filter(|route| !route.ways.is_empty()).map_or(0, |_| {
-            let salt = self.visitors.salt(now).unwrap_or_default();
+    fn answer_route(&self, request: Request, route: Option<&Route>) -> EdgeResponse {
+        let Request { event, lookup, head, now, stopwatch } = request;
+        let hash = route.filter(|route| !route.variants.is_empty()).map_or(0, |_| {
+            let salt = self.daily_salt.get(now).unwrap_or_default();
             let agent = event.headers.user_agent.as_deref().unwrap_or_default();
-            route::lot(asked.code(), visitors::hash(&salt, self.address(&event), agent))
+            route::stable_hash(
+                lookup.code(),
+                visitor_hash::hash(&salt, self.address(&event), agent),
+            )
         });
-        let reply = self.replies.about(found, &event, &asked, lot, now);
-        if let Some(Followed { variant, limited }) = reply.click {
-            self.outbox.note(self.visit(event, &asked, now, head, variant, limited));
+        let reply = self.responder.for_route(route, &event, &lookup, hash, now);
+        if let Some(FollowedLink { variant, limited }) = reply.click {
+            self.outbox.add(self.visit(event, &lookup, now, head, variant, limited));
         }
-        self.send_off(reply, head, stopwatch)
+        self.finish(reply, head, stopwatch)
     }
 
     fn visit(
         &self,
         event: HttpEvent,
-        asked: &Asked,
+        lookup: &LinkLookup,
         at: Timestamp,
         head: bool,
         variant: Option<u8>,
@@ -223,8 +238,8 @@ impl State {
         let address = self.address(&event).to_owned();
         let country = event.headers.cloudfront_viewer_country;
         Visit {
-            domain: asked.domain().to_owned(),
-            code: asked.code().to_owned(),
+            domain: lookup.domain().to_owned(),
+            code: lookup.code().to_owned(),
             at,
             address,
             user_agent: event.headers.user_agent,
@@ -236,8 +251,8 @@ impl State {
         }
     }
 
-    /// Who visits. The content network's word counts only where one is configured: anyone can send
-    /// its headers.
+    /// The visitor's IP address. `cloudfront-` headers count only where the stack says so:
+    /// any client can send them.
     fn address<'a>(&self, event: &'a HttpEvent) -> &'a str {
         let viewer = event.headers.cloudfront_viewer_address.as_deref();
         let viewer = viewer.filter(|_| self.behind_cloudfront);
@@ -247,9 +262,9 @@ impl State {
         }
     }
 
-    /// Counts an answer and lets it go.
-    fn send_off(&self, reply: Reply, head: bool, stopwatch: Stopwatch) -> EdgeResponse {
-        self.numbers.answered(reply.outcome, stopwatch.milliseconds());
+    /// Records an answer and strips its body if the request was a `HEAD`.
+    fn finish(&self, reply: Reply, head: bool, stopwatch: Stopwatch) -> EdgeResponse {
+        self.metrics.record_answer(reply.outcome, stopwatch.milliseconds());
         if head { reply.answer.without_body() } else { reply.answer }
     }
 }

@@ -1,39 +1,39 @@
-//! Looks at every link again, destination by destination, a stretch a minute.
+//! Inspects every link again, by destination, some pages of links a minute.
 //!
 //! Trigger: every minute. Effect: links to destinations that are on the blocklist, or that the
-//! reputation service lists, are blocked; what a destination says of itself is fetched once and then
-//! monthly; of links that were deleted 30 days ago only the code is kept; a destination that many strangers shorten is reported to the admins. Guarantee: the walk
-//! goes on where the last run stopped and comes by every link; a run that is cut off or doubled does
-//! nothing twice; a fetch never reaches a private address.
+//! reputation service lists, are blocked; a destination's preview is fetched once and then monthly; of
+//! links that were deleted 30 days ago only the code is kept; a destination that many users shorten is
+//! reported to the admins. Guarantee: the scan goes on where the last run stopped and reaches every
+//! link; a run that is cut off or doubled does nothing twice; a fetch never reaches a private address.
 
-mod look;
+mod inspection;
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::store::Links;
-use crate::store::{Amended, Report, Seen};
+use crate::store::{AbuseReport, AmendOutcome, ScannedLink};
 use boundary::schedule::{Run, Summary, Task};
 use boundary::{Clock, Entropy, Host, Misconfigured};
 use domain::Failure;
-use domain::links::scan::{Finding, Sighting, is_crowd, judge};
+use domain::links::scan::{ScanAction, decide_action, is_mass_shortened};
 use futures::StreamExt;
 use futures::stream;
 use outside::{Fetcher, Reputation};
 use serde_json::json;
 
-/// Links looked at in one request to the store.
-const STRETCH: i32 = 200;
+/// Links read with one call.
+const PAGE: i32 = 200;
 
-/// Links looked at in one run.
-const MOST: usize = 5_000;
+/// Links inspected in one run.
+const MAX_LINKS: usize = 5_000;
 
-/// A run leaves its function time to note where it stopped.
+/// A run leaves its function time to save where it stopped.
 const BUDGET_MS: i64 = 40_000;
 
-/// Destinations asked at the same time.
-const AT_ONCE: usize = 16;
+/// Links inspected at the same time.
+const CONCURRENCY: usize = 16;
 
-/// What the handler shares between runs.
+/// The state that runs share.
 #[derive(Debug)]
 pub struct State {
     links: Links,
@@ -57,13 +57,12 @@ pub fn function(host: &Host) -> Result<Task<State>, Misconfigured> {
     Ok(Task::new(host, "sweepLinks", state, |state, run| Box::pin(sweep(state, run))))
 }
 
-/// What a run did.
 #[derive(Debug, Default)]
-struct Done {
-    seen: usize,
+struct SweepCounts {
+    scanned: usize,
     blocked: usize,
-    looked_at: usize,
-    forgotten: usize,
+    previews_saved: usize,
+    purged: usize,
     reported: usize,
     failed: Option<Failure>,
 }
@@ -72,92 +71,93 @@ async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
     let blocklist = state.links.blocklist().await?;
     let blocklist: HashMap<String, String> =
         blocklist.into_iter().map(|entry| (entry.key, entry.reason)).collect();
-    let (mut position, version) = state.links.sweep_position().await?;
-    let mut done = Done::default();
-    let mut crowd = Crowd::default();
+    let (mut position, version) = state.links.scan_position().await?;
+    let mut counts = SweepCounts::default();
+    let mut mass_shortening = MassShortening::default();
     loop {
-        let stretch = state.links.stretch(position.as_deref(), STRETCH).await?;
-        done.seen += stretch.seen.len();
-        for seen in stretch.seen.iter().filter(|seen| seen.link.deleted_at.is_none()) {
-            if let Some(report) = crowd.add(seen, run.now) {
+        let page = state.links.scan_page(position.as_deref(), PAGE).await?;
+        counts.scanned += page.links.len();
+        for scanned in page.links.iter().filter(|scanned| scanned.link.deleted_at.is_none()) {
+            if let Some(report) = mass_shortening.add(scanned, run.now) {
                 state.links.report(&report).await?;
-                done.reported += 1;
+                counts.reported += 1;
             }
         }
-        look_at(state, run, &blocklist, stretch.seen, &mut done).await;
-        position = stretch.next;
+        inspect_links(state, run, &blocklist, page.links, &mut counts).await;
+        position = page.next;
         let late = state.clock.now().as_millisecond() - run.now.as_millisecond() > BUDGET_MS;
-        if position.is_none() || late || done.seen >= MOST {
+        if position.is_none() || late || counts.scanned >= MAX_LINKS {
             break;
         }
     }
-    state.links.note_sweep(position.as_deref(), version).await?;
-    if let Some(failure) = done.failed {
+    state.links.save_scan_position(position.as_deref(), version).await?;
+    if let Some(failure) = counts.failed {
         return Err(failure);
     }
     let summary = json!({
-        "seen": done.seen, "blocked": done.blocked, "looked_at": done.looked_at,
-        "forgotten": done.forgotten, "reported": done.reported, "finished": position.is_none(),
+        "seen": counts.scanned, "blocked": counts.blocked, "looked_at": counts.previews_saved,
+        "forgotten": counts.purged, "reported": counts.reported, "finished": position.is_none(),
     });
     Ok(summary.as_object().cloned().unwrap_or_default())
 }
 
-/// One link that can't be looked at must not keep the others waiting; it comes round again.
-async fn look_at(
+/// A link whose inspection fails does not stop the others; the next walk inspects it again.
+async fn inspect_links(
     state: &State,
     run: &Run,
     blocklist: &HashMap<String, String>,
-    seen: Vec<Seen>,
-    done: &mut Done,
+    links: Vec<ScannedLink>,
+    counts: &mut SweepCounts,
 ) {
-    let work = stream::iter(seen).map(|seen| async move {
-        let listed = look::listed(blocklist, &seen.link);
-        let sighting = Sighting { listed, ..look::sight(state, &seen.link, run.now).await };
-        let finding = judge(&seen.link, sighting, run.now);
-        let next = match &finding {
-            Finding::Leave => return Ok(finding),
-            Finding::Note(link) => {
-                state.links.note_preview(link).await?;
-                return Ok(finding);
+    let work = stream::iter(links).map(|scanned| async move {
+        let inspection = inspection::inspect(state, blocklist, &scanned.link, run.now).await;
+        let action = decide_action(&scanned.link, inspection, run.now);
+        let next = match &action {
+            ScanAction::Keep => return Ok(action),
+            ScanAction::SavePreview(link) => {
+                state.links.save_preview(link).await?;
+                return Ok(action);
             }
-            Finding::Block(link) | Finding::Forget(link) => link,
+            ScanAction::Block(link) | ScanAction::Purge(link) => link,
         };
-        // Losing means that its owner changed it just now; the next walk looks again.
+        // Its owner changed it just now; the next walk inspects it again.
         let amended = state.links.amend(next, &state.entropy.token()).await?;
-        Ok::<_, Failure>(if amended == Amended::Amended { finding } else { Finding::Leave })
+        Ok::<_, Failure>(if amended == AmendOutcome::Amended { action } else { ScanAction::Keep })
     });
-    let mut work = work.buffer_unordered(AT_ONCE);
+    let mut work = work.buffer_unordered(CONCURRENCY);
     while let Some(outcome) = work.next().await {
         match outcome {
-            Ok(Finding::Block(_)) => done.blocked += 1,
-            Ok(Finding::Note(_)) => done.looked_at += 1,
-            Ok(Finding::Forget(_)) => done.forgotten += 1,
-            Ok(Finding::Leave) => {}
-            Err(failure) => done.failed = Some(failure),
+            Ok(ScanAction::Block(_)) => counts.blocked += 1,
+            Ok(ScanAction::SavePreview(_)) => counts.previews_saved += 1,
+            Ok(ScanAction::Purge(_)) => counts.purged += 1,
+            Ok(ScanAction::Keep) => {}
+            Err(failure) => counts.failed = Some(failure),
         }
     }
 }
 
-/// Strangers who shorten one destination: the walk meets them one after the other.
+/// Counts the owners of links to one destination, which the scan reads one after the other.
 #[derive(Debug, Default)]
-struct Crowd {
+struct MassShortening {
     destination: String,
     owners: BTreeSet<String>,
-    nobodys: usize,
+    anonymous: usize,
 }
 
-impl Crowd {
-    /// The report, once, when the crowd has become one.
-    fn add(&mut self, seen: &Seen, now: domain::Timestamp) -> Option<Report> {
-        if self.destination != seen.destination {
-            *self = Self { destination: seen.destination.clone(), ..Self::default() };
+impl MassShortening {
+    /// The report, when this link makes them enough.
+    fn add(&mut self, scanned: &ScannedLink, now: domain::Timestamp) -> Option<AbuseReport> {
+        if self.destination != scanned.destination {
+            *self = Self { destination: scanned.destination.clone(), ..Self::default() };
         }
-        let was = is_crowd(self.owners.len(), self.nobodys);
-        match &seen.link.owner {
+        let was_reported = is_mass_shortened(self.owners.len(), self.anonymous);
+        match &scanned.link.owner {
             Some(owner) => _ = self.owners.insert(owner.as_str().to_owned()),
-            None => self.nobodys += 1,
+            None => self.anonymous += 1,
         }
-        let grown = !was && is_crowd(self.owners.len(), self.nobodys);
-        grown.then(|| look::crowd_report(seen, self.owners.len(), self.nobodys, now))
+        let report = !was_reported && is_mass_shortened(self.owners.len(), self.anonymous);
+        report.then(|| {
+            inspection::mass_shortening_report(scanned, self.owners.len(), self.anonymous, now)
+        })
     }
 }

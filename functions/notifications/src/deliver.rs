@@ -1,54 +1,50 @@
-//! Hands notifications that are due to whoever carries them, and writes down what came of it.
+//! Sends the deliveries that are due through their providers, and records the outcome.
 //!
-//! Trigger: nine queues, one for each channel and priority, whose messages only say where to look.
+//! Trigger: nine queues, one for each channel and priority, whose messages only name a delivery.
 //! Effect: a delivery is sent, deferred, suppressed or given up, as `domain::notifications::decide` says
-//! of what is read for it at that moment. Guarantee: nobody is spoken to without a claim, which fails if
-//! the person has changed their mind; a message that is lost, doubled or late changes nothing but the
+//! of what is read for it at that moment. Guarantee: no provider is called without a claim, which fails if
+//! the user has opted out; a message that is lost, doubled or late changes nothing but the
 //! time at which something happens; waiting uses up no attempt. A crash between claim and record leaves
 //! the delivery `sending`, which the sweep finds.
 //!
-//! The path of a delivery: [`look`] (read, decide) → [`text`] (render) → [`slots`] (the provider's rate)
-//! → [`gates`] (trials of a provider that failed) → [`limits`] (the person's) → [`hand_over`] (claim,
-//! speak, record) → [`after`] (what follows from what was written). `PreferencesNarrowed` takes another
+//! The path of a delivery: [`process`] (load, decide) → [`render`] → [`slots`] (the provider's rate)
+//! → [`breakers`] (trials of a provider that failed) → [`limits`] (the user's) → [`send`] (claim,
+//! call, record) → [`follow_up`] (what follows from what was written). `PreferencesNarrowed` takes another
 //! one: [`withdraw`].
 
-mod after;
-mod gates;
-mod hand_over;
+mod breakers;
+mod follow_up;
 mod limits;
-mod look;
-mod measures;
+mod metrics;
+mod process;
+mod render;
+mod send;
 mod slots;
-mod text;
 mod withdraw;
 
-use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use parking_lot::Mutex;
-
 use crate::store::Notifications;
-use boundary::batch::{Consumer, Message, Unhandled};
+use boundary::batch::{Consumer, ReceivedMessage, Unhandled};
 use boundary::limits::Limiter;
 use boundary::telemetry::{Log, Trace};
 use boundary::{Clock, Entropy, Host, Misconfigured, Providers};
-use domain::notifications::token::Ring;
-use domain::notifications::{DeliveryId, Message as Said, TemplateId, TemplateVersion};
+use domain::notifications::token::KeyRing;
+use domain::notifications::{DeliveryId, DeliveryMessage};
 use domain::{Failure, Timestamp};
-use messaging::{DeliveryLetters, DeliveryQueues};
+use messaging::{DeliveryDeadLetters, DeliveryQueues};
 
-use gates::Gates;
-use slots::Pool;
+use crate::{QUEUES, delivery_queues, nine_queues};
+use breakers::Breakers;
+use slots::SlotPool;
 
-const QUEUES: &str = "DELIVERY_QUEUES";
 const DEAD_LETTERS: &str = "DELIVERY_DEAD_LETTERS";
 
 /// Messages of a batch that are worked on at once. Most of the time of each is spent waiting for a
 /// provider.
 const AT_ONCE: usize = 10;
 
-/// No message is begun with less time left: whatever it waits for has to end before the function does.
+/// No message is begun with less time left: the provider's answer has to come before the function ends.
 const MARGIN_MS: u64 = 25_000;
 
 /// What the handler shares between messages.
@@ -58,15 +54,13 @@ pub struct State {
     providers: Providers,
     limiter: Limiter,
     queues: DeliveryQueues,
-    letters: DeliveryLetters,
-    ring: Option<Ring>,
+    dead_letters: DeliveryDeadLetters,
+    key_ring: Option<KeyRing>,
     public_url: String,
-    gates: Gates,
-    pool: Pool,
-    /// Versions of templates, which never change.
-    templates: Mutex<HashMap<(TemplateId, u32), Arc<TemplateVersion>>>,
+    breakers: Breakers,
+    slot_pool: SlotPool,
     /// Messages of the batch that are not done.
-    left: AtomicUsize,
+    unfinished: AtomicUsize,
     clock: Clock,
     entropy: Entropy,
     log: Log,
@@ -75,24 +69,19 @@ pub struct State {
 /// The function on `host`.
 pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     let queues = host.vars.required(QUEUES)?;
-    let letters = host.vars.required(DEAD_LETTERS)?;
-    let nine = |name: &str| Misconfigured {
-        name: name.to_owned(),
-        problem: "must be nine queues, separated by commas".to_owned(),
-    };
+    let dead_letters = host.vars.required(DEAD_LETTERS)?;
     let state = State {
         notifications: Notifications::from_host(host)?,
         providers: host.providers()?,
         limiter: Limiter::from_host(host)?,
-        queues: DeliveryQueues::new(host.aws.sqs(), queues).ok_or_else(|| nine(QUEUES))?,
-        letters: DeliveryLetters::new(&host.aws.sqs(), letters)
-            .ok_or_else(|| nine(DEAD_LETTERS))?,
-        ring: host.token_ring()?,
+        queues: delivery_queues(host)?,
+        dead_letters: DeliveryDeadLetters::new(&host.aws.sqs(), dead_letters)
+            .ok_or_else(|| nine_queues(DEAD_LETTERS))?,
+        key_ring: host.token_ring()?,
         public_url: host.vars.required("PUBLIC_URL")?.trim_end_matches('/').to_owned(),
-        gates: Gates::default(),
-        pool: Pool::default(),
-        templates: Mutex::default(),
-        left: AtomicUsize::new(0),
+        breakers: Breakers::default(),
+        slot_pool: SlotPool::default(),
+        unfinished: AtomicUsize::new(0),
         clock: host.clock.clone(),
         entropy: host.entropy.clone(),
         log: host.log.clone(),
@@ -100,40 +89,40 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     // A queue is known by its name, which ends its URL as it ends its ARN.
     let names = queues.split(',').map(|url| url.trim().rsplit('/').next().unwrap_or_default());
     let by_queue: Vec<_> = names
-        .zip(state.letters.all())
-        .map(|(name, letters)| (format!(":{name}"), letters.clone()))
+        .zip(state.dead_letters.all())
+        .map(|(name, dead_letters)| (format!(":{name}"), dead_letters.clone()))
         .collect();
     let consumer = Consumer::new(host, "deliver", DEAD_LETTERS, state, |state, message| {
         Box::pin(handle(state, message))
     })?;
-    let consumer = consumer.first(|state, messages| Box::pin(begin(state, messages)));
-    Ok(consumer.at_once(AT_ONCE, MARGIN_MS).with_dead_letters(by_queue))
+    let consumer = consumer.before_batch(|state, messages| Box::pin(begin_batch(state, messages)));
+    Ok(consumer.concurrency(AT_ONCE, MARGIN_MS).with_dead_letters(by_queue))
 }
 
 /// What a batch knows of providers is read once for all of its messages.
-async fn begin(state: &State, messages: &[Message]) -> Result<(), Failure> {
-    state.left.store(messages.len(), Ordering::SeqCst);
-    state.gates.read(state).await
+async fn begin_batch(state: &State, messages: &[ReceivedMessage]) -> Result<(), Failure> {
+    state.unfinished.store(messages.len(), Ordering::SeqCst);
+    state.breakers.read(state).await
 }
 
-async fn handle(state: &State, message: &Message) -> Result<(), Unhandled> {
-    let outcome = Box::pin(tell(state, message)).await;
-    // Whoever is last tells what the batch has seen of providers: a write for many parcels.
-    if state.left.fetch_sub(1, Ordering::SeqCst) == 1 {
-        state.gates.tell(state, &message.trace).await;
+async fn handle(state: &State, message: &ReceivedMessage) -> Result<(), Unhandled> {
+    let outcome = Box::pin(dispatch(state, message)).await;
+    // The last message flushes what the batch has seen of providers: one write for many calls.
+    if state.unfinished.fetch_sub(1, Ordering::SeqCst) == 1 {
+        state.breakers.flush(state, &message.trace).await;
     }
     outcome
 }
 
-async fn tell(state: &State, message: &Message) -> Result<(), Unhandled> {
-    let said: Said = serde_json::from_str(&message.body)
+async fn dispatch(state: &State, message: &ReceivedMessage) -> Result<(), Unhandled> {
+    let decoded: DeliveryMessage = serde_json::from_str(&message.body)
         .map_err(|malformed| Unhandled::Unreadable(malformed.to_string()))?;
-    match said {
-        Said::DeliveryDue { notification_id, delivery, .. } => {
-            let id = DeliveryId { notification_id, way: delivery };
-            look::look(state, &id, message).await?;
+    match decoded {
+        DeliveryMessage::DeliveryDue { notification_id, delivery, .. } => {
+            let id = DeliveryId { notification_id, endpoint: delivery };
+            process::process(state, &id, message).await?;
         }
-        Said::PreferencesNarrowed { user_id, .. } => {
+        DeliveryMessage::PreferencesNarrowed { user_id, .. } => {
             withdraw::withdraw(state, &user_id, &message.trace).await?;
         }
     }

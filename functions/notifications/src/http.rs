@@ -1,42 +1,42 @@
-//! Notifications, seen from outside: ask for one, follow it, take it back; decide what to get; write
-//! templates; look after what could not be sent; and hear what providers and readers say.
+//! The HTTP API of notifications: send, read and cancel them; preferences and contacts; templates; dead
+//! letters and replays; events of providers; opens, clicks and unsubscribes.
 //!
 //! Trigger: HTTP. Effect: a notification is one transaction of its row, its deliveries and the answer
-//! that a repeat gets; then one publish. Guarantee: a repeated call tells nobody twice; an opt-out is
-//! written before it is answered, and no claim passes it; a message that is lost is said again by the
+//! that a repeat gets; then one publish. Guarantee: a repeated call sends nothing twice; an opt-out is
+//! written before it is answered, and no claim passes it; a message that is lost is sent again by the
 //! sweep; what is not the caller's is not found.
 
 mod accept;
-mod body;
 mod callbacks;
-mod dead;
+mod dead_letters;
 mod log;
-mod narrow;
-mod people;
+mod notification;
 mod plan;
 mod preview;
-mod read;
-mod shapes;
+mod request;
+mod schemas;
 mod state;
 mod templates;
 mod track;
 mod unsubscribe;
+mod users;
 mod view;
+mod withdraw;
 
 use std::sync::Arc;
 
-use crate::store::Told;
+use crate::store::NotificationRecord;
 use ::http::HeaderMap;
 use ::http::request::Parts;
 use axum::extract::FromRequestParts;
 use boundary::http::{Api, Caller, Operations, Path, Problem, Segment};
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use boundary::{Host, Misconfigured};
 use domain::accounts::UserId;
 use domain::notifications::{NotificationId, ProviderName, Rejected, Template, TemplateId};
 use schemars::SchemaGenerator;
 
-use crate::http::state::{App, sends};
+use crate::http::state::{App, may_send};
 
 /// A thousand people, and words for each channel.
 const BODY_CAP: usize = 1024 * 1024;
@@ -46,31 +46,29 @@ pub fn function(host: &Host) -> Result<Api, Misconfigured> {
     Api::new(host, App::from_host(host)?, operations)
 }
 
-/// What it answers.
 pub fn operations(to: &mut impl Operations<App>) {
     to.on(accept::SEND, accept::send);
-    to.on(read::READ, read::read);
-    to.on(read::CANCEL, read::cancel);
+    to.on(notification::READ, notification::read);
+    to.on(notification::CANCEL, notification::cancel);
     to.on(log::LIST, log::list);
     to.on(log::MARK, log::mark);
-    to.on(people::PREFERENCES, people::preferences);
-    to.on(people::SAVE_PREFERENCES, people::save_preferences);
-    to.on(people::CONTACTS, people::contacts);
-    to.on(people::SAVE_CONTACTS, people::save_contacts);
+    to.on(users::PREFERENCES, users::preferences);
+    to.on(users::SAVE_PREFERENCES, users::save_preferences);
+    to.on(users::CONTACTS, users::contacts);
+    to.on(users::SAVE_CONTACTS, users::save_contacts);
     to.on(templates::PUBLISH, templates::publish);
     to.on(templates::READ, templates::read);
     to.on(preview::PREVIEW, preview::preview);
     to.on(templates::ACTIVATE, templates::activate);
-    to.on(dead::LIST, dead::list);
-    to.on(dead::REPLAY, dead::replay);
+    to.on(dead_letters::LIST, dead_letters::list);
+    to.on(dead_letters::REPLAY, dead_letters::replay);
     to.on(unsubscribe::SHOW, unsubscribe::show);
-    to.on(unsubscribe::END, unsubscribe::end);
-    to.on(callbacks::HEAR, callbacks::hear);
+    to.on(unsubscribe::UNSUBSCRIBE, unsubscribe::unsubscribe);
+    to.on(callbacks::RECEIVE, callbacks::receive);
     to.on(track::OPENED, track::opened);
     to.on(track::CLICKED, track::clicked);
 }
 
-/// The path names a notification.
 pub(crate) struct NotificationPath;
 
 impl Segment for NotificationPath {
@@ -83,7 +81,7 @@ impl Segment for NotificationPath {
     }
 }
 
-/// The path names a person. Taken as it comes, because a caller's own id may be one that we give to nobody.
+/// The path names a user. Not parsed, because a caller's own id may have another form than ours.
 pub(crate) struct UserPath;
 
 impl Segment for UserPath {
@@ -96,7 +94,7 @@ impl Segment for UserPath {
     }
 }
 
-/// The path names a template that has to be there. Taken as it comes: [`App::named`] refuses it.
+/// The path names a template that has to be there. Taken as it comes: [`App::existing_template`] refuses it.
 pub(crate) struct TemplatePath;
 
 impl Segment for TemplatePath {
@@ -137,7 +135,6 @@ impl Segment for VersionPath {
     }
 }
 
-/// The path names a provider.
 pub(crate) struct ProviderPath;
 
 impl Segment for ProviderPath {
@@ -164,9 +161,9 @@ impl Segment for TokenPath {
 }
 
 /// The notification that the path names, whosever it is: 404 if there is none.
-pub(crate) struct Found(pub(crate) Told);
+pub(crate) struct FoundNotification(pub(crate) NotificationRecord);
 
-impl FromRequestParts<Arc<App>> for Found {
+impl FromRequestParts<Arc<App>> for FoundNotification {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
@@ -176,56 +173,55 @@ impl FromRequestParts<Arc<App>> for Found {
     }
 }
 
-impl DescribeArgument for Found {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for FoundNotification {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<NotificationPath>::describe(entry, schemas);
-        entry.refuses(&[404]);
+        entry.errors(&[404]);
     }
 }
 
-/// The person that the path names, if the caller may know of them: themselves, or anybody for those
-/// who send. 404 otherwise.
-pub(crate) struct Person(pub(crate) UserId);
+/// The user that the path names: the caller, or any user for a caller who may send. 404 otherwise.
+pub(crate) struct PathUser(pub(crate) UserId);
 
-impl FromRequestParts<Arc<App>> for Person {
+impl FromRequestParts<Arc<App>> for PathUser {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
         let caller = <Caller as FromRequestParts<Arc<App>>>::from_request_parts(parts, app).await?;
-        let Path(named) = Path::<UserPath>::from_request_parts(parts, app).await?;
-        if caller.user_id.as_str() == named {
+        let Path(existing_template) = Path::<UserPath>::from_request_parts(parts, app).await?;
+        if caller.user_id.as_str() == existing_template {
             return Ok(Self(caller.user_id.clone()));
         }
-        match UserId::parse(&named) {
-            Ok(user) if sends(&caller) => Ok(Self(user)),
+        match UserId::parse(&existing_template) {
+            Ok(user) if may_send(&caller) => Ok(Self(user)),
             _ => Err(Problem::unknown("user")),
         }
     }
 }
 
-impl DescribeArgument for Person {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for PathUser {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<UserPath>::describe(entry, schemas);
-        entry.refuses(&[404]);
+        entry.errors(&[404]);
     }
 }
 
 /// The template that the path names, as it is now: 404 if there is none.
-pub(crate) struct Named(pub(crate) Template);
+pub(crate) struct FoundTemplate(pub(crate) Template);
 
-impl FromRequestParts<Arc<App>> for Named {
+impl FromRequestParts<Arc<App>> for FoundTemplate {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
         let Path(name) = Path::<TemplatePath>::from_request_parts(parts, app).await?;
-        app.named(&name).await.map(Self)
+        app.existing_template(&name).await.map(Self)
     }
 }
 
-impl DescribeArgument for Named {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for FoundTemplate {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<TemplatePath>::describe(entry, schemas);
-        entry.refuses(&[404]);
+        entry.errors(&[404]);
     }
 }
 

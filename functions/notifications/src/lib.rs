@@ -5,9 +5,11 @@ pub mod http;
 pub mod store;
 pub mod sweep;
 
-use boundary::System;
+use boundary::{Host, Misconfigured, System};
+use messaging::DeliveryQueues;
 
-/// What is registered of it.
+const QUEUES: &str = "DELIVERY_QUEUES";
+
 pub fn system() -> System {
     System::new(
         "notifications",
@@ -23,4 +25,14 @@ pub fn system() -> System {
          curl -XPOST $SWITCHYARD_URL/api/v1/notifications -H \"$A\" -d '{\"userId\":\"ada\",\"category\":\"news\",\
          \"content\":{\"email\":{\"subject\":\"Hi\",\"text\":\"Hello\"}}}'",
     )
+}
+
+fn delivery_queues(host: &Host) -> Result<DeliveryQueues, Misconfigured> {
+    let urls = host.vars.required(QUEUES)?;
+    DeliveryQueues::new(host.aws.sqs(), urls).ok_or_else(|| nine_queues(QUEUES))
+}
+
+fn nine_queues(name: &str) -> Misconfigured {
+    let problem = "must be nine queues, separated by commas".to_owned();
+    Misconfigured { name: name.to_owned(), problem }
 }

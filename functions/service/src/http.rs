@@ -1,7 +1,7 @@
-//! The function `describe`: `/`, `/health`, `/openapi.json`, `/docs`, and every path that no operation claims.
+//! The function `describe`: `/`, `/health`, `/openapi.json`, `/docs`, and every path that no operation takes.
 //!
 //! Trigger: HTTP. Effect: none. Guarantee: what it serves was generated from the functions' own operations and
-//! types, and speaks only of what is deployed; a contract test fails when the document beside this package's
+//! types, and contains only what is deployed; a contract test fails when the document beside this package's
 //! manifest is out of date. Absent, on purpose: anything that a browser would fetch from another host.
 
 mod docs;
@@ -26,12 +26,12 @@ pub struct App {
 pub fn function(host: &Host) -> Result<Api, Misconfigured> {
     let app = App {
         stage: host.vars.optional("STAGE").unwrap_or("local").to_owned(),
-        deployed: Deployed(Switches::of(&host.vars)),
+        deployed: Deployed(Switches::from_vars(&host.vars)),
         sink: host.vars.optional("SINK_URL").map(str::to_owned),
     };
     Api::new(host, app, |to| {
         operations(to);
-        to.otherwise(document::unclaimed);
+        to.fallback(document::not_found);
     })
 }
 

@@ -1,4 +1,4 @@
-//! The service as a whole: is it up, what does it answer, and what of a path that no function claims.
+//! The service as a whole: its health, its document, its start page, and the 404 of unknown paths.
 
 pub mod http;
 
@@ -8,6 +8,6 @@ use boundary::System;
 pub fn system() -> System {
     System::new("service", "Service", "The service as a whole.")
         .http("describe", http::function, http::operations)
-        .everywhere()
+        .always_deployed()
         .example("curl $SWITCHYARD_URL/health")
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{ArgPredicate, PossibleValuesParser};
 use clap::{Parser, Subcommand};
-use domain::accounts::ApiKey;
-use local::functions_elsewhere::Remote;
+use domain::accounts::PresentedKey;
+use local::remote::RemoteFunctions;
 use local::systems;
 
 /// Switchyard on this machine: everything template.yaml describes, in one process.
@@ -36,8 +36,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "S", value_parser = secret)]
     pub(crate) admin_secret: Option<String>,
     /// Leave the functions to `cargo lambda watch` at URL (implies --aws-port 4566)
-    #[arg(long, value_name = "URL", value_parser = Remote::at)]
-    pub(crate) functions: Option<Remote>,
+    #[arg(long, value_name = "URL", value_parser = RemoteFunctions::parse)]
+    pub(crate) functions: Option<RemoteFunctions>,
     /// Read another template
     #[arg(long, value_name = "FILE", default_value_os_t = template())]
     pub(crate) template: PathBuf,
@@ -51,6 +51,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Write the OpenAPI document and the routes of `cargo lambda watch` anew
     Document,
+    /// Draw docs/architecture.svg anew from the templates
+    Diagram,
 }
 
 impl Arguments {
@@ -70,7 +72,7 @@ fn names() -> PossibleValuesParser {
 }
 
 fn secret(text: &str) -> Result<String, String> {
-    match ApiKey::parse(&format!("root.{text}")) {
+    match PresentedKey::parse(&format!("root.{text}")) {
         Some(_) => Ok(text.to_owned()),
         None => Err("it has up to 128 digits and letters".to_owned()),
     }

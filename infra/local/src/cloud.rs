@@ -1,4 +1,4 @@
-//! The whole of it, put together from the template.
+//! The local cloud as a whole, assembled from the template.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -8,9 +8,9 @@ use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use boundary::telemetry::Log;
-use boundary::{Aws, Build, Clock, Entropy, Host, Providers, Vars};
+use boundary::{Aws, Clock, Entropy, FunctionFactory, Host, Providers, Vars};
 use bytes::Bytes;
-use domain::Timestamp;
+use domain::{SplitMix64, Timestamp};
 use http::{Request, Response};
 use outside::Network;
 use parking_lot::Mutex;
@@ -18,19 +18,20 @@ use sink::Sink;
 use template::Stack;
 use tokio::net::TcpListener;
 
+use crate::clock::MovableClock;
 use crate::connector::Connector;
-use crate::faults::{Dice, Faults};
-use crate::functions::{Functions, Hosts, Runner};
+use crate::faults::Faults;
+use crate::functions::{Functions, HostFactory, Runner};
 use crate::gateway::{BODY_CAP, Gateway, Handled};
-use crate::internet;
+use crate::network;
 use crate::pump::Pump;
+use crate::remote::RemoteFunctions;
 use crate::schedule::Schedules;
-use crate::server::{self, Remote};
+use crate::server;
 use crate::services::{ACCESS_KEY, SECRET_KEY, Services};
-use crate::time::MovableClock;
 use crate::websocket::WebSockets;
 
-/// How a local cloud is to be.
+/// The settings of a local cloud.
 #[derive(Debug)]
 pub struct Options {
     /// The template it reads.
@@ -50,17 +51,16 @@ pub struct Options {
     /// Where functions log.
     pub log: Log,
     /// Run functions behind `cargo lambda watch` at this address.
-    pub remote: Option<Remote>,
+    pub remote: Option<RemoteFunctions>,
     /// Functions that the template names and the product does not have, for tests of this cloud.
-    pub functions: BTreeMap<String, Build>,
+    pub functions: BTreeMap<String, FunctionFactory>,
     /// The internet outside.
     pub network: Network,
     /// Where [`Cloud::serve`] will listen, so that links to objects lead there.
     pub url: Option<String>,
-    /// Where mails, text messages and whatever else is sent end up; [`Options::send_to`] sets all
-    /// that this takes.
+    /// Receives mails, text messages and calls of providers; set by [`Options::use_sink`].
     pub sink: Option<Sink>,
-    /// Whoever carries notifications instead of those that the template's settings name.
+    /// Providers of notifications, instead of those that the template's settings name.
     pub providers: Option<Providers>,
 }
 
@@ -78,16 +78,16 @@ impl Options {
             log: Log::new(|_| {}),
             remote: None,
             functions: BTreeMap::new(),
-            network: internet::closed(),
+            network: network::offline(),
             url: None,
             sink: None,
             providers: None,
         }
     }
 
-    /// Lets everything that is sent end up in `sink`: by the settings of providers, by the names that
-    /// their servers have, and by what plays SES and SNS here.
-    pub fn send_to(&mut self, sink: Sink) {
+    /// Sends to `sink` instead of to providers: by their settings, by the names of their servers, and by
+    /// the local SES and SNS.
+    pub fn use_sink(&mut self, sink: Sink) {
         self.parameters.insert("ProviderSettings".to_owned(), sink.settings().to_string());
         self.parameters.insert("CallbackSecrets".to_owned(), sink.callback_secrets());
         self.network = sink.network(self.network.clone());
@@ -95,8 +95,8 @@ impl Options {
     }
 }
 
-/// Hears of each request: its method and path, what became of it, and how long it took.
-pub type Report = Arc<dyn Fn(&str, &str, &Handled, Duration) + Send + Sync>;
+/// Called after each request with its method and path, its outcome and its duration.
+pub type RequestReporter = Arc<dyn Fn(&str, &str, &Handled, Duration) + Send + Sync>;
 
 /// A running local cloud.
 #[derive(Debug, Clone)]
@@ -127,11 +127,11 @@ impl Cloud {
         let stack = template::load(&options.template, &options.parameters)
             .map_err(|error| error.to_string())?;
         let clock = options.clock.as_ref().map_or_else(Clock::system, MovableClock::clock);
-        let now_ms = milliseconds(&clock);
+        let now_ms = clock_function(&clock);
         let services = Services::open(&stack, options.folder.as_deref(), &now_ms, options.seed)?
-            .sending_to(options.sink.clone());
+            .with_sink(options.sink.clone());
         let runner = if let Some(remote) = options.remote {
-            Runner::There(remote)
+            Runner::Remote(remote)
         } else {
             let parts = HostParts {
                 services: services.clone(),
@@ -143,11 +143,11 @@ impl Cloud {
                 network: options.network,
                 providers: options.providers,
             };
-            Runner::Here(hosts(parts), Arc::new(options.functions))
+            Runner::InProcess(host_factory(parts), Arc::new(options.functions))
         };
-        let mut vars = base_vars();
+        let mut vars = lambda_environment();
         vars.extend(options.url.map(|url| ("AWS_ENDPOINT_URL_S3".to_owned(), url)));
-        let page = options.sink.as_ref().map(|_| sink::page::AT.to_owned());
+        let page = options.sink.as_ref().map(|_| sink::page::MOUNT_PATH.to_owned());
         vars.extend(page.map(|page| ("SINK_URL".to_owned(), page)));
         let functions = Functions::new(&stack, runner, &vars, Arc::clone(&now_ms))?;
         Ok(Self {
@@ -177,7 +177,7 @@ impl Cloud {
 
     /// The clock as a function, for what runs in the background.
     pub fn clock_ms(&self) -> Arc<dyn Fn() -> i64 + Send + Sync> {
-        milliseconds(&self.clock)
+        clock_function(&self.clock)
     }
 
     /// Answers one request as the HTTP API would, without a socket.
@@ -186,15 +186,15 @@ impl Cloud {
         self.gateway.handle(request, source, self.now_ms()).await.response
     }
 
-    /// Hands over every message that is visible now, until none is. What functions still do after
-    /// their answers is waited for first, because it may send some.
+    /// Delivers messages until none is visible. Work that functions still do after their answers is
+    /// waited for first, because it may send some.
     pub async fn settle(&self) -> usize {
         self.functions.quiesce().await;
         let mut handled = 0;
         loop {
             let mut received = 0;
             for mapping in self.pump.mappings() {
-                received += self.pump.turn(mapping).await.received;
+                received += self.pump.poll(mapping).await.received;
             }
             if received == 0 {
                 return handled;
@@ -204,7 +204,7 @@ impl Cloud {
     }
 
     /// Serves the HTTP API and the WebSocket APIs on `listener` until the runtime ends.
-    pub async fn serve(&self, listener: TcpListener, report: Report) {
+    pub async fn serve(&self, listener: TcpListener, report: RequestReporter) {
         let cloud = self.clone();
         let handler: server::Handler = Arc::new(move |request, source| {
             let (cloud, report) = (cloud.clone(), Arc::clone(&report));
@@ -213,18 +213,20 @@ impl Cloud {
                     return cloud.services.handle(request).await;
                 }
                 if let Some(sink) = &cloud.sink
-                    && is_under(sink::page::AT, request.uri().path())
+                    && is_under(sink::page::MOUNT_PATH, request.uri().path())
                 {
-                    if let Some(callback) = sink::page::callback(sink, sink::page::AT, &request) {
+                    if let Some(callback) =
+                        sink::page::feedback_request(sink, sink::page::MOUNT_PATH, &request)
+                    {
                         cloud.gateway.handle(callback, source, cloud.now_ms()).await;
                     }
-                    return sink::page::respond(sink, sink::page::AT, &request);
+                    return sink::page::respond(sink, sink::page::MOUNT_PATH, &request);
                 }
                 let started = tokio::time::Instant::now();
                 let (method, path) =
                     (request.method().as_str().to_owned(), request.uri().path().to_owned());
-                let handled = if cloud.sockets.takes(&request) {
-                    cloud.sockets.open(request, source).await
+                let handled = if cloud.sockets.handles(&request) {
+                    cloud.sockets.accept(request, source).await
                 } else {
                     cloud.gateway.handle(request, source, cloud.now_ms()).await
                 };
@@ -234,7 +236,7 @@ impl Cloud {
         });
         tokio::select! {
             () = server::serve(listener, BODY_CAP, handler) => {}
-            () = self.sockets.watch() => {}
+            () = self.sockets.expire_idle() => {}
         }
     }
 }
@@ -250,7 +252,7 @@ fn is_under(at: &str, path: &str) -> bool {
 }
 
 /// What Lambda puts into every function's environment.
-pub fn base_vars() -> BTreeMap<String, String> {
+pub fn lambda_environment() -> BTreeMap<String, String> {
     [
         ("AWS_ACCESS_KEY_ID", ACCESS_KEY),
         ("AWS_SECRET_ACCESS_KEY", SECRET_KEY),
@@ -275,8 +277,8 @@ struct HostParts {
 }
 
 /// Makes the host of each new instance.
-fn hosts(parts: HostParts) -> Hosts {
-    let dice = Arc::new(Mutex::new(Dice::new(parts.seed.unwrap_or_default())));
+fn host_factory(parts: HostParts) -> HostFactory {
+    let dice = Arc::new(Mutex::new(SplitMix64::new(parts.seed.unwrap_or_default())));
     let entropy = if parts.seed.is_some() { seeded(Arc::clone(&dice)) } else { Entropy::system() };
     Arc::new(move |vars, policy| {
         let client =
@@ -300,16 +302,16 @@ fn hosts(parts: HostParts) -> Hosts {
     })
 }
 
-/// The credentials and the region are set by [`base_vars`], so there is nothing to be missing.
+/// The credentials and the region are set by [`lambda_environment`], so there is nothing to be missing.
 fn aws(client: &aws_sdk_dynamodb::config::SharedHttpClient, vars: &Vars) -> Aws {
-    let fallback = || Aws::through(client.clone(), &base_vars().into_iter().collect());
+    let fallback = || Aws::through(client.clone(), &lambda_environment().into_iter().collect());
     match Aws::through(client.clone(), vars).or_else(|_| fallback()) {
         Ok(aws) => aws,
         Err(error) => unreachable!("{error}"),
     }
 }
 
-fn seeded(dice: Arc<Mutex<Dice>>) -> Entropy {
+fn seeded(dice: Arc<Mutex<SplitMix64>>) -> Entropy {
     Entropy::new(move |bytes| {
         let mut dice = dice.lock();
         for byte in bytes {
@@ -318,7 +320,7 @@ fn seeded(dice: Arc<Mutex<Dice>>) -> Entropy {
     })
 }
 
-fn milliseconds(clock: &Clock) -> Arc<dyn Fn() -> i64 + Send + Sync> {
+fn clock_function(clock: &Clock) -> Arc<dyn Fn() -> i64 + Send + Sync> {
     let clock = clock.clone();
     Arc::new(move || clock.now().as_millisecond())
 }

@@ -16,16 +16,16 @@ use bytes::Bytes;
 use http::{HeaderValue, Request, Response, header};
 use http_body_util::BodyExt;
 
-use crate::faults::{Call, Faults};
-use crate::policy::{Policy, Use};
-use crate::services::{Cut, Services, operation_of, service_of};
+use crate::faults::{Faults, ServiceCall};
+use crate::policy::{Permission, RolePolicy};
+use crate::services::{ConnectionDropped, Services, operation_of, service_of};
 
 /// What the SDK calls instead of the network.
 #[derive(Debug, Clone)]
 pub struct Connector {
     services: Services,
     faults: Arc<Faults>,
-    policy: Option<Policy>,
+    policy: Option<RolePolicy>,
 }
 
 impl Connector {
@@ -33,7 +33,7 @@ impl Connector {
     pub fn client(
         services: Services,
         faults: Arc<Faults>,
-        policy: Option<Policy>,
+        policy: Option<RolePolicy>,
     ) -> SharedHttpClient {
         SharedHttpClient::new(Self { services, faults, policy })
     }
@@ -45,20 +45,21 @@ impl Connector {
         let body: Bytes = body.collect().await.map_err(ConnectorError::io)?.to_bytes();
         let mut request = Request::from_parts(parts, body);
         name_host(&mut request);
-        if let Some(denied) = self.policy.as_ref().and_then(|policy| policy.denies(&request)) {
+        if let Some(denied) = self.policy.as_ref().and_then(|policy| policy.first_denied(&request))
+        {
             return access_denied(&denied).map(SdkBody::from).try_into().map_err(user);
         }
-        let request = self.faults.tampered(request);
-        let call = Call {
+        let request = self.faults.mutated_request(request);
+        let call = ServiceCall {
             service: service_of(&request),
             operation: operation_of(&request).to_owned(),
             body: request.body().clone(),
         };
         let services = &self.services;
         let answered =
-            self.faults.around(&call, || async move { services.handle(request).await }).await;
+            self.faults.intercept(&call, || async move { services.handle(request).await }).await;
         let answered = answered?;
-        if answered.extensions().get::<Cut>().is_some() {
+        if answered.extensions().get::<ConnectionDropped>().is_some() {
             return Err(ConnectorError::io("the line was cut".into()));
         }
         let response = answered.map(SdkBody::from);
@@ -78,7 +79,7 @@ fn user(error: impl Into<BoxError>) -> ConnectorError {
     ConnectorError::user(error.into())
 }
 
-fn access_denied(denied: &Use) -> Response<Bytes> {
+fn access_denied(denied: &Permission) -> Response<Bytes> {
     let body = serde_json::json!({
         "__type": "com.amazonaws#AccessDeniedException",
         "message": format!(

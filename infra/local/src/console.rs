@@ -1,4 +1,4 @@
-//! What a person sees: the banner, and one line for each request, batch and scheduled run.
+//! Console output: the banner, and one line for each request, batch and scheduled run.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use boundary::System;
 use boundary::telemetry::Log;
-use local::cloud::base_vars;
-use local::functions::Outcome;
+use local::cloud::lambda_environment;
+use local::functions::InvocationResult;
 use local::gateway::Handled;
-use local::pump::{Mapping, Turn};
-use local::schedule::Entry;
+use local::pump::{BatchOutcome, EventSourceMapping};
+use local::schedule::ScheduleEntry;
 use local::{Cloud, systems};
 use template::Stack;
 
@@ -25,7 +25,7 @@ pub(crate) fn print(text: &str) {
 
 /// Writes a line to standard error.
 #[expect(clippy::print_stderr, reason = "the console is this program's purpose")]
-pub(crate) fn complain(text: &str) {
+pub(crate) fn print_error(text: &str) {
     eprintln!("switchyard: {text}");
 }
 
@@ -78,7 +78,8 @@ impl Console {
             );
         }
         for api in &stack.websockets {
-            let at = url.replacen("http", "ws", 1) + local::websocket::AT + &api.logical_id;
+            let at =
+                url.replacen("http", "ws", 1) + local::websocket::PATH_PREFIX + &api.logical_id;
             row("WebSocket", &at);
         }
         if let Some(aws_url) = aws_url {
@@ -105,7 +106,7 @@ impl Console {
             env
         };
         let running: Vec<System> =
-            systems::all().into_iter().filter(|it| runs(stack, it)).collect();
+            systems::all().into_iter().filter(|it| is_deployed(stack, it)).collect();
         for system in &running {
             row(system.title, system.about);
         }
@@ -132,19 +133,28 @@ impl Console {
             self.paint(colour, status.as_str()),
             self.paint(
                 DIM,
-                &format!("{} {}", handled.function.as_deref().unwrap_or("gateway"), shown(took))
+                &format!(
+                    "{} {}",
+                    handled.function.as_deref().unwrap_or("gateway"),
+                    milliseconds(took)
+                )
             )
         ));
     }
 
-    pub(crate) fn batch(&self, mapping: &Mapping, turn: &Turn, took: Duration) {
+    pub(crate) fn batch(
+        &self,
+        mapping: &EventSourceMapping,
+        outcome: &BatchOutcome,
+        took: Duration,
+    ) {
         if self.quiet {
             return;
         }
-        for (id, failed) in &turn.messages {
-            let (colour, outcome) = match (&turn.error, failed) {
-                (Some(error), _) => (RED, format!(" will come back: {error}")),
-                (None, true) => (YELLOW, " will come back".to_owned()),
+        for (id, failed) in &outcome.messages {
+            let (colour, outcome) = match (&outcome.error, failed) {
+                (Some(error), _) => (RED, format!(" failed: {error}")),
+                (None, true) => (YELLOW, " failed".to_owned()),
                 (None, false) => (BLUE, String::new()),
             };
             let start = id.split('-').next().unwrap_or(id);
@@ -152,12 +162,17 @@ impl Console {
                 "{} {} {start}{outcome} {}",
                 self.paint(colour, "msg"),
                 mapping.queue,
-                self.paint(DIM, &format!("{} {}", mapping.function, shown(took)))
+                self.paint(DIM, &format!("{} {}", mapping.function, milliseconds(took)))
             ));
         }
     }
 
-    pub(crate) fn scheduled(&self, entry: &Entry, outcome: &Outcome, took: Duration) {
+    pub(crate) fn scheduled(
+        &self,
+        entry: &ScheduleEntry,
+        outcome: &InvocationResult,
+        took: Duration,
+    ) {
         if self.quiet {
             return;
         }
@@ -165,7 +180,7 @@ impl Console {
             Ok(answer) => (BLUE, String::from_utf8_lossy(answer).into_owned()),
             Err(error) => (RED, error.clone()),
         };
-        let what = self.paint(DIM, &format!("{} {}", entry.function, shown(took)));
+        let what = self.paint(DIM, &format!("{} {}", entry.function, milliseconds(took)));
         print(&format!("{} {} {said} {what}", self.paint(colour, "cron"), entry.name));
     }
 
@@ -175,7 +190,7 @@ impl Console {
 }
 
 /// Whether a system is switched on.
-fn runs(stack: &Stack, system: &System) -> bool {
+fn is_deployed(stack: &Stack, system: &System) -> bool {
     let deployed = |name: &str| stack.functions.iter().any(|function| function.binary == name);
     system.functions().iter().any(|function| deployed(function.name))
 }
@@ -189,7 +204,7 @@ fn examples(running: &[System]) -> String {
     text
 }
 
-fn shown(took: Duration) -> String {
+fn milliseconds(took: Duration) -> String {
     format!("{:.1} ms", took.as_secs_f64() * 1000.0)
 }
 
@@ -212,13 +227,13 @@ pub(crate) fn log(folder: Option<&Path>) -> Result<Log, String> {
 
 /// Writes a file that only its owner can read: it holds a key.
 pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), String> {
-    let say = |error: std::io::Error| format!("{}: {error}", path.display());
+    let at_path = |error: std::io::Error| format!("{}: {error}", path.display());
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path).map_err(say)?;
-    file.write_all(text.as_bytes()).map_err(say)
+    let mut file = options.open(path).map_err(at_path)?;
+    file.write_all(text.as_bytes()).map_err(at_path)
 }
 
 /// `env` is for people's shells (not exported, so that `cargo test` there starts its own cloud); `functions.env` is what `cargo lambda watch` needs.
@@ -231,7 +246,7 @@ pub(crate) fn write_env(
 ) -> Result<(), String> {
     let write = |name: &str, text: String| write_private(&folder.join(name), &text);
     write("env", format!("SWITCHYARD_URL={url}\nSWITCHYARD_ADMIN_KEY={admin_key}\n"))?;
-    let mut vars = base_vars();
+    let mut vars = lambda_environment();
     if let Some(aws_url) = aws_url {
         vars.insert("AWS_ENDPOINT_URL".to_owned(), aws_url.to_owned());
         vars.insert("AWS_ENDPOINT_URL_S3".to_owned(), aws_url.to_owned());

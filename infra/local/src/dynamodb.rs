@@ -1,6 +1,6 @@
 //! DynamoDB: dynoxide behind the wire format that the SDK speaks.
 
-mod tokens;
+mod client_request_tokens;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use http::{Response, StatusCode};
 use serde_json::{Value, json};
 use template::{AttributeType, Projection, Table};
 
-pub(crate) use tokens::Tokens;
+pub(crate) use client_request_tokens::ClientRequestTokens;
 
 /// Answers one request: the operation named in `X-Amz-Target`, and its JSON.
 ///
@@ -22,12 +22,12 @@ macro_rules! operations {
         fn dispatch(db: &Database, operation: &str, body: &[u8]) -> Result<String, (StatusCode, String)> {
             match operation {
                 $($operation => {
-                    let request = serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
+                    let request = serde_json::from_slice(body).map_err(|error| serialization_error(&error))?;
                     let answer = db.$method(request).map_err(|error| {
                         let status = StatusCode::from_u16(error.status_code());
                         (status.unwrap_or(StatusCode::BAD_REQUEST), error.to_json())
                     })?;
-                    serde_json::to_string(&answer).map_err(|error| unreadable(&error))
+                    serde_json::to_string(&answer).map_err(|error| serialization_error(&error))
                 })*
                 unknown => Err((StatusCode::BAD_REQUEST, json!({
                     "__type": "com.amazon.coral.service#UnknownOperationException",
@@ -63,7 +63,7 @@ operations! {
     "UpdateTimeToLive" => update_time_to_live,
 }
 
-fn unreadable(error: &serde_json::Error) -> (StatusCode, String) {
+fn serialization_error(error: &serde_json::Error) -> (StatusCode, String) {
     let body = json!({
         "__type": "com.amazon.coral.service#SerializationException", "Message": error.to_string(),
     });
@@ -95,15 +95,15 @@ pub(crate) fn open(
 ) -> Result<Database, String> {
     let opened = match folder {
         Some(folder) => Database::new(&folder.join("dynamodb.sqlite").to_string_lossy()),
-        None => Database::memory_with_clock(Arc::new(Seconds(clock_ms))),
+        None => Database::memory_with_clock(Arc::new(SecondsClock(clock_ms))),
     };
     opened.map_err(|error| format!("DynamoDB could not be opened: {error}"))
 }
 
 /// The cloud's clock in the form dynoxide asks for.
-struct Seconds(Arc<dyn Fn() -> i64 + Send + Sync>);
+struct SecondsClock(Arc<dyn Fn() -> i64 + Send + Sync>);
 
-impl dynoxide::storage_backend::Clock for Seconds {
+impl dynoxide::storage_backend::Clock for SecondsClock {
     fn now_unix_secs(&self) -> u64 {
         u64::try_from((self.0)() / 1000).unwrap_or(0)
     }
@@ -122,7 +122,7 @@ pub(crate) fn create(db: &Database, table: &Table) -> Result<(), String> {
         if !body.contains("ResourceInUseException") {
             return Err(format!("table {} could not be created: {body}", table.logical_id));
         }
-        check_kept(db, table)?;
+        check_schema(db, table)?;
     }
     if let Some(attribute) = &table.ttl_attribute {
         let request = json!({
@@ -136,7 +136,7 @@ pub(crate) fn create(db: &Database, table: &Table) -> Result<(), String> {
 }
 
 /// A table that was kept must still be the one the template describes.
-fn check_kept(db: &Database, table: &Table) -> Result<(), String> {
+fn check_schema(db: &Database, table: &Table) -> Result<(), String> {
     let request = json!({ "TableName": table.name }).to_string();
     let answer = handle(db, "DescribeTable", request.as_bytes());
     let kept: Value = serde_json::from_slice(answer.body()).unwrap_or_default();

@@ -4,23 +4,24 @@
 //! draws from it, in the order in which a single-threaded test runs them, so the same seed meets
 //! the same faults. Injected faults are counted by kind.
 
-mod answers;
 mod record;
+mod refusals;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use bytes::Bytes;
+use domain::SplitMix64;
 use http::{Request, Response};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::services::Service;
-use answers::{BROKEN, THROTTLED, conflict, refusal};
 use record::Record;
+use refusals::{SERVER_ERROR, THROTTLED, conflict, refusal};
 
-pub use record::{CallFilter, Recorded};
+pub use record::{CallFilter, RecordedCall};
 
 /// What can go wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,7 +30,7 @@ pub enum Fault {
     Throttle,
     /// The service answers 500; nothing is written.
     ServerError,
-    /// The line is cut before the request arrives.
+    /// The connection is reset before the request arrives.
     CutBefore,
     /// The request is carried out, and its answer lost.
     CommitThenTimeout,
@@ -37,9 +38,9 @@ pub enum Fault {
     TransactionConflict,
     /// An eventually consistent read shows an earlier state.
     StaleRead,
-    /// The function dies before the call.
+    /// The function crashes before the call.
     CrashBefore,
-    /// The function dies after the call was carried out.
+    /// The function crashes after the call was carried out.
     CrashAfter,
     /// A message arrives twice.
     DoubledMessage,
@@ -53,7 +54,7 @@ pub enum Fault {
 
 /// A request to a service.
 #[derive(Debug)]
-pub struct Call {
+pub struct ServiceCall {
     pub service: Service,
     pub operation: String,
     pub body: Bytes,
@@ -63,30 +64,30 @@ pub struct Call {
 pub struct Faults {
     plan: Mutex<Plan>,
     counts: Mutex<BTreeMap<Fault, u64>>,
-    seen: Mutex<HashMap<Bytes, Response<Bytes>>>,
+    earlier_answers: Mutex<HashMap<Bytes, Response<Bytes>>>,
     mutation: Option<Mutation>,
-    silent: Mutex<Option<CallFilter>>,
-    slow: Mutex<Option<CallFilter>>,
+    hanging: Mutex<Option<CallFilter>>,
+    delayed: Mutex<Option<CallFilter>>,
     record: Record,
 }
 
-/// So often others get a turn before a call that is slow.
-const SLOW_TURNS: u64 = 250;
+/// How often a delayed call yields to other tasks first.
+const SLOW_YIELDS: u64 = 250;
 
 /// Changes a request on its way to a service: what a function would send if it had a bug. It gets
 /// the operation's name and its JSON; what it returns is sent instead.
 pub type Mutation = fn(&str, &mut serde_json::Value);
 
 enum Plan {
-    Never,
-    /// Nothing goes wrong until the plan within is taken up again.
+    None,
+    /// Nothing goes wrong until the plan within is resumed.
     Paused(Box<Plan>),
     Seeded {
-        dice: Dice,
+        dice: SplitMix64,
         per_mille: u64,
     },
     /// The call of this number meets this fault, and no other does.
-    At {
+    Nth {
         countdown: u64,
         fault: Fault,
     },
@@ -99,24 +100,24 @@ impl std::fmt::Debug for Faults {
 }
 
 tokio::task_local! {
-    /// Rings when the invocation that runs in this task is to die.
-    pub static DEATH: Arc<Notify>;
+    /// Notified when the invocation of this task is to crash.
+    pub static CRASH: Arc<Notify>;
 }
 
 impl Faults {
     /// Nothing goes wrong.
     pub fn none() -> Arc<Self> {
-        Self::with(Plan::Never)
+        Self::with(Plan::None)
     }
 
     /// Each call and delivery meets a fault with a probability of `per_mille`.
     pub fn seeded(seed: u64, per_mille: u64) -> Arc<Self> {
-        Self::with(Plan::Seeded { dice: Dice::new(seed), per_mille })
+        Self::with(Plan::Seeded { dice: SplitMix64::new(seed), per_mille })
     }
 
-    /// The same, in a product with a planted bug.
+    /// The same, with a mutation of the product's requests.
     pub fn mutated(seed: u64, per_mille: u64, mutation: Mutation) -> Arc<Self> {
-        let plan = Plan::Seeded { dice: Dice::new(seed), per_mille };
+        let plan = Plan::Seeded { dice: SplitMix64::new(seed), per_mille };
         Arc::new(Self { mutation: Some(mutation), ..Self::new(plan) })
     }
 
@@ -128,42 +129,42 @@ impl Faults {
         Self {
             plan: Mutex::new(plan),
             counts: Mutex::default(),
-            seen: Mutex::default(),
+            earlier_answers: Mutex::default(),
             mutation: None,
-            silent: Mutex::default(),
-            slow: Mutex::default(),
+            hanging: Mutex::default(),
+            delayed: Mutex::default(),
             record: Record::default(),
         }
     }
 
-    /// From now on, calls that are `wanted` are never answered; `None` ends that.
-    pub fn silence(&self, wanted: Option<CallFilter>) {
-        *self.silent.lock() = wanted;
+    /// From now on, calls that match are never answered; `None` ends that.
+    pub fn hang(&self, wanted: Option<CallFilter>) {
+        *self.hanging.lock() = wanted;
     }
 
-    /// From now on, about every other call that is `wanted` arrives late, when others have done much in the
-    /// meantime; `None` ends that.
-    pub fn slow_down(&self, wanted: Option<CallFilter>) {
-        *self.slow.lock() = wanted;
+    /// From now on, about every other call that matches is delayed while other tasks run; `None` ends
+    /// that.
+    pub fn delay(&self, wanted: Option<CallFilter>) {
+        *self.delayed.lock() = wanted;
     }
 
-    /// From now on keeps the calls that are `wanted`, for a test to look at.
+    /// Records the calls that match from now on, for a test.
     pub fn record(&self, wanted: CallFilter) {
         self.record.start(wanted);
     }
 
-    /// The calls that were kept so far, in the order in which services had them.
-    pub fn recorded(&self) -> Vec<Recorded> {
-        self.record.kept()
+    /// The calls recorded so far, in the order in which services carried them out.
+    pub fn recorded(&self) -> Vec<RecordedCall> {
+        self.record.calls()
     }
 
-    /// How many calls were kept so far: where something else falls among them.
+    /// The number of calls recorded so far: a position in their order.
     pub fn recorded_count(&self) -> usize {
         self.record.count()
     }
 
-    /// The request as the mutation, if there is one, would have it.
-    pub(crate) fn tampered(&self, request: Request<Bytes>) -> Request<Bytes> {
+    /// The request with the mutation, if there is one, applied.
+    pub(crate) fn mutated_request(&self, request: Request<Bytes>) -> Request<Bytes> {
         let Some(mutation) = self.mutation else { return request };
         let Ok(mut body) = serde_json::from_slice(request.body()) else { return request };
         let operation = crate::services::operation_of(&request).to_owned();
@@ -173,32 +174,32 @@ impl Faults {
 
     /// From now on, nothing more goes wrong.
     pub fn stop(&self) {
-        *self.plan.lock() = Plan::Never;
+        *self.plan.lock() = Plan::None;
     }
 
     /// Nothing goes wrong until [`Self::resume`].
     pub fn pause(&self) {
         let mut plan = self.plan.lock();
-        let paused = std::mem::replace(&mut *plan, Plan::Never);
+        let paused = std::mem::replace(&mut *plan, Plan::None);
         *plan = Plan::Paused(Box::new(paused));
     }
 
-    /// Takes up the plan that was paused.
+    /// Resumes the plan that was paused.
     pub fn resume(&self) {
         let mut plan = self.plan.lock();
-        if let Plan::Paused(paused) = std::mem::replace(&mut *plan, Plan::Never) {
+        if let Plan::Paused(paused) = std::mem::replace(&mut *plan, Plan::None) {
             *plan = *paused;
         }
     }
 
     /// From now on, the `nth` call (from 0) meets `fault`, and nothing else goes wrong.
-    pub fn strike(&self, nth: u64, fault: Fault) {
-        *self.plan.lock() = Plan::At { countdown: nth, fault };
+    pub fn inject(&self, nth: u64, fault: Fault) {
+        *self.plan.lock() = Plan::Nth { countdown: nth, fault };
     }
 
-    /// True when a strike is still to come.
-    pub fn is_waiting(&self) -> bool {
-        matches!(&*self.plan.lock(), Plan::At { .. })
+    /// True when a inject is still to come.
+    pub fn is_pending(&self) -> bool {
+        matches!(&*self.plan.lock(), Plan::Nth { .. })
     }
 
     /// How many faults of each kind there were.
@@ -210,24 +211,24 @@ impl Faults {
         *self.counts.lock().entry(fault).or_default() += 1;
     }
 
-    fn draw(&self, call: &Call) -> Option<Fault> {
+    fn next_fault(&self, call: &ServiceCall) -> Option<Fault> {
         let mut plan = self.plan.lock();
         match &mut *plan {
-            Plan::Never | Plan::Paused(_) => None,
+            Plan::None | Plan::Paused(_) => None,
             Plan::Seeded { dice, per_mille } => {
                 if dice.below(1000) >= *per_mille {
                     return None;
                 }
-                let fitting = fitting(call);
-                let index = usize::try_from(dice.below(fitting.len() as u64)).unwrap_or(0);
-                fitting.get(index).copied()
+                let possible_faults = possible_faults(call);
+                let index = usize::try_from(dice.below(possible_faults.len() as u64)).unwrap_or(0);
+                possible_faults.get(index).copied()
             }
-            Plan::At { countdown: 0, fault } => {
+            Plan::Nth { countdown: 0, fault } => {
                 let fault = *fault;
-                *plan = Plan::Never;
+                *plan = Plan::None;
                 Some(fault)
             }
-            Plan::At { countdown, .. } => {
+            Plan::Nth { countdown, .. } => {
                 *countdown -= 1;
                 None
             }
@@ -235,11 +236,11 @@ impl Faults {
     }
 
     /// Whether a delivery goes wrong in this way.
-    pub(crate) fn delivery(&self, fault: Fault) -> bool {
+    pub(crate) fn hits_delivery(&self, fault: Fault) -> bool {
         let struck = match &mut *self.plan.lock() {
             // Deliveries are few beside calls, so each is likelier to go wrong.
             Plan::Seeded { dice, per_mille } => dice.below(1000) < *per_mille * 4,
-            Plan::Never | Plan::Paused(_) | Plan::At { .. } => false,
+            Plan::None | Plan::Paused(_) | Plan::Nth { .. } => false,
         };
         if struck {
             self.count(fault);
@@ -248,67 +249,67 @@ impl Faults {
     }
 
     /// A number below `bound` from the plan's stream; 0 when nothing goes wrong.
-    pub(crate) fn below(&self, bound: u64) -> u64 {
+    pub(crate) fn random_below(&self, bound: u64) -> u64 {
         match &mut *self.plan.lock() {
             Plan::Seeded { dice, .. } => dice.below(bound),
-            Plan::Never | Plan::Paused(_) | Plan::At { .. } => 0,
+            Plan::None | Plan::Paused(_) | Plan::Nth { .. } => 0,
         }
     }
 
-    /// Carries out a call, or lets it go wrong.
-    pub(crate) async fn around<F: Future<Output = Response<Bytes>>>(
+    /// Carries out a call, or injects a fault into it.
+    pub(crate) async fn intercept<F: Future<Output = Response<Bytes>>>(
         &self,
-        call: &Call,
-        carry_out: impl FnOnce() -> F,
+        call: &ServiceCall,
+        call_service: impl FnOnce() -> F,
     ) -> Result<Response<Bytes>, ConnectorError> {
-        // Others get a turn between any two calls, or a race could never happen on one thread.
-        let slow = self.slow.lock().is_some_and(|wanted| wanted(call));
-        let slow = if slow { SLOW_TURNS * self.below(2) } else { 0 };
-        for _ in 0..=self.below(4) + slow {
+        // Other tasks run between any two calls, or a race could never happen on one thread.
+        let slow = self.delayed.lock().is_some_and(|wanted| wanted(call));
+        let slow = if slow { SLOW_YIELDS * self.random_below(2) } else { 0 };
+        for _ in 0..=self.random_below(4) + slow {
             tokio::task::yield_now().await;
         }
-        let silent = self.silent.lock().is_some_and(|wanted| wanted(call));
-        if silent {
+        let hanging = self.hanging.lock().is_some_and(|wanted| wanted(call));
+        if hanging {
             std::future::pending::<()>().await;
         }
-        let fault = self.draw(call);
+        let fault = self.next_fault(call);
         if let Some(fault) = fault.filter(|fault| *fault != Fault::StaleRead) {
             self.count(fault);
         }
         match fault {
             Some(Fault::Throttle) => return Ok(refusal(call.service, &THROTTLED)),
-            Some(Fault::ServerError) => return Ok(refusal(call.service, &BROKEN)),
+            Some(Fault::ServerError) => return Ok(refusal(call.service, &SERVER_ERROR)),
             Some(Fault::TransactionConflict) => return Ok(conflict(call)),
             Some(Fault::CutBefore) => return Err(ConnectorError::io("connection reset".into())),
             Some(Fault::StaleRead) => {
-                let earlier = self.seen.lock().get(&call.body).cloned();
+                let earlier = self.earlier_answers.lock().get(&call.body).cloned();
                 if let Some(earlier) = earlier {
                     self.count(Fault::StaleRead);
                     return Ok(earlier);
                 }
             }
-            Some(Fault::CrashBefore) => die().await,
+            Some(Fault::CrashBefore) => crash().await,
             Some(_) | None => {}
         }
-        let answer = carry_out().await;
-        self.record.note(call, answer.status().is_success());
+        let answer = call_service().await;
+        self.record.push(call, answer.status().is_success());
         match fault {
             Some(Fault::CommitThenTimeout) => {
                 return Err(ConnectorError::timeout("no answer".into()));
             }
-            Some(Fault::CrashAfter) => die().await,
+            Some(Fault::CrashAfter) => crash().await,
             Some(_) | None => {}
         }
         if reads_eventually(call) {
-            self.seen.lock().insert(call.body.clone(), answer.clone());
+            self.earlier_answers.lock().insert(call.body.clone(), answer.clone());
         }
         Ok(answer)
     }
 }
 
 /// The faults that can happen to a call.
-fn fitting(call: &Call) -> Vec<Fault> {
-    let mut fitting = vec![
+fn possible_faults(call: &ServiceCall) -> Vec<Fault> {
+    let mut possible_faults = vec![
         Fault::Throttle,
         Fault::ServerError,
         Fault::CutBefore,
@@ -317,49 +318,24 @@ fn fitting(call: &Call) -> Vec<Fault> {
         Fault::CrashAfter,
     ];
     if call.operation == "TransactWriteItems" {
-        fitting.push(Fault::TransactionConflict);
+        possible_faults.push(Fault::TransactionConflict);
     }
     if reads_eventually(call) {
-        fitting.push(Fault::StaleRead);
+        possible_faults.push(Fault::StaleRead);
     }
-    fitting
+    possible_faults
 }
 
-fn reads_eventually(call: &Call) -> bool {
+fn reads_eventually(call: &ServiceCall) -> bool {
     let reads = matches!(call.operation.as_str(), "GetItem" | "Query" | "Scan" | "BatchGetItem");
     let consistent = b"\"ConsistentRead\":true";
     reads && !call.body.windows(consistent.len()).any(|window| window == consistent)
 }
 
-/// Tells whoever runs this invocation that it is over, and never goes on.
-async fn die() {
-    if let Ok(death) = DEATH.try_with(Arc::clone) {
-        death.notify_one();
+/// Ends the invocation that this call belongs to: signals its instance and never returns.
+async fn crash() {
+    if let Ok(crash) = CRASH.try_with(Arc::clone) {
+        crash.notify_one();
         std::future::pending::<()>().await;
-    }
-}
-
-/// A small, fast, seeded generator (`SplitMix64`).
-#[derive(Debug, Clone)]
-pub struct Dice(u64);
-
-impl Dice {
-    /// Starts a stream.
-    pub const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// The next number.
-    pub const fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `bound`.
-    pub const fn below(&mut self, bound: u64) -> u64 {
-        if bound == 0 { 0 } else { self.next() % bound }
     }
 }

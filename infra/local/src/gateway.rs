@@ -19,8 +19,8 @@ use crate::functions::Functions;
 /// API Gateway's limit for a request's body.
 pub const BODY_CAP: usize = 10 * 1024 * 1024;
 
-/// API Gateway's patience with a function.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// API Gateway's timeout of an integration.
+const INTEGRATION_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The HTTP API of a stack.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ struct Target {
     function: String,
 }
 
-/// What became of a request, for the line that is printed about it.
+/// The outcome of a request, for the line that is printed about it.
 #[derive(Debug)]
 pub struct Handled {
     pub response: Response<Bytes>,
@@ -69,7 +69,7 @@ impl Gateway {
                 match &route.key {
                     RouteKey::Default => fallback = Some(target(None)),
                     RouteKey::Path { method, path } => {
-                        let pattern = pattern(path);
+                        let pattern = router_pattern(path);
                         let target = target(method.as_ref());
                         match paths.at_mut(&pattern) {
                             // The pattern itself is a path that only its own route matches.
@@ -108,7 +108,7 @@ impl Gateway {
             self.shared.route(request, source, now_ms).await
         };
         if let (Some(cors), Some(origin)) = (&self.shared.cors, origin) {
-            expose(cors, &origin, handled.response.headers_mut());
+            add_cors_headers(cors, &origin, handled.response.headers_mut());
         }
         handled
     }
@@ -133,12 +133,12 @@ impl Shared {
             (None, Some(fallback)) => (fallback, Vec::new()),
             (None, None) => {
                 return Handled {
-                    response: refused(StatusCode::NOT_FOUND, "No such route.", &path),
+                    response: problem(StatusCode::NOT_FOUND, "No such route.", &path),
                     function: None,
                 };
             }
         };
-        let event = event::of(&event::Parts {
+        let event = event::from_request(&event::Parts {
             request: &request,
             params: &params,
             route_key: &target.route_key,
@@ -149,19 +149,20 @@ impl Shared {
             request_id: &request_id(),
         });
         let work = self.functions.invoke(&target.function, event);
-        let response = match tokio::time::timeout(self.functions.patience(PATIENCE), work).await {
-            Ok(Ok(answer)) => event::response(&answer)
-                .unwrap_or_else(|error| refused(StatusCode::BAD_GATEWAY, &error, &path)),
-            Ok(Err(error)) => refused(StatusCode::INTERNAL_SERVER_ERROR, &error, &path),
-            Err(_) => {
-                let detail = "The function took more than 30 seconds.";
-                refused(StatusCode::SERVICE_UNAVAILABLE, detail, &path)
-            }
-        };
+        let response =
+            match tokio::time::timeout(self.functions.timeout(INTEGRATION_TIMEOUT), work).await {
+                Ok(Ok(answer)) => event::to_response(&answer)
+                    .unwrap_or_else(|error| problem(StatusCode::BAD_GATEWAY, &error, &path)),
+                Ok(Err(error)) => problem(StatusCode::INTERNAL_SERVER_ERROR, &error, &path),
+                Err(_) => {
+                    let detail = "The function took more than 30 seconds.";
+                    problem(StatusCode::SERVICE_UNAVAILABLE, detail, &path)
+                }
+            };
         Handled { response, function: Some(target.function.clone()) }
     }
 
-    /// What API Gateway answers to a browser that asks first.
+    /// API Gateway's answer to a CORS preflight.
     fn preflight(&self, request: &Request<Bytes>) -> Option<Response<Bytes>> {
         let cors = self.cors.as_ref()?;
         let asks = request.method() == Method::OPTIONS
@@ -182,7 +183,7 @@ impl Shared {
     }
 }
 
-fn expose(cors: &Cors, origin: &HeaderValue, headers: &mut http::HeaderMap) {
+fn add_cors_headers(cors: &Cors, origin: &HeaderValue, headers: &mut http::HeaderMap) {
     let any = cors.allow_origins.iter().any(|allowed| allowed == "*");
     let named = cors.allow_origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes());
     if any {
@@ -212,7 +213,7 @@ fn request_id() -> String {
 }
 
 /// A template path in the router's notation: `{proxy+}` takes the rest.
-fn pattern(path: &str) -> String {
+fn router_pattern(path: &str) -> String {
     match path.strip_suffix("+}").and_then(|start| start.rsplit_once('{')) {
         Some((start, name)) => format!("{start}{{*{name}}}"),
         None => path.to_owned(),
@@ -221,10 +222,10 @@ fn pattern(path: &str) -> String {
 
 /// What is answered to a body over the gateway's limit.
 pub(crate) fn too_large(path: &str) -> Response<Bytes> {
-    refused(StatusCode::PAYLOAD_TOO_LARGE, "At most 10 MB are accepted.", path)
+    problem(StatusCode::PAYLOAD_TOO_LARGE, "At most 10 MB are accepted.", path)
 }
 
-fn refused(status: StatusCode, detail: &str, path: &str) -> Response<Bytes> {
+fn problem(status: StatusCode, detail: &str, path: &str) -> Response<Bytes> {
     let body = json!({
         "type": "about:blank",
         "title": status.canonical_reason().unwrap_or("Error"),

@@ -7,36 +7,34 @@
 //! - [`functions`]: warm instances of each function, one invocation at a time each, as in Lambda.
 //! - [`pump`]: event source mappings; [`schedule`]: what runs by the clock.
 //! - [`services`]: DynamoDB (dynoxide), SQS and SNS ([`queues`]), S3 (s3s), SES ([`sink`], which keeps
-//!   whatever is sent anywhere); [`connector`] puts them under the real SDK clients without a socket,
+//!   what is sent to providers); [`connector`] puts them under the real SDK clients without a socket,
 //!   [`aws_port`] on a port for outside tools.
-//! - [`systems`]: the list of what there is; [`document`]: what is generated from it.
-//! - [`policy`]: what each function may call. [`faults`]: what a seeded test lets go wrong, and where.
+//! - [`systems`]: the list of what there is; [`document`]: what is generated from it;
+//!   [`diagram`]: the picture of the architecture.
+//! - [`policy`]: what each function may call. [`faults`]: the faults that a seeded test injects.
 //!
 //! Nothing in the product knows that it runs here.
 
 pub mod aws_port;
 pub mod buckets;
+pub mod clock;
 pub mod cloud;
 pub mod connector;
+pub mod diagram;
 pub mod document;
 mod dynamodb;
 pub mod faults;
 pub mod functions;
 pub mod gateway;
-pub mod internet;
+pub mod network;
 pub mod policy;
 pub mod pump;
+pub mod remote;
 pub mod schedule;
 mod server;
 pub mod services;
 pub mod systems;
-pub mod time;
 pub mod websocket;
 
-/// Functions that run behind `cargo lambda watch`.
-pub mod functions_elsewhere {
-    pub use crate::server::Remote;
-}
-
+pub use clock::MovableClock;
 pub use cloud::{Cloud, Options};
-pub use time::MovableClock;

@@ -3,6 +3,7 @@
 mod arguments;
 mod console;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,7 +16,7 @@ use base64::engine::general_purpose::STANDARD;
 use clap::Parser as _;
 use console::Console;
 use domain::accounts::SecretHash;
-use local::{Cloud, Options, aws_port, document, internet, pump, schedule, websocket};
+use local::{Cloud, Options, aws_port, diagram, document, network, pump, schedule, websocket};
 use sink::Sink;
 use tokio::net::TcpListener;
 
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
         Some(Command::Document) => write_documents(),
+        Some(Command::Diagram) => draw_architecture(&arguments.template),
         None => tokio::runtime::Runtime::new()
             .map_err(|error| error.to_string())
             .and_then(|runtime| runtime.block_on(run(arguments))),
@@ -30,7 +32,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            console::complain(&error);
+            console::print_error(&error);
             ExitCode::FAILURE
         }
     }
@@ -40,12 +42,12 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     let console = Arc::new(Console::new(arguments.quiet));
     let folder = arguments.folder();
     if let Some(folder) = folder {
-        prepare(folder, arguments.fresh)?;
+        prepare_folder(folder, arguments.fresh)?;
     }
     let _lock = folder.map(lock).transpose()?;
     let admin_key = match &arguments.admin_secret {
         Some(secret) => format!("root.{secret}"),
-        None => kept_secret(folder, "admin-key", admin_key)?,
+        None => load_or_create_secret(folder, "admin-key", admin_key)?,
     };
     let secret = admin_key.split_once('.').map_or("", |(_, secret)| secret);
     let mut options = Options::new(&arguments.template);
@@ -53,17 +55,20 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     options.log = console::log(folder)?;
     options.remote = arguments.functions.clone();
     options.network = match folder {
-        Some(folder) => internet::with_records(&folder.join("dns.txt")),
+        Some(folder) => network::with_txt_records(&folder.join("dns.txt")),
         None => outside::Network::system(),
     };
-    let (listener, url) = listen(arguments.port).await?;
+    let (listener, url) = bind(arguments.port).await?;
     options.parameters = [
         ("Stage", "local".to_owned()),
         ("PublicUrl", url.clone()),
-        ("SocketUrl", format!("{}{}FeedSocketApi", url.replacen("http", "ws", 1), websocket::AT)),
-        ("TokenKeys", kept_secret(folder, "token-keys", token_keys)?),
+        (
+            "SocketUrl",
+            format!("{}{}FeedSocketApi", url.replacen("http", "ws", 1), websocket::PATH_PREFIX),
+        ),
+        ("TokenKeys", load_or_create_secret(folder, "token-keys", token_keys)?),
         ("AdminKeyHash", SecretHash::of(secret).to_hex()),
-        // There is no CDN here, but whoever plays one with curl is believed.
+        // There is no CDN here, but its headers can be tried with curl.
         ("ViewerHeaders", "cloudfront".to_owned()),
         // Unoptimised and on one disk, the store here takes longer than the deployed one may.
         ("LimitsDeadlineMs", "2000".to_owned()),
@@ -72,12 +77,12 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     .into();
     options.parameters.extend(arguments.switches());
     options.url = Some(url.clone());
-    options.send_to(start_sink(folder).await?);
+    options.use_sink(start_sink(folder).await?);
     let cloud = Cloud::start(options)?;
 
     let mut aws_url = None;
     if let Some(port) = arguments.aws_port {
-        let (listener, url) = listen(port).await?;
+        let (listener, url) = bind(port).await?;
         tokio::spawn(aws_port::serve(listener, cloud.services.clone()));
         aws_url = Some(url);
     }
@@ -96,30 +101,30 @@ async fn run(arguments: Arguments) -> Result<(), String> {
         () = serving => {}
         _ = tokio::signal::ctrl_c() => {}
     }
-    // What instances hold back for company goes out now, and is counted when the cloud starts again.
+    // Instances send what they have gathered now; it is counted when the cloud starts again.
     cloud.functions.retire(Duration::ZERO).await;
     console.goodbye();
     Ok(())
 }
 
-/// How long an instance stays idle before it is told to end: not as long as on Lambda, so that what
-/// it holds back can be seen soon.
-const IDLE: Duration = Duration::from_secs(5);
+/// How long an instance stays idle before it is shut down: not as long as on Lambda, so that what it
+/// has gathered is sent soon.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 fn start_background(cloud: &Cloud, console: &Arc<Console>) {
     let messages = Arc::clone(console);
-    let report: pump::Report =
-        Arc::new(move |mapping, turn, took| messages.batch(mapping, turn, took));
+    let report: pump::BatchReporter =
+        Arc::new(move |mapping, outcome, took| messages.batch(mapping, outcome, took));
     cloud.pump.start(&report);
     let runs = Arc::clone(console);
-    let report: schedule::Report =
+    let report: schedule::RunReporter =
         Arc::new(move |entry, outcome, took| runs.scheduled(entry, outcome, took));
     cloud.schedules.start(&cloud.clock_ms(), &report);
     let functions = cloud.functions.clone();
     tokio::spawn(async move {
         loop {
             tokio::time::sleep(Duration::from_secs(1)).await;
-            functions.retire(IDLE).await;
+            functions.retire(IDLE_TIMEOUT).await;
         }
     });
     let database = cloud.services.database().clone();
@@ -133,12 +138,12 @@ fn start_background(cloud: &Cloud, console: &Arc<Console>) {
 }
 
 /// Listens on `port`, or on the next free one after saying so.
-async fn listen(port: u16) -> Result<(TcpListener, String), String> {
+async fn bind(port: u16) -> Result<(TcpListener, String), String> {
     for candidate in port..=port.saturating_add(20) {
         let bound = TcpListener::bind(("127.0.0.1", candidate)).await;
         if let Ok(listener) = bound {
             if candidate != port {
-                console::complain(&format!("port {port} is taken; using {candidate} instead"));
+                console::print_error(&format!("port {port} is taken; using {candidate} instead"));
             }
             let port = listener.local_addr().map_err(|error| error.to_string())?.port();
             return Ok((listener, format!("http://localhost:{port}")));
@@ -150,21 +155,21 @@ async fn listen(port: u16) -> Result<(TcpListener, String), String> {
     ))
 }
 
-fn prepare(folder: &Path, fresh: bool) -> Result<(), String> {
-    let say = |error: std::io::Error| format!("{}: {error}", folder.display());
+fn prepare_folder(folder: &Path, fresh: bool) -> Result<(), String> {
+    let at_path = |error: std::io::Error| format!("{}: {error}", folder.display());
     if fresh && folder.exists() {
         // Only a folder of ours is emptied: a mistyped --data must not cost anyone their files.
         if !folder.join("queues.sqlite").exists()
-            && folder.read_dir().map_err(say)?.next().is_some()
+            && folder.read_dir().map_err(at_path)?.next().is_some()
         {
             return Err(format!(
                 "--fresh would delete {}, which does not look like the local cloud's data",
                 folder.display()
             ));
         }
-        std::fs::remove_dir_all(folder).map_err(say)?;
+        std::fs::remove_dir_all(folder).map_err(at_path)?;
     }
-    std::fs::create_dir_all(folder).map_err(say)
+    std::fs::create_dir_all(folder).map_err(at_path)
 }
 
 /// Holds the folder for as long as the file is open, however this process ends.
@@ -181,7 +186,7 @@ fn lock(folder: &Path) -> Result<File, String> {
 }
 
 /// A secret that is made once from random bytes and kept with the data.
-fn kept_secret(
+fn load_or_create_secret(
     folder: Option<&Path>,
     name: &str,
     make: fn(&[u8; 32]) -> String,
@@ -210,16 +215,16 @@ fn token_keys(random: &[u8; 32]) -> String {
     format!("local:{}", STANDARD.encode(random))
 }
 
-/// Where the sink takes mails and everything else, unless somebody else is there.
+/// The sink's ports for SMTP and HTTP, unless another process has them.
 const SINK_PORTS: (u16, u16) = (2525, 8025);
 
-/// Keeps what is sent: on the usual ports, or on whichever are free.
+/// Starts the sink on its usual ports, or on free ones.
 async fn start_sink(folder: Option<&Path>) -> Result<Sink, String> {
-    let options = |(smtp_port, http_port)| sink::Options {
+    let options = |(smtp_port, http_port)| sink::SinkOptions {
         file: folder.map(|folder| folder.join("sent.jsonl")),
         smtp_port,
         http_port,
-        ..sink::Options::default()
+        ..sink::SinkOptions::default()
     };
     match Sink::start(options(SINK_PORTS)).await {
         Ok(sink) => Ok(sink),
@@ -230,16 +235,25 @@ async fn start_sink(folder: Option<&Path>) -> Result<Sink, String> {
 /// Generates what is made from the operations: the document, and the routes of `cargo lambda watch`.
 fn write_documents() -> Result<(), String> {
     let root = arguments::root();
-    let say = |file: &Path, error: std::io::Error| format!("{}: {error}", file.display());
     let text = serde_json::to_string_pretty(&document::openapi());
     let text = text.map_err(|error| error.to_string())? + "\n";
     let manifest = root.join("Cargo.toml");
-    let kept = std::fs::read_to_string(&manifest).map_err(|error| say(&manifest, error))?;
+    let kept = std::fs::read_to_string(&manifest)
+        .map_err(|error| format!("{}: {error}", manifest.display()))?;
     let routed = document::routed(&kept)
         .ok_or_else(|| format!("{} has no routes for `cargo lambda watch`", manifest.display()))?;
-    for (file, text) in [(root.join("functions/service/openapi.json"), text), (manifest, routed)] {
-        std::fs::write(&file, text).map_err(|error| say(&file, error))?;
-        console::print(&format!("wrote {}", file.display()));
-    }
+    write(&root.join("functions/service/openapi.json"), &text)?;
+    write(&manifest, &routed)
+}
+
+/// Draws the architecture from the templates.
+fn draw_architecture(template: &Path) -> Result<(), String> {
+    let stack = template::load(template, &BTreeMap::new()).map_err(|error| error.to_string())?;
+    write(&arguments::root().join("docs/architecture.svg"), &diagram::architecture(&stack))
+}
+
+fn write(file: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+    console::print(&format!("wrote {}", file.display()));
     Ok(())
 }

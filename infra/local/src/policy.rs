@@ -1,7 +1,7 @@
 //! IAM, as far as the template writes it: a function may call what its statements allow.
 //!
 //! Enforced under every function that runs in process, so that a missing permission fails a test
-//! and not a deployment; what was used is remembered, so that a needless one can be found too.
+//! and not a deployment; permissions in use are recorded, so that a needless one can be found too.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use serde_json::Value;
 use template::{Effect, Statement};
 
 use crate::services::{Service, operation_of, phone_number, service_of};
-use crate::websocket::{Address, address_of};
+use crate::websocket::{ConnectionAddress, connection_address};
 
 /// An action on a resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Use {
+pub struct Permission {
     /// Like `dynamodb:PutItem`.
     pub action: String,
     /// The resource's ARN.
@@ -26,63 +26,66 @@ pub struct Use {
 
 /// What one function may do, and what it did.
 #[derive(Debug, Clone)]
-pub struct Policy {
+pub struct RolePolicy {
     statements: Arc<Vec<Statement>>,
-    used: Arc<Mutex<BTreeSet<Use>>>,
+    used: Arc<Mutex<BTreeSet<Permission>>>,
 }
 
-impl Policy {
+impl RolePolicy {
     /// The policy with these statements.
     pub fn new(statements: Vec<Statement>) -> Self {
         Self { statements: Arc::new(statements), used: Arc::default() }
     }
 
     /// Everything that was done so far.
-    pub fn used(&self) -> BTreeSet<Use> {
+    pub fn used(&self) -> BTreeSet<Permission> {
         self.used.lock().clone()
     }
 
     /// The first thing about a request that is not allowed, if there is one.
-    pub(crate) fn denies(&self, request: &Request<Bytes>) -> Option<Use> {
-        for wanted in uses_of(request) {
-            if self.forbids(&wanted) {
-                return Some(wanted);
+    pub(crate) fn first_denied(&self, request: &Request<Bytes>) -> Option<Permission> {
+        for required in required_permissions(request) {
+            if self.is_denied(&required) {
+                return Some(required);
             }
             let allowing = self.statements.iter().filter(|statement| {
-                statement.effect == Effect::Allow && statement.actions.contains(&wanted.action)
+                statement.effect == Effect::Allow && statement.actions.contains(&required.action)
             });
             let mut resources = allowing.flat_map(|statement| &statement.resources);
-            let Some(resource) = resources.find(|stated| covers(stated, &wanted.resource)) else {
-                return Some(wanted);
+            let Some(resource) = resources.find(|stated| arn_matches(stated, &required.resource))
+            else {
+                return Some(required);
             };
-            let used = Use { resource: resource.clone(), ..wanted };
+            let used = Permission { resource: resource.clone(), ..required };
             self.used.lock().insert(used);
         }
         None
     }
 
-    /// Whether a statement forbids it, whatever others allow.
-    fn forbids(&self, wanted: &Use) -> bool {
+    /// Whether a statement denies it, which overrides those that allow it.
+    fn is_denied(&self, required: &Permission) -> bool {
         let mut denying = self.statements.iter().filter(|statement| {
-            statement.effect == Effect::Deny && statement.actions.contains(&wanted.action)
+            statement.effect == Effect::Deny && statement.actions.contains(&required.action)
         });
-        denying.any(|statement| statement.resources.iter().any(|it| covers(it, &wanted.resource)))
+        denying.any(|statement| {
+            statement.resources.iter().any(|it| arn_matches(it, &required.resource))
+        })
     }
 }
 
 /// The actions that a request needs, by the rules of each service.
-fn uses_of(request: &Request<Bytes>) -> Vec<Use> {
+fn required_permissions(request: &Request<Bytes>) -> Vec<Permission> {
     let operation = operation_of(request);
     match service_of(request) {
         Service::DynamoDb => {
             let body: Value = serde_json::from_slice(request.body()).unwrap_or_default();
-            dynamodb(operation, &body)
+            dynamodb_permissions(operation, &body)
         }
         Service::Sqs => {
             let body: Value = serde_json::from_slice(request.body()).unwrap_or_default();
             let url = body["QueueUrl"].as_str().unwrap_or_default();
             let name = url.rsplit('/').next().unwrap_or_default();
-            vec![Use {
+            vec![Permission {
                 action: format!("sqs:{}", operation.trim_end_matches("Batch")),
                 resource: queues::queue_arn(name),
             }]
@@ -92,21 +95,21 @@ fn uses_of(request: &Request<Bytes>) -> Vec<Use> {
             let topic = form.into_iter().find(|(name, _)| name == "TopicArn");
             // A telephone has no ARN; IAM knows it by its number.
             let resource = topic.map(|(_, arn)| arn.into_owned()).or_else(|| phone_number(request));
-            vec![Use {
+            vec![Permission {
                 action: format!("sns:{}", operation.trim_end_matches("Batch")),
                 resource: resource.unwrap_or_default(),
             }]
         }
-        Service::Ses => ses(operation, request),
-        Service::Connections => connections(request).into_iter().collect(),
-        Service::S3 => vec![s3(request)],
+        Service::Ses => ses_permissions(operation, request),
+        Service::Connections => connection_permission(request).into_iter().collect(),
+        Service::S3 => vec![s3_permission(request)],
     }
 }
 
 /// A resource as a statement names it: a `*` in it stands for anything.
-fn covers(stated: &str, wanted: &str) -> bool {
+fn arn_matches(stated: &str, required: &str) -> bool {
     let mut parts = stated.split('*');
-    let Some(rest) = parts.next().and_then(|start| wanted.strip_prefix(start)) else {
+    let Some(rest) = parts.next().and_then(|start| required.strip_prefix(start)) else {
         return false;
     };
     let Some(end) = parts.next_back() else { return rest.is_empty() };
@@ -118,12 +121,12 @@ fn covers(stated: &str, wanted: &str) -> bool {
     rest.ends_with(end)
 }
 
-/// What sending a mail needs: the right to send as somebody, and to use a configuration set.
-fn ses(operation: &str, request: &Request<Bytes>) -> Vec<Use> {
+/// Sending a mail needs permission for the sender's identity and for the configuration set.
+fn ses_permissions(operation: &str, request: &Request<Bytes>) -> Vec<Permission> {
     let body: Value = serde_json::from_slice(request.body()).unwrap_or_default();
     let from = body["FromEmailAddress"].as_str().unwrap_or_default();
     let domain = from.rsplit('@').next().unwrap_or_default().trim_end_matches('>');
-    let named = |kind: &str, name: &str| Use {
+    let named = |kind: &str, name: &str| Permission {
         action: format!("ses:{operation}"),
         resource: format!("arn:aws:ses:{}:{}:{kind}/{name}", template::REGION, template::ACCOUNT),
     };
@@ -132,8 +135,8 @@ fn ses(operation: &str, request: &Request<Bytes>) -> Vec<Use> {
 }
 
 /// What reaching a connection needs; the API is in the name of the host.
-fn connections(request: &Request<Bytes>) -> Option<Use> {
-    let Address { api, stage, connection } = address_of(request)?;
+fn connection_permission(request: &Request<Bytes>) -> Option<Permission> {
+    let ConnectionAddress { api, stage, connection } = connection_address(request)?;
     let resource = format!(
         "arn:aws:execute-api:{}:{}:{}/{stage}/{}/@connections/{connection}",
         template::REGION,
@@ -141,21 +144,21 @@ fn connections(request: &Request<Bytes>) -> Option<Use> {
         api.unwrap_or_default(),
         request.method(),
     );
-    Some(Use { action: "execute-api:ManageConnections".to_owned(), resource })
+    Some(Permission { action: "execute-api:ManageConnections".to_owned(), resource })
 }
 
 /// What a request for an object needs; the path is the bucket and the key.
-fn s3(request: &Request<Bytes>) -> Use {
+fn s3_permission(request: &Request<Bytes>) -> Permission {
     let action = match *request.method() {
         Method::PUT => "s3:PutObject",
         Method::DELETE => "s3:DeleteObject",
         _ => "s3:GetObject",
     };
     let path = request.uri().path().trim_start_matches('/');
-    Use { action: action.to_owned(), resource: format!("arn:aws:s3:::{path}") }
+    Permission { action: action.to_owned(), resource: format!("arn:aws:s3:::{path}") }
 }
 
-fn dynamodb(operation: &str, body: &Value) -> Vec<Use> {
+fn dynamodb_permissions(operation: &str, body: &Value) -> Vec<Permission> {
     let arn = |name: &str| {
         format!("arn:aws:dynamodb:{}:{}:table/{name}", template::REGION, template::ACCOUNT)
     };
@@ -165,7 +168,7 @@ fn dynamodb(operation: &str, body: &Value) -> Vec<Use> {
         let action = format!("dynamodb:{operation}");
         return tables
             .keys()
-            .map(|name| Use { action: action.clone(), resource: arn(name) })
+            .map(|name| Permission { action: action.clone(), resource: arn(name) })
             .collect();
     }
     let items = body["TransactItems"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -178,12 +181,12 @@ fn dynamodb(operation: &str, body: &Value) -> Vec<Use> {
                     "ConditionCheck" => "dynamodb:ConditionCheckItem".to_owned(),
                     kind => format!("dynamodb:{kind}Item"),
                 };
-                Use { action, resource: table(request) }
+                Permission { action, resource: table(request) }
             })
             .collect();
     }
     let index = body["IndexName"].as_str().map(|name| format!("/index/{name}"));
-    vec![Use {
+    vec![Permission {
         action: format!("dynamodb:{operation}"),
         resource: table(body) + &index.unwrap_or_default(),
     }]
@@ -195,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_star_stands_for_anything_and_nothing_else_does() {
-        for (stated, wanted, does) in [
+        for (stated, required, does) in [
             ("arn:aws:sqs:r:1:q", "arn:aws:sqs:r:1:q", true),
             ("arn:aws:sqs:r:1:q", "arn:aws:sqs:r:1:q2", false),
             ("arn:aws:s3:::b/clicks/*", "arn:aws:s3:::b/clicks/1", true),
@@ -206,7 +209,7 @@ mod tests {
             ("a*b", "ab", true),
             ("ab*ba", "aba", false),
         ] {
-            assert_eq!(covers(stated, wanted), does, "{stated} {wanted}");
+            assert_eq!(arn_matches(stated, required), does, "{stated} {required}");
         }
     }
 }

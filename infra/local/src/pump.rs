@@ -1,8 +1,8 @@
 //! Event source mappings: from a queue to its function, as Lambda's pollers do it.
 //!
-//! A batch is received, filtered, handed over, and what the function did not name as failed is
-//! deleted. What it did name, or everything if the invocation failed, becomes visible again by
-//! itself and reaches the dead letters by the queue's own count.
+//! A batch is received and filtered, the function is invoked with it, and messages that it does not name
+//! as failed are deleted. Those it names, or all if the invocation failed, become visible again by
+//! themselves and reach the dead letters by the queue's own count.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::faults::{Fault, Faults};
 use crate::functions::Functions;
 
 /// Batches in flight for one mapping when the template does not say.
-const CONCURRENCY: u64 = 5;
+const DEFAULT_CONCURRENCY: u64 = 5;
 
 #[derive(Debug, Clone)]
-pub struct Mapping {
+pub struct EventSourceMapping {
     /// The function's logical id.
     pub function: String,
     /// The queue's name.
@@ -29,26 +29,26 @@ pub struct Mapping {
     event: QueueEvent,
 }
 
-/// What became of one batch.
+/// The outcome of one batch.
 #[derive(Debug, Clone, Default)]
-pub struct Turn {
+pub struct BatchOutcome {
     /// How many messages there were.
     pub received: usize,
-    /// How many of them will come back.
+    /// How many of them failed.
     pub failed: usize,
-    /// Each message's id, and whether it will come back.
+    /// Each message's id, and whether it failed.
     pub messages: Vec<(String, bool)>,
     /// Why the whole invocation failed, if it did.
     pub error: Option<String>,
 }
 
-/// Hears of each batch that was handed over.
-pub type Report = Arc<dyn Fn(&Mapping, &Turn, Duration) + Send + Sync>;
+/// Called after each batch.
+pub type BatchReporter = Arc<dyn Fn(&EventSourceMapping, &BatchOutcome, Duration) + Send + Sync>;
 
 /// All mappings of a stack.
 #[derive(Clone)]
 pub struct Pump {
-    mappings: Arc<Vec<Mapping>>,
+    mappings: Arc<Vec<EventSourceMapping>>,
     queues: Queues,
     functions: Functions,
     faults: Arc<Faults>,
@@ -76,7 +76,7 @@ impl Pump {
                 let queue = stack.queue_by_arn(&event.queue_arn).ok_or_else(|| {
                     format!("{}: there is no queue {}", function.logical_id, event.queue_arn)
                 })?;
-                mappings.push(Mapping {
+                mappings.push(EventSourceMapping {
                     function: function.logical_id.clone(),
                     queue: queue.name.clone(),
                     event: event.clone(),
@@ -86,36 +86,36 @@ impl Pump {
         Ok(Self { mappings: Arc::new(mappings), queues, functions, faults, now_ms })
     }
 
-    pub fn mappings(&self) -> &[Mapping] {
+    pub fn mappings(&self) -> &[EventSourceMapping] {
         &self.mappings
     }
 
     /// Runs every mapping in the background until the runtime ends.
-    pub fn start(&self, report: &Report) {
+    pub fn start(&self, report: &BatchReporter) {
         for index in 0..self.mappings.len() {
-            let workers = self.mappings[index].event.max_concurrency.unwrap_or(CONCURRENCY);
+            let workers = self.mappings[index].event.max_concurrency.unwrap_or(DEFAULT_CONCURRENCY);
             for _ in 0..workers {
                 let (pump, report) = (self.clone(), Arc::clone(report));
-                tokio::spawn(async move { pump.work(index, &report).await });
+                tokio::spawn(async move { pump.poll_forever(index, &report).await });
             }
         }
     }
 
-    async fn work(&self, index: usize, report: &Report) {
+    async fn poll_forever(&self, index: usize, report: &BatchReporter) {
         let mapping = &self.mappings[index];
         let mut arrivals = self.queues.arrivals();
         loop {
             arrivals.borrow_and_update();
-            if mapping.event.window_seconds > 0 && self.is_waiting(mapping) {
-                self.gather(mapping).await;
+            if mapping.event.window_seconds > 0 && self.has_visible_messages(mapping) {
+                self.wait_for_window(mapping).await;
             }
             let started = tokio::time::Instant::now();
-            let turn = self.turn(mapping).await;
-            if turn.received > 0 || turn.error.is_some() {
-                report(mapping, &turn, started.elapsed());
+            let outcome = self.poll(mapping).await;
+            if outcome.received > 0 || outcome.error.is_some() {
+                report(mapping, &outcome, started.elapsed());
             }
-            if turn.received == 0 {
-                // Delays and visibility run out without a bell, so look again when one does.
+            if outcome.received == 0 {
+                // No arrival is announced when a delay or a visibility timeout ends.
                 let next = self.queues.next_visible_at(&mapping.queue).ok().flatten();
                 let pause = next.map_or(1_000, |at| (at - (self.now_ms)()).clamp(10, 1_000));
                 let pause = Duration::from_millis(u64::try_from(pause).unwrap_or(1_000));
@@ -124,12 +124,12 @@ impl Pump {
         }
     }
 
-    fn is_waiting(&self, mapping: &Mapping) -> bool {
+    fn has_visible_messages(&self, mapping: &EventSourceMapping) -> bool {
         self.queues.depth(&mapping.queue).is_ok_and(|depth| depth.visible > 0)
     }
 
-    /// Waits for a batch to fill up, at most for the mapping's window.
-    async fn gather(&self, mapping: &Mapping) {
+    /// Waits for a batch to fill up, at max for the mapping's window.
+    async fn wait_for_window(&self, mapping: &EventSourceMapping) {
         let window = Duration::from_secs(mapping.event.window_seconds);
         let deadline = tokio::time::Instant::now() + window;
         let mut arrivals = self.queues.arrivals();
@@ -145,43 +145,43 @@ impl Pump {
         }
     }
 
-    /// Receives one batch, if there is any, and hands it over.
-    pub async fn turn(&self, mapping: &Mapping) -> Turn {
-        let most = usize::try_from(mapping.event.batch_size).unwrap_or(10);
-        let mut batch = match self.queues.receive(&mapping.queue, most, None) {
+    /// Receives one batch, if there is any, and invokes the function with it.
+    pub async fn poll(&self, mapping: &EventSourceMapping) -> BatchOutcome {
+        let max = usize::try_from(mapping.event.batch_size).unwrap_or(10);
+        let mut batch = match self.queues.receive(&mapping.queue, max, None) {
             Ok(batch) => batch,
             Err(error) => {
-                return Turn { error: Some(error.to_string()), ..Turn::default() };
+                return BatchOutcome { error: Some(error.to_string()), ..BatchOutcome::default() };
             }
         };
-        batch.retain(|message| self.is_wanted(mapping, message));
-        batch.retain(|message| !self.is_delayed(mapping, message));
+        batch.retain(|message| self.passes_filters(mapping, message));
+        batch.retain(|message| !self.delay(mapping, message));
         if batch.is_empty() {
-            return Turn::default();
+            return BatchOutcome::default();
         }
-        if self.faults.delivery(Fault::ReorderedBatch) {
+        if self.faults.hits_delivery(Fault::ReorderedBatch) {
             batch.reverse();
         }
-        if self.faults.delivery(Fault::DoubledMessage) {
-            // The first delivery's outcome is not looked at: the second one is the one that counts.
-            let _ = self.hand_over(mapping, &batch).await;
+        if self.faults.hits_delivery(Fault::DoubledMessage) {
+            // The outcome of the first delivery is ignored: the second one counts.
+            let _ = self.invoke(mapping, &batch).await;
         }
-        let outcome = self.hand_over(mapping, &batch).await;
+        let outcome = self.invoke(mapping, &batch).await;
         let failed = match &outcome {
             Ok(failed) => failed.clone(),
             Err(_) => batch.iter().map(|message| message.id.clone()).collect(),
         };
         for message in batch.iter().filter(|message| !failed.contains(&message.id)) {
-            if !self.faults.delivery(Fault::LostAcknowledgement) {
+            if !self.faults.hits_delivery(Fault::LostAcknowledgement) {
                 let _ = self.queues.delete(&mapping.queue, &message.receipt_handle);
             }
         }
         let messages = batch.iter().map(|m| (m.id.clone(), failed.contains(&m.id))).collect();
-        Turn { received: batch.len(), failed: failed.len(), messages, error: outcome.err() }
+        BatchOutcome { received: batch.len(), failed: failed.len(), messages, error: outcome.err() }
     }
 
-    /// Messages that no filter wants are deleted unseen, as Lambda does.
-    fn is_wanted(&self, mapping: &Mapping, message: &Message) -> bool {
+    /// Messages that no filter matches are deleted without an invocation, as Lambda does.
+    fn passes_filters(&self, mapping: &EventSourceMapping, message: &Message) -> bool {
         let filters = &mapping.event.filters;
         let body: Value =
             serde_json::from_str(&message.body).unwrap_or_else(|_| json!(message.body));
@@ -194,19 +194,19 @@ impl Pump {
         wanted
     }
 
-    fn is_delayed(&self, mapping: &Mapping, message: &Message) -> bool {
-        let delayed = self.faults.delivery(Fault::DelayedMessage);
+    fn delay(&self, mapping: &EventSourceMapping, message: &Message) -> bool {
+        let delayed = self.faults.hits_delivery(Fault::DelayedMessage);
         if delayed {
-            let seconds = u32::try_from(self.faults.below(120)).unwrap_or(1);
+            let seconds = u32::try_from(self.faults.random_below(120)).unwrap_or(1);
             let _ = self.queues.change_visibility(&mapping.queue, &message.receipt_handle, seconds);
         }
         delayed
     }
 
-    /// The ids of the messages that must come back.
-    async fn hand_over(
+    /// Invokes the function; returns the ids of the messages that failed.
+    async fn invoke(
         &self,
-        mapping: &Mapping,
+        mapping: &EventSourceMapping,
         batch: &[Message],
     ) -> Result<BTreeSet<String>, String> {
         let records: Vec<Value> = batch.iter().map(|message| record(mapping, message)).collect();
@@ -234,7 +234,7 @@ impl Pump {
     }
 }
 
-fn record(mapping: &Mapping, message: &Message) -> Value {
+fn record(mapping: &EventSourceMapping, message: &Message) -> Value {
     json!({
         "messageId": message.id,
         "receiptHandle": message.receipt_handle,

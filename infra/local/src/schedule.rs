@@ -1,4 +1,4 @@
-//! What runs by the clock: `rate(…)` and `cron(…)` in the template's own words.
+//! Schedules: `rate(…)` and `cron(…)` as the template writes them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,32 +9,32 @@ use jiff::{Timestamp, tz::TimeZone};
 use serde_json::json;
 use template::{Expression, Schedule, Stack};
 
-use crate::functions::{Functions, Outcome};
+use crate::functions::{Functions, InvocationResult};
 
 /// One schedule of one function.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct ScheduleEntry {
     /// The function's logical id.
     pub function: String,
     /// The schedule's name in the template.
     pub name: String,
-    rhythm: Rhythm,
+    trigger: Trigger,
     input: Option<String>,
 }
 
 #[derive(Debug, Clone)]
-enum Rhythm {
-    Every(Duration),
-    At(Box<Cron>),
+enum Trigger {
+    Rate(Duration),
+    Cron(Box<Cron>),
 }
 
-/// Hears of each run.
-pub type Report = Arc<dyn Fn(&Entry, &Outcome, Duration) + Send + Sync>;
+/// Called after each run.
+pub type RunReporter = Arc<dyn Fn(&ScheduleEntry, &InvocationResult, Duration) + Send + Sync>;
 
 /// Every schedule of a stack.
 #[derive(Debug, Clone)]
 pub struct Schedules {
-    entries: Arc<Vec<Entry>>,
+    entries: Arc<Vec<ScheduleEntry>>,
     functions: Functions,
 }
 
@@ -44,10 +44,10 @@ impl Schedules {
         let mut entries = Vec::new();
         for function in &stack.functions {
             for schedule in function.schedules.iter().filter(|schedule| schedule.enabled) {
-                entries.push(Entry {
+                entries.push(ScheduleEntry {
                     function: function.logical_id.clone(),
                     name: schedule.event_id.clone(),
-                    rhythm: rhythm(schedule)
+                    trigger: trigger(schedule)
                         .map_err(|error| format!("{}: {error}", function.logical_id))?,
                     input: schedule.input.clone(),
                 });
@@ -56,12 +56,12 @@ impl Schedules {
         Ok(Self { entries: Arc::new(entries), functions })
     }
 
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[ScheduleEntry] {
         &self.entries
     }
 
     /// Runs an entry now.
-    pub async fn run(&self, entry: &Entry, now_ms: i64) -> Outcome {
+    pub async fn run(&self, entry: &ScheduleEntry, now_ms: i64) -> InvocationResult {
         let time = Timestamp::from_millisecond(now_ms).unwrap_or_default();
         let event = entry.input.clone().unwrap_or_else(|| {
             json!({
@@ -81,14 +81,14 @@ impl Schedules {
     }
 
     /// Runs every entry in the background when it is due, until the runtime ends.
-    pub fn start(&self, now_ms: &Arc<dyn Fn() -> i64 + Send + Sync>, report: &Report) {
+    pub fn start(&self, now_ms: &Arc<dyn Fn() -> i64 + Send + Sync>, report: &RunReporter) {
         for entry in self.entries.iter() {
             let entry = entry.clone();
             let (schedules, now_ms, report) =
                 (self.clone(), Arc::clone(now_ms), Arc::clone(report));
             tokio::spawn(async move {
                 loop {
-                    tokio::time::sleep(entry.wait_from(now_ms())).await;
+                    tokio::time::sleep(entry.until_due(now_ms())).await;
                     let started = tokio::time::Instant::now();
                     let outcome = schedules.run(&entry, now_ms()).await;
                     report(&entry, &outcome, started.elapsed());
@@ -98,16 +98,16 @@ impl Schedules {
     }
 }
 
-impl Entry {
+impl ScheduleEntry {
     /// How long until it is due.
-    fn wait_from(&self, now_ms: i64) -> Duration {
-        const A_DAY: Duration = Duration::from_hours(24);
-        match &self.rhythm {
-            Rhythm::Every(rate) => *rate,
-            Rhythm::At(cron) => {
+    fn until_due(&self, now_ms: i64) -> Duration {
+        const ONE_DAY: Duration = Duration::from_hours(24);
+        match &self.trigger {
+            Trigger::Rate(rate) => *rate,
+            Trigger::Cron(cron) => {
                 let now = Timestamp::from_millisecond(now_ms).unwrap_or_default();
                 let next = cron.find_next_occurrence(&now.to_zoned(TimeZone::UTC), false);
-                next.ok().map_or(A_DAY, |next| {
+                next.ok().map_or(ONE_DAY, |next| {
                     let wait = next.timestamp().as_millisecond() - now_ms;
                     Duration::from_millis(u64::try_from(wait).unwrap_or(1).max(1))
                 })
@@ -116,9 +116,9 @@ impl Entry {
     }
 }
 
-fn rhythm(schedule: &Schedule) -> Result<Rhythm, String> {
+fn trigger(schedule: &Schedule) -> Result<Trigger, String> {
     match &schedule.expression {
-        Expression::Rate(rate) => Ok(Rhythm::Every(*rate)),
+        Expression::Rate(rate) => Ok(Trigger::Rate(*rate)),
         Expression::Cron(fields) => {
             // EventBridge has no seconds, counts weekdays from 1 and always names the year.
             let parser = CronParser::builder()
@@ -128,7 +128,7 @@ fn rhythm(schedule: &Schedule) -> Result<Rhythm, String> {
                 .sloppy_ranges(true)
                 .build();
             let cron = parser.parse(&format!("0 {fields}"));
-            cron.map(|cron| Rhythm::At(Box::new(cron)))
+            cron.map(|cron| Trigger::Cron(Box::new(cron)))
                 .map_err(|error| format!("cron({fields}): {error}"))
         }
     }
@@ -147,14 +147,14 @@ mod tests {
             enabled: true,
             line: 1,
         };
-        let entry = Entry {
+        let entry = ScheduleEntry {
             function: "f".to_owned(),
             name: "x".to_owned(),
-            rhythm: rhythm(&schedule).unwrap(),
+            trigger: trigger(&schedule).unwrap(),
             input: None,
         };
         let now: Timestamp = now.parse().unwrap();
-        (now + entry.wait_from(now.as_millisecond())).to_string()
+        (now + entry.until_due(now.as_millisecond())).to_string()
     }
 
     #[test]

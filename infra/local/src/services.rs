@@ -1,5 +1,5 @@
 //! DynamoDB, SQS, SNS, S3, the connections of WebSocket APIs and, where there is a sink, SES and text
-//! messages behind one door: an HTTP request in, its answer out.
+//! messages behind one function: an HTTP request in, its response out.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use sink::Sink;
 use template::Stack;
 
 use crate::buckets::Buckets;
-use crate::dynamodb::{self, Tokens};
-use crate::websocket::{Connections, address_of};
+use crate::dynamodb::{self, ClientRequestTokens};
+use crate::websocket::{Connections, connection_address};
 
 /// The credentials that the local cloud accepts; S3 checks signatures with them.
 pub const ACCESS_KEY: &str = "local";
@@ -26,7 +26,7 @@ pub const SECRET_KEY: &str = "local-secret";
 #[derive(Clone)]
 pub struct Services {
     db: Database,
-    tokens: Arc<Mutex<Tokens>>,
+    tokens: Arc<Mutex<ClientRequestTokens>>,
     clock_ms: Arc<dyn Fn() -> i64 + Send + Sync>,
     queues: Queues,
     s3: s3s::service::S3Service,
@@ -76,7 +76,7 @@ impl Services {
         } else {
             let names = stack.buckets.iter().map(|bucket| bucket.name.clone()).collect();
             let buckets = Buckets::new(names);
-            (served(buckets.clone()), Some(buckets))
+            (s3_service(buckets.clone()), Some(buckets))
         };
         let services = Self {
             db: dynamodb::open(folder, Arc::clone(clock_ms))?,
@@ -93,9 +93,9 @@ impl Services {
         Ok(services)
     }
 
-    /// The same, where mails for SES and text messages for SNS are kept by `sink`.
+    /// The same, with mails for SES and text messages for SNS sent to `sink`.
     #[must_use]
-    pub fn sending_to(mut self, sink: Option<Sink>) -> Self {
+    pub fn with_sink(mut self, sink: Option<Sink>) -> Self {
         self.sink = sink;
         self
     }
@@ -105,7 +105,7 @@ impl Services {
         &self.queues
     }
 
-    /// Who is connected to a WebSocket API.
+    /// The connections of WebSocket APIs.
     pub const fn connections(&self) -> &Connections {
         &self.connections
     }
@@ -175,14 +175,14 @@ impl Services {
     async fn sink(&self, request: Request<Bytes>) -> Response<Bytes> {
         let Some(sink) = &self.sink else {
             let mut response =
-                Response::new(Bytes::from_static(b"{\"message\":\"nobody sends here\"}"));
+                Response::new(Bytes::from_static(b"{\"message\":\"there is no sink\"}"));
             *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
             return response;
         };
         sink.answer(request).await.unwrap_or_else(|| {
             let mut response = Response::default();
             *response.status_mut() = StatusCode::BAD_GATEWAY;
-            response.extensions_mut().insert(Cut);
+            response.extensions_mut().insert(ConnectionDropped);
             response
         })
     }
@@ -215,18 +215,18 @@ fn open_s3(stack: &Stack, folder: &Path) -> Result<s3s::service::S3Service, Stri
         std::fs::create_dir_all(folder.join(&bucket.name)).map_err(|error| error.to_string())?;
     }
     let files = s3s_fs::FileSystem::new(folder).map_err(|error| format!("S3: {error:?}"))?;
-    Ok(served(files))
+    Ok(s3_service(files))
 }
 
-fn served(s3: impl s3s::S3) -> s3s::service::S3Service {
+fn s3_service(s3: impl s3s::S3) -> s3s::service::S3Service {
     let mut builder = s3s::service::S3ServiceBuilder::new(s3);
     builder.set_auth(s3s::auth::SimpleAuth::from_single(ACCESS_KEY, SECRET_KEY));
     builder.build()
 }
 
-/// Marks an answer that does not arrive: whoever carries it cuts the line instead.
+/// Marks an answer that does not arrive: the connector drops the connection instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cut;
+pub struct ConnectionDropped;
 
 /// The telephone that a request to SNS is for, if it is for one.
 pub(crate) fn phone_number(request: &Request<Bytes>) -> Option<String> {
@@ -248,7 +248,7 @@ pub fn service_of(request: &Request<Bytes>) -> Service {
             match request.uri().path() {
                 _ if form => Service::Sns,
                 path if path.starts_with("/v2/email/") => Service::Ses,
-                _ if address_of(request).is_some() => Service::Connections,
+                _ if connection_address(request).is_some() => Service::Connections,
                 _ => Service::S3,
             }
         }
@@ -264,7 +264,7 @@ pub fn operation_of(request: &Request<Bytes>) -> &str {
     if request.uri().path() == "/v2/email/outbound-emails" {
         return "SendEmail";
     }
-    if address_of(request).is_some() {
+    if connection_address(request).is_some() {
         return match *request.method() {
             Method::POST => "PostToConnection",
             Method::DELETE => "DeleteConnection",

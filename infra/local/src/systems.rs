@@ -1,6 +1,6 @@
 //! Every system of the product. This is the only list of them.
 
-use boundary::{Build, System};
+use boundary::{FunctionFactory, System};
 
 /// All systems, in the order in which a reader meets them.
 pub fn all() -> Vec<System> {
@@ -17,7 +17,7 @@ pub fn all() -> Vec<System> {
 }
 
 /// How the function of that name is made.
-pub fn build(name: &str) -> Option<Build> {
+pub fn build(name: &str) -> Option<FunctionFactory> {
     let mut functions = all().into_iter().flat_map(|system| system.functions().to_vec());
     functions.find(|function| function.name == name).map(|function| function.build)
 }
@@ -25,7 +25,7 @@ pub fn build(name: &str) -> Option<Build> {
 /// The template's parameters that leave on only the systems in `names`. Those that every deployment
 /// has may be named as well.
 pub fn only(names: &[String]) -> Vec<(String, String)> {
-    let switched = all().into_iter().filter(|system| system.switched);
+    let switched = all().into_iter().filter(|system| system.is_optional);
     let switch = |system: System| {
         let on = names.iter().any(|name| name == system.name);
         (system.parameter(), if on { "on" } else { "off" }.to_owned())

@@ -1,4 +1,4 @@
-//! WebSocket APIs: from a handshake, a message and a goodbye to the events that API Gateway would send.
+//! WebSocket APIs: handshakes, messages and closures become the events that API Gateway would send.
 //!
 //! A client connects to `/_ws/{logical id of the API}`, or to the path of a stage as it would when
 //! deployed. `$connect` decides about the handshake; each message is an invocation of its own, so two of
@@ -26,18 +26,17 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use crate::functions::Functions;
 use crate::gateway::Handled;
 pub use connections::Connections;
-pub(crate) use connections::{Address, address_of};
+pub(crate) use connections::{ConnectionAddress, connection_address};
 use event::Client;
 use session::Session;
 
 /// Where the APIs are found by their names in the template.
-pub const AT: &str = "/_ws/";
+pub const PATH_PREFIX: &str = "/_ws/";
 
-/// API Gateway's patience with a function.
-const PATIENCE: Duration = Duration::from_secs(29);
+/// API Gateway's timeout of an integration.
+const INTEGRATION_TIMEOUT: Duration = Duration::from_secs(29);
 
-/// How often overdue connections are looked for.
-const TICK: Duration = Duration::from_secs(1);
+const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The WebSocket APIs of a stack.
 #[derive(Debug, Clone)]
@@ -53,34 +52,33 @@ struct Shared {
 }
 
 impl WebSockets {
-    /// The APIs of `stack`, in front of `functions`; who is connected is in `connections`.
+    /// The APIs of `stack`, in front of `functions`, with these connections.
     pub fn new(stack: &Stack, functions: Functions, connections: Connections) -> Self {
         let apis = stack.websockets.clone();
         Self { shared: Arc::new(Shared { apis, functions, connections }) }
     }
 
-    /// Who is connected.
     pub fn connections(&self) -> &Connections {
         &self.shared.connections
     }
 
-    /// Closes connections that have been idle for 10 minutes or open for 2 hours, time and again.
-    pub(crate) async fn watch(&self) {
+    /// Closes connections that have been idle for 10 minutes or open for 2 hours, every second.
+    pub(crate) async fn expire_idle(&self) {
         loop {
-            tokio::time::sleep(TICK).await;
+            tokio::time::sleep(EXPIRY_INTERVAL).await;
             self.shared.connections.expire();
         }
     }
 
     /// Whether a request is for one of these APIs. Only a handshake takes the path of a stage, so
     /// that no route of the HTTP API disappears.
-    pub(crate) fn takes<B>(&self, request: &Request<B>) -> bool {
+    pub(crate) fn handles<B>(&self, request: &Request<B>) -> bool {
         let path = request.uri().path();
-        path.starts_with(AT) || (is_handshake(request) && self.shared.find(path).is_some())
+        path.starts_with(PATH_PREFIX) || (is_handshake(request) && self.shared.find(path).is_some())
     }
 
     /// Answers a handshake, and goes on with the connection in the background.
-    pub(crate) async fn open(&self, mut request: Request<Bytes>, source: IpAddr) -> Handled {
+    pub(crate) async fn accept(&self, mut request: Request<Bytes>, source: IpAddr) -> Handled {
         let upgrade = hyper::upgrade::on(&mut request);
         let Some((api, stage)) = self.shared.find(request.uri().path()) else {
             return refused(StatusCode::NOT_FOUND, "There is no such WebSocket API.");
@@ -102,28 +100,31 @@ impl WebSockets {
         let mut protocol = None;
         let route = api.route("$connect");
         if let Some(route) = route {
-            let event = client.connecting(&request);
+            let event = client.connect_event(&request);
             let answer = self.shared.invoke(&route.function, event).await;
             let function = Some(route.function.clone());
-            match answer.map_err(|_| StatusCode::BAD_GATEWAY).and_then(|answer| permits(&answer)) {
+            match answer
+                .map_err(|_| StatusCode::BAD_GATEWAY)
+                .and_then(|answer| connect_response(&answer))
+            {
                 Ok(accepted) => protocol = accepted,
                 Err(status) => {
                     return Handled { function, ..refused(status, "The function refused.") };
                 }
             }
         }
-        let orders = self.shared.connections.add(&client);
+        let commands = self.shared.connections.add(&client);
         let session = Session { shared: Arc::clone(&self.shared), api: api.clone(), client };
-        tokio::spawn(session.run(upgrade, orders));
+        tokio::spawn(session.run(upgrade, commands));
         let function = route.map(|route| route.function.clone());
-        Handled { response: switching(&accept, protocol), function }
+        Handled { response: switching_protocols(&accept, protocol), function }
     }
 }
 
 impl Shared {
     /// The API and the stage at a path.
     fn find(&self, path: &str) -> Option<(&WebSocketApi, &str)> {
-        let Some(named) = path.strip_prefix(AT) else {
+        let Some(named) = path.strip_prefix(PATH_PREFIX) else {
             let wanted = path.trim_matches('/');
             let staged = |api: &WebSocketApi| api.stages.iter().position(|it| it == wanted);
             let mut found = self.apis.iter().filter_map(|api| Some((api, staged(api)?)));
@@ -140,7 +141,7 @@ impl Shared {
 
     async fn invoke(&self, function: &str, event: Value) -> Result<Value, String> {
         let work = self.functions.invoke(function, event.to_string().into_bytes());
-        let answer = tokio::time::timeout(self.functions.patience(PATIENCE), work)
+        let answer = tokio::time::timeout(self.functions.timeout(INTEGRATION_TIMEOUT), work)
             .await
             .map_err(|_| "The function took more than 29 seconds.".to_owned())??;
         serde_json::from_slice(&answer).map_err(|error| error.to_string())
@@ -148,12 +149,12 @@ impl Shared {
 }
 
 /// The subprotocol that `$connect` chose, or the status of its refusal.
-fn permits(answer: &Value) -> Result<Option<HeaderValue>, StatusCode> {
+fn connect_response(answer: &Value) -> Result<Option<HeaderValue>, StatusCode> {
     let status = answer["statusCode"].as_u64().and_then(|code| u16::try_from(code).ok());
     let status = status.and_then(|code| StatusCode::from_u16(code).ok());
     let status = status.unwrap_or(StatusCode::BAD_GATEWAY);
     if !status.is_success() {
-        // An answer that is neither leave nor refusal, such as a redirection, opens nothing.
+        // An answer that neither permits nor refuses, such as a redirection, opens nothing.
         return Err(if status.as_u16() < 400 { StatusCode::BAD_GATEWAY } else { status });
     }
     let mut headers = answer["headers"].as_object().into_iter().flatten();
@@ -161,7 +162,7 @@ fn permits(answer: &Value) -> Result<Option<HeaderValue>, StatusCode> {
     Ok(chosen.and_then(|(_, value)| HeaderValue::from_str(value.as_str()?).ok()))
 }
 
-fn switching(accept: &str, protocol: Option<HeaderValue>) -> Response<Bytes> {
+fn switching_protocols(accept: &str, protocol: Option<HeaderValue>) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     let headers = response.headers_mut();

@@ -1,14 +1,12 @@
 //! The MD5 digests that SDKs compare with their own: of a body and of message attributes.
 
-use std::fmt::Write as _;
-
 use md5::{Digest, Md5};
 
 use crate::message::{AttributeValue, MessageAttributes};
 
 /// The digest of a message body, in hexadecimal.
 pub(crate) fn of_body(body: &str) -> String {
-    hex(Md5::digest(body.as_bytes()).as_slice())
+    format!("{:x}", Md5::digest(body.as_bytes()))
 }
 
 /// The digest of message attributes in the order and encoding that AWS documents, or nothing when
@@ -29,21 +27,13 @@ pub(crate) fn of_attributes(attributes: &MessageAttributes) -> Option<String> {
             feed(&mut digest, string_value.as_deref().unwrap_or_default().as_bytes());
         }
     }
-    Some(hex(digest.finalize().as_slice()))
+    Some(format!("{:x}", digest.finalize()))
 }
 
 /// Each part goes in with its length before it, so that no two lists of parts look alike.
 fn feed(digest: &mut Md5, part: &[u8]) {
     digest.update(u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes());
     digest.update(part);
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(32), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

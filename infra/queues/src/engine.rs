@@ -1,4 +1,4 @@
-//! The engine itself: one `SQLite` connection, one clock, and a bell that rings for those who wait.
+//! The engine itself: one `SQLite` connection, one clock, and a channel that wakes waiting consumers.
 //!
 //! Everything that reads or writes does so inside [`Queues::transact`], so that a call is kept as a
 //! whole or not at all.
@@ -13,7 +13,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::watch;
 
 use crate::error::{Error, Failure};
-use crate::ids::Ids;
+use crate::ids::IdSource;
 use crate::store::schema;
 
 /// Milliseconds since the Unix epoch; tests move it.
@@ -28,12 +28,12 @@ pub struct Queues {
 struct Shared {
     core: Mutex<Core>,
     clock: Clock,
-    bell: watch::Sender<u64>,
+    changes: watch::Sender<u64>,
 }
 
 struct Core {
     connection: Connection,
-    ids: Ids,
+    ids: IdSource,
 }
 
 impl Queues {
@@ -42,7 +42,7 @@ impl Queues {
     pub fn open(path: &Path, clock: Clock) -> Result<Self, Failure> {
         let connection =
             Connection::open(path).map_err(|cause| Failure::new("open the queues", cause))?;
-        Self::start(connection, clock, Ids::Random)
+        Self::start(connection, clock, IdSource::Random)
     }
 
     /// Opens the queues in a file, with identifiers that follow from the seed. A file that is
@@ -50,37 +50,37 @@ impl Queues {
     pub fn open_seeded(path: &Path, clock: Clock, seed: u64) -> Result<Self, Failure> {
         let connection =
             Connection::open(path).map_err(|cause| Failure::new("open the queues", cause))?;
-        Self::start(connection, clock, Ids::Seeded(seed))
+        Self::start(connection, clock, IdSource::seeded(seed))
     }
 
     /// Opens queues that live as long as this value and its clones.
     pub fn memory(clock: Clock) -> Result<Self, Failure> {
-        Self::start(in_memory()?, clock, Ids::Random)
+        Self::start(in_memory()?, clock, IdSource::Random)
     }
 
     /// Opens queues in memory whose identifiers follow from the seed, so that a run of a test can
     /// be repeated exactly.
     pub fn memory_seeded(clock: Clock, seed: u64) -> Result<Self, Failure> {
-        Self::start(in_memory()?, clock, Ids::Seeded(seed))
+        Self::start(in_memory()?, clock, IdSource::seeded(seed))
     }
 
-    fn start(connection: Connection, clock: Clock, ids: Ids) -> Result<Self, Failure> {
+    fn start(connection: Connection, clock: Clock, ids: IdSource) -> Result<Self, Failure> {
         schema::prepare(&connection).map_err(|cause| Failure::new("prepare the queues", cause))?;
         let core = Mutex::new(Core { connection, ids });
-        let (bell, _) = watch::channel(0);
-        Ok(Self { shared: Arc::new(Shared { core, clock, bell }) })
+        let (changes, _) = watch::channel(0);
+        Ok(Self { shared: Arc::new(Shared { core, clock, changes }) })
     }
 
-    /// Tells those who wait for messages that the clock moved.
+    /// Wakes waiting consumers, because the clock moved.
     pub fn clock_moved(&self) {
-        self.ring();
+        self.notify();
     }
 
     /// A handle that changes whenever a message was enqueued or became visible by a call, or the
     /// clock was moved. It does not change when a delay or a visibility timeout merely runs out:
     /// for that, ask [`Queues::next_visible_at`].
     pub fn arrivals(&self) -> watch::Receiver<u64> {
-        self.shared.bell.subscribe()
+        self.shared.changes.subscribe()
     }
 
     /// What the clock says.
@@ -89,7 +89,7 @@ impl Queues {
     }
 
     /// An identifier outside any transaction.
-    pub(crate) fn draw_id(&self) -> Result<String, Error> {
+    pub(crate) fn new_id(&self) -> Result<String, Error> {
         self.locked(|core, _| Ok(core.ids.uuid()?))
     }
 
@@ -97,37 +97,36 @@ impl Queues {
     pub(crate) fn transact<T>(
         &self,
         action: &'static str,
-        work: impl FnOnce(&Work<'_>) -> Result<T, Error>,
+        work: impl FnOnce(&Tx<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let (outcome, rings) = self
+        let (outcome, notifies) = self
             .locked(|core, now| {
                 let Core { connection, ids } = core;
-                let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-                let call = Work { tx, now, ids: RefCell::new(ids), rings: Cell::new(false) };
-                let outcome = work(&call)?;
-                call.tx.commit()?;
-                Ok((outcome, call.rings.get()))
+                let sql = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+                let tx = Tx { sql, now, ids: RefCell::new(ids), notifies: Cell::new(false) };
+                let outcome = work(&tx)?;
+                tx.sql.commit()?;
+                Ok((outcome, tx.notifies.get()))
             })
             .map_err(|error| match error {
                 Error::Failed(failure) => Error::Failed(failure.during(action)),
                 Error::Refused(refused) => Error::Refused(refused),
             })?;
-        if rings {
-            self.ring();
+        if notifies {
+            self.notify();
         }
         Ok(outcome)
     }
 
-    /// A panic while the lock was held has rolled its transaction back, so the connection is
-    /// still good and the poison can be ignored.
+    /// A panic under the lock has rolled its transaction back, so the connection is still good.
     fn locked<T>(&self, work: impl FnOnce(&mut Core, i64) -> Result<T, Error>) -> Result<T, Error> {
         let mut core = self.shared.core.lock();
         let now = self.now();
         work(&mut core, now)
     }
 
-    fn ring(&self) {
-        self.shared.bell.send_modify(|count| *count = count.wrapping_add(1));
+    fn notify(&self) {
+        self.shared.changes.send_modify(|count| *count = count.wrapping_add(1));
     }
 }
 
@@ -141,28 +140,27 @@ fn in_memory() -> Result<Connection, Failure> {
     Connection::open_in_memory().map_err(|cause| Failure::new("open queues in memory", cause))
 }
 
-/// One call at work: its transaction, the moment it happens at, and where its identifiers come
-/// from. The modules under `store` add what it can do.
-pub(crate) struct Work<'a> {
-    pub(crate) tx: Transaction<'a>,
+/// One call in progress: its transaction, its time, and the source of its identifiers. The modules under `store` add what it can do.
+pub(crate) struct Tx<'a> {
+    pub(crate) sql: Transaction<'a>,
     pub(crate) now: i64,
-    ids: RefCell<&'a mut Ids>,
-    rings: Cell<bool>,
+    ids: RefCell<&'a mut IdSource>,
+    notifies: Cell<bool>,
 }
 
-impl Work<'_> {
+impl Tx<'_> {
     /// A new identifier in the form of a UUID.
     pub(crate) fn uuid(&self) -> Result<String, Error> {
         Ok(self.ids.borrow_mut().uuid()?)
     }
 
-    /// Something that nobody guesses.
+    /// An unguessable text for a receipt.
     pub(crate) fn nonce(&self) -> Result<String, Error> {
         Ok(self.ids.borrow_mut().nonce()?)
     }
 
-    /// Wakes those who wait for messages, once the transaction is committed.
-    pub(crate) fn ring_when_done(&self) {
-        self.rings.set(true);
+    /// Wakes waiting consumers, once the transaction is committed.
+    pub(crate) fn notify_on_commit(&self) {
+        self.notifies.set(true);
     }
 }

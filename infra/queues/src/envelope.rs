@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::error::Error;
@@ -76,27 +77,8 @@ fn attribute(value: &AttributeValue) -> Attribute<'_> {
 
 /// Milliseconds since the epoch as `2012-03-29T05:12:16.901Z`.
 fn timestamp(ms: i64) -> String {
-    let (days, in_day) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
-    let (year, month, day) = civil(days);
-    let (hours, minutes) = (in_day / 3_600_000, in_day / 60_000 % 60);
-    let (seconds, millis) = (in_day / 1_000 % 60, in_day % 1_000);
-    format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}.{millis:03}Z")
-}
-
-/// The calendar day that is so many days after 1970-01-01, counted in eras of 400 years that begin
-/// in March, so that the leap day is the last of its year.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let since_era_zero = days + 719_468;
-    let (era, day_of_era) =
-        (since_era_zero.div_euclid(146_097), since_era_zero.rem_euclid(146_097));
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
+    let time = Timestamp::from_millisecond(ms).unwrap_or_default();
+    time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
 #[cfg(test)]

@@ -5,17 +5,17 @@
 
 use serde_json::Value;
 
-use crate::engine::Work;
+use crate::engine::Tx;
 use crate::envelope;
 use crate::error::{Code, Error, Refused, refuse};
-use crate::filter::Policy;
+use crate::filter::FilterPolicy;
 use crate::message::{AttributeValue, MessageAttributes, NewMessage, check_attribute};
 use crate::names;
 use crate::store::queues::Queue;
 use crate::store::subscriptions::Subscription;
 
 /// SNS takes less than SQS does.
-const LARGEST: usize = 262_144;
+const MAX_SIZE: usize = 262_144;
 
 /// A message that is about to be published.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl Publication {
     pub(crate) fn check(&self) -> Result<(), Refused> {
         let wrong = if self.message.is_empty() {
             Some("Invalid parameter: Empty message")
-        } else if self.as_raw().size() > LARGEST {
+        } else if self.as_raw().size() > MAX_SIZE {
             Some("Invalid parameter: Message too long")
         } else if self.subject.as_ref().is_some_and(|s| s.is_empty() || s.chars().count() > 100) {
             Some("Invalid parameter: Subject")
@@ -58,14 +58,14 @@ impl Publication {
     }
 }
 
-impl Work<'_> {
+impl Tx<'_> {
     /// Delivers to every subscriber that wants the message, and gives its id.
     pub(crate) fn publish(&self, arn: &str, publication: &Publication) -> Result<String, Error> {
         let (topic, _) = self.topic(arn)?;
         publication.check()?;
         let id = self.uuid()?;
         for subscription in self.subscriptions(Some(topic))? {
-            if subscription.wants(publication)? {
+            if subscription.matches(publication)? {
                 self.deliver(&subscription, publication, &id)?;
             }
         }
@@ -78,24 +78,24 @@ impl Work<'_> {
         publication: &Publication,
         id: &str,
     ) -> Result<(), Error> {
-        let message = self.shape(subscription, publication, id)?;
+        let message = self.message_for(subscription, publication, id)?;
         let queue = match names::queue_in_arn(&subscription.endpoint) {
             Some(name) => self.find_queue(name)?,
             None => None,
         };
-        match obstacle(queue.as_ref(), &message) {
+        match delivery_error(queue.as_ref(), &message) {
             None => {
                 if let Some(queue) = &queue {
                     self.enqueue(queue, &message)?;
                 }
                 Ok(())
             }
-            Some(reason) => self.bury(subscription, message, reason),
+            Some(reason) => self.send_to_dead_letters(subscription, message, reason),
         }
     }
 
     /// The message as this subscriber wants it: raw, or wrapped in the envelope.
-    fn shape(
+    fn message_for(
         &self,
         subscription: &Subscription,
         publication: &Publication,
@@ -112,7 +112,7 @@ impl Work<'_> {
 
     /// Puts what could not be delivered into the subscription's dead letter queue, if it has one;
     /// like SNS, drops it otherwise.
-    fn bury(
+    fn send_to_dead_letters(
         &self,
         subscription: &Subscription,
         mut message: NewMessage,
@@ -131,10 +131,10 @@ impl Work<'_> {
 }
 
 /// What stands between the message and the queue, as an error code.
-fn obstacle(queue: Option<&Queue>, message: &NewMessage) -> Option<&'static str> {
+fn delivery_error(queue: Option<&Queue>, message: &NewMessage) -> Option<&'static str> {
     match queue {
         None => Some("AWS.SimpleQueueService.NonExistentQueue"),
-        Some(queue) if message.check(queue.settings.largest).is_err() => {
+        Some(queue) if message.check(queue.settings.max_message_size).is_err() => {
             Some("InvalidParameterValue")
         }
         Some(_) => None,
@@ -148,11 +148,11 @@ impl Subscription {
 
     /// Whether the filter policy lets the message through. A message that is not JSON never
     /// matches a policy for the body.
-    fn wants(&self, publication: &Publication) -> Result<bool, Error> {
+    fn matches(&self, publication: &Publication) -> Result<bool, Error> {
         let Some(text) = self.attributes.get("FilterPolicy") else {
             return Ok(true);
         };
-        let Ok(policy) = Policy::read(&serde_json::from_str(text)?) else {
+        let Ok(policy) = FilterPolicy::read(&serde_json::from_str(text)?) else {
             return Ok(false);
         };
         if !self.is("FilterPolicyScope", "MessageBody") {

@@ -12,23 +12,23 @@ use rule::Rule;
 
 /// A filter policy that was read and found to make sense.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Policy {
+pub struct FilterPolicy {
     clauses: Vec<Clause>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum Clause {
     Leaf(String, Vec<Rule>),
-    Nested(String, Policy),
-    Or(Vec<Policy>),
+    Nested(String, FilterPolicy),
+    Or(Vec<FilterPolicy>),
 }
 
 /// Why a filter policy makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Malformed(String);
+pub struct MalformedFilter(String);
 
-impl Malformed {
+impl MalformedFilter {
     fn new<T>(reason: impl Into<String>) -> Result<T, Self> {
         Err(Self(reason.into()))
     }
@@ -36,20 +36,20 @@ impl Malformed {
 
 /// Whether the policy lets a JSON body through. A malformed policy lets nothing through.
 pub fn matches_body(policy: &Value, body: &Value) -> bool {
-    Policy::read(policy).is_ok_and(|policy| policy.matches_body(body))
+    FilterPolicy::read(policy).is_ok_and(|policy| policy.matches_body(body))
 }
 
 /// Whether the policy lets a message with these attributes through. A malformed policy lets
 /// nothing through.
 pub fn matches_attributes(policy: &Value, attributes: &MessageAttributes) -> bool {
-    Policy::read(policy).is_ok_and(|policy| policy.matches_attributes(attributes))
+    FilterPolicy::read(policy).is_ok_and(|policy| policy.matches_attributes(attributes))
 }
 
-impl Policy {
+impl FilterPolicy {
     /// Reads a policy, or says what is wrong with it.
-    pub fn read(policy: &Value) -> Result<Self, Malformed> {
+    pub fn read(policy: &Value) -> Result<Self, MalformedFilter> {
         let Value::Object(keys) = policy else {
-            return Malformed::new("Filter policy must be a JSON object");
+            return MalformedFilter::new("Filter policy must be a JSON object");
         };
         let clauses = keys.iter().map(|(key, value)| Clause::read(key, value));
         Ok(Self { clauses: clauses.collect::<Result<_, _>>()? })
@@ -96,24 +96,24 @@ impl Policy {
 }
 
 impl Clause {
-    fn read(key: &str, value: &Value) -> Result<Self, Malformed> {
+    fn read(key: &str, value: &Value) -> Result<Self, MalformedFilter> {
         match value {
-            Value::Object(_) => Ok(Self::Nested(key.to_owned(), Policy::read(value)?)),
+            Value::Object(_) => Ok(Self::Nested(key.to_owned(), FilterPolicy::read(value)?)),
             Value::Array(options) if key == "$or" => {
                 if options.len() < 2 {
-                    return Malformed::new("\"$or\" must be a list of at least two policies");
+                    return MalformedFilter::new("\"$or\" must be a list of at least two policies");
                 }
-                Ok(Self::Or(options.iter().map(Policy::read).collect::<Result<_, _>>()?))
+                Ok(Self::Or(options.iter().map(FilterPolicy::read).collect::<Result<_, _>>()?))
             }
             Value::Array(rules) if rules.is_empty() => {
-                Malformed::new(format!("Empty arrays are not allowed: \"{key}\""))
+                MalformedFilter::new(format!("Empty arrays are not allowed: \"{key}\""))
             }
             Value::Array(rules) => {
                 let rules = rules.iter().map(Rule::read).collect::<Result<_, _>>()?;
                 Ok(Self::Leaf(key.to_owned(), rules))
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-                Malformed::new(format!("\"{key}\" must be an object or an array"))
+                MalformedFilter::new(format!("\"{key}\" must be an object or an array"))
             }
         }
     }

@@ -4,14 +4,14 @@ use crate::error::Failure;
 
 /// Where identifiers come from.
 #[derive(Debug)]
-pub(crate) enum Ids {
+pub(crate) enum IdSource {
     /// The operating system's randomness.
     Random,
-    /// A generator (`SplitMix64`) that gives the same identifiers for the same seed.
-    Seeded(u64),
+    /// A generator that gives the same identifiers for the same seed.
+    Seeded(fastrand::Rng),
 }
 
-impl Ids {
+impl IdSource {
     /// Text in the form of a version 4 UUID.
     pub(crate) fn uuid(&mut self) -> Result<String, Failure> {
         let bits = self.bits()?;
@@ -21,7 +21,7 @@ impl Ids {
         Ok(parts.join("-"))
     }
 
-    /// Text that nobody guesses: what makes one receipt differ from the next.
+    /// An unguessable text, which makes one receipt differ from the next.
     pub(crate) fn nonce(&mut self) -> Result<String, Failure> {
         Ok(format!("{:032x}", self.bits()?))
     }
@@ -34,20 +34,14 @@ impl Ids {
                     .map_err(|cause| Failure::new("draw a random identifier", cause.to_string()))?;
                 Ok(u128::from_le_bytes(bytes))
             }
-            Self::Seeded(state) => {
-                let high = split_mix(state);
-                Ok((u128::from(high) << 64) | u128::from(split_mix(state)))
-            }
+            Self::Seeded(rng) => Ok(rng.u128(..)),
         }
     }
-}
 
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
+    /// Identifiers that follow from the seed.
+    pub(crate) fn seeded(seed: u64) -> Self {
+        Self::Seeded(fastrand::Rng::with_seed(seed))
+    }
 }
 
 #[cfg(test)]
@@ -57,7 +51,7 @@ mod tests {
     #[test]
     fn the_same_seed_gives_the_same_identifiers() {
         let draw = |seed| {
-            let mut ids = Ids::Seeded(seed);
+            let mut ids = IdSource::seeded(seed);
             (ids.uuid().unwrap(), ids.uuid().unwrap(), ids.nonce().unwrap())
         };
         assert_eq!(draw(7), draw(7));
@@ -67,7 +61,7 @@ mod tests {
 
     #[test]
     fn identifiers_look_like_version_four_uuids() {
-        for ids in [&mut Ids::Random, &mut Ids::Seeded(1)] {
+        for ids in [&mut IdSource::Random, &mut IdSource::seeded(1)] {
             let id = ids.uuid().unwrap();
             assert_eq!(id.len(), 36);
             assert_eq!(&id[14..15], "4");

@@ -4,8 +4,8 @@
 //! Query protocol. The local cloud itself uses the typed calls, which need no HTTP. What a call
 //! acknowledged is committed, and publishing with all its deliveries is one transaction.
 //!
-//! Time is whatever the [`Clock`] says: delays, visibility and retention follow it, so that tests
-//! move the clock instead of sleeping. Only the patience of a long poll is real time.
+//! Time is what the [`Clock`] says: delays, visibility and retention follow it, so that tests
+//! move the clock instead of sleeping. Only the wait time of a long poll is real time.
 //!
 //! Left out, and answered with a clear error: FIFO queues and topics, permissions
 //! (`AddPermission`), subscriptions of anything but queues, and SQS in its old Query protocol.
@@ -28,11 +28,11 @@ mod sqs;
 mod store;
 mod wire;
 
-pub use calls::Address;
+pub use calls::QueueAddress;
 pub use engine::{Clock, Queues};
 pub use error::{Code, Error, Failure, Refused};
 pub use fanout::Publication;
 pub use message::{AttributeValue, Message, MessageAttributes, NewMessage};
 pub use names::{ACCOUNT, REGION, queue_arn, queue_url, topic_arn};
 pub use settings::Attributes;
-pub use store::messages::{Depth, Hold};
+pub use store::messages::{QueueDepth, ReceiptStatus};

@@ -68,8 +68,8 @@ impl NewMessage {
         self.body.len() + self.attributes.iter().map(|(k, v)| k.len() + v.size()).sum::<usize>()
     }
 
-    /// Refuses what SQS would refuse, for a queue that takes messages of up to `largest` bytes.
-    pub(crate) fn check(&self, largest: usize) -> Result<(), Refused> {
+    /// Refuses what SQS would refuse, for a queue that takes messages of up to `max_message_size` bytes.
+    pub(crate) fn check(&self, max_message_size: usize) -> Result<(), Refused> {
         if self.body.is_empty() {
             let message = "The request must contain the parameter MessageBody.";
             return refuse(Code::MissingParameter, message);
@@ -78,10 +78,10 @@ impl NewMessage {
             let message = "The message contains characters outside the allowed set.";
             return refuse(Code::InvalidMessageContents, message);
         }
-        if self.size() > largest {
+        if self.size() > max_message_size {
             let message = format!(
                 "One or more parameters are invalid. Reason: Message must be shorter than \
-                 {largest} bytes."
+                 {max_message_size} bytes."
             );
             return refuse(Code::InvalidParameterValue, message);
         }
@@ -100,7 +100,6 @@ impl NewMessage {
     }
 }
 
-/// Refuses attributes that SQS would refuse.
 /// Refuses an attribute whose name or value SQS would refuse.
 pub(crate) fn check_attributes(attributes: &MessageAttributes) -> Result<(), Refused> {
     if attributes.len() > 10 {
@@ -142,7 +141,7 @@ pub(crate) fn check_attribute(name: &str, value: &AttributeValue) -> Result<(), 
     refuse(Code::InvalidParameterValue, message)
 }
 
-/// The characters that XML allows: SQS takes no others, whatever the protocol.
+/// The characters that XML allows: SQS takes no others in any protocol.
 fn is_allowed(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{FFFD}' | '\u{10000}'..)
 }

@@ -22,7 +22,7 @@ pub fn topic_arn(name: &str) -> String {
     format!("arn:aws:sns:{REGION}:{ACCOUNT}:{name}")
 }
 
-/// The queue that a URL names, whatever its host: callers reach the cloud under several.
+/// The queue that a URL names under any host: callers reach the cloud under several.
 pub(crate) fn queue_in_url(url: &str) -> Result<&str, Refused> {
     match url.trim_end_matches('/').rsplit('/').next() {
         Some(name) if !name.is_empty() => Ok(name),

@@ -10,7 +10,7 @@ pub(crate) use redrive::{Redrive, RedriveAllow};
 /// Attributes as SDKs send and read them: text by name.
 pub type Attributes = BTreeMap<String, String>;
 
-/// The numeric attributes: name, least, most, and the value when absent.
+/// The numeric attributes: name, least, max, and the value when absent.
 const NUMBERS: [(&str, i64, i64, i64); 6] = [
     ("DelaySeconds", 0, 900, 0),
     ("MaximumMessageSize", 1_024, 1_048_576, 1_048_576),
@@ -21,13 +21,13 @@ const NUMBERS: [(&str, i64, i64, i64); 6] = [
 ];
 
 /// Attributes that are kept and shown but that change nothing here.
-const KEPT: [&str; 3] = ["Policy", "KmsMasterKeyId", "SqsManagedSseEnabled"];
+const STORED_ONLY: [&str; 3] = ["Policy", "KmsMasterKeyId", "SqsManagedSseEnabled"];
 
 /// Attributes that only FIFO queues have.
 const FIFO: [&str; 4] =
     ["FifoQueue", "ContentBasedDeduplication", "DeduplicationScope", "FifoThroughputLimit"];
 
-/// The attributes that a queue answers with although nobody sets them.
+/// The attributes that are computed when a queue is described.
 pub(crate) const COMPUTED: [&str; 6] = [
     "ApproximateNumberOfMessages",
     "ApproximateNumberOfMessagesDelayed",
@@ -44,20 +44,20 @@ pub(crate) struct Settings {
     pub(crate) visibility_ms: i64,
     pub(crate) retention_ms: i64,
     pub(crate) wait_seconds: i64,
-    pub(crate) largest: usize,
+    pub(crate) max_message_size: usize,
     pub(crate) redrive: Option<Redrive>,
 }
 
 impl Settings {
     /// Reads attributes that [`check`] has let through.
-    pub(crate) fn of(attributes: &Attributes) -> Self {
+    pub(crate) fn from_attributes(attributes: &Attributes) -> Self {
         let number = |name| number(attributes, name);
         Self {
             delay_ms: number("DelaySeconds") * 1_000,
             visibility_ms: number("VisibilityTimeout") * 1_000,
             retention_ms: number("MessageRetentionPeriod") * 1_000,
             wait_seconds: number("ReceiveMessageWaitTimeSeconds"),
-            largest: usize::try_from(number("MaximumMessageSize")).unwrap_or(usize::MAX),
+            max_message_size: usize::try_from(number("MaximumMessageSize")).unwrap_or(usize::MAX),
             redrive: attributes.get("RedrivePolicy").and_then(|text| Redrive::read(text).ok()),
         }
     }
@@ -71,7 +71,7 @@ fn number(attributes: &Attributes, name: &str) -> i64 {
 
 /// Every attribute that a caller may set, with the value that counts for this queue. Attributes
 /// without a default are left out while unset.
-pub(crate) fn in_force(attributes: &Attributes) -> Attributes {
+pub(crate) fn effective(attributes: &Attributes) -> Attributes {
     let mut all: Attributes = NUMBERS
         .iter()
         .filter(|row| row.0 != "KmsDataKeyReusePeriodSeconds")
@@ -89,12 +89,12 @@ pub(crate) fn is_known(name: &str) -> bool {
 
 fn is_settable(name: &str) -> bool {
     NUMBERS.iter().any(|row| row.0 == name)
-        || KEPT.contains(&name)
+        || STORED_ONLY.contains(&name)
         || name == "RedrivePolicy"
         || name == "RedriveAllowPolicy"
 }
 
-/// Refuses attributes that SQS would refuse, whatever other queues there are.
+/// Refuses attributes that SQS would refuse by themselves, without a look at other queues.
 pub(crate) fn check(attributes: &Attributes) -> Result<(), Refused> {
     attributes.iter().try_for_each(|(name, value)| check_one(name, value))
 }
@@ -108,8 +108,8 @@ fn check_one(name: &str, value: &str) -> Result<(), Refused> {
         return refuse(Code::InvalidAttributeName, format!("Unknown Attribute {name}."));
     }
     let fits = match NUMBERS.iter().find(|row| row.0 == name) {
-        Some((_, least, most, _)) => {
-            value.parse::<i64>().is_ok_and(|number| (*least..=*most).contains(&number))
+        Some((_, min, max, _)) => {
+            value.parse::<i64>().is_ok_and(|number| (*min..=*max).contains(&number))
         }
         // An empty policy takes the policy away.
         None if value.is_empty() => true,
@@ -165,9 +165,9 @@ mod tests {
 
     #[test]
     fn a_queue_without_attributes_has_the_defaults_of_aws() {
-        let settings = Settings::of(&Attributes::new());
+        let settings = Settings::from_attributes(&Attributes::new());
         assert_eq!((settings.visibility_ms, settings.delay_ms), (30_000, 0));
-        assert_eq!((settings.retention_ms, settings.largest), (345_600_000, 1_048_576));
+        assert_eq!((settings.retention_ms, settings.max_message_size), (345_600_000, 1_048_576));
         assert_eq!(settings.redrive, None);
     }
 }

@@ -1,4 +1,4 @@
-//! What is kept in `SQLite`, one file per noun. Each adds methods to [`Work`](crate::engine::Work),
+//! What is kept in `SQLite`, one file per noun. Each adds methods to [`Tx`](crate::engine::Tx),
 //! and so can only be reached from inside a transaction.
 
 pub(crate) mod messages;

@@ -1,4 +1,4 @@
-//! The way in for SDKs: tells SQS from SNS by the request, and turns outcomes into HTTP.
+//! The endpoint for SDKs: tells SQS from SNS by the request, and turns outcomes into HTTP.
 
 mod codes;
 
@@ -18,7 +18,7 @@ impl Queues {
     /// Answers one AWS request: SQS in the JSON 1.0 protocol, SNS in the Query protocol.
     pub async fn handle(&self, request: Request<Bytes>) -> Response<Bytes> {
         // SDKs only log the id of an answer, so a failure to draw one changes nothing.
-        let request_id = self.draw_id().unwrap_or_default();
+        let request_id = self.new_id().unwrap_or_default();
         let (head, body) = request.into_parts();
         let target = head.headers.get("x-amz-target").and_then(|value| value.to_str().ok());
         let action = target.and_then(|target| target.strip_prefix("AmazonSQS."));
@@ -97,7 +97,7 @@ impl Answer {
     }
 }
 
-/// The failure with its causes. Whoever reads it is the developer whose disk is full.
+/// The failure with its causes, for the developer whose disk is full.
 fn explain(failure: &Failure) -> String {
     let mut text = failure.to_string();
     let mut cause = failure.source();

@@ -1,11 +1,11 @@
-//! How the sink treats what is sent to it: well, unless it was told otherwise.
+//! How the sink answers: it accepts, unless a behaviour is scripted.
 
 use std::collections::BTreeMap;
 
 use parking_lot::Mutex;
 use serde::Serialize;
 
-use crate::Via;
+use crate::ProviderKind;
 
 /// What happens to a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
@@ -20,57 +20,54 @@ pub enum Behaviour {
         /// The status, as the protocol has it.
         code: u16,
         /// The reason, as the provider words it: `BadDeviceToken`, `UNREGISTERED`, `5.1.1 …`.
-        said: String,
+        reason: String,
     },
     /// It is refused for now.
-    Throttle {
-        /// When to come back.
-        retry_after_seconds: u32,
-    },
+    Throttle { retry_after_seconds: u32 },
     /// There is no answer, and nothing is accepted.
     Hang,
     /// It is accepted, and the answer comes late.
     Slow { milliseconds: u64 },
-    /// It is accepted, and the line is cut before the answer.
+    /// It is accepted, and the connection is closed before the answer.
     AcceptThenCut,
 }
 
-/// For how long a behaviour lasts.
+/// A behaviour and how long it lasts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
-pub struct Plan {
+pub struct BehaviourRule {
     pub behaviour: Behaviour,
-    /// To how many messages from now on; to all if not said.
+    /// How many more messages it applies to; all if `None`.
     pub times: Option<u32>,
 }
 
-/// What each provider was told.
+/// The scripted behaviour of each provider.
 #[derive(Debug, Default)]
-pub(crate) struct Plans(Mutex<BTreeMap<Via, Plan>>);
+pub(crate) struct BehaviourRules(Mutex<BTreeMap<ProviderKind, BehaviourRule>>);
 
-impl Plans {
-    pub(crate) fn set(&self, via: Via, plan: Plan) {
-        self.lock().insert(via, plan);
+impl BehaviourRules {
+    pub(crate) fn set(&self, via: ProviderKind, rule: BehaviourRule) {
+        self.lock().insert(via, rule);
     }
 
-    pub(crate) fn get(&self, via: Via) -> Plan {
+    pub(crate) fn get(&self, via: ProviderKind) -> BehaviourRule {
         self.lock().get(&via).cloned().unwrap_or_default()
     }
 
-    /// What happens to the next message, which is thereby used up.
-    pub(crate) fn next(&self, via: Via) -> Behaviour {
-        let mut plans = self.lock();
-        let plan = plans.entry(via).or_default();
-        let behaviour = plan.behaviour.clone();
-        if let Some(times) = &mut plan.times {
+    /// The behaviour for the next message, which counts against its `times`.
+    pub(crate) fn take_next(&self, via: ProviderKind) -> Behaviour {
+        let mut rules = self.lock();
+        let rule = rules.entry(via).or_default();
+        let behaviour = rule.behaviour.clone();
+        if let Some(times) = &mut rule.times {
             *times = times.saturating_sub(1);
             if *times == 0 {
-                *plan = Plan::default();
+                *rule = BehaviourRule::default();
             }
         }
         behaviour
     }
 
-    fn lock(&self) -> parking_lot::MutexGuard<'_, BTreeMap<Via, Plan>> {
+    fn lock(&self) -> parking_lot::MutexGuard<'_, BTreeMap<ProviderKind, BehaviourRule>> {
         self.0.lock()
     }
 }
@@ -81,17 +78,20 @@ mod tests {
 
     #[test]
     fn a_behaviour_for_the_next_few_ends_after_them() {
-        let plans = Plans::default();
-        plans.set(Via::Fcm, Plan { behaviour: Behaviour::Hang, times: Some(2) });
-        let seen: Vec<_> = (0..3).map(|_| plans.next(Via::Fcm)).collect();
+        let rules = BehaviourRules::default();
+        rules.set(ProviderKind::Fcm, BehaviourRule { behaviour: Behaviour::Hang, times: Some(2) });
+        let seen: Vec<_> = (0..3).map(|_| rules.take_next(ProviderKind::Fcm)).collect();
         assert_eq!(seen, [Behaviour::Hang, Behaviour::Hang, Behaviour::Accept]);
-        assert_eq!(plans.next(Via::Apns), Behaviour::Accept);
+        assert_eq!(rules.take_next(ProviderKind::Apns), Behaviour::Accept);
     }
 
     #[test]
     fn a_behaviour_without_an_end_stays() {
-        let plans = Plans::default();
-        plans.set(Via::Sms, Plan { behaviour: Behaviour::AcceptThenCut, times: None });
-        assert!((0..5).all(|_| plans.next(Via::Sms) == Behaviour::AcceptThenCut));
+        let rules = BehaviourRules::default();
+        rules.set(
+            ProviderKind::Sms,
+            BehaviourRule { behaviour: Behaviour::AcceptThenCut, times: None },
+        );
+        assert!((0..5).all(|_| rules.take_next(ProviderKind::Sms) == Behaviour::AcceptThenCut));
     }
 }

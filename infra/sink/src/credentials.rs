@@ -1,4 +1,4 @@
-//! What providers need to be believed by the sink. Nobody else believes it.
+//! The credentials that the sink accepts, made when it starts. No real provider accepts them.
 
 use std::io;
 
@@ -18,18 +18,16 @@ use serde::Serialize;
 /// making one takes seconds.
 const SERVICE_ACCOUNT: &str = include_str!("service-account.pem");
 
-/// A browser that waits for messages, as the Push API describes it.
+/// A browser's subscription, as the Push API describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Subscription {
-    /// Where to send to.
+pub struct PushSubscription {
     pub endpoint: String,
     /// The browser's public key.
     pub p256dh: String,
-    /// What both sides know.
+    /// The shared authentication secret.
     pub auth: String,
 }
 
-/// All of them.
 pub(crate) struct Credentials {
     pub(crate) mail_password: String,
     pub(crate) vapid: KeyPair,
@@ -64,10 +62,10 @@ impl Credentials {
         })
     }
 
-    /// What both the browser and whoever has the private half of `theirs` can compute.
-    pub(crate) fn agree(&self, theirs: &[u8]) -> Option<Vec<u8>> {
-        let theirs = PublicKey::from_sec1_bytes(theirs).ok()?;
-        let shared = diffie_hellman(self.browser.to_nonzero_scalar(), theirs.as_affine());
+    /// The ECDH secret of the browser and the owner of the public key `sender`.
+    pub(crate) fn ecdh_shared_secret(&self, sender: &[u8]) -> Option<Vec<u8>> {
+        let sender = PublicKey::from_sec1_bytes(sender).ok()?;
+        let shared = diffie_hellman(self.browser.to_nonzero_scalar(), sender.as_affine());
         Some(shared.raw_secret_bytes().to_vec())
     }
 
@@ -75,15 +73,15 @@ impl Credentials {
         self.browser.public_key().to_encoded_point(false).as_bytes().to_vec()
     }
 
-    pub(crate) fn subscription(&self) -> Subscription {
-        Subscription {
+    pub(crate) fn subscription(&self) -> PushSubscription {
+        PushSubscription {
             endpoint: "https://push.sink.localhost/push/browser".to_owned(),
             p256dh: URL_SAFE_NO_PAD.encode(self.browser_public()),
             auth: URL_SAFE_NO_PAD.encode(self.browser_auth),
         }
     }
 
-    /// What a stack is configured with to send everything here.
+    /// The provider settings of a stack that sends everything here.
     pub(crate) fn settings(&self, smtp: std::net::SocketAddr) -> serde_json::Value {
         serde_json::json!({
             "smtp": {
@@ -122,19 +120,13 @@ impl Credentials {
     }
 }
 
-impl std::fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Credentials").finish_non_exhaustive()
-    }
-}
-
-fn fill(room: &mut [u8]) -> io::Result<()> {
+fn fill(buffer: &mut [u8]) -> io::Result<()> {
     use ring::rand::SecureRandom as _;
-    SystemRandom::new().fill(room).map_err(|_| io::Error::other("no randomness"))
+    SystemRandom::new().fill(buffer).map_err(|_| io::Error::other("no randomness"))
 }
 
 fn random(bytes: usize) -> io::Result<String> {
-    let mut room = vec![0; bytes];
-    fill(&mut room)?;
-    Ok(URL_SAFE_NO_PAD.encode(room))
+    let mut buffer = vec![0; bytes];
+    fill(&mut buffer)?;
+    Ok(URL_SAFE_NO_PAD.encode(buffer))
 }

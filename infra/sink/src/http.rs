@@ -1,5 +1,5 @@
-//! Every provider that is spoken to over HTTP, on one port: TLS or not, HTTP/1.1 or HTTP/2, as the
-//! client begins. The path says which provider is meant; whatever is posted elsewhere is a webhook.
+//! Every provider with an HTTP API, on one port: TLS or not, HTTP/1.1 or HTTP/2, as the client begins.
+//! The path says which provider is meant; a POST to any other path is a webhook.
 
 use std::fmt;
 use std::future::pending;
@@ -16,8 +16,8 @@ use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::sink::Desk;
-use crate::{Behaviour, Via, page};
+use crate::sink::SinkState;
+use crate::{Behaviour, ProviderKind, page};
 
 mod apns;
 mod aws;
@@ -29,40 +29,40 @@ mod webhook;
 use self::refusal::Refusal;
 
 /// SES takes mails of up to 40 MB; ours are smaller.
-const BODY: usize = 10 * 1024 * 1024;
+const MAX_BODY_BYTES: usize = 10 * 1024 * 1024;
 
 /// Serves `listener` until it is stopped.
-pub(crate) async fn serve(listener: TcpListener, desk: Arc<Desk>) {
+pub(crate) async fn serve(listener: TcpListener, state: Arc<SinkState>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
-        let desk = Arc::clone(&desk);
+        let state = Arc::clone(&state);
         tokio::spawn(async move {
             let _hint = stream.set_nodelay(true);
-            connection(stream, desk).await;
+            connection(stream, state).await;
         });
     }
 }
 
-async fn connection(stream: TcpStream, desk: Arc<Desk>) {
+async fn connection(stream: TcpStream, state: Arc<SinkState>) {
     let mut first = [0];
     let handshake = matches!(stream.peek(&mut first).await, Ok(1)) && first == [0x16];
     if !handshake {
-        return talk(stream, desk).await;
+        return serve_http(stream, state).await;
     }
-    if let Ok(stream) = desk.authority.acceptor.accept(stream).await {
-        talk(stream, desk).await;
+    if let Ok(stream) = state.authority.acceptor.accept(stream).await {
+        serve_http(stream, state).await;
     }
 }
 
-async fn talk<S>(stream: S, desk: Arc<Desk>)
+async fn serve_http<S>(stream: S, state: Arc<SinkState>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let service = service_fn(move |request| {
-        let desk = Arc::clone(&desk);
-        async move { answer(request, &desk).await.map(|answer| answer.map(Full::new)) }
+        let state = Arc::clone(&state);
+        async move { answer(request, &state).await.map(|answer| answer.map(Full::new)) }
     });
-    // A client that hangs up is its own affair.
+    // The client may disconnect first.
     let _ended = auto::Builder::new(TokioExecutor::new())
         .serve_connection(TokioIo::new(stream), service)
         .await;
@@ -70,99 +70,116 @@ where
 
 /// Ends the connection without an answer.
 #[derive(Debug)]
-pub(crate) struct Cut;
+pub(crate) struct Disconnect;
 
-impl fmt::Display for Cut {
+impl fmt::Display for Disconnect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("told to cut the line")
+        f.write_str("scripted to disconnect")
     }
 }
 
-impl std::error::Error for Cut {}
+impl std::error::Error for Disconnect {}
 
-async fn answer(request: Request<Incoming>, desk: &Desk) -> Result<Response<Bytes>, Cut> {
+async fn answer(
+    request: Request<Incoming>,
+    state: &SinkState,
+) -> Result<Response<Bytes>, Disconnect> {
     let (parts, body) = request.into_parts();
-    let Ok(body) = Limited::new(body, BODY).collect().await else {
+    let Ok(body) = Limited::new(body, MAX_BODY_BYTES).collect().await else {
         return Ok(plain(413, "too large"));
     };
-    respond(Request::from_parts(parts, body.to_bytes()), desk).await
+    respond(Request::from_parts(parts, body.to_bytes()), state).await
 }
 
 /// Answers a request that was read.
-pub(crate) async fn respond(request: Request<Bytes>, desk: &Desk) -> Result<Response<Bytes>, Cut> {
-    if request.method() != Method::POST || request.uri().path().starts_with(page::AT) {
-        return Ok(page::respond_at(desk, &request));
+pub(crate) async fn respond(
+    request: Request<Bytes>,
+    state: &SinkState,
+) -> Result<Response<Bytes>, Disconnect> {
+    if request.method() != Method::POST || request.uri().path().starts_with(page::MOUNT_PATH) {
+        return Ok(page::respond_own(state, &request));
     }
     match request.uri().path() {
-        "/token" => Ok(fcm::token(desk, &request).unwrap_or_else(|no| no.answer(Via::Fcm))),
-        _ => take(via(&request), &request, desk).await,
+        "/token" => {
+            Ok(fcm::token(state, &request).unwrap_or_else(|no| no.answer(ProviderKind::Fcm)))
+        }
+        _ => receive(via(&request), &request, state).await,
     }
 }
 
-fn via(request: &Request<Bytes>) -> Via {
+fn via(request: &Request<Bytes>) -> ProviderKind {
     let path = request.uri().path();
     match path {
-        "/v2/email/outbound-emails" => Via::Ses,
-        "/" if aws::is_publish(request) => Via::Sms,
-        _ if path.starts_with("/push/") => Via::WebPush,
-        _ if path.starts_with("/3/device/") => Via::Apns,
-        _ if path.starts_with("/v1/projects/") => Via::Fcm,
-        _ => Via::Webhook,
+        "/v2/email/outbound-emails" => ProviderKind::Ses,
+        "/" if aws::is_publish(request) => ProviderKind::Sms,
+        _ if path.starts_with("/push/") => ProviderKind::WebPush,
+        _ if path.starts_with("/3/device/") => ProviderKind::Apns,
+        _ if path.starts_with("/v1/projects/") => ProviderKind::Fcm,
+        _ => ProviderKind::Webhook,
     }
 }
 
-async fn take(via: Via, request: &Request<Bytes>, desk: &Desk) -> Result<Response<Bytes>, Cut> {
+async fn receive(
+    via: ProviderKind,
+    request: &Request<Bytes>,
+    state: &SinkState,
+) -> Result<Response<Bytes>, Disconnect> {
     let read = match via {
-        Via::Ses => aws::read_mail(request),
-        Via::Sms => aws::read_sms(request),
-        Via::WebPush => web_push::read(desk, request),
-        Via::Fcm => fcm::read(desk, request),
-        Via::Apns => apns::read(desk, request),
-        Via::Webhook | Via::Smtp => webhook::read(desk, request),
+        ProviderKind::Ses => aws::read_mail(request),
+        ProviderKind::Sms => aws::read_sms(request),
+        ProviderKind::WebPush => web_push::read(state, request),
+        ProviderKind::Fcm => fcm::read(state, request),
+        ProviderKind::Apns => apns::read(state, request),
+        ProviderKind::Webhook | ProviderKind::Smtp => webhook::read(state, request),
     };
-    let draft = match read {
-        Ok(draft) => draft,
+    let received = match read {
+        Ok(received) => received,
         Err(no) => return Ok(no.answer(via)),
     };
-    match desk.plans.next(via) {
-        Behaviour::Accept => Ok(accepted(desk, via, desk.keep(via, draft), request)),
-        Behaviour::Fail { code, said } => Ok(Refusal::new(code, said).answer(via)),
+    match state.rules.take_next(via) {
+        Behaviour::Accept => Ok(accepted(state, via, state.store(via, received), request)),
+        Behaviour::Fail { code, reason } => Ok(Refusal::new(code, reason).answer(via)),
         Behaviour::Throttle { retry_after_seconds } => {
             Ok(Refusal::throttled(via, retry_after_seconds).answer(via))
         }
-        Behaviour::Hang => pending::<Result<_, Cut>>().await,
+        Behaviour::Hang => pending::<Result<_, Disconnect>>().await,
         Behaviour::Slow { milliseconds } => {
-            let id = desk.keep(via, draft);
+            let id = state.store(via, received);
             tokio::time::sleep(Duration::from_millis(milliseconds)).await;
-            Ok(accepted(desk, via, id, request))
+            Ok(accepted(state, via, id, request))
         }
         Behaviour::AcceptThenCut => {
-            desk.keep(via, draft);
-            Err(Cut)
+            state.store(via, received);
+            Err(Disconnect)
         }
     }
 }
 
-fn accepted(desk: &Desk, via: Via, id: u64, request: &Request<Bytes>) -> Response<Bytes> {
+fn accepted(
+    state: &SinkState,
+    via: ProviderKind,
+    id: u64,
+    request: &Request<Bytes>,
+) -> Response<Bytes> {
     match via {
-        Via::Ses => json(200, &serde_json::json!({ "MessageId": desk.reference(id) })),
-        Via::Sms => aws::published(&desk.reference(id)),
-        Via::WebPush => {
+        ProviderKind::Ses => json(200, &serde_json::json!({ "MessageId": state.reference(id) })),
+        ProviderKind::Sms => aws::published(&state.reference(id)),
+        ProviderKind::WebPush => {
             let mut answer = plain(201, "");
             let at = HeaderValue::try_from(format!("https://push.sink.localhost/message/{id}"));
             answer.headers_mut().extend(at.ok().map(|at| (http::header::LOCATION, at)));
             answer
         }
-        Via::Fcm => {
+        ProviderKind::Fcm => {
             json(200, &serde_json::json!({ "name": format!("projects/sink/messages/{id}") }))
         }
-        Via::Apns => {
+        ProviderKind::Apns => {
             let mut answer = plain(200, "");
             let named = request.headers().get("apns-id").cloned();
             answer.headers_mut().extend(named.map(|id| (apns::ID, id)));
             answer
         }
-        Via::Webhook | Via::Smtp => plain(204, ""),
+        ProviderKind::Webhook | ProviderKind::Smtp => plain(204, ""),
     }
 }
 

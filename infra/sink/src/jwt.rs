@@ -1,4 +1,5 @@
-//! Signed tokens, as their receivers verify them.
+//! Verifies signed tokens. By hand with ring, like the signer of `providers`: `jsonwebtoken` has no
+//! ring backend.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -7,13 +8,13 @@ use ring::signature::{
 };
 use serde_json::Value;
 
-/// A token whose signature was right.
-pub(crate) struct Token {
+/// A token whose signature was verified.
+pub(crate) struct VerifiedJwt {
     pub(crate) header: Value,
     pub(crate) claims: Value,
 }
 
-impl Token {
+impl VerifiedJwt {
     /// A token signed with a P-256 key.
     pub(crate) fn es256(token: &str, public: &[u8]) -> Result<Self, &'static str> {
         Self::verified(token, "ES256", &ECDSA_P256_SHA256_FIXED, public)

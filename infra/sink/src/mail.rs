@@ -2,21 +2,21 @@
 
 use mail_parser::{Address, MessageParser};
 
-use crate::message::Draft;
+use crate::message::ReceivedMessage;
 
 /// Reads a mail that was sent to `to`. What cannot be understood is shown as it came.
-pub(crate) fn read(from: &str, to: &[String], raw: &[u8]) -> Draft {
+pub(crate) fn read(from: &str, to: &[String], raw: &[u8]) -> ReceivedMessage {
     let source = String::from_utf8_lossy(raw).into_owned();
-    let mut draft = Draft { to: to.join(", "), source, ..Draft::default() };
-    draft.from = Some(from.to_owned());
+    let mut received = ReceivedMessage { to: to.join(", "), source, ..ReceivedMessage::default() };
+    received.from = Some(from.to_owned());
     let Some(mail) = MessageParser::default().parse(raw) else {
-        draft.text.clone_from(&draft.source);
-        return draft;
+        received.text.clone_from(&received.source);
+        return received;
     };
-    mail.subject().unwrap_or_default().clone_into(&mut draft.title);
-    draft.text = mail.body_text(0).unwrap_or_default().into_owned();
+    mail.subject().unwrap_or_default().clone_into(&mut received.title);
+    received.text = mail.body_text(0).unwrap_or_default().into_owned();
     // Of a mail without HTML the parser would make some up.
-    draft.html =
+    received.html =
         mail.html_body.first().and_then(|part| mail.parts.get(*part as usize)).and_then(|part| {
             if let mail_parser::PartType::Html(html) = &part.body {
                 Some(html.to_string())
@@ -24,10 +24,10 @@ pub(crate) fn read(from: &str, to: &[String], raw: &[u8]) -> Draft {
                 None
             }
         });
-    draft.from = mail.from().and_then(Address::first).map(shown).or(draft.from);
-    draft.headers =
+    received.from = mail.from().and_then(Address::first).map(shown).or(received.from);
+    received.headers =
         mail.headers_raw().map(|(name, value)| (name.to_owned(), unfolded(value))).collect();
-    draft
+    received
 }
 
 fn shown(address: &mail_parser::Addr<'_>) -> String {
@@ -55,16 +55,16 @@ mod tests {
             Content-Type: multipart/alternative; boundary=b\r\n\r\n\
             --b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n\
             Sch=C3=B6n\r\n--b\r\nContent-Type: text/html\r\n\r\n<b>hi</b>\r\n--b--\r\n";
-        let draft = read("bounce@example.com", &["bob@example.com".to_owned()], raw);
-        assert_eq!((draft.title.as_str(), draft.text.trim()), ("Grüße", "Schön"));
-        assert_eq!(draft.html.as_deref().map(str::trim), Some("<b>hi</b>"));
-        assert_eq!(draft.from.as_deref(), Some("Ada <ada@example.com>"));
-        assert!(draft.headers.contains(&("X-Long".to_owned(), "one two".to_owned())));
+        let received = read("bounce@example.com", &["bob@example.com".to_owned()], raw);
+        assert_eq!((received.title.as_str(), received.text.trim()), ("Grüße", "Schön"));
+        assert_eq!(received.html.as_deref().map(str::trim), Some("<b>hi</b>"));
+        assert_eq!(received.from.as_deref(), Some("Ada <ada@example.com>"));
+        assert!(received.headers.contains(&("X-Long".to_owned(), "one two".to_owned())));
     }
 
     #[test]
     fn a_mail_without_html_has_none() {
-        let draft = read("a@b.c", &["d@e.f".to_owned()], b"Subject: plain\r\n\r\nhello\r\n");
-        assert_eq!((draft.text.trim(), draft.html), ("hello", None));
+        let received = read("a@b.c", &["d@e.f".to_owned()], b"Subject: plain\r\n\r\nhello\r\n");
+        assert_eq!((received.text.trim(), received.html), ("hello", None));
     }
 }

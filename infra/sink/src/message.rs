@@ -6,7 +6,7 @@ use serde::Serialize;
 /// The provider it was sent by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Via {
+pub enum ProviderKind {
     /// Mail over SMTP.
     Smtp,
     /// Mail by SES.
@@ -23,12 +23,11 @@ pub enum Via {
     Webhook,
 }
 
-impl Via {
-    /// Each of them.
+impl ProviderKind {
     pub const ALL: [Self; 7] =
         [Self::Smtp, Self::Ses, Self::Sms, Self::WebPush, Self::Fcm, Self::Apns, Self::Webhook];
 
-    /// Its name in addresses and in JSON.
+    /// Its name in URLs and in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Smtp => "smtp",
@@ -54,42 +53,55 @@ impl Via {
         }
     }
 
-    /// The one of that name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|via| via.name() == name)
     }
 }
 
-/// One thing that was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Message {
+pub struct SinkMessage {
     /// Counts up from 1.
     pub id: u64,
-    /// When it came.
     pub at: Timestamp,
-    /// Who was asked to carry it.
-    pub via: Via,
-    /// Whom it is for.
+    pub via: ProviderKind,
+    /// The recipient's address.
     pub to: String,
-    /// Who sends it, where that is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// A mail's subject, a notification's title.
     pub title: String,
-    /// What is read.
     pub text: String,
-    /// The same for readers of HTML.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
-    /// What goes with it: headers of the mail or of the request, without secrets.
+    /// Headers of the mail or of the request, without secrets.
     pub headers: Vec<(String, String)>,
     /// As it came over the wire, or decrypted if it came encrypted.
     pub source: String,
 }
 
-/// A message that nobody has numbered yet.
+impl SinkMessage {
+    /// A header's value; empty without one.
+    pub fn header(&self, name: &str) -> &str {
+        let found = self.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name));
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// Its title, or else its first line.
+    pub(crate) fn headline(&self) -> &str {
+        let lines = self.title.lines().chain(self.text.lines());
+        lines.map(str::trim).find(|line| !line.is_empty()).unwrap_or("(empty)")
+    }
+
+    /// How the text begins; empty without a title, for then the text is the headline.
+    pub(crate) fn excerpt(&self) -> String {
+        let text = if self.title.trim().is_empty() { "" } else { self.text.as_str() };
+        text.split_whitespace().take(24).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A message before it has its id.
 #[derive(Debug, Default)]
-pub(crate) struct Draft {
+pub(crate) struct ReceivedMessage {
     pub(crate) to: String,
     pub(crate) from: Option<String>,
     pub(crate) title: String,
@@ -99,9 +111,9 @@ pub(crate) struct Draft {
     pub(crate) source: String,
 }
 
-impl Draft {
-    pub(crate) fn numbered(self, id: u64, at: Timestamp, via: Via) -> Message {
+impl ReceivedMessage {
+    pub(crate) fn with_id(self, id: u64, at: Timestamp, via: ProviderKind) -> SinkMessage {
         let Self { to, from, title, text, html, headers, source } = self;
-        Message { id, at, via, to, from, title, text, html, headers, source }
+        SinkMessage { id, at, via, to, from, title, text, html, headers, source }
     }
 }

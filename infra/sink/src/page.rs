@@ -1,65 +1,56 @@
-//! The page on which a developer reads what was sent, and tells the sink how to behave.
+//! The page on which a developer reads what was sent, and scripts how providers behave.
 //!
-//! Guarantee: it is one HTML document without scripts and with nothing to fetch; whatever was sent is
-//! escaped, and an HTML mail is shown in a frame of its own that can run nothing and load nothing.
-//! What [`respond`] changes, it changes for no other site: a form that was posted from elsewhere is
-//! refused, and so is a visitor who came by a name that is not this machine's.
+//! Guarantee: it is one HTML document without scripts and with nothing to fetch; everything that was sent
+//! is escaped by maud, and an HTML mail is shown in a frame of its own that can run nothing and load
+//! nothing. What [`respond`] changes, it changes for no other site: a form that was posted from another
+//! site is refused, and so is a request by a name that is not this machine's.
 
-mod answer;
 mod controls;
 mod detail;
 mod list;
-mod text;
+mod routes;
 
 use std::sync::Arc;
 
-pub(crate) use answer::respond_at;
-pub use answer::{callback, respond};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+pub(crate) use routes::respond_own;
+pub use routes::{feedback_request, respond};
 
-use self::text::escape;
-use crate::{Message, Plan, Via};
+use crate::{BehaviourRule, ProviderKind, SinkMessage};
 
-/// Where the sink's own server has it.
-pub const AT: &str = "/_sink";
+/// Where the sink's own server has the page.
+pub const MOUNT_PATH: &str = "/_sink";
 
-/// The rails of a switchyard: one track in, three out.
-const LOGO: &str = "<svg class=\"logo\" viewBox=\"0 0 24 24\" width=\"22\" height=\"22\" \
-    aria-hidden=\"true\"><path d=\"M2 12h20M7 12c4 0 4-7 8-7h7M7 12c4 0 4 7 8 7h7\"/>\
-    <circle cx=\"7\" cy=\"12\" r=\"2.5\"/></svg>";
+const LOGO: &str = include_str!("page/logo.svg");
 
 /// What the page shows.
 #[derive(Debug, Clone)]
 pub struct View<'a> {
     /// Where the page is mounted, as in `/_sink`.
     pub at: &'a str,
-    /// Everything that is kept, newest first.
-    pub messages: &'a [Arc<Message>],
-    /// What each provider was told.
-    pub plans: &'a [(Via, Plan)],
-    /// Only what was sent by this one.
-    pub via: Option<Via>,
-    /// What is being read: the number of a message and a tab.
-    pub open: Option<(u64, Tab)>,
+    /// All messages, newest first.
+    pub messages: &'a [Arc<SinkMessage>],
+    pub rules: &'a [(ProviderKind, BehaviourRule)],
+    /// Lists only the messages of this provider.
+    pub via: Option<ProviderKind>,
+    /// The number of the message shown, and its tab.
+    pub selected: Option<(u64, Tab)>,
 }
 
-/// A side of a message.
+/// A part of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tab {
-    /// The mail as its sender designed it.
     Html,
-    /// What is read.
     Text,
-    /// What goes with it.
     Headers,
-    /// As it came.
+    /// As it came over the wire.
     Source,
 }
 
 impl Tab {
-    /// Each of them.
     pub const ALL: [Self; 4] = [Self::Html, Self::Text, Self::Headers, Self::Source];
 
-    /// Its name in addresses.
+    /// Its name in URLs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Html => "html",
@@ -80,23 +71,23 @@ impl Tab {
 }
 
 impl View<'_> {
-    /// The address of a view of the page.
-    fn link(&self, open: Option<(u64, Tab)>, via: Option<Via>) -> String {
-        let path = open.map_or_else(String::new, |(id, _)| format!("/{id}"));
-        let tab = open.map(|(_, tab)| format!("tab={}", tab.name()));
+    /// The URL of a view of the page.
+    fn link(&self, selected: Option<(u64, Tab)>, via: Option<ProviderKind>) -> String {
+        let path = selected.map_or_else(String::new, |(id, _)| format!("/{id}"));
+        let tab = selected.map(|(_, tab)| format!("tab={}", tab.name()));
         let via = via.map(|via| format!("via={}", via.name()));
         let query: Vec<String> = via.into_iter().chain(tab).collect();
         let mark = if query.is_empty() { "" } else { "?" };
-        escape(&format!("{}{path}{mark}{}", self.at, query.join("&")))
+        format!("{}{path}{mark}{}", self.at, query.join("&"))
     }
 
-    /// The tab a message opens with: the one its reader would see.
-    fn first_tab(message: &Message) -> Tab {
+    /// The tab that a message opens with.
+    fn first_tab(message: &SinkMessage) -> Tab {
         if message.html.is_some() { Tab::Html } else { Tab::Text }
     }
 
-    fn message(&self) -> Option<(&Message, Tab)> {
-        let (id, tab) = self.open?;
+    fn message(&self) -> Option<(&SinkMessage, Tab)> {
+        let (id, tab) = self.selected?;
         let message = self.messages.iter().find(|message| message.id == id)?;
         // A message without HTML has no such tab.
         Some((message, if message.html.is_none() && tab == Tab::Html { Tab::Text } else { tab }))
@@ -105,27 +96,42 @@ impl View<'_> {
 
 /// The whole page.
 pub fn render(view: &View<'_>) -> String {
-    let open = view.message();
-    let title = open.map_or("Sink", |(message, _)| text::headline(message));
-    let reading = if open.is_some() { " class=\"reading\"" } else { "" };
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
-         <style>\n{style}</style>\n</head>\n<body{reading}>\n\
-         <header class=\"top\"><a class=\"brand\" href=\"{home}\">{LOGO}<b>Switchyard</b>\
-         <span>sink</span></a>{actions}</header>\n\
-         <div class=\"panes\">\n{list}\n<main>\n{main}</main>\n</div>\n</body>\n</html>\n",
-        title = escape(title),
-        style = include_str!("page/style.css"),
-        home = view.link(None, None),
-        actions = controls::actions(view),
-        list = list::html(view),
-        main = open.map_or_else(
-            || controls::html(view),
-            |(message, tab)| detail::html(view, message, tab)
-        ),
-    )
+    let selected = view.message();
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (selected.map_or("Sink", |(message, _)| message.headline())) }
+                style { (PreEscaped(include_str!("page/style.css"))) }
+            }
+            body class=[selected.map(|_| "reading")] {
+                header class="top" {
+                    a class="brand" href=(view.link(None, None)) {
+                        (PreEscaped(LOGO)) b { "Switchyard" } span { "sink" }
+                    }
+                    (controls::actions(view))
+                }
+                div class="panes" {
+                    (list::render(view))
+                    main {
+                        @if let Some((message, tab)) = selected {
+                            (detail::render(view, message, tab))
+                        } @else {
+                            (controls::render(view))
+                        }
+                    }
+                }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn badge(via: ProviderKind) -> Markup {
+    html! { span class={ "via " (via.name()) } { (via.label()) } }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The running sink: what it keeps, what it was told, and the way to it.
+//! The running sink: its messages, its scripted behaviours, and the network that leads to it.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -12,33 +12,34 @@ use outside::Network;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 
-use crate::authority::Authority;
-use crate::behaviour::Plans;
+use crate::behaviour::BehaviourRules;
+use crate::certificate_authority::CertificateAuthority;
 use crate::credentials::Credentials;
-use crate::kept::Kept;
-use crate::message::Draft;
-use crate::{Behaviour, Message, Plan, Subscription, Via, http, smtp};
+use crate::message::ReceivedMessage;
+use crate::message_log::MessageLog;
+use crate::{Behaviour, BehaviourRule, ProviderKind, PushSubscription, SinkMessage, http, smtp};
 
 /// Every name under it leads to the sink, through [`Sink::network`].
+/// The names in the certificate, beside those of the options.
+const OWN_NAMES: [&str; 4] = ["localhost", "127.0.0.1", "sink.localhost", "*.sink.localhost"];
+
 const DOMAIN: &str = "sink.localhost";
 
 /// What such names resolve to. It was part of a test network that ended in 2006 and leads nowhere;
-/// whoever judges addresses takes it for a public one, as it should for a provider's.
-const STAND_IN: IpAddr = IpAddr::V6(Ipv6Addr::new(0x3ffe, 0, 0, 0, 0, 0, 0, 0x51));
+/// the fetcher takes it for a public address, like a provider's.
+const PLACEHOLDER_ADDRESS: IpAddr = IpAddr::V6(Ipv6Addr::new(0x3ffe, 0, 0, 0, 0, 0, 0, 0x51));
 
-/// Tells the time.
 pub(crate) type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// How a sink is to be.
 #[derive(Clone)]
-pub struct Options {
+pub struct SinkOptions {
     /// How many messages are kept.
-    pub room: usize,
-    /// Where each is written as well, a line of JSON for each.
+    pub capacity: usize,
+    /// Where messages are written as well, as lines of JSON.
     pub file: Option<PathBuf>,
-    /// Where mails are taken; 0 for whichever port is free.
+    /// 0 for a free port.
     pub smtp_port: u16,
-    /// Where the others are; 0 for whichever port is free.
+    /// 0 for a free port.
     pub http_port: u16,
     /// Names that lead to the sink beside those under `sink.localhost`, such as a provider's own.
     pub names: Vec<String>,
@@ -46,32 +47,32 @@ pub struct Options {
     pub now: Now,
 }
 
-impl Default for Options {
+impl Default for SinkOptions {
     /// The last 500 messages in memory, on free ports, by the machine's clock.
     fn default() -> Self {
         let now: Now = Arc::new(Timestamp::now);
-        Self { room: 500, file: None, smtp_port: 0, http_port: 0, names: Vec::new(), now }
+        Self { capacity: 500, file: None, smtp_port: 0, http_port: 0, names: Vec::new(), now }
     }
 }
 
 /// A running sink; a clone is the same one. It ends with its last clone.
 #[derive(Clone, Debug)]
 pub struct Sink {
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) state: Arc<SinkState>,
     _running: Arc<Running>,
 }
 
 /// What connections share.
-pub(crate) struct Desk {
-    pub(crate) kept: Kept,
-    pub(crate) plans: Plans,
+pub(crate) struct SinkState {
+    pub(crate) messages: MessageLog,
+    pub(crate) rules: BehaviourRules,
     pub(crate) credentials: Credentials,
-    pub(crate) authority: Authority,
+    pub(crate) authority: CertificateAuthority,
     pub(crate) names: Vec<String>,
     pub(crate) smtp: SocketAddr,
     pub(crate) http: SocketAddr,
     /// What its names for messages begin with: a sink that is started again gives no name twice.
-    began: Timestamp,
+    started_at: Timestamp,
     now: Now,
 }
 
@@ -86,122 +87,126 @@ impl Drop for Running {
 
 impl Sink {
     /// Listens on the loopback.
-    pub async fn start(options: Options) -> io::Result<Self> {
+    pub async fn start(options: SinkOptions) -> io::Result<Self> {
         let smtp = TcpListener::bind((Ipv4Addr::LOCALHOST, options.smtp_port)).await?;
         let http = TcpListener::bind((Ipv4Addr::LOCALHOST, options.http_port)).await?;
-        let desk = Arc::new(Desk {
-            kept: Kept::new(options.room, options.file),
-            plans: Plans::default(),
+        let state = Arc::new(SinkState {
+            messages: MessageLog::new(options.capacity, options.file),
+            rules: BehaviourRules::default(),
             credentials: Credentials::new()?,
-            authority: Authority::new(&options.names)?,
+            authority: CertificateAuthority::new(
+                OWN_NAMES.map(str::to_owned).into_iter().chain(options.names.clone()),
+            )?,
             names: options.names,
             smtp: smtp.local_addr()?,
             http: http.local_addr()?,
-            began: (options.now)(),
+            started_at: (options.now)(),
             now: options.now,
         });
         let running = Running([
-            tokio::spawn(smtp::serve(smtp, Arc::clone(&desk))).abort_handle(),
-            tokio::spawn(http::serve(http, Arc::clone(&desk))).abort_handle(),
+            tokio::spawn(smtp::serve(smtp, Arc::clone(&state))).abort_handle(),
+            tokio::spawn(http::serve(http, Arc::clone(&state))).abort_handle(),
         ]);
-        Ok(Self { desk, _running: Arc::new(running) })
+        Ok(Self { state, _running: Arc::new(running) })
     }
 
-    /// Where mails are taken.
+    /// The address of the SMTP server.
     pub fn smtp(&self) -> SocketAddr {
-        self.desk.smtp
+        self.state.smtp
     }
 
-    /// Where everything else is, over HTTP/1.1 and HTTP/2, with TLS and without.
+    /// The address of the HTTP server: HTTP/1.1 and HTTP/2, with TLS and without.
     pub fn http(&self) -> SocketAddr {
-        self.desk.http
+        self.state.http
     }
 
     /// What was sent, newest first.
-    pub fn messages(&self) -> Vec<Arc<Message>> {
-        self.desk.kept.all()
+    pub fn messages(&self) -> Vec<Arc<SinkMessage>> {
+        self.state.messages.all()
     }
 
     /// What was sent by one provider, newest first.
-    pub fn sent(&self, via: Via) -> Vec<Arc<Message>> {
+    pub fn sent(&self, via: ProviderKind) -> Vec<Arc<SinkMessage>> {
         self.messages().into_iter().filter(|message| message.via == via).collect()
     }
 
-    /// Forgets what was sent.
     pub fn clear(&self) {
-        self.desk.kept.clear();
+        self.state.messages.clear();
     }
 
     /// From now on, everything sent by `via` is treated like this.
-    pub fn behave(&self, via: Via, behaviour: Behaviour) {
-        self.desk.plans.set(via, Plan { behaviour, times: None });
+    pub fn behave(&self, via: ProviderKind, behaviour: Behaviour) {
+        self.state.rules.set(via, BehaviourRule { behaviour, times: None });
     }
 
     /// The next `times` messages sent by `via` are treated like this.
-    pub fn behave_next(&self, via: Via, times: u32, behaviour: Behaviour) {
-        let plan =
-            if times == 0 { Plan::default() } else { Plan { behaviour, times: Some(times) } };
-        self.desk.plans.set(via, plan);
+    pub fn behave_next(&self, via: ProviderKind, times: u32, behaviour: Behaviour) {
+        let rule = if times == 0 {
+            BehaviourRule::default()
+        } else {
+            BehaviourRule { behaviour, times: Some(times) }
+        };
+        self.state.rules.set(via, rule);
     }
 
-    /// What `via` was told.
-    pub fn plan(&self, via: Via) -> Plan {
-        self.desk.plans.get(via)
+    /// The scripted behaviour of `via`.
+    pub fn behaviour_rule(&self, via: ProviderKind) -> BehaviourRule {
+        self.state.rules.get(via)
     }
 
-    /// Answers a request as its own server would, without a socket, for whoever plays SES and SNS;
-    /// `None` if the line is to be cut.
+    /// Answers a request as its own server would, without a socket, for the emulated SES and SNS;
+    /// `None` if the connection is to be closed.
     pub async fn answer(&self, request: Request<Bytes>) -> Option<Response<Bytes>> {
-        http::respond(request, &self.desk).await.ok()
+        http::respond(request, &self.state).await.ok()
     }
 
     /// A browser that reads what is pushed to it.
-    pub fn subscription(&self) -> Subscription {
-        self.desk.credentials.subscription()
+    pub fn subscription(&self) -> PushSubscription {
+        self.state.credentials.subscription()
     }
 
     /// What the providers are configured with to send everything here.
     pub fn settings(&self) -> serde_json::Value {
-        self.desk.credentials.settings(self.desk.smtp)
+        self.state.credentials.settings(self.state.smtp)
     }
 
-    /// `network`, where the sink's names lead to the sink and are vouched for.
+    /// `network`, where the sink's names lead to the sink and have certificates that it trusts.
     pub fn network(&self, network: Network) -> Network {
         let (names, connect) = (network.clone(), network.clone());
-        let (desk, http) = (Arc::clone(&self.desk), self.desk.http);
+        let (state, http) = (Arc::clone(&self.state), self.state.http);
         network
             .with_resolver(move |name| {
-                let (names, ours) = (names.clone(), desk.is_ours(&name));
+                let (names, ours) = (names.clone(), state.is_ours(&name));
                 Box::pin(async move {
-                    if ours { Ok(vec![STAND_IN]) } else { names.resolve(&name).await }
+                    if ours { Ok(vec![PLACEHOLDER_ADDRESS]) } else { names.resolve(&name).await }
                 })
             })
             .with_connect(move |address| {
                 let connect = connect.clone();
                 Box::pin(async move {
-                    if address.ip() == STAND_IN {
+                    if address.ip() == PLACEHOLDER_ADDRESS {
                         TcpStream::connect(http).await
                     } else {
                         connect.connect(address).await
                     }
                 })
             })
-            .with_authority(self.desk.authority.der.clone())
+            .with_root_certificate(self.state.authority.root_certificate.clone())
     }
 }
 
-impl Desk {
+impl SinkState {
     pub(crate) fn now(&self) -> Timestamp {
         (self.now)()
     }
 
-    pub(crate) fn keep(&self, via: Via, draft: Draft) -> u64 {
-        self.kept.keep(draft, self.now(), via)
+    pub(crate) fn store(&self, via: ProviderKind, received: ReceivedMessage) -> u64 {
+        self.messages.push(received, self.now(), via)
     }
 
-    /// What the sink calls a message when it accepts it.
+    /// The id that the provider's API answers with.
     pub(crate) fn reference(&self, id: u64) -> String {
-        format!("sink-{:x}-{id}", self.began.as_millisecond())
+        format!("sink-{:x}-{id}", self.started_at.as_millisecond())
     }
 
     fn is_ours(&self, name: &str) -> bool {
@@ -212,17 +217,11 @@ impl Desk {
     }
 }
 
-impl std::fmt::Debug for Desk {
+impl std::fmt::Debug for SinkState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Desk")
+        f.debug_struct("SinkState")
             .field("smtp", &self.smtp)
             .field("http", &self.http)
             .finish_non_exhaustive()
-    }
-}
-
-impl std::fmt::Debug for Options {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Options").field("room", &self.room).finish_non_exhaustive()
     }
 }

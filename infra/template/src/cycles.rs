@@ -3,23 +3,23 @@
 use std::collections::BTreeMap;
 
 use crate::error::TemplateError;
-use crate::resolve::Use;
+use crate::resolve::Reference;
 
 /// What each resource refers to.
-pub(crate) type Uses = BTreeMap<String, Vec<Use>>;
+pub(crate) type References = BTreeMap<String, Vec<Reference>>;
 
 /// Refuses a circle of references.
-pub(crate) fn check(uses: &Uses) -> Result<(), TemplateError> {
+pub(crate) fn check(references: &References) -> Result<(), TemplateError> {
     let mut cleared = Vec::new();
-    for id in uses.keys() {
-        visit(id, uses, &mut Vec::new(), &mut cleared)?;
+    for id in references.keys() {
+        visit(id, references, &mut Vec::new(), &mut cleared)?;
     }
     Ok(())
 }
 
 fn visit<'a>(
     id: &'a str,
-    uses: &'a Uses,
+    references: &'a References,
     trail: &mut Vec<&'a str>,
     cleared: &mut Vec<&'a str>,
 ) -> Result<(), TemplateError> {
@@ -27,13 +27,13 @@ fn visit<'a>(
         return Ok(());
     }
     trail.push(id);
-    for made in uses.get(id).into_iter().flatten() {
+    for made in references.get(id).into_iter().flatten() {
         if let Some(start) = trail.iter().position(|seen| *seen == made.target) {
             let circle = [&trail[start..], &[made.target.as_str()]].concat().join(" -> ");
             let reason = format!("circular dependency: {circle}");
             return Err(TemplateError::new(made.mark, &made.path, reason));
         }
-        visit(&made.target, uses, trail, cleared)?;
+        visit(&made.target, references, trail, cleared)?;
     }
     trail.pop();
     cleared.push(id);

@@ -1,5 +1,5 @@
-//! Typed access to a property: a node together with its path, so that whatever turns out to be
-//! wrong with it is reported by name and line.
+//! Typed access to a property: a node together with its path, so that a mistake in it is
+//! reported by name and line.
 
 use std::ops::RangeInclusive;
 

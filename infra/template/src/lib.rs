@@ -5,7 +5,7 @@
 //! them describe, and [`Stack::nested`] shows each by itself.
 //!
 //! Every intrinsic is evaluated as it would be in an account that is only local, so a `Stack` holds
-//! plain values: names, ARNs, URLs. Whatever is wrong with the template is a [`TemplateError`] that
+//! plain values: names, ARNs, URLs. A mistake in the template is a [`TemplateError`] that
 //! points at the line; nothing that is misspelt is skipped in silence.
 
 mod conditions;
@@ -35,7 +35,7 @@ pub use names::{ACCOUNT, REGION};
 pub use stack::api::{Cors, HttpApi};
 pub use stack::events::{QueueEvent, Route, RouteKey, TopicEvent};
 pub use stack::function::{Function, Tracing};
-pub use stack::gateway::websocket::{SocketRoute, WebSocketApi};
+pub use stack::gateway::websocket::{WebSocketApi, WebSocketRoute};
 pub use stack::nested::Nested;
 pub use stack::policies::{Effect, PolicyTemplate, Statement};
 pub use stack::queue::{Queue, Redrive};
@@ -89,7 +89,7 @@ fn parse_among(
     text: &str,
     parameters: &BTreeMap<String, String>,
 ) -> Result<Stack, TemplateError> {
-    let source = Source { file: path, within: None, files };
+    let source = Source { file: path, parent: None, files };
     yaml::parse(text)
         .and_then(|root| stack::build::template(&root, name, &source, parameters))
         .and_then(stack::merge::merge)

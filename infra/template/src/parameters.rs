@@ -1,4 +1,4 @@
-//! Settles the value of every parameter: the caller's, or else the default, checked against the
+//! Resolves the value of every parameter: the caller's, or else the default, checked against the
 //! constraints the template declares.
 
 use std::collections::BTreeMap;
@@ -31,8 +31,8 @@ pub(crate) struct Parameter {
     pub(crate) node: Node,
 }
 
-/// Settles all parameters of the section; `given` must not name any other.
-pub(crate) fn settle(
+/// Resolves all parameters of the section; `given` must not name any other.
+pub(crate) fn resolve(
     section: &Field<'_>,
     given: &BTreeMap<String, String>,
 ) -> Result<BTreeMap<String, Parameter>, TemplateError> {
@@ -44,11 +44,11 @@ pub(crate) fn settle(
             return Err(TemplateError::new(section.key_mark, &section.path, reason));
         }
     }
-    let settled = |(name, field): &(&str, Field<'_>)| {
+    let resolved = |(name, field): &(&str, Field<'_>)| {
         let parameter = parameter(field, given.get(*name))?;
         Ok(((*name).to_owned(), parameter))
     };
-    declared.iter().map(settled).collect()
+    declared.iter().map(resolved).collect()
 }
 
 fn parameter(field: &Field<'_>, given: Option<&String>) -> Result<Parameter, TemplateError> {

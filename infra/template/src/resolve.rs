@@ -34,12 +34,12 @@ pub(crate) struct Resolver<'a> {
     nesting: RefCell<Vec<String>>,
     /// The nested templates read so far, by logical id.
     nested: RefCell<BTreeMap<String, (Nested, Template)>>,
-    uses: RefCell<Vec<Use>>,
+    references: RefCell<Vec<Reference>>,
 }
 
 /// A reference to a resource, and where it was made.
 #[derive(Debug)]
-pub(crate) struct Use {
+pub(crate) struct Reference {
     pub(crate) target: String,
     pub(crate) mark: Mark,
     pub(crate) path: String,
@@ -65,7 +65,7 @@ impl<'a> Resolver<'a> {
             naming: RefCell::default(),
             nesting: RefCell::default(),
             nested: RefCell::default(),
-            uses: RefCell::default(),
+            references: RefCell::default(),
         }
     }
 
@@ -104,8 +104,8 @@ impl<'a> Resolver<'a> {
     }
 
     /// The references made since this was last asked.
-    pub(crate) fn take_uses(&self) -> Vec<Use> {
-        self.uses.take()
+    pub(crate) fn take_references(&self) -> Vec<Reference> {
+        self.references.take()
     }
 
     pub(crate) fn parameters(&self) -> BTreeMap<String, String> {
@@ -171,7 +171,7 @@ impl<'a> Resolver<'a> {
             Intrinsic::Select => self.select(argument, mark, path).map(Some),
             Intrinsic::Split => self.split(argument, mark, path).map(Some),
             Intrinsic::FindInMap => self.find_in_map(argument, mark, path).map(Some),
-            Intrinsic::If => self.choose(argument, mark, path),
+            Intrinsic::If => self.fn_if(argument, mark, path),
             Intrinsic::Equals
             | Intrinsic::And
             | Intrinsic::Or
@@ -185,7 +185,7 @@ impl<'a> Resolver<'a> {
 
     /// `Fn::If`. The branch not taken is not evaluated, since it may refer to resources that do
     /// not exist.
-    fn choose(&self, argument: &Node, mark: Mark, path: &str) -> Resolved {
+    fn fn_if(&self, argument: &Node, mark: Mark, path: &str) -> Resolved {
         let usage = || {
             let reason = "Fn::If takes [condition, value if true, value if false]";
             TemplateError::new(mark, path, reason)

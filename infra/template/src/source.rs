@@ -11,19 +11,19 @@ pub(crate) type Files<'a> = dyn Fn(&Path) -> io::Result<String> + 'a;
 pub(crate) struct Source<'a> {
     pub(crate) file: &'a Path,
     /// The template that nests this one.
-    pub(crate) within: Option<&'a Source<'a>>,
+    pub(crate) parent: Option<&'a Source<'a>>,
     pub(crate) files: &'a Files<'a>,
 }
 
 impl Source<'_> {
     /// The file that this one calls `location`.
-    pub(crate) fn beside(&self, location: &str) -> PathBuf {
+    pub(crate) fn sibling(&self, location: &str) -> PathBuf {
         self.file.parent().unwrap_or_else(|| Path::new("")).join(location)
     }
 
     /// Whether `file` is this template or one around it, which it would then nest without end.
     pub(crate) fn is_within(&self, file: &Path) -> bool {
-        plain(self.file) == plain(file) || self.within.is_some_and(|outer| outer.is_within(file))
+        plain(self.file) == plain(file) || self.parent.is_some_and(|outer| outer.is_within(file))
     }
 }
 

@@ -24,8 +24,8 @@ use boundary::limits::{Caller, Limiter};
 use boundary::telemetry::Log;
 use boundary::{Aws, Clock, Entropy, Host, Vars};
 use domain::Timestamp;
-use domain::limits::firewall::Asked;
-use domain::limits::rule::{Dimension, Mode, OnFailure, Rule};
+use domain::limits::firewall::FirewallRequest;
+use domain::limits::rule::{Dimension, OnFailure, Rule};
 use domain::limits::{Algorithm, Quota};
 use serde_json::{Value, json};
 
@@ -108,7 +108,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for _ in 0..count {
             match mode.as_str() {
                 "gate" => drop(black_box(gate(&limiter, "192.0.2.77", now))),
-                "report" => limiter.tidy().await,
+                "report" => limiter.after_response().await,
                 _ => drop(black_box(limiter.admit(&caller, RESOURCE, RESOURCE, "POST", 1).await)),
             }
         }
@@ -123,10 +123,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn gate(limiter: &Limiter, address: &str, now: Timestamp) -> bool {
     let caller = Caller { ip: address.parse().ok(), ..Caller::default() };
     let header = |_: &str| None;
-    let asked = Asked { ip: caller.ip, path: "/h4ppyCat", method: "GET", header: &header };
+    let asked =
+        FirewallRequest { ip: caller.ip, path: "/h4ppyCat", method: "GET", header: &header };
     !limiter.is_fresh(now)
         || limiter.applies(&caller, asked.path, asked.method)
-        || limiter.refusal(&asked, now).is_some()
+        || limiter.firewall_refusal(&asked, now).is_some()
 }
 
 fn caller() -> Result<Caller, Box<dyn Error>> {
@@ -141,21 +142,14 @@ fn caller() -> Result<Caller, Box<dyn Error>> {
 /// A rule as the table has it.
 fn document(dimension: Dimension) -> Value {
     let rule = Rule {
-        id: format!("bench-{}", dimension.name()),
         resources: vec![RESOURCE.to_owned()],
         methods: vec!["POST".to_owned()],
-        dimension,
-        anonymous_only: false,
-        quota: Quota {
-            algorithm: Algorithm::SlidingWindow,
-            limit: LIMIT,
-            window_ms: DAY_MS,
-            burst: None,
-        },
-        mode: Mode::Enforce,
         on_failure: OnFailure::Closed,
-        description: String::new(),
-        version: 1,
+        ..Rule::new(
+            format!("bench-{}", dimension.name()),
+            dimension,
+            Quota::new(Algorithm::SlidingWindow, LIMIT, DAY_MS),
+        )
     };
     json!({
         "pk": { "S": "rules" },

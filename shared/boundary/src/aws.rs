@@ -8,12 +8,13 @@ mod trust;
 use std::time::Duration;
 
 use aws_credential_types::Credentials;
-use aws_sdk_dynamodb::config::{Region, SharedHttpClient};
+use aws_sdk_dynamodb::config::{Region, SharedHttpClient, SharedInterceptor};
 use aws_smithy_async::rt::sleep::{SharedAsyncSleep, TokioSleep};
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::tls::{Provider, TlsContext};
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
+use store::capacity::CapacityInterceptor;
 
 use crate::{Misconfigured, Vars};
 
@@ -38,7 +39,7 @@ struct Endpoints {
 
 /// Builds one service's client; the SDK's crates share names but no trait.
 macro_rules! client {
-    ($self:ident, $sdk:ident, $endpoint:expr) => {{
+    ($self:ident, $sdk:ident, $endpoint:expr $(, $configure:expr)?) => {{
         let mut config = $sdk::Config::builder()
             .behavior_version($sdk::config::BehaviorVersion::latest())
             .region($self.region.clone())
@@ -48,12 +49,14 @@ macro_rules! client {
             .retry_config(RetryConfig::standard().with_max_attempts(4))
             .timeout_config(timeouts());
         config.set_endpoint_url($endpoint.clone());
+        $(let configure: fn(&mut $sdk::config::Builder, &Self) = $configure;
+        configure(&mut config, $self);)?
         $sdk::Client::from_conf(config.build())
     }};
 }
 
 impl Aws {
-    /// Real AWS (or whatever `AWS_ENDPOINT_URL*` points at), over TLS with ring.
+    /// AWS (or the endpoints that `AWS_ENDPOINT_URL*` name), over TLS with ring.
     pub fn from_vars(vars: &Vars) -> Result<Self, Misconfigured> {
         let tls = TlsContext::builder().with_trust_store(trust::trust_store(vars)).build();
         let tls = tls.map_err(|error| Misconfigured {
@@ -96,18 +99,19 @@ impl Aws {
         })
     }
 
-    /// A DynamoDB client.
+    /// A DynamoDB client, which meters the capacity that its requests consume.
     pub fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
-        client!(self, aws_sdk_dynamodb, self.endpoints.dynamodb)
+        client!(self, aws_sdk_dynamodb, self.endpoints.dynamodb, |config, _| {
+            config.push_interceptor(SharedInterceptor::permanent(CapacityInterceptor));
+        })
     }
 
     /// An S3 client. Where an endpoint is configured it is an emulator, whose buckets have no names
     /// in DNS.
     pub fn s3(&self) -> aws_sdk_s3::Client {
-        let plain = client!(self, aws_sdk_s3, self.endpoints.s3);
-        let path_style = self.endpoints.s3.is_some();
-        let config = plain.config().to_builder().force_path_style(path_style);
-        aws_sdk_s3::Client::from_conf(config.build())
+        client!(self, aws_sdk_s3, self.endpoints.s3, |config, aws| {
+            config.set_force_path_style(Some(aws.endpoints.s3.is_some()));
+        })
     }
 
     /// An SQS client.

@@ -1,9 +1,9 @@
 //! Queue functions: each message on its own, partial failures reported, nothing lost.
 //!
-//! A message is acknowledged only if its handler said `Ok`, or if it could never be read and now
-//! lies in the dead letters with the reason. Whatever else happens, a panic included, that message
-//! and no other comes back. Where a consumer takes several at once, those of one group (on fair queues:
-//! of one person) still follow one another.
+//! A message is acknowledged only if its handler returned `Ok`, or if it can never be read and is in the
+//! dead letters with the reason. After any other outcome, a panic included, SQS delivers that message and no
+//! other again. Where a consumer takes several at once, those of one group (on fair queues: of one user)
+//! still follow one another.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -17,10 +17,10 @@ use messaging::{DeadLetters, TRACEPARENT};
 use serde_json::json;
 use store::capacity;
 
-use crate::telemetry::{Fields, Log, Report, Stopwatch, Trace, measured, trace_of};
+use crate::telemetry::{InvocationReport, Log, LogFields, Stopwatch, Trace, collect_metrics};
 use crate::{Clock, Entropy, Host, Misconfigured};
 
-/// Time that is kept for a message and for answering, unless a consumer says how much it needs.
+/// Time that is kept for a message and the response, unless a consumer asks for more.
 const MARGIN_MS: u64 = 2_000;
 
 /// The attribute that fair queues name a message's group with.
@@ -28,14 +28,14 @@ const GROUP: &str = "MessageGroupId";
 
 /// One message, as its handler sees it.
 #[derive(Debug)]
-pub struct Message {
+pub struct ReceivedMessage {
     /// The body, still to be read.
     pub body: String,
     /// How often it was delivered, this time included.
     pub receive_count: u32,
     /// The group it belongs to, if it has one.
     pub group: Option<String>,
-    /// When it was sent, if the queue says so.
+    /// When it was sent, if the event has it.
     pub sent_at: Option<Timestamp>,
     /// When this delivery began.
     pub now: Timestamp,
@@ -58,16 +58,19 @@ impl From<Failure> for Unhandled {
     }
 }
 
-type Outcome<'a> = BoxFuture<'a, Result<(), Unhandled>>;
+type HandlerFuture<'a> = BoxFuture<'a, Result<(), Unhandled>>;
 
-type Handler<S> = for<'a> fn(&'a S, &'a Message) -> Outcome<'a>;
+type Handler<S> = for<'a> fn(&'a S, &'a ReceivedMessage) -> HandlerFuture<'a>;
 
-type Boxed<S> = Box<dyn for<'a> Fn(&'a S, &'a Message) -> Outcome<'a> + Send + Sync>;
+type BoxedHandler<S> =
+    Box<dyn for<'a> Fn(&'a S, &'a ReceivedMessage) -> HandlerFuture<'a> + Send + Sync>;
 
-/// A handler of messages that were read.
-type Typed<S, M> = for<'a> fn(&'a S, M, &'a Message) -> BoxFuture<'a, Result<(), Failure>>;
+/// A handler of decoded messages.
+type TypedHandler<S, M> =
+    for<'a> fn(&'a S, M, &'a ReceivedMessage) -> BoxFuture<'a, Result<(), Failure>>;
 
-type First<S> = for<'a> fn(&'a S, &'a [Message]) -> BoxFuture<'a, Result<(), Failure>>;
+type BeforeBatch<S> =
+    for<'a> fn(&'a S, &'a [ReceivedMessage]) -> BoxFuture<'a, Result<(), Failure>>;
 
 /// A function that consumes queues.
 pub struct Consumer<S> {
@@ -77,12 +80,12 @@ pub struct Consumer<S> {
 struct Shared<S> {
     name: &'static str,
     state: S,
-    handler: Boxed<S>,
-    first: Option<First<S>>,
+    handler: BoxedHandler<S>,
+    before_batch: Option<BeforeBatch<S>>,
     dead_letters: DeadLetters,
     /// Those of some queues, by the end of the queue's ARN.
-    letters: Vec<(String, DeadLetters)>,
-    at_once: usize,
+    dead_letters_by_queue: Vec<(String, DeadLetters)>,
+    concurrency: usize,
     margin_ms: u64,
     clock: Clock,
     entropy: Entropy,
@@ -115,17 +118,17 @@ impl<S: Send + Sync + 'static> Consumer<S> {
         Self::boxed(host, name, dead_letters, state, Box::new(handler))
     }
 
-    /// The same for messages of one kind, which are read here: what can't be goes to the dead letters.
-    pub fn of<M: domain::Message + 'static>(
+    /// A consumer of messages of type `M`, which are decoded here; what can't be goes to the dead letters.
+    pub fn typed<M: domain::Message + 'static>(
         host: &Host,
         name: &'static str,
         dead_letters: &str,
         state: S,
-        handler: Typed<S, M>,
+        handler: TypedHandler<S, M>,
     ) -> Result<Self, Misconfigured> {
-        let read: Boxed<S> =
+        let read: BoxedHandler<S> =
             Box::new(move |state, message| match serde_json::from_str(&message.body) {
-                Ok(said) => handler(state, said, message).map_err(Unhandled::Failure).boxed(),
+                Ok(decoded) => handler(state, decoded, message).map_err(Unhandled::Failure).boxed(),
                 Err(malformed) => {
                     let reason = malformed.to_string();
                     future::ready(Err(Unhandled::Unreadable(reason))).boxed()
@@ -139,7 +142,7 @@ impl<S: Send + Sync + 'static> Consumer<S> {
         name: &'static str,
         dead_letters: &str,
         state: S,
-        handler: Boxed<S>,
+        handler: BoxedHandler<S>,
     ) -> Result<Self, Misconfigured> {
         let dead_letters = DeadLetters::new(host.aws.sqs(), host.vars.required(dead_letters)?);
         Ok(Self {
@@ -147,10 +150,10 @@ impl<S: Send + Sync + 'static> Consumer<S> {
                 name,
                 state,
                 handler,
-                first: None,
+                before_batch: None,
                 dead_letters,
-                letters: Vec::new(),
-                at_once: 1,
+                dead_letters_by_queue: Vec::new(),
+                concurrency: 1,
                 margin_ms: MARGIN_MS,
                 clock: host.clock.clone(),
                 entropy: host.entropy.clone(),
@@ -160,42 +163,42 @@ impl<S: Send + Sync + 'static> Consumer<S> {
         })
     }
 
-    /// Does something with all messages of a batch together before any of them is handled. If that
-    /// fails, all of them come back.
+    /// Runs `before_batch` with all messages of a batch before any of them is handled. If it fails, all of them
+    /// are delivered again.
     #[must_use]
-    pub fn first(mut self, first: First<S>) -> Self {
+    pub fn before_batch(mut self, before_batch: BeforeBatch<S>) -> Self {
         if let Some(shared) = Arc::get_mut(&mut self.shared) {
-            shared.first = Some(first);
+            shared.before_batch = Some(before_batch);
         }
         self
     }
 
     /// Takes up to so many messages at once, and begins none that has less than `margin_ms` left.
     #[must_use]
-    pub fn at_once(mut self, at_once: usize, margin_ms: u64) -> Self {
+    pub fn concurrency(mut self, concurrency: usize, margin_ms: u64) -> Self {
         if let Some(shared) = Arc::get_mut(&mut self.shared) {
-            (shared.at_once, shared.margin_ms) = (at_once.max(1), margin_ms);
+            (shared.concurrency, shared.margin_ms) = (concurrency.max(1), margin_ms);
         }
         self
     }
 
-    /// Unreadable messages of some queues, which are named with their dead letters, go there.
+    /// Unreadable messages of the queues in `by_queue` go to the dead letters named there.
     #[must_use]
-    pub fn with_dead_letters(mut self, letters: Vec<(String, DeadLetters)>) -> Self {
+    pub fn with_dead_letters(mut self, by_queue: Vec<(String, DeadLetters)>) -> Self {
         if let Some(shared) = Arc::get_mut(&mut self.shared) {
-            shared.letters = letters;
+            shared.dead_letters_by_queue = by_queue;
         }
         self
     }
 
-    /// Handles a batch and names the messages that must come back: those that failed, and those
+    /// Handles a batch and names the messages that must be delivered again: those that failed, and those
     /// that there was no time for before `deadline_ms` (0 for none).
     pub async fn handle(&self, event: SqsEvent, deadline_ms: u64) -> SqsBatchResponse {
-        let ready = self.shared.prepare(&event.records).await;
-        let groups = grouped(event.records);
+        let ready = self.shared.run_before_batch(&event.records).await;
+        let groups = group_records(event.records);
         let handled = stream::iter(groups)
-            .map(|group| self.shared.take_all(group, ready, deadline_ms))
-            .buffered(self.shared.at_once);
+            .map(|group| self.shared.handle_group(group, ready, deadline_ms))
+            .buffered(self.shared.concurrency);
         let failed: Vec<Vec<String>> = handled.collect().await;
         let mut response = SqsBatchResponse::default();
         response.batch_item_failures = failed.into_iter().flatten().map(failure).collect();
@@ -203,9 +206,8 @@ impl<S: Send + Sync + 'static> Consumer<S> {
     }
 }
 
-/// Messages that follow one another: those of a group, or one that has none. In the order of their
-/// first.
-fn grouped(records: Vec<SqsMessage>) -> Vec<Vec<SqsMessage>> {
+/// Messages that follow one another: those of a group, or one that has none; in the order of each group's first.
+fn group_records(records: Vec<SqsMessage>) -> Vec<Vec<SqsMessage>> {
     let mut groups: Vec<Vec<SqsMessage>> = Vec::new();
     for record in records {
         let name = record.attributes.get(GROUP);
@@ -227,8 +229,8 @@ fn failure(id: String) -> BatchItemFailure {
 }
 
 impl<S> Shared<S> {
-    /// Handles messages one after the other; the ids of those that must come back.
-    async fn take_all(
+    /// Handles messages one after the other; returns the ids of those that must be delivered again.
+    async fn handle_group(
         &self,
         records: Vec<SqsMessage>,
         ready: bool,
@@ -237,25 +239,26 @@ impl<S> Shared<S> {
         let mut failed = Vec::new();
         for record in records {
             let id = record.message_id.clone().unwrap_or_default();
-            let late = !ready || self.is_late(deadline_ms);
-            if late || !self.take(record).await {
+            let late = !ready || self.is_out_of_time(deadline_ms);
+            if late || !self.handle_message(record).await {
                 failed.push(id);
             }
         }
         failed
     }
 
-    /// A message begun now might be cut off, and everything before it would come back with it.
-    fn is_late(&self, deadline_ms: u64) -> bool {
+    /// Whether a message begun now might be cut off, and those before it would be delivered again with it.
+    fn is_out_of_time(&self, deadline_ms: u64) -> bool {
         let now = u64::try_from(self.clock.now().as_millisecond()).unwrap_or(0);
         deadline_ms > 0 && now + self.margin_ms > deadline_ms
     }
 
     /// True when the messages may be handled.
-    async fn prepare(&self, records: &[SqsMessage]) -> bool {
-        let Some(first) = self.first else { return true };
-        let messages: Vec<Message> = records.iter().map(|record| self.read(record)).collect();
-        let work = AssertUnwindSafe(first(&self.state, &messages)).catch_unwind();
+    async fn run_before_batch(&self, records: &[SqsMessage]) -> bool {
+        let Some(before_batch) = self.before_batch else { return true };
+        let messages: Vec<ReceivedMessage> =
+            records.iter().map(|record| self.read(record)).collect();
+        let work = AssertUnwindSafe(before_batch(&self.state, &messages)).catch_unwind();
         let fault = match work.await {
             Ok(Ok(())) => return true,
             Ok(Err(failure)) => failure.chain(),
@@ -266,27 +269,27 @@ impl<S> Shared<S> {
         false
     }
 
-    /// True when the message is done with.
-    async fn take(&self, record: SqsMessage) -> bool {
+    /// True when SQS may delete the message.
+    async fn handle_message(&self, record: SqsMessage) -> bool {
         let stopwatch = Stopwatch::start();
         let message = self.read(&record);
         let work = AssertUnwindSafe((self.handler)(&self.state, &message)).catch_unwind();
-        let ((outcome, capacity), measures) = measured(capacity::metered(work)).await;
+        let ((outcome, capacity), metrics) = collect_metrics(capacity::metered(work)).await;
         let (done, outcome, fault) = match outcome {
             Ok(Ok(())) => (true, "done", None),
             Ok(Err(Unhandled::Unreadable(reason))) => {
-                let kept = self.bury(&record, &reason).await;
-                let fault = kept.as_ref().err().map_or(reason, Failure::chain);
-                (kept.is_ok(), "dead-lettered", Some(fault))
+                let sent = self.send_to_dead_letters(&record, &reason).await;
+                let fault = sent.as_ref().err().map_or(reason, Failure::chain);
+                (sent.is_ok(), "dead-lettered", Some(fault))
             }
             Ok(Err(Unhandled::Failure(failure))) => (false, "retry", Some(failure.chain())),
             Err(_) => (false, "retry", Some("the handler panicked".to_owned())),
         };
-        let mut fields = Fields::new();
+        let mut fields = LogFields::new();
         fields.insert("message_id".to_owned(), json!(record.message_id));
         fields.insert("outcome".to_owned(), json!(outcome));
         fields.insert("receives".to_owned(), json!(message.receive_count));
-        self.log.report(&Report {
+        self.log.report(&InvocationReport {
             at: message.now,
             milliseconds: stopwatch.milliseconds(),
             stage: &self.stage,
@@ -296,13 +299,13 @@ impl<S> Shared<S> {
             capacity,
             fault: fault.as_deref(),
             fields,
-            measures,
+            metrics,
         });
         done
     }
 
-    fn read(&self, record: &SqsMessage) -> Message {
-        let handed = record
+    fn read(&self, record: &SqsMessage) -> ReceivedMessage {
+        let traceparent = record
             .message_attributes
             .get(TRACEPARENT)
             .and_then(|attribute| attribute.string_value.as_deref());
@@ -311,7 +314,7 @@ impl<S> Shared<S> {
             .get("ApproximateReceiveCount")
             .and_then(|count| count.parse().ok())
             .unwrap_or(1);
-        Message {
+        ReceivedMessage {
             body: record.body.clone().unwrap_or_default(),
             receive_count,
             group: record.attributes.get(GROUP).cloned(),
@@ -320,16 +323,17 @@ impl<S> Shared<S> {
                 .get("SentTimestamp")
                 .and_then(|ms| Timestamp::from_millisecond(ms.parse().ok()?).ok()),
             now: self.clock.now(),
-            trace: trace_of(handed, &self.entropy),
+            trace: Trace::continue_or_start(traceparent, &self.entropy),
         }
     }
 
-    async fn bury(&self, record: &SqsMessage, reason: &str) -> Result<(), Failure> {
+    async fn send_to_dead_letters(&self, record: &SqsMessage, reason: &str) -> Result<(), Failure> {
         let body = record.body.as_deref().filter(|body| !body.is_empty()).unwrap_or("(empty)");
         let id = record.message_id.as_deref().unwrap_or_default();
         let source = record.event_source_arn.as_deref().unwrap_or_default();
-        let named = self.letters.iter().find(|(queue, _)| source.ends_with(queue.as_str()));
-        let letters = named.map_or(&self.dead_letters, |(_, letters)| letters);
-        letters.send(body, reason, id, source).await
+        let mut by_queue = self.dead_letters_by_queue.iter();
+        let own = by_queue.find(|(queue, _)| source.ends_with(queue.as_str()));
+        let dead_letters = own.map_or(&self.dead_letters, |(_, dead_letters)| dead_letters);
+        dead_letters.send(body, reason, id, source).await
     }
 }

@@ -1,11 +1,11 @@
-//! The time of day, as something that is handed in.
+//! The time of day, as an argument.
 
 use std::fmt;
 use std::sync::Arc;
 
 use domain::Timestamp;
 
-/// Tells the time. Functions get the machine's; tests get one they can move.
+/// The time of day. Functions get the machine's clock; tests get one they can move.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
@@ -16,7 +16,7 @@ impl Clock {
         Self::new(|| Timestamp::try_from(std::time::SystemTime::now()).unwrap_or(Timestamp::MAX))
     }
 
-    /// A clock that shows what `now` says.
+    /// A clock that shows what `now` returns.
     pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }

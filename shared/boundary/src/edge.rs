@@ -1,9 +1,9 @@
-//! A lean edge for one hot path: an event's few needed fields in, an answer out, nothing between.
+//! A lean edge for one hot path: an event's few needed fields in, a response out, nothing between.
 //!
 //! [`crate::http`] finds operations, identifies callers and writes a line for every request; where a
 //! request costs microseconds, that would be most of them. A function here answers at once if it can
 //! ([`EdgeReply::Ready`]) and does the rest after the answer is out ([`Phase`]). Guarantee: a panic is
-//! answered like any other fault. Absent: routes, identity, bodies, a log line for each request.
+//! response like any other fault. Absent: routes, identity, bodies, a log line for each request.
 
 mod event;
 mod response;
@@ -18,15 +18,15 @@ use futures::future::BoxFuture;
 use store::capacity::CapacityUsed;
 
 use crate::http::Problem;
-use crate::telemetry::{Fields, Log, Report, Trace};
+use crate::telemetry::{InvocationReport, Log, LogFields, Trace};
 use crate::{Clock, Entropy, Function, Host, Invocation};
 
 pub use event::{Headers, HttpEvent};
 pub use response::EdgeResponse;
 
-/// What a handler comes to.
+/// What a handler returns.
 pub enum EdgeReply<'a> {
-    /// The answer, without having waited for anything.
+    /// The response, without having waited for anything.
     Ready(EdgeResponse),
     /// Something has to be waited for first.
     Pending(BoxFuture<'a, EdgeResponse>),
@@ -41,13 +41,13 @@ impl fmt::Debug for EdgeReply<'_> {
     }
 }
 
-/// When work runs that nobody waits for.
+/// When a function works without a request that waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Before the first event: whatever makes the first answer faster.
+    /// Before the first event: what makes the first response faster.
     Start,
-    /// The answer is out and the next event not asked for: Lambda does not freeze the environment.
-    AfterAnswer,
+    /// The response is out and the next event not asked for: Lambda does not freeze the environment.
+    AfterResponse,
     /// The environment is about to end; there is half a second.
     Shutdown,
 }
@@ -106,23 +106,23 @@ impl<S: Send + Sync + 'static> Edge<S> {
         }
     }
 
-    /// Answers one request, whatever happens.
+    /// Answers one request, also when the handler panics.
     pub async fn handle(&self, event: HttpEvent) -> EdgeResponse {
         let shared = &self.shared;
         let handled =
             std::panic::catch_unwind(AssertUnwindSafe(|| (shared.handler)(&shared.state, event)));
-        let answered = match handled {
+        let response = match handled {
             Ok(EdgeReply::Ready(answer)) => return answer,
             Ok(EdgeReply::Pending(work)) => AssertUnwindSafe(work).catch_unwind().await,
             Err(panic) => Err(panic),
         };
-        answered.unwrap_or_else(|_| {
+        response.unwrap_or_else(|_| {
             shared.report("answer the request");
             EdgeResponse::problem(Problem::panicked(), "/")
         })
     }
 
-    /// Does what waits for that moment.
+    /// Does what waits for that phase.
     pub async fn run_phase(&self, phase: Phase) {
         let work = (self.shared.run_phase)(&self.shared.state, phase);
         if AssertUnwindSafe(work).catch_unwind().await.is_err() {
@@ -134,7 +134,7 @@ impl<S: Send + Sync + 'static> Edge<S> {
 impl<S> Shared<S> {
     fn report(&self, action: &'static str) {
         let fault = Failure::new(action, "the handler panicked").chain();
-        self.log.report(&Report {
+        self.log.report(&InvocationReport {
             at: self.clock.now(),
             milliseconds: 0.0,
             stage: &self.stage,
@@ -143,8 +143,8 @@ impl<S> Shared<S> {
             trace: &Trace::new(&self.entropy),
             capacity: CapacityUsed::default(),
             fault: Some(&fault),
-            fields: Fields::new(),
-            measures: Vec::new(),
+            fields: LogFields::new(),
+            metrics: Vec::new(),
         });
     }
 }
@@ -161,8 +161,8 @@ impl<S: Send + Sync + 'static> Function for Edge<S> {
         })
     }
 
-    fn after(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.run_phase(Phase::AfterAnswer))
+    fn after_response(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.run_phase(Phase::AfterResponse))
     }
 
     fn shutdown(&self) -> BoxFuture<'_, ()> {

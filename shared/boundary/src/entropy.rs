@@ -1,4 +1,4 @@
-//! Random bytes, as something that is handed in.
+//! Random bytes, as an argument.
 
 use std::fmt;
 use std::sync::Arc;

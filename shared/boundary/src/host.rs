@@ -23,8 +23,7 @@ pub struct Host {
     pub log: Log,
     /// The internet outside AWS.
     pub network: Network,
-    /// Whoever carries notifications, where the place itself brings them; otherwise they are made from
-    /// the settings.
+    /// The notification providers, where tests or the local cloud bring them; otherwise they are made from the settings.
     pub providers: Option<Providers>,
 }
 
@@ -76,7 +75,7 @@ impl Host {
         Ok(Connections::new(self.aws.connections(endpoint)))
     }
 
-    /// Whether the content network in front says who visits: anyone else's word for it is ignored.
+    /// Whether `CloudFront` is in front and its `cloudfront-viewer-*` headers name the visitor; else they are ignored.
     pub fn behind_cloudfront(&self) -> Result<bool, Misconfigured> {
         let viewer = self.vars.parsed(
             "VIEWER_HEADERS",

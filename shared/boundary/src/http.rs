@@ -1,18 +1,18 @@
-//! HTTP: axum handlers, from an API Gateway event to an answer.
+//! HTTP: axum handlers, from an API Gateway event to a response.
 //!
 //! The path of a request: [`Api::handle`] makes an `http::Request` of the event → axum finds the operation by
 //! path and method (404, 405) → `admission` lets it pass (403, 401, 429, 403, 413) → the handler's arguments are
-//! read (400, 422) → the handler → problem+json for whatever went wrong → headers that every answer carries →
+//! read (400, 422) → the handler → problem+json for what went wrong → headers that every response carries →
 //! one log line. A handler sees none of that.
 
 mod accept;
 mod admission;
-mod answers;
-mod arguments;
 mod call;
 mod cursor;
+mod extractors;
 mod operation;
 mod problem;
+mod responses;
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,23 +28,25 @@ use tower::ServiceExt;
 
 use crate::identity::Identity;
 use crate::limits::Limiter;
-use crate::telemetry::{self, Log, Report, Stopwatch, measured, trace_of};
+use crate::telemetry::{self, InvocationReport, Log, Stopwatch, Trace, collect_metrics};
 use crate::{Clock, Entropy, Host, Misconfigured};
 use admission::Admission;
-use call::Noted;
+use call::RequestLogFields;
 
-use domain::limits::headers::Fields;
+use domain::limits::headers::RateLimitHeaders;
 
 pub use accept::prefers_html;
-pub use answers::{Accepted, Created, NoContent, Repeatable, Storable, Text, Upserted, Versioned};
-pub use arguments::{Caller, IdempotencyKey, IfMatch, Json, Path, Query, Segment};
 pub use axum::extract::State;
 pub use call::{Call, IncomingRequest, parse_json, parse_query};
 pub use cursor::Cursor;
+pub use extractors::{Caller, IdempotencyKey, IfMatch, Json, Path, Query, Segment};
 pub use operation::{Access, Operation, Operations, Routes};
-pub use problem::{KINDS, Kind, Problem, sentence};
+pub use problem::{PROBLEM_TYPES, Problem, ProblemType, sentence};
+pub use responses::{
+    Accepted, Created, NoContent, Repeatable, Storable, Text, Upserted, Versioned,
+};
 
-/// A function's HTTP side: a router, and what stands around it.
+/// A function's HTTP side: a router, and what runs before and after its handlers.
 #[derive(Clone)]
 pub struct Api {
     shared: Arc<Shared>,
@@ -77,8 +79,8 @@ impl Api {
         let admission = Arc::new(Admission::new(Arc::clone(&limiter), host.log.clone()));
         let mut routes = Routes::new(Arc::clone(&admission));
         operations(&mut routes);
-        if routes.ask_who_calls() {
-            admission.know(Identity::from_host(host)?);
+        if routes.need_identity() {
+            admission.set_identity(Identity::from_host(host)?);
         }
         Ok(Self {
             shared: Arc::new(Shared {
@@ -101,53 +103,55 @@ impl Api {
         self.shared.limiter.refresh(self.shared.clock.now()).await;
     }
 
-    /// What is done once an answer is out.
-    pub(crate) async fn tidy(&self) {
-        self.shared.limiter.tidy().await;
+    /// Runs once a response is out.
+    pub(crate) async fn after_response(&self) {
+        self.shared.limiter.after_response().await;
     }
 
-    /// What is done in the last half second of an environment.
-    pub(crate) async fn close(&self) {
-        self.shared.limiter.close().await;
+    /// Runs in the last half second of an environment.
+    pub(crate) async fn shutdown(&self) {
+        self.shared.limiter.shutdown().await;
     }
 
-    /// Answers one request, whatever happens.
+    /// Answers one request, also when the handler panics.
     pub async fn handle(&self, event: lambda_http::Request) -> http::Response<lambda_http::Body> {
         let shared = &self.shared;
         let stopwatch = Stopwatch::start();
         let now = shared.clock.now();
-        let handed = ["traceparent", "x-amzn-trace-id"]
+        let header = ["traceparent", "x-amzn-trace-id"]
             .into_iter()
             .find_map(|name| event.headers().get(name)?.to_str().ok());
-        let trace = trace_of(handed, &shared.entropy);
-        let conditions = Conditions::of(&event);
-        let request = call::arrived(event, now, trace.clone(), shared.behind_cloudfront);
+        let trace = Trace::continue_or_start(header, &shared.entropy);
+        let if_none_match = IfNoneMatch::from_event(&event);
+        let request = call::from_event(event, now, trace.clone(), shared.behind_cloudfront);
         let method = request.method().clone();
-        let arrival = request.extensions().get::<IncomingRequest>();
-        let (path, seen) = arrival.map(|it| (it.path.clone(), it.seen.clone())).unwrap_or_default();
+        let incoming = request.extensions().get::<IncomingRequest>();
+        let (path, request_log) =
+            incoming.map(|it| (it.path.clone(), it.request_log.clone())).unwrap_or_default();
 
         let router = shared.router.clone();
         let work = std::panic::AssertUnwindSafe(router.oneshot(request)).catch_unwind();
-        let ((outcome, capacity), measures) = Box::pin(measured(capacity::metered(work))).await;
+        let ((outcome, capacity), metrics) =
+            Box::pin(collect_metrics(capacity::metered(work))).await;
         let response = match outcome {
             Ok(Ok(response)) => response,
             Ok(Err(never)) => match never {},
             Err(_) => Problem::panicked().into_response(),
         };
-        let (mut response, fault) = finished(response, &path).await;
-        conditions.apply(&mut response);
+        let (mut response, fault) = finish(response, &path).await;
+        if_none_match.apply(&mut response);
         if method == Method::HEAD {
             *response.body_mut() = lambda_http::Body::Empty;
         }
-        let Noted { path, operation, principal, meter } = seen.take();
+        let RequestLogFields { path, operation, principal, meter } = request_log.take();
         let status = response.status();
         let message = format!("{method} {} {status}", path.unwrap_or("?"));
-        let mut fields = telemetry::Fields::new();
+        let mut fields = telemetry::LogFields::new();
         fields.insert("status".to_owned(), json!(status.as_u16()));
         if let Some(principal) = principal {
             fields.insert("principal".to_owned(), json!(principal));
         }
-        shared.log.report(&Report {
+        shared.log.report(&InvocationReport {
             at: now,
             milliseconds: stopwatch.milliseconds(),
             stage: &shared.stage,
@@ -157,11 +161,11 @@ impl Api {
             capacity,
             fault: fault.as_deref(),
             fields,
-            measures,
+            metrics,
         });
         let headers = response.headers_mut();
-        if let Some(fields) = meter.and_then(|meter| meter.admission().fields()) {
-            announce(headers, fields);
+        if let Some(fields) = meter.and_then(|meter| meter.admission().headers()) {
+            insert_rate_limits(headers, fields);
         }
         if let Ok(value) = HeaderValue::try_from(trace.traceparent()) {
             headers.insert("traceparent", value);
@@ -170,18 +174,18 @@ impl Api {
     }
 }
 
-/// The answer as the gateway takes it, with the headers that every answer carries; and for a failure the text
-/// that belongs into the log.
-async fn finished(
+/// The response as the gateway takes it, with the headers that every response carries; and for a failure the
+/// text that belongs into the log.
+async fn finish(
     mut response: Response,
     path: &str,
 ) -> (http::Response<lambda_http::Body>, Option<String>) {
     let (mut response, fault) = match response.extensions_mut().remove::<Problem>() {
         Some(problem) => {
             let fault = problem.fault().map(str::to_owned);
-            (problem.answer(path).map(lambda_http::Body::Text), fault)
+            (problem.render(path).map(lambda_http::Body::Text), fault)
         }
-        None => gathered(response).await,
+        None => collect_body(response).await,
     };
     let headers = response.headers_mut();
     // The gateway counts for itself, and a problem was written after axum had counted.
@@ -192,7 +196,7 @@ async fn finished(
     (response, fault)
 }
 
-async fn gathered(response: Response) -> (http::Response<lambda_http::Body>, Option<String>) {
+async fn collect_body(response: Response) -> (http::Response<lambda_http::Body>, Option<String>) {
     let (parts, body) = response.into_parts();
     let encoded = parts.headers.contains_key(header::CONTENT_ENCODING);
     let bytes = match body.collect().await {
@@ -200,7 +204,7 @@ async fn gathered(response: Response) -> (http::Response<lambda_http::Body>, Opt
         Err(error) => {
             let problem = Problem::from(domain::Failure::new("read the answer", error));
             let fault = problem.fault().map(str::to_owned);
-            return (problem.answer("").map(lambda_http::Body::Text), fault);
+            return (problem.render("").map(lambda_http::Body::Text), fault);
         }
     };
     // What is text goes as text; the rest the gateway gets in base64.
@@ -213,22 +217,20 @@ async fn gathered(response: Response) -> (http::Response<lambda_http::Body>, Opt
     (http::Response::from_parts(parts, body), None)
 }
 
-/// What `If-None-Match` asks, kept aside while the router owns the request.
-struct Conditions {
-    if_none_match: Option<String>,
-}
+/// The value of `If-None-Match`, kept while the router owns the request.
+struct IfNoneMatch(Option<String>);
 
-impl Conditions {
-    fn of(event: &lambda_http::Request) -> Self {
+impl IfNoneMatch {
+    fn from_event(event: &lambda_http::Request) -> Self {
         let readable = matches!(*event.method(), Method::GET | Method::HEAD);
         let wanted = event.headers().get(header::IF_NONE_MATCH).filter(|_| readable);
-        Self { if_none_match: wanted.and_then(|value| value.to_str().ok()).map(str::to_owned) }
+        Self(wanted.and_then(|value| value.to_str().ok()).map(str::to_owned))
     }
 
     /// 304 without a body when the caller has this very version already.
     fn apply(&self, response: &mut http::Response<lambda_http::Body>) {
         let etag = response.headers().get(header::ETAG).and_then(|value| value.to_str().ok());
-        if let (Some(wanted), Some(etag)) = (&self.if_none_match, etag)
+        if let (Some(wanted), Some(etag)) = (&self.0, etag)
             && response.status() == StatusCode::OK
             && wanted.split(',').any(|tag| tag.trim().trim_start_matches("W/") == etag)
         {
@@ -238,8 +240,8 @@ impl Conditions {
     }
 }
 
-/// Tells the caller how they stand.
-fn announce(headers: &mut HeaderMap, fields: Fields) {
+/// Adds the headers that show the caller's quota.
+fn insert_rate_limits(headers: &mut HeaderMap, fields: RateLimitHeaders) {
     for (name, value) in [
         ("ratelimit-policy", fields.policy),
         ("ratelimit", fields.current),
@@ -253,7 +255,7 @@ fn announce(headers: &mut HeaderMap, fields: Fields) {
     }
 }
 
-/// The headers that every answer carries unless the handler chose others.
+/// The headers that every response carries unless the handler chose others.
 pub(crate) const DEFAULT_HEADERS: [(header::HeaderName, &str); 5] = [
     (header::CACHE_CONTROL, "no-store"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

@@ -1,8 +1,8 @@
 //! Who is calling: an API key that a node remembers for at most a minute, or verified OIDC claims.
 //!
-//! Absent: a key that works for more than 60 seconds after it was revoked (a memory is never
-//! prolonged by using it, and it is read strongly consistent), an unknown key that costs a read for
-//! each guess (5 seconds), a difference in time between an unknown key and a wrong one.
+//! Absent: a key that works for more than 60 seconds after it was revoked (an entry of the cache is
+//! never prolonged by using it, and it is read strongly consistent), an unknown key that costs a
+//! read for each guess (5 seconds), a difference in time between an unknown key and a wrong one.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use std::time::Duration;
 use domain::Failure;
 use domain::Timestamp;
 use domain::accounts::{
-    Account, ApiKey, Key, KeyId, Principal, Role, Roles, SecretHash, Tenant, UserId, Verdict,
-    hour_of, verify,
+    Account, ApiKey, KeyId, KeyVerdict, PresentedKey, Principal, Role, Roles, SecretHash, Tenant,
+    UserId, hour_of, verify,
 };
-use messaging::KeyUses;
+use messaging::KeyUseQueue;
 use parking_lot::Mutex;
 use store::Accounts;
 
@@ -21,48 +21,46 @@ use crate::http::{IncomingRequest, Problem};
 use crate::telemetry::{Log, Trace};
 use crate::{Host, Misconfigured};
 
-const KNOWN_FOR_MS: i64 = 60_000;
-const UNKNOWN_FOR_MS: i64 = 5_000;
+const KEY_TTL_MS: i64 = 60_000;
+const UNKNOWN_KEY_TTL_MS: i64 = 5_000;
 
 /// A node that meets more keys than this forgets them all and starts over: memory stays bounded,
 /// and the keys in use come back with two reads each.
-const REMEMBERED_KEYS: usize = 10_000;
+const MAX_CACHED_KEYS: usize = 10_000;
 
-/// What a courtesy may cost.
-const COURTESY: Duration = Duration::from_secs(1);
+/// How long reporting the use of a key may hold up the request.
+const USE_REPORT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Answers who sent a request.
 #[derive(Debug)]
 pub struct Identity {
     accounts: Accounts,
-    uses: KeyUses,
+    uses: KeyUseQueue,
     root: Option<SecretHash>,
-    memory: Mutex<HashMap<KeyId, Memory>>,
+    cache: Mutex<HashMap<KeyId, CachedKey>>,
 }
 
-/// What was stored under a key id when we looked.
+/// What was stored under a key id when it was read.
 #[derive(Debug, Clone)]
-struct Memory {
-    key: Option<Key>,
+struct CachedKey {
+    key: Option<ApiKey>,
     /// Read only for a caller who knows the secret, so that a wrong one costs what an unknown one
     /// does.
     account: Option<Account>,
-    looked_at: Timestamp,
+    read_at: Timestamp,
     /// When the key's use is worth reporting again.
-    quiet_until: Timestamp,
+    next_report_at: Timestamp,
 }
 
-impl Memory {
-    /// A clock that stepped back makes a memory old, never young.
+impl CachedKey {
+    /// A clock that stepped back makes an entry old, never young.
     fn is_fresh(&self, now: Timestamp) -> bool {
-        let age = now.as_millisecond() - self.looked_at.as_millisecond();
-        let limit = if self.key.is_some() { KNOWN_FOR_MS } else { UNKNOWN_FOR_MS };
+        let age = now.as_millisecond() - self.read_at.as_millisecond();
+        let limit = if self.key.is_some() { KEY_TTL_MS } else { UNKNOWN_KEY_TTL_MS };
         (0..limit).contains(&age)
     }
 }
 
 impl Identity {
-    /// Set up from a function's environment.
     pub fn from_host(host: &Host) -> Result<Self, Misconfigured> {
         let root = host.vars.parsed(
             "ADMIN_KEY_HASH",
@@ -71,9 +69,9 @@ impl Identity {
         )?;
         Ok(Self {
             accounts: host.accounts()?,
-            uses: KeyUses::new(host.aws.sqs(), host.vars.required("KEY_USES_QUEUE")?),
+            uses: KeyUseQueue::new(host.aws.sqs(), host.vars.required("KEY_USES_QUEUE")?),
             root,
-            memory: Mutex::default(),
+            cache: Mutex::default(),
         })
     }
 
@@ -88,34 +86,34 @@ impl Identity {
             return principal_from(claims).ok_or_else(Problem::unauthenticated);
         }
         let token = authorization.and_then(bearer).ok_or_else(Problem::unauthenticated)?;
-        self.recognise(token, arrival.now, &arrival.trace, log).await
+        self.authenticate_key(token, arrival.now, &arrival.trace, log).await
     }
 
     /// Whose key it is, or the problem to answer with.
-    pub(crate) async fn recognise(
+    pub(crate) async fn authenticate_key(
         &self,
         token: &str,
         now: Timestamp,
         trace: &Trace,
         log: &Log,
     ) -> Result<Principal, Problem> {
-        let presented = ApiKey::parse(token).ok_or_else(Problem::unauthenticated)?;
+        let presented = PresentedKey::parse(token).ok_or_else(Problem::unauthenticated)?;
         if presented.key_id.as_str() == KeyId::ROOT {
             return self.root(&presented).ok_or_else(Problem::unauthenticated);
         }
-        let memory = self.look_up(&presented, now).await?;
-        let stored = memory.key.as_ref().zip(memory.account.as_ref());
+        let cached = self.find(&presented, now).await?;
+        let stored = cached.key.as_ref().zip(cached.account.as_ref());
         match verify(&presented, stored, now) {
-            Verdict::Valid(principal) => {
-                self.tell_use(&presented.key_id, &memory, now, trace, log).await;
+            KeyVerdict::Valid(principal) => {
+                self.report_use(&presented.key_id, &cached, now, trace, log).await;
                 Ok(principal)
             }
-            Verdict::Denied => Err(Problem::unauthenticated()),
+            KeyVerdict::Denied => Err(Problem::unauthenticated()),
         }
     }
 
     /// The bootstrap admin, whose hash is configured and who has no row.
-    fn root(&self, presented: &ApiKey) -> Option<Principal> {
+    fn root(&self, presented: &PresentedKey) -> Option<Principal> {
         let expected = self.root.as_ref()?;
         expected.matches(&presented.hash).then(|| Principal {
             user_id: UserId::outside(UserId::ROOT),
@@ -127,53 +125,53 @@ impl Identity {
         })
     }
 
-    async fn look_up(&self, presented: &ApiKey, now: Timestamp) -> Result<Memory, Failure> {
+    async fn find(&self, presented: &PresentedKey, now: Timestamp) -> Result<CachedKey, Failure> {
         let key_id = &presented.key_id;
-        let remembered = self.memory().get(key_id).cloned();
-        let mut memory = match remembered {
-            Some(memory) if memory.is_fresh(now) => memory,
-            _ => Memory {
+        let previous = self.cache.lock().get(key_id).cloned();
+        let mut cached = match previous {
+            Some(cached) if cached.is_fresh(now) => cached,
+            _ => CachedKey {
                 key: self.accounts.find_key(key_id).await?,
                 account: None,
-                looked_at: now,
-                quiet_until: remembered.map_or(Timestamp::MIN, |memory| memory.quiet_until),
+                read_at: now,
+                next_report_at: previous.map_or(Timestamp::MIN, |cached| cached.next_report_at),
             },
         };
-        if let (Some(key), None) = (&memory.key, &memory.account)
+        if let (Some(key), None) = (&cached.key, &cached.account)
             && key.hash.matches(&presented.hash)
         {
-            memory.account = self.accounts.find(&key.user_id).await?;
+            cached.account = self.accounts.find(&key.user_id).await?;
         }
-        let mut memories = self.memory();
-        if memories.len() >= REMEMBERED_KEYS {
+        let mut cache = self.cache.lock();
+        if cache.len() >= MAX_CACHED_KEYS {
             // Guesses go first; keys in use stay.
-            memories.retain(|_, memory| memory.key.is_some() && memory.is_fresh(now));
-            if memories.len() >= REMEMBERED_KEYS {
-                memories.clear();
+            cache.retain(|_, cached| cached.key.is_some() && cached.is_fresh(now));
+            if cache.len() >= MAX_CACHED_KEYS {
+                cache.clear();
             }
         }
-        memories.insert(key_id.clone(), memory.clone());
-        Ok(memory)
+        cache.insert(key_id.clone(), cached.clone());
+        Ok(cached)
     }
 
-    /// Reports the use once an hour. It is a courtesy to whoever reads the list of keys: it may cost
-    /// the caller a second at most and never their answer, and a failure is left alone for a minute.
-    async fn tell_use(
+    /// Reports the use once an hour, for the list of keys. It may cost the caller a second at most and
+    /// never their answer; after a failure it is not tried again for a minute.
+    async fn report_use(
         &self,
         key_id: &KeyId,
-        memory: &Memory,
+        cached: &CachedKey,
         now: Timestamp,
         trace: &Trace,
         log: &Log,
     ) {
         let hour = hour_of(now);
-        let noted = memory.key.as_ref().and_then(|key| key.last_used_at);
-        if now < memory.quiet_until || noted.is_some_and(|noted| noted >= hour) {
+        let reported = cached.key.as_ref().and_then(|key| key.last_used_at);
+        if now < cached.next_report_at || reported.is_some_and(|reported| reported >= hour) {
             return;
         }
         let traceparent = trace.traceparent();
-        let told = self.uses.used(key_id, now, &traceparent);
-        let quiet_for = match tokio::time::timeout(COURTESY, told).await {
+        let sent = self.uses.send(key_id, now, &traceparent);
+        let report_again_in = match tokio::time::timeout(USE_REPORT_TIMEOUT, sent).await {
             Ok(Ok(())) => 3600 - (now.as_second() - hour.as_second()),
             Ok(Err(failure)) => {
                 log.warn(now, trace, &failure.chain());
@@ -184,19 +182,15 @@ impl Identity {
                 60
             }
         };
-        let quiet_until = Timestamp::from_second(now.as_second() + quiet_for);
-        if let (Some(memory), Ok(quiet_until)) = (self.memory().get_mut(key_id), quiet_until) {
-            memory.quiet_until = quiet_until;
+        let next_report_at = Timestamp::from_second(now.as_second() + report_again_in);
+        if let (Some(cached), Ok(next_report_at)) =
+            (self.cache.lock().get_mut(key_id), next_report_at)
+        {
+            cached.next_report_at = next_report_at;
         }
-    }
-
-    fn memory(&self) -> parking_lot::MutexGuard<'_, HashMap<KeyId, Memory>> {
-        // A panic elsewhere can't leave a memory half written: entries are replaced whole.
-        self.memory.lock()
     }
 }
 
-/// The token of an `Authorization` header.
 pub(crate) fn bearer(header: &str) -> Option<&str> {
     let (scheme, token) = header.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
@@ -211,7 +205,7 @@ fn principal_from(claims: &HashMap<String, String>) -> Option<Principal> {
         .map(String::as_str)
         .unwrap_or_default()
         .split([' ', ',', '[', ']'])
-        .filter_map(Role::named)
+        .filter_map(Role::from_name)
         .collect();
     Some(Principal {
         user_id: UserId::outside(&format!("{}{subject}", UserId::OIDC)),
@@ -233,17 +227,17 @@ mod tests {
             ("sub".to_owned(), "auth0|7".to_owned()),
             ("roles".to_owned(), "[member job-viewer owner]".to_owned()),
         ]);
-        let who = principal_from(&claims).unwrap();
-        assert_eq!(who.user_id.as_str(), "oidc|auth0|7");
-        assert_eq!(who.roles, [Role::Member, Role::JobViewer].into_iter().collect());
+        let principal = principal_from(&claims).unwrap();
+        assert_eq!(principal.user_id.as_str(), "oidc|auth0|7");
+        assert_eq!(principal.roles, [Role::Member, Role::JobViewer].into_iter().collect());
         assert_eq!(principal_from(&HashMap::new()), None);
     }
 
     #[test]
-    fn a_memory_ages_by_the_clock_and_never_by_use() {
+    fn a_cached_key_ages_by_the_clock_and_never_by_use() {
         let at = |ms| Timestamp::from_millisecond(ms).unwrap();
         let unknown =
-            Memory { key: None, account: None, looked_at: at(10_000), quiet_until: at(0) };
+            CachedKey { key: None, account: None, read_at: at(10_000), next_report_at: at(0) };
         for (now, fresh) in [(10_000, true), (14_999, true), (15_000, false), (9_999, false)] {
             assert_eq!(unknown.is_fresh(at(now)), fresh, "{now}");
         }

@@ -35,4 +35,4 @@ pub use host::Host;
 pub use providers::Providers;
 pub use runtime::{Function, Invocation, run_edge, run_http, run_queue, run_schedule, run_socket};
 pub use switches::Switches;
-pub use system::{Build, Member, System, Trigger};
+pub use system::{FunctionFactory, System, SystemFunction, Trigger};

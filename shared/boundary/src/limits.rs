@@ -10,39 +10,38 @@
 //! Absent: a background task; an address, a key or a name in a log line.
 
 mod admission;
-mod asking;
+mod after_response;
 mod caller;
 pub mod configuration;
-mod known;
-mod meter;
-mod tidy;
+mod configuration_cache;
+mod decide;
+mod request_limiter;
 
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use domain::Timestamp;
-use domain::limits::firewall::{Asked, Offenders, Ruling};
-use domain::limits::history::Seen;
-use domain::limits::ledger::{Claim, Counts, Denial, KEYS, Ledger};
-use domain::limits::rule::{Dimension, Mode};
-use domain::limits::rules::Applied;
-use domain::limits::subject::{Subject, ip_network};
+use domain::limits::caller::{CallerRef, ip_network};
+use domain::limits::firewall::{DenialTracker, FirewallDecision, FirewallRequest};
+use domain::limits::history::UsageRecorder;
+use domain::limits::ledger::{Denial, Ledger, LedgerMetrics, MAX_KEYS, QuotaCheck};
+use domain::limits::rule::{Dimension, RuleMode};
+use domain::limits::rules::AppliedRule;
 use parking_lot::Mutex;
 use store::Limits;
 
 use crate::telemetry::{Unit, measure};
 use crate::{Clock, Entropy, Host, Misconfigured};
-pub use admission::{Admission, Refusal};
+pub use admission::{Admission, QuotaRefusal};
 pub use caller::Caller;
 use configuration::Configuration;
-use known::Known;
-pub(crate) use meter::Meter;
+use configuration_cache::ConfigurationCache;
+pub(crate) use request_limiter::RequestLimiter;
 
 /// Addresses that wait to be blocked; who else offends does so again.
-const MAX_OFFENCES: usize = 64;
+const MAX_PENDING_BLOCKS: usize = 64;
 
-/// What a node knows about limits.
 #[derive(Debug)]
 pub struct Limiter {
     rows: Limits,
@@ -50,12 +49,12 @@ pub struct Limiter {
     entropy: Entropy,
     deadline: Duration,
     ledger: Mutex<Ledger>,
-    known: Mutex<Known>,
-    reading: tokio::sync::Mutex<()>,
-    seen: Mutex<Seen>,
-    offenders: Mutex<Offenders>,
+    cache: Mutex<ConfigurationCache>,
+    refreshing: tokio::sync::Mutex<()>,
+    usage: Mutex<UsageRecorder>,
+    denials: Mutex<DenialTracker>,
     /// Addresses to be blocked once the answer is out.
-    offences: Mutex<Vec<IpAddr>>,
+    pending_blocks: Mutex<Vec<IpAddr>>,
 }
 
 impl Limiter {
@@ -72,20 +71,24 @@ impl Limiter {
             clock: host.clock.clone(),
             entropy: host.entropy.clone(),
             deadline: Duration::from_millis(deadline.unwrap_or(50)),
-            ledger: Mutex::new(Ledger::new(seed, KEYS)),
-            known: Mutex::default(),
-            reading: tokio::sync::Mutex::default(),
-            seen: Mutex::default(),
-            offenders: Mutex::default(),
-            offences: Mutex::default(),
+            ledger: Mutex::new(Ledger::new(seed, MAX_KEYS)),
+            cache: Mutex::default(),
+            refreshing: tokio::sync::Mutex::default(),
+            usage: Mutex::default(),
+            denials: Mutex::default(),
+            pending_blocks: Mutex::default(),
         })
     }
 
     /// Whether the firewall turns a request away: the rule's reason.
-    pub fn refusal(&self, asked: &Asked<'_>, now: Timestamp) -> Option<String> {
-        match self.known.lock().configuration.firewall.judge(asked, now.as_millisecond()) {
-            Ruling::Pass => None,
-            Ruling::Refused { reason, .. } => {
+    pub fn firewall_refusal(
+        &self,
+        request: &FirewallRequest<'_>,
+        now: Timestamp,
+    ) -> Option<String> {
+        match self.cache.lock().configuration.firewall.evaluate(request, now.as_millisecond()) {
+            FirewallDecision::Pass => None,
+            FirewallDecision::Refused { reason, .. } => {
                 measure("FirewallRefused", Unit::Count, 1.0);
                 Some(reason.to_owned())
             }
@@ -102,70 +105,70 @@ impl Limiter {
         units: i64,
     ) -> Admission {
         let (now, configuration) = (self.clock.now(), self.configuration());
-        let subject = caller.subject();
-        let applied = configuration.rules.applying(&subject, path, method, now.as_millisecond());
-        let claims = in_mode(&applied, Mode::Enforce).collect::<Vec<_>>();
-        let denial = self.decide(&claims, units, now).await.err();
+        let caller = caller.borrowed();
+        let applied = configuration.rules.matching(&caller, path, method, now.as_millisecond());
+        let checks = in_mode(&applied, RuleMode::Enforce).collect::<Vec<_>>();
+        let denial = self.decide(&checks, units, now).await.err();
         if denial.is_none() {
-            for claim in in_mode(&applied, Mode::Shadow) {
+            for check in in_mode(&applied, RuleMode::Shadow) {
                 // What can't be asked would not have been denied for its quota.
-                if self.decide(&[claim], units, now).await.is_err_and(|denial| !denial.unavailable)
+                if self.decide(&[check], units, now).await.is_err_and(|denial| !denial.unavailable)
                 {
                     measure("LimitsShadowDenied", Unit::Count, 1.0);
                 }
             }
         }
         let refusing = denial.filter(|denial| !denial.unavailable);
-        let refusing = refusing.and_then(|denial| claims.get(denial.claim));
-        self.note(&subject, resource, units, refusing.map(|claim| claim.rule.dimension), now);
-        self.admission(&claims, units, denial, now)
+        let refusing = refusing.and_then(|denial| checks.get(denial.check));
+        self.record(&caller, resource, units, refusing.map(|check| check.rule.dimension), now);
+        self.admission(&checks, units, denial, now)
     }
 
     /// May one more of what is no request pass, under rules that a function brings itself? What it
     /// refuses has consumed nothing.
-    pub async fn take(&self, claims: &[Claim<'_>]) -> Result<(), Denial> {
-        let taken = self.decide(claims, 1, self.clock.now()).await;
-        measure_all(self.ledger.lock().counts());
-        taken
+    pub async fn charge(&self, checks: &[QuotaCheck<'_>]) -> Result<(), Denial> {
+        let outcome = self.decide(checks, 1, self.clock.now()).await;
+        measure_all(self.ledger.lock().take_metrics());
+        outcome
     }
 
     /// Whether any rule applies to a request.
     pub fn applies(&self, caller: &Caller, path: &str, method: &str) -> bool {
-        self.known.lock().configuration.rules.applies(&caller.subject(), path, method)
+        self.cache.lock().configuration.rules.applies(&caller.borrowed(), path, method)
     }
 
     /// How a request would stand, without taking or asking anything.
-    pub fn standing(&self, caller: &Caller, path: &str, method: &str) -> Admission {
+    pub fn status(&self, caller: &Caller, path: &str, method: &str) -> Admission {
         let (now, configuration) = (self.clock.now(), self.configuration());
-        let subject = caller.subject();
-        let applied = configuration.rules.applying(&subject, path, method, now.as_millisecond());
-        let claims = in_mode(&applied, Mode::Enforce).collect::<Vec<_>>();
-        self.admission(&claims, 0, None, now)
+        let caller = caller.borrowed();
+        let applied = configuration.rules.matching(&caller, path, method, now.as_millisecond());
+        let checks = in_mode(&applied, RuleMode::Enforce).collect::<Vec<_>>();
+        self.admission(&checks, 0, None, now)
     }
 
-    /// The rules and the firewall as they are known.
+    /// The rules and the firewall as the cache has them.
     pub fn configuration(&self) -> Arc<Configuration> {
-        Arc::clone(&self.known.lock().configuration)
+        Arc::clone(&self.cache.lock().configuration)
     }
 
     fn admission(
         &self,
-        claims: &[Claim<'_>],
+        checks: &[QuotaCheck<'_>],
         units: i64,
         denial: Option<Denial>,
         now: Timestamp,
     ) -> Admission {
         let mut ledger = self.ledger.lock();
         let now_ms = now.as_millisecond();
-        measure_all(ledger.counts());
-        let standings = claims.iter().map(|claim| ledger.standing(claim, units, now_ms));
-        Admission::new(claims, standings.collect(), denial, now)
+        measure_all(ledger.take_metrics());
+        let statuses = checks.iter().map(|check| ledger.status(check, units, now_ms));
+        Admission::new(checks, statuses.collect(), denial, now)
     }
 
     /// Remembers what was asked and refused, for reports, and who is refused too often.
-    fn note(
+    fn record(
         &self,
-        subject: &Subject<'_>,
+        caller: &CallerRef<'_>,
         resource: &str,
         units: i64,
         refusing: Option<Dimension>,
@@ -174,10 +177,10 @@ impl Limiter {
         let refused = refusing.is_some();
         let (now_ms, units) = (now.as_millisecond(), u32::try_from(units).unwrap_or(u32::MAX));
         {
-            let mut seen = self.seen.lock();
+            let mut usage = self.usage.lock();
             for dimension in Dimension::ALL {
-                if let Some(entity) = subject.entity(dimension) {
-                    seen.note(resource, dimension, &entity, units, refused, now_ms);
+                if let Some(entity) = caller.entity(dimension) {
+                    usage.record(resource, dimension, &entity, units, refused, now_ms);
                 }
             }
         }
@@ -185,20 +188,23 @@ impl Limiter {
         measure("LimitsDenied", Unit::Count, 1.0);
         // What many use up together is no offence of the one who comes last.
         let theirs = !matches!(refusing, Dimension::Tenant | Dimension::Global);
-        if let Some(ip) = subject.ip.filter(|_| theirs)
-            && let Some(offence) = self.offenders.lock().note_denial(ip_network(ip), now_ms)
+        if let Some(ip) = caller.ip.filter(|_| theirs)
+            && let Some(offender) = self.denials.lock().record_denial(ip_network(ip), now_ms)
         {
-            let mut offences = self.offences.lock();
-            if offences.len() < MAX_OFFENCES {
-                offences.push(offence.ip);
+            let mut pending = self.pending_blocks.lock();
+            if pending.len() < MAX_PENDING_BLOCKS {
+                pending.push(offender.ip);
             }
         }
     }
 }
 
 /// The rules that refuse, or those that only count.
-fn in_mode<'a>(applied: &'a [Applied<'_>], mode: Mode) -> impl Iterator<Item = Claim<'a>> {
-    applied.iter().filter(move |applied| applied.rule.mode == mode).map(|applied| Claim {
+fn in_mode<'a>(
+    applied: &'a [AppliedRule<'_>],
+    mode: RuleMode,
+) -> impl Iterator<Item = QuotaCheck<'a>> {
+    applied.iter().filter(move |applied| applied.rule.mode == mode).map(|applied| QuotaCheck {
         rule: applied.rule,
         quota: applied.quota,
         entity: &applied.entity,
@@ -206,14 +212,15 @@ fn in_mode<'a>(applied: &'a [Applied<'_>], mode: Mode) -> impl Iterator<Item = C
 }
 
 /// What was done without the store, or found.
-fn measure_all(counts: Counts) {
-    let Counts { frozen, open, closed, failed, spread } = counts;
+fn measure_all(metrics: LedgerMetrics) {
+    let LedgerMetrics { expired_spent, failed_open, failed_closed, store_failures, hot_keys } =
+        metrics;
     for (name, count) in [
-        ("LimitsFrozen", frozen),
-        ("LimitsOpen", open),
-        ("LimitsClosed", closed),
-        ("LimitsFailed", failed),
-        ("LimitsSpread", spread),
+        ("LimitsFrozen", expired_spent),
+        ("LimitsOpen", failed_open),
+        ("LimitsClosed", failed_closed),
+        ("LimitsFailed", store_failures),
+        ("LimitsSpread", hot_keys),
     ] {
         if count > 0 {
             measure(name, Unit::Count, f64::from(u32::try_from(count).unwrap_or(u32::MAX)));

@@ -12,24 +12,24 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::http::{Access, KINDS, Kind, Operation, Operations};
+use crate::http::{Access, Operation, Operations, PROBLEM_TYPES, ProblemType};
 
-/// What an argument of a handler means for the document.
-pub trait DescribeArgument {
-    /// Adds it to the operation's entry; most arguments mean nothing to a caller.
-    fn describe(_: &mut Entry, _: &mut SchemaGenerator) {}
+/// What a handler's argument adds to the OpenAPI document.
+pub trait DescribeExtractor {
+    /// Adds it to the operation's entry; most arguments add nothing.
+    fn describe(_: &mut OperationEntry, _: &mut SchemaGenerator) {}
 }
 
-/// What the answer of a handler means for the document.
-pub trait DescribeAnswer {
+/// What a handler's response adds to the OpenAPI document.
+pub trait DescribeResponse {
     /// Adds it to the operation's entry.
-    fn describe(_: &mut Entry, _: &mut SchemaGenerator) {}
+    fn describe(_: &mut OperationEntry, _: &mut SchemaGenerator) {}
 }
 
-/// A handler whose arguments and answer describe themselves.
+/// A handler whose arguments and response describe themselves.
 pub trait Documented<Arguments> {
     /// Describes them, in their order.
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator);
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator);
 }
 
 macro_rules! documented {
@@ -38,10 +38,10 @@ macro_rules! documented {
         where
             F: Fn($($argument),*) -> Answering,
             Answering: Future<Output = Answer>,
-            Answer: DescribeAnswer,
-            $($argument: DescribeArgument),*
+            Answer: DescribeResponse,
+            $($argument: DescribeExtractor),*
         {
-            fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+            fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
                 $($argument::describe(entry, schemas);)*
                 Answer::describe(entry, schemas);
             }
@@ -60,35 +60,35 @@ documented!(A B C D E G H I);
 
 /// One operation's part of the document, as its arguments and answer fill it in.
 #[derive(Debug, Default)]
-pub struct Entry {
-    segments: Vec<Value>,
+pub struct OperationEntry {
+    path: Vec<Value>,
     query: Vec<Value>,
     headers: Vec<Value>,
     body: Option<(bool, Schema)>,
-    answers: Vec<(u16, Option<Schema>)>,
-    versioned: bool,
+    responses: Vec<(u16, Option<Schema>)>,
+    etag: bool,
     refusals: Vec<u16>,
 }
 
-impl Entry {
+impl OperationEntry {
     /// It has a part in its path.
-    pub fn takes_segment(&mut self, name: &str, meaning: &str) {
-        self.segments.push(parameter("path", name, meaning, true));
+    pub fn path_parameter(&mut self, name: &str, meaning: &str) {
+        self.path.push(parameter("path", name, meaning, true));
     }
 
     /// It reads a header.
-    pub fn takes_header(&mut self, name: &str, meaning: &str, required: bool) {
+    pub fn header_parameter(&mut self, name: &str, meaning: &str, required: bool) {
         self.headers.push(parameter("header", name, meaning, required));
     }
 
     /// It reads a body of that shape.
-    pub fn takes_body(&mut self, required: bool, shape: Schema) {
+    pub fn request_body(&mut self, required: bool, shape: Schema) {
         self.body = Some((required, shape));
-        self.refuses(&[400, 413, 422]);
+        self.errors(&[400, 413, 422]);
     }
 
     /// It reads a query: each field of the shape is a parameter of its own.
-    pub fn takes_query(&mut self, shape: Schema, schemas: &mut SchemaGenerator) {
+    pub fn query_parameters(&mut self, shape: Schema, schemas: &mut SchemaGenerator) {
         let schema = shape.to_value();
         let name =
             schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()).map(str::to_owned);
@@ -104,41 +104,41 @@ impl Entry {
                 "description": description, "schema": schema,
             })
         }));
-        self.refuses(&[422]);
+        self.errors(&[422]);
     }
 
     /// It can refuse with these statuses.
-    pub fn refuses(&mut self, statuses: &[u16]) {
+    pub fn errors(&mut self, statuses: &[u16]) {
         self.refusals.extend_from_slice(statuses);
     }
 
-    /// When it worked it answers with that status, and a body of that shape.
-    pub fn answers(&mut self, status: u16, shape: Option<Schema>) {
-        self.answers.push((status, shape));
+    /// It succeeds with that status, and a body of that shape.
+    pub fn response(&mut self, status: u16, shape: Option<Schema>) {
+        self.responses.push((status, shape));
     }
 
-    /// Its answer carries its version: a reader who has it already is told so.
-    pub const fn is_versioned(&mut self) {
-        self.versioned = true;
+    /// Its response has an `ETag`: a reader who has that version gets 304.
+    pub const fn has_etag(&mut self) {
+        self.etag = true;
     }
 
     fn render(self, tag: &str, operation: &Operation) -> Value {
         let mut responses = Map::new();
-        let mut answers = self.answers;
+        let mut answers = self.responses;
         if !operation.statuses.is_empty() {
             let shape = answers.pop().and_then(|(_, shape)| shape);
             answers = operation.statuses.iter().map(|status| (*status, shape.clone())).collect();
         } else if answers.is_empty() {
             answers.push((200, None));
         }
-        if self.versioned && operation.method == "GET" {
+        if self.etag && operation.method == "GET" {
             responses.insert("304".to_owned(), json!({ "description": "You have this version." }));
         }
         for (status, shape) in answers {
-            responses.insert(status.to_string(), answer(status, operation.media, shape));
+            responses.insert(status.to_string(), answer(status, operation.media_types, shape));
         }
         let mut refusals = self.refusals;
-        refusals.extend_from_slice(operation.refusals);
+        refusals.extend_from_slice(operation.error_statuses);
         refusals.push(500);
         if operation.access != Access::Public {
             refusals.push(401);
@@ -146,7 +146,7 @@ impl Entry {
         if matches!(operation.access, Access::Role(_) | Access::Optional(_)) {
             refusals.push(403);
         }
-        let body = match (self.body, operation.body_media) {
+        let body = match (self.body, operation.body_media_type) {
             (Some((required, shape)), media) => {
                 Some((required, media.unwrap_or("application/json"), shape.to_value()))
             }
@@ -159,7 +159,7 @@ impl Entry {
         for status in refusals {
             responses.insert(status.to_string(), problem(status));
         }
-        let parameters = [self.segments, self.query, self.headers].concat();
+        let parameters = [self.path, self.query, self.headers].concat();
         let mut rendered = json!({
             "operationId": operation.id,
             "tags": [tag],
@@ -244,7 +244,7 @@ impl<S> Operations<S> for Document {
         H: Handler<Arguments, Arc<S>> + Documented<Described>,
         Arguments: 'static,
     {
-        let mut entry = Entry::default();
+        let mut entry = OperationEntry::default();
         H::describe(&mut entry, &mut self.schemas);
         self.add(operation, entry);
     }
@@ -252,13 +252,13 @@ impl<S> Operations<S> for Document {
 
 impl Document {
     /// Heads the operations that follow, which are `system`'s.
-    pub fn section(&mut self, system: &str, tag: &str, about: &str) {
+    pub fn tag(&mut self, system: &str, tag: &str, about: &str) {
         tag.clone_into(&mut self.tag);
         self.tags.push(json!({ "name": tag, "description": about, "x-system": system }));
     }
 
     /// Adds an operation that is answered without a router.
-    pub fn add(&mut self, operation: Operation, entry: Entry) {
+    pub fn add(&mut self, operation: Operation, entry: OperationEntry) {
         let path = self.paths.entry(operation.path).or_insert_with(|| json!({}));
         path[operation.method.to_lowercase()] = entry.render(&self.tag, &operation);
         self.operations.push(operation);
@@ -294,7 +294,7 @@ impl Document {
                     },
                 },
             },
-            "x-problems": KINDS.iter().map(|kind| json!({
+            "x-problems": PROBLEM_TYPES.iter().map(|kind| json!({
                 "type": format!("/docs#{}", kind.slug), "status": kind.status.as_u16(),
                 "title": kind.title, "advice": kind.advice,
             })).collect::<Vec<_>>(),
@@ -304,18 +304,21 @@ impl Document {
 
 /// What holds for every operation, and the entry that each problem's `type` leads to.
 fn guide() -> String {
-    let entry = |kind: &&Kind| {
-        let Kind { slug, status, title, advice } = kind;
+    let entry = |kind: &&ProblemType| {
+        let ProblemType { slug, status, title, advice } = kind;
         let stop = if title.ends_with('?') { "" } else { "." };
         format!("\n### {slug}\n\n**{}** {title}{stop} {advice}\n", status.as_u16())
     };
-    let entries: String = KINDS.iter().map(entry).collect();
+    let entries: String = PROBLEM_TYPES.iter().map(entry).collect();
     format!("{}{entries}", include_str!("openapi/guide.md"))
 }
 
 fn problem(status: u16) -> Value {
-    let titles: Vec<&str> =
-        KINDS.iter().filter(|kind| kind.status.as_u16() == status).map(|kind| kind.title).collect();
+    let titles: Vec<&str> = PROBLEM_TYPES
+        .iter()
+        .filter(|kind| kind.status.as_u16() == status)
+        .map(|kind| kind.title)
+        .collect();
     json!({
         "description": titles.join(" / "),
         "content": {

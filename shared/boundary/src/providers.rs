@@ -1,6 +1,6 @@
-//! Whoever carries notifications, and the keys that links in them are signed with.
+//! The providers that deliver notifications, and the keys that links in them are signed with.
 //!
-//! Only functions that ask for them link them: nothing here is made before it is asked for.
+//! Both are made on first use, so that other functions do not link them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,15 +9,15 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use domain::notifications::Address;
-use domain::notifications::token::{Ring, TokenKey};
-use providers::{Provider, Settings, Ways};
+use domain::notifications::token::{KeyRing, TokenKey};
+use providers::{Provider, ProviderClients, ProviderSettings};
 
 use crate::{Host, Misconfigured};
 
 const SETTINGS: &str = "PROVIDER_SETTINGS";
 const KEYS: &str = "TOKEN_KEYS";
 
-/// Providers in the order in which they are asked, and how many parcels a second each takes.
+/// Providers in the order of preference, and how many messages a second each takes.
 #[derive(Clone, Default)]
 pub struct Providers {
     all: Vec<Arc<dyn Provider>>,
@@ -25,29 +25,27 @@ pub struct Providers {
 }
 
 impl Providers {
-    /// These, each taking as much as there is.
+    /// Without limits on their rates.
     pub fn new(all: Vec<Arc<dyn Provider>>) -> Self {
         Self { all, rates: BTreeMap::new() }
     }
 
-    /// The same, but for one that takes only so many a second.
     #[must_use]
     pub fn with_rate(mut self, provider: &str, per_second: u32) -> Self {
         self.rates.insert(provider.to_owned(), per_second);
         self
     }
 
-    /// All of them.
-    pub fn all(&self) -> impl Iterator<Item = &Arc<dyn Provider>> {
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Provider>> {
         self.all.iter()
     }
 
-    /// Those who deliver to such an address, the one to be asked first first.
-    pub fn to(&self, address: &Address) -> impl Iterator<Item = &Arc<dyn Provider>> {
-        self.all.iter().filter(move |provider| provider.takes(address))
+    /// Those that deliver to such an address, the preferred first.
+    pub fn for_address(&self, address: &Address) -> impl Iterator<Item = &Arc<dyn Provider>> {
+        self.all.iter().filter(move |provider| provider.supports(address))
     }
 
-    /// How many parcels a second a provider takes; `None` for as many as there are.
+    /// How many messages a second a provider takes; `None` without a limit.
     pub fn rate(&self, provider: &str) -> Option<u32> {
         self.rates.get(provider).copied()
     }
@@ -60,20 +58,19 @@ impl fmt::Debug for Providers {
 }
 
 impl Host {
-    /// Whoever carries notifications: those that the place brings, or those with an entry in
-    /// `PROVIDER_SETTINGS`.
+    /// The providers that the host was given, or those with an entry in `PROVIDER_SETTINGS`.
     pub fn providers(&self) -> Result<Providers, Misconfigured> {
-        if let Some(brought) = &self.providers {
-            return Ok(brought.clone());
+        if let Some(given) = &self.providers {
+            return Ok(given.clone());
         }
         let wrong = |problem: String| Misconfigured { name: SETTINGS.to_owned(), problem };
         let document = self.vars.optional(SETTINGS).unwrap_or("{}");
-        let settings = Settings::parse(document).map_err(|error| wrong(format!("has {error}")))?;
+        let settings =
+            ProviderSettings::parse(document).map_err(|error| wrong(format!("has {error}")))?;
         let rates = settings.rates.clone();
-        let ways =
-            Ways { network: self.network.clone(), ses: self.aws.sesv2(), sns: self.aws.sns() };
-        let all =
-            providers::wired(settings, ways).map_err(|error| wrong(format!("has {error}")))?;
+        let (network, ses, sns) = (self.network.clone(), self.aws.sesv2(), self.aws.sns());
+        let all = providers::from_settings(settings, ProviderClients { network, ses, sns })
+            .map_err(|error| wrong(format!("has {error}")))?;
         for (name, per_second) in &rates {
             if *per_second == 0 || !all.iter().any(|provider| provider.name() == name) {
                 let problem = format!("has rates.{name}: 0, or of a provider without an entry");
@@ -85,18 +82,22 @@ impl Host {
 
     /// The keys that `TOKEN_KEYS` has, the one that signs first: `id:base64`, separated by commas.
     /// `None` if there are none.
-    pub fn token_ring(&self) -> Result<Option<Ring>, Misconfigured> {
-        self.vars.parsed(KEYS, ring, "`id:base64` of at least 32 bytes each, separated by commas")
+    pub fn token_ring(&self) -> Result<Option<KeyRing>, Misconfigured> {
+        self.vars.parsed(
+            KEYS,
+            parse_token_keys,
+            "`id:base64` of at least 32 bytes each, separated by commas",
+        )
     }
 }
 
-fn ring(text: &str) -> Option<Ring> {
+fn parse_token_keys(text: &str) -> Option<KeyRing> {
     let mut keys = text.split(',').map(|entry| {
         let (id, secret) = entry.trim().split_once(':')?;
         TokenKey::new(id, &STANDARD.decode(secret).ok()?)
     });
     let first = keys.next()??;
-    Some(Ring::new(first, keys.collect::<Option<Vec<TokenKey>>>()?))
+    Some(KeyRing::new(first, keys.collect::<Option<Vec<TokenKey>>>()?))
 }
 
 #[cfg(test)]
@@ -106,11 +107,11 @@ mod tests {
     #[test]
     fn keys_are_named_and_long_enough() {
         let key = STANDARD.encode([7; 32]);
-        assert!(ring(&format!("a:{key}")).is_some());
-        assert!(ring(&format!("b:{key}, a:{key}")).is_some());
+        assert!(parse_token_keys(&format!("a:{key}")).is_some());
+        assert!(parse_token_keys(&format!("b:{key}, a:{key}")).is_some());
         let short = STANDARD.encode([7; 31]);
         for wrong in [key.clone(), format!("a:{short}"), format!("a:{key},"), "a:???".to_owned()] {
-            assert!(ring(&wrong).is_none(), "{wrong}");
+            assert!(parse_token_keys(&wrong).is_none(), "{wrong}");
         }
     }
 }

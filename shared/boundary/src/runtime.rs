@@ -1,6 +1,6 @@
 //! From a process to a function: what every `main.rs` calls.
 
-mod after;
+mod after_response;
 mod shutdown;
 
 use futures::future::BoxFuture;
@@ -15,10 +15,10 @@ use crate::http::Api;
 use crate::schedule::Task;
 use crate::socket::Socket;
 use crate::{Host, Misconfigured};
-use after::AfterAnswer;
+use after_response::AfterResponse;
 use shutdown::Shutdown;
 
-/// What a caller of `invoke` knows of an invocation besides its event.
+/// An invocation besides its event.
 #[derive(Debug, Clone, Default)]
 pub struct Invocation {
     /// Names the invocation in logs.
@@ -27,7 +27,7 @@ pub struct Invocation {
     pub deadline_ms: u64,
 }
 
-/// A function as whatever runs it sees it, be it Lambda's runtime or the local cloud.
+/// A function as Lambda's runtime and the local cloud run it.
 pub trait Function: Send + Sync {
     /// Answers one invocation given as event JSON, exactly as the Lambda runtime would.
     fn invoke<'a>(
@@ -36,12 +36,12 @@ pub trait Function: Send + Sync {
         invocation: Invocation,
     ) -> BoxFuture<'a, Result<Vec<u8>, String>>;
 
-    /// What is done once the answer is out and before the next invocation.
-    fn after(&self) -> BoxFuture<'_, ()> {
+    /// Runs once the response is out and before the next invocation.
+    fn after_response(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 
-    /// What is done in the last half second of an environment.
+    /// Runs in the last half second of an environment.
     fn shutdown(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
@@ -54,19 +54,19 @@ pub fn run_http(
     block_on(async {
         let host = Host::lambda()?;
         let api = function(&host)?;
-        let shutdown = Shutdown::listen(host.vars.optional("AWS_LAMBDA_RUNTIME_API")).await;
+        let shutdown = Shutdown::register(host.vars.optional("AWS_LAMBDA_RUNTIME_API")).await;
         api.warm().await;
-        let answering = api.clone();
+        let served = api.clone();
         let runtime = lambda_http::runtime(service_fn(move |event| {
-            let api = answering.clone();
+            let api = served.clone();
             async move { Ok::<_, std::convert::Infallible>(api.handle(event).await) }
         }))
-        .layer(AfterAnswer::of(&api));
-        until_the_end(runtime.run(), shutdown, &api).await
+        .layer(AfterResponse::new(&api));
+        run_until_shutdown(runtime.run(), shutdown, &api).await
     })
 }
 
-/// Runs a function with a hot path until Lambda ends the process: what it does after an answer is
+/// Runs a function with a hot path until Lambda ends the process: what it does after a response is
 /// done before the next event is asked for, because Lambda freezes environments only then.
 pub fn run_edge<S: Send + Sync + 'static>(
     function: impl FnOnce(&Host) -> Result<Edge<S>, Misconfigured>,
@@ -74,27 +74,27 @@ pub fn run_edge<S: Send + Sync + 'static>(
     block_on(async {
         let host = Host::lambda()?;
         let edge = function(&host)?;
-        let shutdown = Shutdown::listen(host.vars.optional("AWS_LAMBDA_RUNTIME_API")).await;
+        let shutdown = Shutdown::register(host.vars.optional("AWS_LAMBDA_RUNTIME_API")).await;
         edge.run_phase(Phase::Start).await;
-        let answering = edge.clone();
+        let served = edge.clone();
         let runtime = Runtime::new(service_fn(move |event: LambdaEvent<_>| {
-            let edge = answering.clone();
+            let edge = served.clone();
             async move { Ok::<_, std::convert::Infallible>(edge.handle(event.payload).await) }
         }))
-        .layer(AfterAnswer::of(&edge));
-        until_the_end(runtime.run(), shutdown, &edge).await
+        .layer(AfterResponse::new(&edge));
+        run_until_shutdown(runtime.run(), shutdown, &edge).await
     })
 }
 
 /// Answers until the environment ends, and uses the half second that is left then.
-async fn until_the_end(
+async fn run_until_shutdown(
     answering: impl Future<Output = Result<(), lambda_runtime::Error>>,
     mut shutdown: Shutdown,
     function: &impl Function,
 ) -> Result<(), lambda_runtime::Error> {
     tokio::select! {
         ended = answering => ended,
-        () = shutdown.announced() => {
+        () = shutdown.signalled() => {
             shutdown::within_grace(function.shutdown()).await;
             Ok(())
         }
@@ -163,12 +163,12 @@ impl Function for Api {
         Box::pin(invoke_http(self.clone(), event, invocation))
     }
 
-    fn after(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.tidy())
+    fn after_response(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.after_response())
     }
 
     fn shutdown(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.close())
+        Box::pin(self.shutdown())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Functions that run by the clock.
+//! Functions that a schedule invokes.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use store::capacity;
 
-use crate::telemetry::{Fields, Log, Report, Stopwatch, Trace, measured};
+use crate::telemetry::{InvocationReport, Log, LogFields, Stopwatch, Trace, collect_metrics};
 use crate::{Clock, Entropy, Host};
 
 /// One run, as its handler sees it.
@@ -22,8 +22,8 @@ pub struct Run {
     pub trace: Trace,
 }
 
-/// What a run did, for the log and for whoever invoked it by hand.
-pub type Summary = Fields;
+/// What a run did, for the log and the answer to the invocation.
+pub type Summary = LogFields;
 
 type Handler<S> = for<'a> fn(&'a S, &'a Run) -> BoxFuture<'a, Result<Summary, Failure>>;
 
@@ -76,12 +76,12 @@ impl<S: Send + Sync + 'static> Task<S> {
         let stopwatch = Stopwatch::start();
         let run = Run { now: shared.clock.now(), trace: Trace::new(&shared.entropy) };
         let work = AssertUnwindSafe((shared.handler)(&shared.state, &run)).catch_unwind();
-        let ((outcome, capacity), measures) = measured(capacity::metered(work)).await;
+        let ((outcome, capacity), metrics) = collect_metrics(capacity::metered(work)).await;
         let outcome = match outcome {
             Ok(outcome) => outcome.map_err(|failure| failure.chain()),
             Err(_) => Err("the handler panicked".to_owned()),
         };
-        shared.log.report(&Report {
+        shared.log.report(&InvocationReport {
             at: run.now,
             milliseconds: stopwatch.milliseconds(),
             stage: &shared.stage,
@@ -91,7 +91,7 @@ impl<S: Send + Sync + 'static> Task<S> {
             capacity,
             fault: outcome.as_ref().err().map(String::as_str),
             fields: outcome.clone().unwrap_or_default(),
-            measures,
+            metrics,
         });
         outcome.map(|summary| json!(summary))
     }

@@ -1,13 +1,13 @@
-//! Functions behind a WebSocket API: who connects, what they say, and that they are gone.
+//! Functions behind a WebSocket API: connects, messages and disconnects of clients.
 //!
-//! Guarantee: nobody is connected whom `connect` refused; a panic is answered like any other failure.
+//! Guarantee: a client that `connect` refused is not connected; a panic is answered like any other failure.
 //! Absent: an answer to a message (API Gateway sends none; a handler posts to the connection with
 //! [`Connections`]), order among the messages of a connection, and a `disconnect` that can be relied on.
 //!
-//! A caller says who they are once, when they connect: with `Authorization: Bearer <key>`, or, since
+//! A caller authenticates once, when they connect: with `Authorization: Bearer <key>`, or, since
 //! browsers can't set headers there, by offering two subprotocols, `switchyard.v1` and `bearer.<key>`,
 //! of which the first is accepted. A key in the URL is not read: URLs are what proxies and access logs
-//! keep, headers are not. Messages carry no proof, so `connect` notes whose connection it is.
+//! keep, headers are not. Messages carry no proof, so `connect` stores whose connection it is.
 
 mod connections;
 mod event;
@@ -25,12 +25,12 @@ use store::capacity;
 
 use crate::http::{Access, Problem};
 use crate::identity::Identity;
-use crate::telemetry::{Fields, Log, Report, Stopwatch, Trace, measured, trace_of};
+use crate::telemetry::{InvocationReport, Log, LogFields, Stopwatch, Trace, collect_metrics};
 use crate::{Clock, Entropy, Host, Misconfigured};
 
 pub use connections::{Connections, Posted};
-pub use event::Event;
-use event::Kind;
+use event::EventType;
+pub use event::SocketEvent;
 
 /// The subprotocol that is accepted where a client offers it.
 pub const PROTOCOL: &str = "switchyard.v1";
@@ -48,27 +48,26 @@ pub struct Connection {
     pub trace: Trace,
 }
 
-/// Somebody wants to connect.
+/// A client asks to connect.
 #[derive(Debug)]
-pub struct Opening {
+pub struct ConnectRequest {
     /// The connection to be; nothing can be posted to it yet.
     pub connection: Connection,
-    /// Who it is; there unless access is public.
+    /// The caller; there unless access is public.
     pub principal: Option<Principal>,
     query: Vec<(String, String)>,
 }
 
-impl Opening {
+impl ConnectRequest {
     /// A value of the query.
     pub fn query(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// Somebody said something.
+/// A client sent a message.
 #[derive(Debug)]
-pub struct Message {
-    /// On this connection.
+pub struct SocketMessage {
     pub connection: Connection,
     /// The route that it took; `$default` if none has its name.
     pub route: String,
@@ -78,20 +77,20 @@ pub struct Message {
 
 /// A connection is gone.
 #[derive(Debug)]
-pub struct Closed {
+pub struct Disconnected {
     pub connection: Connection,
     /// The WebSocket status code; 1006 if the client just vanished.
     pub code: Option<u16>,
 }
 
-/// What a function does, by what happens.
+/// What a function does, by the type of event.
 pub struct Handlers<S> {
-    /// Lets somebody connect, or says why not.
-    pub connect: for<'a> fn(&'a S, &'a Opening) -> BoxFuture<'a, Result<(), Problem>>,
-    /// Hears a message.
-    pub message: for<'a> fn(&'a S, &'a Message) -> BoxFuture<'a, Result<(), Failure>>,
-    /// Hears that a connection is gone, which API Gateway tells as best it can.
-    pub disconnect: for<'a> fn(&'a S, &'a Closed) -> BoxFuture<'a, Result<(), Failure>>,
+    /// Lets a client connect, or answers why not.
+    pub connect: for<'a> fn(&'a S, &'a ConnectRequest) -> BoxFuture<'a, Result<(), Problem>>,
+    /// Handles a message.
+    pub message: for<'a> fn(&'a S, &'a SocketMessage) -> BoxFuture<'a, Result<(), Failure>>,
+    /// Handles the end of a connection, of which API Gateway notifies at best effort.
+    pub disconnect: for<'a> fn(&'a S, &'a Disconnected) -> BoxFuture<'a, Result<(), Failure>>,
 }
 
 /// A function behind a WebSocket API.
@@ -130,7 +129,7 @@ impl<S> fmt::Debug for Socket<S> {
 }
 
 impl<S: Send + Sync + 'static> Socket<S> {
-    /// A function on `host`, for those whom `access` lets connect.
+    /// A function on `host`, for the callers that `access` lets connect.
     pub fn new(
         host: &Host,
         name: &'static str,
@@ -157,31 +156,32 @@ impl<S: Send + Sync + 'static> Socket<S> {
         })
     }
 
-    /// Handles one event. Whoever may not connect is told so with a status; everything else that
-    /// goes wrong fails the invocation, which API Gateway tells the client.
-    pub async fn handle(&self, event: Event) -> Result<Value, String> {
+    /// Handles one event. A client that may not connect gets a status; any other problem fails the invocation,
+    /// of which API Gateway notifies the client.
+    pub async fn handle(&self, event: SocketEvent) -> Result<Value, String> {
         let shared = &self.shared;
         let stopwatch = Stopwatch::start();
         let now = shared.clock.now();
-        let handed = ["traceparent", "x-amzn-trace-id"].iter().find_map(|name| event.header(name));
-        let trace = trace_of(handed, &shared.entropy);
-        let mut fields = Fields::new();
-        fields.insert("event".to_owned(), json!(event.kind()));
+        let header = ["traceparent", "x-amzn-trace-id"].iter().find_map(|name| event.header(name));
+        let trace = Trace::continue_or_start(header, &shared.entropy);
+        let mut fields = LogFields::new();
+        fields.insert("event".to_owned(), json!(event.event_type()));
         fields.insert("connection".to_owned(), json!(event.connection_id()));
         let work = shared.answer(&event, now, &trace, &mut fields);
         let work = AssertUnwindSafe(work).catch_unwind();
-        let ((outcome, capacity), measures) = Box::pin(measured(capacity::metered(work))).await;
+        let ((outcome, capacity), metrics) =
+            Box::pin(collect_metrics(capacity::metered(work))).await;
         let outcome = outcome.unwrap_or_else(|_| Err(Problem::panicked()));
         let (answer, fault) = match outcome {
-            Ok(()) => (accepted(&event), None),
+            Ok(()) => (accept(&event), None),
             Err(problem) => {
                 let fault = problem.fault().map(str::to_owned);
-                let (status, body) = (problem.status(), problem.answer("").into_body());
+                let (status, body) = (problem.status(), problem.render("").into_body());
                 (json!({ "statusCode": status, "body": body }), fault)
             }
         };
         fields.insert("status".to_owned(), answer["statusCode"].clone());
-        shared.log.report(&Report {
+        shared.log.report(&InvocationReport {
             at: now,
             milliseconds: stopwatch.milliseconds(),
             stage: &shared.stage,
@@ -191,10 +191,10 @@ impl<S: Send + Sync + 'static> Socket<S> {
             capacity,
             fault: fault.as_deref(),
             fields,
-            measures,
+            metrics,
         });
-        match (event.kind(), fault) {
-            (Kind::Message | Kind::Disconnect, Some(fault)) => Err(fault),
+        match (event.event_type(), fault) {
+            (EventType::Message | EventType::Disconnect, Some(fault)) => Err(fault),
             _ => Ok(answer),
         }
     }
@@ -203,10 +203,10 @@ impl<S: Send + Sync + 'static> Socket<S> {
 impl<S> Shared<S> {
     async fn answer(
         &self,
-        event: &Event,
+        event: &SocketEvent,
         now: Timestamp,
         trace: &Trace,
-        fields: &mut Fields,
+        fields: &mut LogFields,
     ) -> Result<(), Problem> {
         let connection = Connection {
             id: event.connection_id().to_owned(),
@@ -214,31 +214,31 @@ impl<S> Shared<S> {
             now,
             trace: trace.clone(),
         };
-        match event.kind() {
-            Kind::Connect => {
-                let principal = self.identify(event, &connection).await?;
+        match event.event_type() {
+            EventType::Connect => {
+                let principal = self.authenticate(event, &connection).await?;
                 if let Some(principal) = &principal {
                     fields.insert("principal".to_owned(), json!(principal.user_id.as_str()));
                 }
-                let opening = Opening { connection, principal, query: event.query() };
-                (self.handlers.connect)(&self.state, &opening).await
+                let request = ConnectRequest { connection, principal, query: event.query() };
+                (self.handlers.connect)(&self.state, &request).await
             }
-            Kind::Message => {
+            EventType::Message => {
                 let (route, body) = (event.route().to_owned(), event.body());
-                let message = Message { connection, route, body };
+                let message = SocketMessage { connection, route, body };
                 Ok((self.handlers.message)(&self.state, &message).await?)
             }
-            Kind::Disconnect => {
-                let closed = Closed { connection, code: event.close_code() };
-                Ok((self.handlers.disconnect)(&self.state, &closed).await?)
+            EventType::Disconnect => {
+                let disconnected = Disconnected { connection, code: event.close_code() };
+                Ok((self.handlers.disconnect)(&self.state, &disconnected).await?)
             }
         }
     }
 
-    /// Who connects; nobody in particular where that is allowed.
-    async fn identify(
+    /// The caller; `None` for an anonymous one where that is allowed.
+    async fn authenticate(
         &self,
-        event: &Event,
+        event: &SocketEvent,
         connection: &Connection,
     ) -> Result<Option<Principal>, Problem> {
         let token = event.token();
@@ -251,7 +251,7 @@ impl<S> Shared<S> {
         let identity = self.identity.as_ref().ok_or_else(Problem::unauthenticated)?;
         let token = token.ok_or_else(Problem::unauthenticated)?;
         let Connection { now, trace, .. } = connection;
-        let principal = identity.recognise(token, *now, trace, &self.log).await?;
+        let principal = identity.authenticate_key(token, *now, trace, &self.log).await?;
         match role {
             Some(role) if !principal.is_admin() && !principal.roles.contains(role) => {
                 Err(Problem::role_missing(role))
@@ -262,7 +262,7 @@ impl<S> Shared<S> {
 }
 
 /// A browser that offers subprotocols hangs up unless one of them is accepted.
-fn accepted(event: &Event) -> Value {
+fn accept(event: &SocketEvent) -> Value {
     if event.offers(PROTOCOL) {
         json!({ "statusCode": 200, "headers": { "Sec-WebSocket-Protocol": PROTOCOL } })
     } else {

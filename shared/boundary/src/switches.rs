@@ -11,13 +11,13 @@ pub struct Switches {
 }
 
 impl Switches {
-    /// What the variable `SYSTEMS` says. Without it everything is on.
-    pub fn of(vars: &Vars) -> Self {
-        Self::told_by(vars.optional("SYSTEMS").unwrap_or_default())
+    /// Read from the variable `SYSTEMS`. Without it everything is on.
+    pub fn from_vars(vars: &Vars) -> Self {
+        Self::parse(vars.optional("SYSTEMS").unwrap_or_default())
     }
 
-    /// As the template says it: `links=on jobs=off`. A system that is not named can't be switched.
-    pub fn told_by(text: &str) -> Self {
+    /// In the form that the template writes: `links=on jobs=off`. A system that is not named can't be switched.
+    pub fn parse(text: &str) -> Self {
         let off = text.split_whitespace().filter_map(|switch| switch.strip_suffix("=off"));
         Self { off: off.map(str::to_owned).collect() }
     }
@@ -39,9 +39,9 @@ mod tests {
 
     #[test]
     fn what_is_not_named_is_on() {
-        let switches = Switches::told_by("links=on jobs=off");
+        let switches = Switches::parse("links=on jobs=off");
         assert!(switches.is_off("jobs") && !switches.are_all_on());
         assert!(!switches.is_off("links") && !switches.is_off("ids"));
-        assert!(Switches::of(&Vars::default()).are_all_on());
+        assert!(Switches::from_vars(&Vars::default()).are_all_on());
     }
 }

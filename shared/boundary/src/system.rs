@@ -1,5 +1,4 @@
-//! A system as everything sees it that has to know all of its parts: the local cloud, the OpenAPI document and
-//! the contract tests. No deployed function names one: that would link every handler and every schema into it.
+//! A system with all of its parts, for the local cloud, the OpenAPI document and the contract tests. No deployed function names one: that would link every handler and every schema into it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,47 +22,47 @@ pub enum Trigger {
     Socket,
 }
 
-/// How an instance of a function is made.
+/// Makes instances of a function.
 #[derive(Clone)]
-pub struct Build(Arc<MakeInstance>);
+pub struct FunctionFactory(Arc<MakeInstance>);
 
 type MakeInstance = dyn Fn(&Host) -> Result<Arc<dyn Function>, Misconfigured> + Send + Sync;
 
-impl Build {
+impl FunctionFactory {
     /// By calling `function`.
-    pub fn with<F: Function + 'static>(function: fn(&Host) -> Result<F, Misconfigured>) -> Self {
+    pub fn new<F: Function + 'static>(function: fn(&Host) -> Result<F, Misconfigured>) -> Self {
         Self(Arc::new(move |host| Ok(Arc::new(function(host)?))))
     }
 
     /// An instance on `host`.
-    pub fn instance(&self, host: &Host) -> Result<Arc<dyn Function>, Misconfigured> {
+    pub fn create(&self, host: &Host) -> Result<Arc<dyn Function>, Misconfigured> {
         self.0(host)
     }
 }
 
-impl fmt::Debug for Build {
+impl fmt::Debug for FunctionFactory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Build").finish_non_exhaustive()
+        f.debug_struct("FunctionFactory").finish_non_exhaustive()
     }
 }
 
 /// One function of a system.
 #[derive(Debug, Clone)]
-pub struct Member {
+pub struct SystemFunction {
     pub name: &'static str,
     /// What invokes it.
     pub trigger: Trigger,
     /// Makes an instance.
-    pub build: Build,
+    pub build: FunctionFactory,
 }
 
-/// The operations of one function, under one heading of the document.
+/// The operations of one function, under one tag of the document.
 #[derive(Debug, Clone, Copy)]
-struct Section {
+struct TaggedOperations {
     function: &'static str,
     tag: &'static str,
     about: &'static str,
-    walk: fn(&mut Document),
+    operations: fn(&mut Document),
 }
 
 /// Functions that are deployed together, or not at all.
@@ -76,11 +75,11 @@ pub struct System {
     /// What it is for, in a sentence.
     pub about: &'static str,
     /// Whether a deployment may leave it out.
-    pub switched: bool,
+    pub is_optional: bool,
     /// Commands to try first, a line each. `$A` is the header of the first admin.
     pub example: &'static str,
-    functions: Vec<Member>,
-    sections: Vec<Section>,
+    functions: Vec<SystemFunction>,
+    tagged: Vec<TaggedOperations>,
     tables: Vec<Schema>,
 }
 
@@ -91,10 +90,10 @@ impl System {
             name,
             title,
             about,
-            switched: true,
+            is_optional: true,
             example: "",
             functions: Vec::new(),
-            sections: Vec::new(),
+            tagged: Vec::new(),
             tables: Vec::new(),
         }
     }
@@ -105,10 +104,10 @@ impl System {
         Self { example, ..self }
     }
 
-    /// It is part of every deployment, because the others need it.
+    /// Part of every deployment, because other systems need it.
     #[must_use]
-    pub fn everywhere(self) -> Self {
-        Self { switched: false, ..self }
+    pub fn always_deployed(self) -> Self {
+        Self { is_optional: false, ..self }
     }
 
     /// The template's parameter that switches it.
@@ -117,29 +116,29 @@ impl System {
         first.to_uppercase() + rest
     }
 
-    /// With a function that answers HTTP, and the walk of its list of operations.
+    /// With a function that answers HTTP, and its list of operations.
     #[must_use]
     pub fn http<F: Function + 'static>(
         self,
         name: &'static str,
         function: fn(&Host) -> Result<F, Misconfigured>,
-        walk: fn(&mut Document),
+        operations: fn(&mut Document),
     ) -> Self {
         let (tag, about) = (self.title, self.about);
-        self.headed(name, (tag, about), function, walk)
+        self.http_tagged(name, (tag, about), function, operations)
     }
 
-    /// With another function that answers HTTP, under a heading of its own.
+    /// With another function that answers HTTP, under a tag of its own.
     #[must_use]
-    pub fn headed<F: Function + 'static>(
+    pub fn http_tagged<F: Function + 'static>(
         mut self,
         name: &'static str,
         (tag, about): (&'static str, &'static str),
         function: fn(&Host) -> Result<F, Misconfigured>,
-        walk: fn(&mut Document),
+        operations: fn(&mut Document),
     ) -> Self {
-        self.sections.push(Section { function: name, tag, about, walk });
-        self.member(name, Trigger::Http, function)
+        self.tagged.push(TaggedOperations { function: name, tag, about, operations });
+        self.add(name, Trigger::Http, function)
     }
 
     /// With a function that takes the messages of a queue.
@@ -149,17 +148,17 @@ impl System {
         name: &'static str,
         function: fn(&Host) -> Result<F, Misconfigured>,
     ) -> Self {
-        self.member(name, Trigger::Queue, function)
+        self.add(name, Trigger::Queue, function)
     }
 
-    /// With a function that runs by the clock.
+    /// With a function that a schedule invokes.
     #[must_use]
     pub fn schedule<F: Function + 'static>(
         self,
         name: &'static str,
         function: fn(&Host) -> Result<F, Misconfigured>,
     ) -> Self {
-        self.member(name, Trigger::Schedule, function)
+        self.add(name, Trigger::Schedule, function)
     }
 
     /// With a function behind a WebSocket API.
@@ -169,7 +168,7 @@ impl System {
         name: &'static str,
         function: fn(&Host) -> Result<F, Misconfigured>,
     ) -> Self {
-        self.member(name, Trigger::Socket, function)
+        self.add(name, Trigger::Socket, function)
     }
 
     /// With a table of its own.
@@ -179,17 +178,21 @@ impl System {
         self
     }
 
-    fn member<F: Function + 'static>(
+    fn add<F: Function + 'static>(
         mut self,
         name: &'static str,
         trigger: Trigger,
         function: fn(&Host) -> Result<F, Misconfigured>,
     ) -> Self {
-        self.functions.push(Member { name, trigger, build: Build::with(function) });
+        self.functions.push(SystemFunction {
+            name,
+            trigger,
+            build: FunctionFactory::new(function),
+        });
         self
     }
 
-    pub fn functions(&self) -> &[Member] {
+    pub fn functions(&self) -> &[SystemFunction] {
         &self.functions
     }
 
@@ -199,20 +202,20 @@ impl System {
 
     /// Adds its operations to the document.
     pub fn describe(&self, document: &mut Document) {
-        for section in &self.sections {
-            document.section(self.name, section.tag, section.about);
-            (section.walk)(document);
+        for section in &self.tagged {
+            document.tag(self.name, section.tag, section.about);
+            (section.operations)(document);
         }
     }
 
     /// Its operations, each with the function that answers it.
     pub fn operations(&self) -> Vec<(&'static str, Operation)> {
-        let of = |section: &Section| {
+        let listed = |section: &TaggedOperations| {
             let mut document = Document::default();
-            (section.walk)(&mut document);
+            (section.operations)(&mut document);
             let function = section.function;
             document.operations().iter().map(|it| (function, *it)).collect::<Vec<_>>()
         };
-        self.sections.iter().flat_map(of).collect()
+        self.tagged.iter().flat_map(listed).collect()
     }
 }

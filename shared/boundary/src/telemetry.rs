@@ -3,6 +3,7 @@
 //! Lines follow CloudWatch's embedded metric format, so latency and faults become metrics without
 //! another call. Absent from every line: secrets, tokens, addresses, bodies.
 
+mod emf;
 mod measure;
 mod trace;
 
@@ -15,8 +16,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use store::capacity::CapacityUsed;
 
-use crate::Entropy;
-pub use measure::{Measure, Unit, measure, measure_of, measured, measured_now};
+pub use emf::EmfMetadata;
+pub use measure::{MetricValue, Unit, collect_metrics, collect_metrics_sync, measure, measure_by};
 pub use trace::Trace;
 
 /// Where lines go: standard output in Lambda, a file or a buffer elsewhere.
@@ -45,12 +46,12 @@ impl Log {
     }
 
     /// Writes one line about one invocation.
-    pub fn report(&self, report: &Report<'_>) {
+    pub fn report(&self, report: &InvocationReport<'_>) {
         let cold = self.cold.swap(false, Ordering::Relaxed);
         if let Ok(line) = serde_json::to_string(&report.line(cold)) {
             (self.write)(&line);
         }
-        for measure in report.measures.iter().filter(|measure| !measure.dimensions.is_empty()) {
+        for measure in report.metrics.iter().filter(|measure| !measure.dimensions.is_empty()) {
             (self.write)(&report.metric(measure).to_string());
         }
     }
@@ -77,9 +78,9 @@ impl fmt::Debug for Log {
     }
 }
 
-/// What is known of an invocation once it is over.
+/// An invocation that is over.
 #[derive(Debug)]
-pub struct Report<'a> {
+pub struct InvocationReport<'a> {
     /// When it began.
     pub at: Timestamp,
     /// How long it took.
@@ -90,20 +91,19 @@ pub struct Report<'a> {
     pub operation: &'a str,
     /// A sentence for people.
     pub message: String,
-    /// Which trace it belongs to.
     pub trace: &'a Trace,
-    /// What it cost at the store.
+    /// Calls to the store and their capacity units.
     pub capacity: CapacityUsed,
     /// Why it failed, if it was our fault.
     pub fault: Option<&'a str>,
     /// Everything else worth a field.
-    pub fields: Fields,
-    /// What the handler measured besides.
-    pub measures: Vec<Measure>,
+    pub fields: LogFields,
+    /// What the handler measured beside latency and faults.
+    pub metrics: Vec<MetricValue>,
 }
 
 /// Extra fields of a line.
-pub type Fields = Map<String, Value>;
+pub type LogFields = Map<String, Value>;
 
 #[derive(Serialize)]
 struct Line<'a> {
@@ -125,49 +125,20 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<&'a str>,
     #[serde(flatten)]
-    fields: &'a Fields,
+    fields: &'a LogFields,
     #[serde(flatten)]
-    measures: Fields,
-    _aws: Metrics,
+    metrics: LogFields,
+    _aws: EmfMetadata<'a>,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Metrics {
-    timestamp: i64,
-    cloud_watch_metrics: [MetricSet; 1],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct MetricSet {
-    namespace: &'static str,
-    dimensions: [[&'static str; 2]; 1],
-    metrics: Vec<Metric>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Metric {
-    name: &'static str,
-    unit: &'static str,
-}
-
-impl Report<'_> {
+impl InvocationReport<'_> {
     /// A line for a metric with dimensions of its own.
-    fn metric(&self, measure: &Measure) -> Value {
+    fn metric(&self, measure: &MetricValue) -> Value {
         let mut names = vec!["Stage"];
         names.extend(measure.dimensions.iter().map(|(name, _)| *name));
         let mut line = json!({
             "timestamp": self.at, "level": "INFO", "message": measure.name, "Stage": self.stage,
-            "_aws": {
-                "Timestamp": self.at.as_millisecond(),
-                "CloudWatchMetrics": [{
-                    "Namespace": "Switchyard",
-                    "Dimensions": [names],
-                    "Metrics": [{ "Name": measure.name, "Unit": measure.unit.name() }],
-                }],
-            },
+            "_aws": EmfMetadata::new(self.at, &names, [(measure.name, measure.unit)]),
         });
         for (name, value) in &measure.dimensions {
             line[*name] = json!(value);
@@ -177,15 +148,12 @@ impl Report<'_> {
     }
 
     fn line(&self, cold: bool) -> Line<'_> {
-        let mut metrics = vec![
-            Metric { name: "Latency", unit: "Milliseconds" },
-            Metric { name: "Faults", unit: "Count" },
-        ];
-        let mut measures = Fields::new();
-        let plain = self.measures.iter().filter(|measure| measure.dimensions.is_empty());
-        for Measure { name, unit, value, .. } in plain {
-            metrics.push(Metric { name, unit: unit.name() });
-            measures.insert((*name).to_owned(), json!(value));
+        let mut definitions = vec![("Latency", Unit::Milliseconds), ("Faults", Unit::Count)];
+        let mut values = LogFields::new();
+        let plain = self.metrics.iter().filter(|measure| measure.dimensions.is_empty());
+        for MetricValue { name, unit, value, .. } in plain {
+            definitions.push((*name, *unit));
+            values.insert((*name).to_owned(), json!(value));
         }
         Line {
             timestamp: self.at,
@@ -201,15 +169,8 @@ impl Report<'_> {
             store_units: self.capacity.units,
             fault: self.fault,
             fields: &self.fields,
-            measures,
-            _aws: Metrics {
-                timestamp: self.at.as_millisecond(),
-                cloud_watch_metrics: [MetricSet {
-                    namespace: "Switchyard",
-                    dimensions: [["Stage", "Operation"]],
-                    metrics,
-                }],
-            },
+            metrics: values,
+            _aws: EmfMetadata::new(self.at, EmfMetadata::DIMENSIONS, definitions),
         }
     }
 }
@@ -230,16 +191,12 @@ impl Stopwatch {
     }
 }
 
-/// The trace an invocation belongs to: the one it was handed, or a new one.
-pub fn trace_of(handed: Option<&str>, entropy: &Entropy) -> Trace {
-    handed.and_then(|text| Trace::parse(text, entropy)).unwrap_or_else(|| Trace::new(entropy))
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
 
     use super::*;
+    use crate::Entropy;
 
     #[test]
     fn a_line_is_a_log_and_a_metric_and_only_the_first_is_cold() {
@@ -247,7 +204,7 @@ mod tests {
         let kept = Arc::clone(&lines);
         let log = Log::new(move |line| kept.lock().unwrap().push(line.to_owned()));
         let trace = Trace::new(&Entropy::new(|bytes| bytes.fill(7)));
-        let report = Report {
+        let report = InvocationReport {
             at: Timestamp::UNIX_EPOCH,
             milliseconds: 1.23456,
             stage: "test",
@@ -256,8 +213,8 @@ mod tests {
             trace: &trace,
             capacity: CapacityUsed { calls: 2, units: 1.5 },
             fault: None,
-            fields: Fields::new(),
-            measures: Vec::new(),
+            fields: LogFields::new(),
+            metrics: Vec::new(),
         };
         log.report(&report);
         log.report(&report);

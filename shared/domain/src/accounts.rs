@@ -16,21 +16,21 @@ mod key;
 mod message;
 mod role;
 
-pub use account::{Account, Amendment, NewAccount, NewValue, Profile, State, Tenant, UserId};
-pub use audit::{Audit, Change};
-pub use key::{ApiKey, Key, KeyId, NewKey, Principal, SecretHash, Verdict, verify};
-pub use message::{AccountChanged, KeyUsed, Message, hour_of};
+pub use account::{
+    Account, AccountProfile, AccountState, Amendment, NewAccount, NewValue, Tenant, UserId,
+};
+pub use audit::{AccountChange, AuditEntry};
+pub use key::{ApiKey, KeyId, KeyVerdict, NewKey, PresentedKey, Principal, SecretHash, verify};
+pub use message::{AccountChanged, AccountMessage, KeyUsed, hour_of};
 pub use role::{Role, Roles};
 
 /// The caller's mistake, in the domain's words; the boundary knows what HTTP calls it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
-    /// A field breaks its rule.
     #[error("{field}: {rule}")]
     Field {
         /// The field, as the caller wrote it.
         field: &'static str,
-        /// What the field must be.
         rule: String,
     },
     /// Another account already has this user id.
@@ -39,19 +39,15 @@ pub enum Rejected {
     /// No such account, or none that the caller may know of.
     #[error("there is no such account")]
     UnknownAccount,
-    /// No such key on that account.
     #[error("there is no such key on this account")]
     UnknownKey,
     /// The account changed since the caller read it.
     #[error("the account has changed since you read it")]
     Moved,
-    /// Disabled accounts get no keys.
     #[error("the account is disabled")]
     AccountDisabled,
-    /// The last admin stays one.
     #[error("this is the last admin: give the role to another account first")]
     LastAdmin,
-    /// Only an admin may do that.
     #[error("only an admin may {0}")]
     NeedsAdmin(&'static str),
 }

@@ -1,10 +1,10 @@
-//! A [`Failure`] says that machinery broke: neither an outcome nor the caller's mistake.
+//! A [`Failure`] is machinery that broke: neither an outcome nor the caller's mistake.
 
 use std::error::Error;
 
 /// What was being done when something outside our control went wrong.
 ///
-/// It is opaque on purpose. Nobody branches on it: an HTTP function logs it once with its chain and
+/// It is opaque on purpose: no caller branches on it. An HTTP function logs it once with its chain and
 /// answers 500, a queue function lets the message come back.
 #[derive(Debug, thiserror::Error)]
 #[error("could not {action}")]

@@ -4,46 +4,52 @@
 //!  submit ─▶ WAITING ─ last dependency ─▶ QUEUED ─ assign ─▶ ASSIGNED ─ start ─▶ RUNNING ─▶ COMPLETED
 //!               │                          ▲ ▲  ▲               │                  │ │
 //!               │                          │ │  └─ not started ─┘                  │ └─▶ FAILED
-//!               │                          │ └──── failed or silent, attempt + 1 ──┘
+//!               │                          │ └──── failed or missed, attempt + 1 ──┘
 //!               └────── cancel (any state but the ends) ─▶ CANCELLED ── retry ─▶ QUEUED
 //! ```
 //!
 //! [`transition`] is all of it: a job, an event and the time make a decision, and the store does no
 //! more than write that decision down if the job is still what it was. The invariants, as absences:
 //!
-//! - No holder without a job: a licence is taken in the transaction that makes a job ASSIGNED, and
+//! - No licence holder without a job: a licence is taken in the transaction that makes a job ASSIGNED, and
 //!   given back in the one that makes it anything but ASSIGNED or RUNNING.
-//! - No word of a worker counts that does not name the attempt it was given: [`Job::attempt`] is the
+//! - No report of a worker counts that does not name the attempt it was given: [`Job::attempt`] is the
 //!   fencing token, and grows whenever a run that began has ended without success.
-//! - No run beyond [`Job::last_attempt`], whether attempts ended by failing or by falling silent.
-//! - No state that a message carries: wake-ups say "look", rows say what there is to see.
-//! - No job that waits for ever behind later ones: see [`order`] for the bound.
+//! - No run beyond [`Job::last_attempt`], whether attempts failed or missed their heartbeats.
+//! - No state that a message carries: a wake-up names a row, and the row is read.
+//! - No job that waits for ever behind later ones: see [`aging`] for the bound.
 
+pub mod aging;
+mod audit;
 pub mod explain;
 pub mod graph;
 mod job;
-mod kind;
+mod job_type;
 pub mod licence;
-mod message;
 #[cfg(test)]
-mod model;
-pub mod order;
-mod record;
+mod licence_model;
+mod message;
 mod submission;
 mod transition;
 
+pub use audit::{Actor, AuditRecord, replay};
 pub use job::{
-    Artifact, Job, JobId, OnDependencyFailure, PayloadPlace, Priority, RetryPolicy, Status, Worker,
+    Artifact, Job, JobId, JobPriority, JobStatus, OnDependencyFailure, PayloadLocation,
+    RetryPolicy, WorkerId,
 };
-pub use kind::{Delivery, JobType, Settings, TypeName, builtin, builtins};
-pub use message::{Assignment, JobEnded, Notice, WakeUp};
-pub use record::{Actor, Record, replay};
-pub use submission::{MAX_DEPENDENCIES, MAX_PAYLOAD_LENGTH, Submission};
-pub use transition::{Decision, Event, Refusal, SILENCE_SECONDS, transition};
+pub use job_type::{
+    DeliveryMode, JobType, JobTypeName, JobTypeSettings, builtin_job_type, builtin_job_type_names,
+};
+pub use message::{Assignment, JobEnded, JobNotice, WakeUp};
+pub use submission::{MAX_DEPENDENCIES, MAX_ROW_PAYLOAD_LENGTH, Submission};
+pub use transition::{
+    HEARTBEAT_INTERVAL_SECONDS, HEARTBEAT_TIMEOUT_SECONDS, JobDecision, JobEvent, JobRefusal,
+    MAX_RESULT_LENGTH, transition,
+};
 
 use crate::Timestamp;
 
-/// `seconds` later; the end of time where there is no such moment.
+/// `seconds` later, at most the last timestamp there is.
 pub(crate) fn after(at: Timestamp, seconds: i64) -> Timestamp {
     after_ms(at, seconds.saturating_mul(1_000))
 }

@@ -1,11 +1,10 @@
-//! What Switchyard knows, apart from where it runs: types, rules, decisions and wire messages.
+//! Types, rules, decisions and wire messages.
 //!
 //! Absent here, on purpose: async, AWS, clocks, randomness and the environment. Time and random
 //! bytes come in as arguments, so every decision can be replayed and tested as a table.
 
 pub mod accounts;
 pub mod base62;
-pub mod dice;
 pub mod failure;
 pub mod feed;
 mod hex;
@@ -15,13 +14,15 @@ pub mod jobs;
 pub mod limits;
 pub mod links;
 mod message;
+#[cfg(test)]
+mod model_check;
 pub mod notifications;
 mod rejected;
-#[cfg(test)]
-mod search;
+mod splitmix;
 
 pub use failure::Failure;
 pub use hex::hex;
 pub use jiff::Timestamp;
 pub use message::Message;
 pub use rejected::Rejected;
+pub use splitmix::{SplitMix64, splitmix64};

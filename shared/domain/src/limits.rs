@@ -5,12 +5,14 @@
 //! counted, and [`rules`] say what is. What was asked lately is kept as [`history`].
 
 pub mod budget;
+pub mod caller;
+pub mod count_min_sketch;
 pub mod counter;
 mod defaults;
 pub mod dry_run;
 pub mod firewall;
 pub mod headers;
-pub mod heavy;
+pub mod heavy_hitters;
 pub mod history;
 pub mod ledger;
 mod methods;
@@ -21,11 +23,9 @@ pub mod quota;
 mod rejected;
 pub mod rule;
 pub mod rules;
-pub mod sketch;
-pub mod subject;
 
+pub use caller::CallerRef;
 pub use quota::{Algorithm, Quota};
 pub use rejected::Rejected;
 pub use rule::{Dimension, Override, OverrideDraft, Rule, RuleDraft};
-pub use rules::{Applied, Exempt, RuleSet};
-pub use subject::Subject;
+pub use rules::{AppliedRule, Exemptions, RuleSet};

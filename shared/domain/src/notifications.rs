@@ -1,4 +1,4 @@
-//! Notifications: a person is told once, by the ways they want, when they want it.
+//! Notifications: a user gets each once, on the channels and at the time that they want.
 //!
 //! A notification is for one person; it has a delivery for each of the addresses that it goes to.
 //!
@@ -20,12 +20,12 @@
 //! One that bounced counts as failed, because the person did not get it, and can be replayed; one that
 //! was complained about counts as delivered, because they did. The invariants, as absences:
 //!
-//! - No provider is spoken to without a claim: [`Delivery::attempt`] is the fencing token, and grows
+//! - No provider is called without a claim: [`Delivery::attempt`] is the fencing token, and grows
 //!   with each.
 //! - No claim after an opt-out: it is one transaction with a check that the preferences and contacts
 //!   which it was decided by are still those. An opt-out that comes later withdraws what was claimed, and
 //!   no attempt follows.
-//! - No second hand-over, except after one whose outcome is not known, and only where it does no harm.
+//! - No second send, except after one whose outcome is not known, and only where it does no harm.
 //!   Each such is counted in [`Delivery::uncertain`].
 //! - No delivery that may have gone out ends as if it had not: it ends as unknown, unless its provider
 //!   says what became of it.
@@ -37,20 +37,22 @@
 mod breaker;
 mod callback;
 mod contacts;
+mod contents;
+mod dead_letter;
 mod decide;
 mod delivery;
 pub mod due;
 pub mod engagement;
 mod id;
-mod letter;
 mod locale;
 mod message;
 #[cfg(test)]
 mod model;
 mod notification;
-mod parcel;
 mod preferences;
+mod provider_message;
 pub mod rate;
+mod reason;
 mod retry;
 #[cfg(test)]
 mod samples;
@@ -59,42 +61,43 @@ mod template;
 pub mod token;
 pub mod tracking;
 mod transition;
-mod why;
-mod words;
 
-pub use breaker::{Breaker, Count, Gate, Seen};
-pub use callback::{Callback, Fate};
-pub use contacts::{Contacts, Standing, Suppression};
-pub use decide::{Decision, Facts, ProviderState, Slot, Verdict, decide, stopped};
-pub use delivery::{Attempt, Delivery, Outcome, ProviderName, Status};
-pub use id::{DeliveryId, DeviceId, NotificationId, Way};
-pub use letter::{DeadLetter, LetterFilter, Remedy};
-pub use locale::Locale;
-pub use message::{Message, bell};
-pub use notification::{Body, Category, Notification, Priority};
-pub use parcel::{Address, Channel, Class, Content, ProviderMessage, SendOutcome};
-pub use preferences::{By, Clock, Day, Preferences, Quiet, Switched, Zone, quiet_until};
-pub use retry::{MAX_ATTEMPTS, repeat_is_harmless, retry_ms};
-pub use submission::{Asked, MAX_USERS, Request, Submission, TemplateRequest};
-pub use template::{
-    Draft, Rendered, Rendering, SYSTEM_VARIABLES, Template, TemplateId, TemplateVersion, Test,
-    Unfit, Variant,
+pub use breaker::{Breaker, BreakerState, CallCounts, SpanCounts};
+pub use callback::{Callback, CallbackKind};
+pub use contacts::{AddressState, Contacts, Suppression};
+pub use contents::{ChannelContents, EmailContent, PushContent, SmsContent};
+pub use dead_letter::{DeadLetter, DeadLetterFilter, Remedy};
+pub use decide::{
+    Availability, DeliveryDecision, Facts, LimitVerdict, ProviderState, decide, stop_reason,
 };
-pub use transition::{CLAIM_SECONDS, Event, Refusal, Step, transition};
-pub use why::{Because, OptOut, UserLimit, Why};
-pub use words::{EmailWords, PushWords, SmsWords, Words};
+pub use delivery::{Attempt, AttemptOutcome, Delivery, ProviderName, Status};
+pub use id::{DeliveryId, DeviceId, Endpoint, NotificationId};
+pub use locale::Locale;
+pub use message::DeliveryMessage;
+pub use notification::{Body, Category, Notification, Priority};
+pub use preferences::{
+    ChangeSource, Day, DoNotDisturb, PreferenceChange, Preferences, TimeOfDay, TimeZoneName,
+    do_not_disturb_until,
+};
+pub use provider_message::{Address, Channel, Class, Content, ProviderMessage, SendOutcome};
+pub use reason::{OptOut, Reason, SuppressionReason, UserLimit};
+pub use retry::{MAX_ATTEMPTS, repeat_is_harmless, retry_ms};
+pub use submission::{ContentSource, MAX_USERS, NotificationRequest, Submission, TemplateRequest};
+pub use template::{
+    AbTest, RenderError, Rendered, Rendering, SYSTEM_VARIABLES, Template, TemplateDraft,
+    TemplateId, TemplateVariant, TemplateVersion,
+};
+pub use transition::{CLAIM_SECONDS, Event, IllegalTransition, Transition, transition};
 
 use crate::jobs::{after, after_ms};
 
 /// The caller's mistake, in the domain's words; the boundary knows what HTTP calls it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
-    /// A field breaks its rule.
     #[error("{field}: {rule}")]
     Field {
         /// The field, as the caller wrote it.
         field: String,
-        /// What the field must be.
         rule: String,
     },
     /// No such notification, or none that the caller may know of.
@@ -105,17 +108,13 @@ pub enum Rejected {
     UnknownTemplate(String),
     /// A template's text is not one.
     #[error("{field}: {problem}")]
-    Template {
-        field: String,
-        /// What is wrong with it.
-        problem: String,
-    },
+    Template { field: String, problem: String },
     /// It changed since it was read.
     #[error("it has changed since it was read")]
     Moved,
     /// The delivery is not in a state in which that can be done.
     #[error("{0}")]
-    Refused(Refusal),
+    Refused(IllegalTransition),
 }
 
 impl Rejected {

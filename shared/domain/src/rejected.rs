@@ -13,17 +13,17 @@ pub enum Rejected {
         /// What it must be.
         rule: String,
     },
-    /// A field is wrong in a way that takes a sentence to say.
+    /// A field is invalid in a way that takes a sentence.
     #[error("{detail}")]
-    Unfit {
+    InvalidField {
         /// The field, as the caller wrote it.
         field: String,
         detail: String,
     },
-    /// There is no such thing, or not for this caller.
+    /// There is no such thing, or this caller may not see it.
     #[error("there is no such {0}")]
     Unknown(Cow<'static, str>),
-    /// Something is there already, or stands in the way; a sentence.
+    /// Something is there already, or conflicts; a sentence.
     #[error("{0}")]
     Conflict(Cow<'static, str>),
     /// The caller may not do that; a sentence.
@@ -31,7 +31,7 @@ pub enum Rejected {
     Forbidden(Cow<'static, str>),
     /// It has changed since the caller read it.
     #[error("it has changed since it was read")]
-    Moved,
+    VersionMismatch,
 }
 
 impl Rejected {
@@ -41,8 +41,8 @@ impl Rejected {
     }
 
     /// What is wrong with `field`, as a sentence.
-    pub fn unfit(field: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self::Unfit { field: field.into(), detail: detail.into() }
+    pub fn invalid_field(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::InvalidField { field: field.into(), detail: detail.into() }
     }
 
     /// There is no such thing.
@@ -50,7 +50,7 @@ impl Rejected {
         Self::Unknown(Cow::Borrowed(what))
     }
 
-    /// What stands in the way, as a sentence.
+    /// What conflicts, as a sentence.
     pub fn conflict(sentence: impl Into<Cow<'static, str>>) -> Self {
         Self::Conflict(sentence.into())
     }

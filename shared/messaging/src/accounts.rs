@@ -3,33 +3,32 @@
 use aws_sdk_sns::types::MessageAttributeValue;
 use domain::Failure;
 use domain::Timestamp;
-use domain::accounts::{AccountChanged, Audit, KeyId, KeyUsed, Message};
+use domain::accounts::{AccountChanged, AccountMessage, AuditEntry, KeyId, KeyUsed};
 
-use crate::{TRACEPARENT, sending};
+use crate::{TRACEPARENT, send};
 
 /// The queue that hears of used keys.
 #[derive(Debug, Clone)]
-pub struct KeyUses {
+pub struct KeyUseQueue {
     client: aws_sdk_sqs::Client,
     queue_url: String,
 }
 
-impl KeyUses {
-    /// Sends to `queue_url`.
+impl KeyUseQueue {
     pub fn new(client: aws_sdk_sqs::Client, queue_url: impl Into<String>) -> Self {
         Self { client, queue_url: queue_url.into() }
     }
 
     /// Says that `key_id` was used at `at`.
-    pub async fn used(
+    pub async fn send(
         &self,
         key_id: &KeyId,
         at: Timestamp,
         traceparent: &str,
     ) -> Result<(), Failure> {
-        let body = serde_json::to_string(&Message::KeyUsed(KeyUsed::new(key_id, at)));
+        let body = serde_json::to_string(&AccountMessage::KeyUsed(KeyUsed::new(key_id, at)));
         let (client, queue) = (&self.client, &self.queue_url);
-        sending::send(client, queue, body, 0, traceparent, "report a key's use").await
+        send::send(client, queue, body, 0, traceparent, "report a key's use").await
     }
 }
 
@@ -41,16 +40,16 @@ pub struct AccountEvents {
 }
 
 impl AccountEvents {
-    /// Publishes to `topic_arn`.
     pub fn new(client: aws_sdk_sns::Client, topic_arn: impl Into<String>) -> Self {
         Self { client, topic_arn: topic_arn.into() }
     }
 
     /// Tells what an audit row records; subscriptions filter by the attribute `event`.
-    pub async fn changed(&self, audit: &Audit, traceparent: &str) -> Result<(), Failure> {
+    pub async fn publish(&self, audit: &AuditEntry, traceparent: &str) -> Result<(), Failure> {
         const ACTION: &str = "publish an account event";
-        let body = serde_json::to_string(&Message::AccountChanged(AccountChanged::new(audit)))
-            .map_err(|cause| Failure::new(ACTION, cause))?;
+        let body =
+            serde_json::to_string(&AccountMessage::AccountChanged(AccountChanged::new(audit)))
+                .map_err(|cause| Failure::new(ACTION, cause))?;
         let attribute = |value: &str| {
             MessageAttributeValue::builder()
                 .data_type("String")

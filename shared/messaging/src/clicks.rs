@@ -1,26 +1,25 @@
-//! What a redirect says of its visitors.
+//! The queue between `redirect` and `count-clicks`.
 
 use domain::Failure;
 use domain::links::ClickBatch;
 
-use crate::sending;
+use crate::send;
 
-/// The queue that hears of clicks.
+/// Sends batches of clicks to the queue `clicks`.
 #[derive(Debug, Clone)]
-pub struct Clicks {
+pub struct ClickQueue {
     client: aws_sdk_sqs::Client,
     queue_url: String,
 }
 
-impl Clicks {
-    /// Sends to `queue_url`.
+impl ClickQueue {
     pub fn new(client: aws_sdk_sqs::Client, queue_url: impl Into<String>) -> Self {
         Self { client, queue_url: queue_url.into() }
     }
 
-    /// Sends a batch. Whoever counts it knows a second copy by the batch's id.
+    /// Sends a batch. `count-clicks` recognises a second copy by the batch's id.
     pub async fn send(&self, batch: &ClickBatch, traceparent: &str) -> Result<(), Failure> {
         let (client, queue, body) = (&self.client, &self.queue_url, batch.to_json());
-        sending::send(client, queue, body, 0, traceparent, "send a batch of clicks").await
+        send::send(client, queue, body, 0, traceparent, "send a batch of clicks").await
     }
 }

@@ -1,4 +1,4 @@
-//! Where messages go that no retry will ever mend.
+//! Dead-letter queues, for messages that no retry will ever make readable.
 
 use aws_sdk_sqs::types::MessageAttributeValue;
 use domain::Failure;
@@ -16,7 +16,7 @@ impl DeadLetters {
         Self { client, queue_url: queue_url.into() }
     }
 
-    /// Keeps `body` with why it could not be used and where it came from.
+    /// Sends `body` with the reason, the id of the message and the queue it came from.
     pub async fn send(
         &self,
         body: &str,
@@ -26,8 +26,8 @@ impl DeadLetters {
     ) -> Result<(), Failure> {
         const ACTION: &str = "keep a dead letter";
         let mut request = self.client.send_message().queue_url(&self.queue_url).message_body(body);
-        let notes = [("reason", reason), ("messageId", message_id), ("source", source_arn)];
-        for (name, value) in notes.into_iter().filter(|(_, value)| !value.is_empty()) {
+        let attributes = [("reason", reason), ("messageId", message_id), ("source", source_arn)];
+        for (name, value) in attributes.into_iter().filter(|(_, value)| !value.is_empty()) {
             let attribute = MessageAttributeValue::builder()
                 .data_type("String")
                 .string_value(value)

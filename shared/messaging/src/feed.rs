@@ -1,5 +1,5 @@
-//! What the feed says to itself: through a topic what others may want to hear too, and straight to the
-//! queue of whoever fans out what is nobody else's business.
+//! The feed's messages: post events through an SNS topic that other systems can subscribe to, and internal
+//! work straight to the queue of `fan-out`.
 //!
 //! Absent: anything that a receiver trusts; a message says "look".
 
@@ -9,12 +9,12 @@ use aws_sdk_sqs::types::{
     SendMessageBatchRequestEntry,
 };
 use domain::Failure;
-use domain::feed::Message;
+use domain::feed::FeedMessage;
 
 use crate::TRACEPARENT;
-use crate::sending::{BATCH, Unbuilt, all_taken, group};
+use crate::send::{BuildError, MAX_BATCH, group_id, reject_failed};
 
-/// The topic that tells of posts that were written and deleted. It leads to the queue, too.
+/// The topic of post events, which the queue subscribes to.
 #[derive(Debug, Clone)]
 pub struct FeedTopic {
     client: aws_sdk_sns::Client,
@@ -27,20 +27,20 @@ impl FeedTopic {
         Self { client, topic_arn: topic_arn.into() }
     }
 
-    /// Tells of a post; subscriptions filter by `type`. What is lost here is said again by the sweep.
-    pub async fn tell(&self, message: &Message, traceparent: &str) -> Result<(), Failure> {
-        const ACTION: &str = "tell of a post";
-        let failed = |e: Unbuilt| e.within(ACTION);
-        let body = serde_json::to_string(message).map_err(|e| failed(Unbuilt::new(e)))?;
+    /// Publishes a post event; subscriptions filter by `type`. The sweep resends what is lost.
+    pub async fn publish(&self, message: &FeedMessage, traceparent: &str) -> Result<(), Failure> {
+        const ACTION: &str = "publish a post event";
+        let failed = |e: BuildError| e.within(ACTION);
+        let body = serde_json::to_string(message).map_err(|e| failed(BuildError::new(e)))?;
         let mut request = self
             .client
             .publish()
             .topic_arn(&self.topic_arn)
             .message(body)
-            .set_message_group_id(group(&message.group()));
-        for (name, value) in [("type", message.name()), (TRACEPARENT, traceparent)] {
+            .set_message_group_id(group_id(&message.group_id()));
+        for (name, value) in [("type", message.message_type()), (TRACEPARENT, traceparent)] {
             let value = TopicValue::builder().data_type("String").string_value(value).build();
-            let value = value.map_err(|e| failed(Unbuilt::new(e)))?;
+            let value = value.map_err(|e| failed(BuildError::new(e)))?;
             request = request.message_attributes(name, value);
         }
         request.send().await.map_err(|cause| Failure::new(ACTION, cause))?;
@@ -48,7 +48,7 @@ impl FeedTopic {
     }
 }
 
-/// The queue of whoever fans out.
+/// The queue of `fan-out`.
 #[derive(Debug, Clone)]
 pub struct FanOutQueue {
     client: aws_sdk_sqs::Client,
@@ -61,28 +61,27 @@ impl FanOutQueue {
         Self { client, url: url.into() }
     }
 
-    /// Says something, now.
-    pub async fn say(
+    pub async fn send(
         &self,
-        messages: impl IntoIterator<Item = Message>,
+        messages: impl IntoIterator<Item = FeedMessage>,
         traceparent: &str,
     ) -> Result<(), Failure> {
-        self.say_later(messages, 0, traceparent).await
+        self.send_delayed(messages, 0, traceparent).await
     }
 
-    /// Says something so many seconds from now: ten in a call.
-    pub async fn say_later(
+    /// Sends messages with a delay of so many seconds, ten in a call.
+    pub async fn send_delayed(
         &self,
-        messages: impl IntoIterator<Item = Message>,
+        messages: impl IntoIterator<Item = FeedMessage>,
         delay: u32,
         traceparent: &str,
     ) -> Result<(), Failure> {
         const ACTION: &str = "ask for a fan-out";
-        let messages: Vec<Message> = messages.into_iter().collect();
-        for batch in messages.chunks(BATCH) {
+        let messages: Vec<FeedMessage> = messages.into_iter().collect();
+        for batch in messages.chunks(MAX_BATCH) {
             let entries = (0..).zip(batch).map(|(n, said)| entry(n, said, delay, traceparent));
             let entries: Vec<_> =
-                entries.collect::<Result<_, _>>().map_err(|e: Unbuilt| e.within(ACTION))?;
+                entries.collect::<Result<_, _>>().map_err(|e: BuildError| e.within(ACTION))?;
             let sent = self
                 .client
                 .send_message_batch()
@@ -91,7 +90,7 @@ impl FanOutQueue {
                 .send()
                 .await
                 .map_err(|cause| Failure::new(ACTION, cause))?;
-            all_taken(sent.failed().iter().map(Unsent::code), ACTION)?;
+            reject_failed(sent.failed().iter().map(Unsent::code), ACTION)?;
         }
         Ok(())
     }
@@ -99,18 +98,18 @@ impl FanOutQueue {
 
 fn entry(
     n: u32,
-    message: &Message,
+    message: &FeedMessage,
     delay: u32,
     traceparent: &str,
-) -> Result<SendMessageBatchRequestEntry, Unbuilt> {
-    let body = serde_json::to_string(message).map_err(Unbuilt::new)?;
+) -> Result<SendMessageBatchRequestEntry, BuildError> {
+    let body = serde_json::to_string(message).map_err(BuildError::new)?;
     let trace = QueueValue::builder().data_type("String").string_value(traceparent).build();
     SendMessageBatchRequestEntry::builder()
         .id(n.to_string())
         .message_body(body)
         .set_delay_seconds((delay > 0).then(|| i32::try_from(delay).unwrap_or(i32::MAX)))
-        .set_message_group_id(group(&message.group()))
-        .message_attributes(TRACEPARENT, trace.map_err(Unbuilt::new)?)
+        .set_message_group_id(group_id(&message.group_id()))
+        .message_attributes(TRACEPARENT, trace.map_err(BuildError::new)?)
         .build()
-        .map_err(Unbuilt::new)
+        .map_err(BuildError::new)
 }

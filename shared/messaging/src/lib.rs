@@ -1,4 +1,4 @@
-//! SQS and SNS in the domain's language: queues and topics of one kind of message.
+//! SQS and SNS with typed messages: queues and topics of one type of message.
 //!
 //! Each message carries the trace it belongs to as the attribute `traceparent`, so that a line
 //! logged by its receiver can be found from the request that caused it.
@@ -9,14 +9,14 @@ pub mod dead_letters;
 pub mod feed;
 pub mod notifications;
 mod queue;
-mod sending;
+mod send;
 mod topic;
 
-pub use accounts::{AccountEvents, KeyUses};
-pub use clicks::Clicks;
+pub use accounts::{AccountEvents, KeyUseQueue};
+pub use clicks::ClickQueue;
 pub use dead_letters::DeadLetters;
 pub use feed::{FanOutQueue, FeedTopic};
-pub use notifications::{DeliveryLetters, DeliveryQueues, DueTopic};
+pub use notifications::{DeliveryDeadLetters, DeliveryQueues, DueTopic};
 pub use queue::Queue;
 pub use topic::Topic;
 

@@ -1,8 +1,8 @@
-//! What notifications says to itself: through a topic that leads to nine queues, or straight to one of
-//! them, later.
+//! The messages of notifications: through a topic that leads to nine queues, or straight to one of them
+//! with a delay.
 //!
-//! A message names its person as its group, so that whoever gets many at once does not hold up others
-//! (fair queues). Absent: anything that a receiver trusts; a message says "look".
+//! A message names its user as its group, so that a user who gets many at once does not delay others
+//! (fair queues). Absent: anything that a receiver trusts; the row is the truth.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ use aws_sdk_sqs::types::{
 };
 use domain::Failure;
 use domain::accounts::UserId;
-use domain::notifications::{Channel, Delivery, Message, Priority};
+use domain::notifications::{Channel, Delivery, DeliveryMessage, Priority};
 
-use crate::sending::{BATCH, Unbuilt, all_taken, group};
+use crate::send::{BuildError, MAX_BATCH, group_id, reject_failed};
 use crate::{DeadLetters, TRACEPARENT};
 
 /// Queues, one for each channel and priority.
@@ -37,44 +37,48 @@ impl DueTopic {
         Self { client, topic_arn: topic_arn.into() }
     }
 
-    /// Says that deliveries may be due now: ten in a call. The sweep says it again for those whose
-    /// message was lost.
-    pub async fn due(
+    /// Publishes that deliveries may be due now: ten in a call. The sweep repeats those whose message was
+    /// lost.
+    pub async fn publish_due(
         &self,
         deliveries: impl IntoIterator<Item = &Delivery>,
         traceparent: &str,
     ) -> Result<(), Failure> {
-        let said = deliveries.into_iter().map(|delivery| Said {
-            message: Message::due(delivery),
+        let messages = deliveries.into_iter().map(|delivery| RoutedMessage {
+            message: DeliveryMessage::delivery_due(delivery),
             user: &delivery.user,
             channel: delivery.channel(),
             priority: delivery.priority,
         });
-        let said: Vec<Said<'_>> = said.collect();
-        for batch in said.chunks(BATCH) {
-            self.publish(batch, traceparent, "say that deliveries are due").await?;
+        let messages: Vec<RoutedMessage<'_>> = messages.collect();
+        for batch in messages.chunks(MAX_BATCH) {
+            self.publish(batch, traceparent, "publish due deliveries").await?;
         }
         Ok(())
     }
 
-    /// Says that a person wants less than before. It takes the way of what is urgent.
-    pub async fn narrowed(&self, user: &UserId, traceparent: &str) -> Result<(), Failure> {
-        let said = Said {
-            message: Message::narrowed(user.clone()),
+    /// Publishes that a user has opted out of something, by the most urgent queue.
+    pub async fn publish_preferences_narrowed(
+        &self,
+        user: &UserId,
+        traceparent: &str,
+    ) -> Result<(), Failure> {
+        let messages = RoutedMessage {
+            message: DeliveryMessage::preferences_narrowed(user.clone()),
             user,
             channel: Channel::Push,
             priority: Priority::Critical,
         };
-        self.publish(&[said], traceparent, "say that somebody wants less").await
+        self.publish(&[messages], traceparent, "publish narrowed preferences").await
     }
 
     async fn publish(
         &self,
-        said: &[Said<'_>],
+        messages: &[RoutedMessage<'_>],
         traceparent: &str,
         action: &'static str,
     ) -> Result<(), Failure> {
-        let entries = (0..).zip(said).map(|(n, said)| said.entry(n, traceparent));
+        let entries = (0..).zip(messages).map(|(n, messages)| messages.entry(n, traceparent));
         let entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(|e| e.within(action))?;
         let published = self
             .client
@@ -84,33 +88,33 @@ impl DueTopic {
             .send()
             .await
             .map_err(|cause| Failure::new(action, cause))?;
-        all_taken(published.failed().iter().map(Unpublished::code), action)
+        reject_failed(published.failed().iter().map(Unpublished::code), action)
     }
 }
 
 /// A message, and what leads it to its queue.
-struct Said<'a> {
-    message: Message,
+struct RoutedMessage<'a> {
+    message: DeliveryMessage,
     user: &'a UserId,
     channel: Channel,
     priority: Priority,
 }
 
-impl Said<'_> {
-    fn entry(&self, n: u32, traceparent: &str) -> Result<PublishBatchRequestEntry, Unbuilt> {
+impl RoutedMessage<'_> {
+    fn entry(&self, n: u32, traceparent: &str) -> Result<PublishBatchRequestEntry, BuildError> {
         let mut entry = PublishBatchRequestEntry::builder()
             .id(n.to_string())
-            .message(serde_json::to_string(&self.message).map_err(Unbuilt::new)?)
-            .set_message_group_id(group(self.user.as_str()));
+            .message(serde_json::to_string(&self.message).map_err(BuildError::new)?)
+            .set_message_group_id(group_id(self.user.as_str()));
         for (name, value) in [
             ("channel", self.channel.name()),
             ("priority", self.priority.name()),
             (TRACEPARENT, traceparent),
         ] {
             let value = TopicValue::builder().data_type("String").string_value(value).build();
-            entry = entry.message_attributes(name, value.map_err(Unbuilt::new)?);
+            entry = entry.message_attributes(name, value.map_err(BuildError::new)?);
         }
-        entry.build().map_err(Unbuilt::new)
+        entry.build().map_err(BuildError::new)
     }
 }
 
@@ -125,22 +129,22 @@ impl DeliveryQueues {
     /// Sends to `urls`, separated by commas: by channel, and for each by priority, in the order of
     /// [`Channel::ALL`] and [`Priority::ALL`]; `None` if they are not as many.
     pub fn new(client: aws_sdk_sqs::Client, urls: &str) -> Option<Self> {
-        Some(Self { client, urls: listed(urls)? })
+        Some(Self { client, urls: parse_urls(urls)? })
     }
 
-    /// Says that deliveries may be due, each after so many seconds, at most 900: ten in a call.
-    pub async fn due<'a>(
+    /// Sends a message for each delivery, delayed by so many seconds, at most 900: ten in a call.
+    pub async fn send_due<'a>(
         &self,
         deliveries: impl IntoIterator<Item = (&'a Delivery, u32)>,
         traceparent: &str,
     ) -> Result<(), Failure> {
         let mut by_queue: BTreeMap<usize, Vec<(&Delivery, u32)>> = BTreeMap::new();
         for (delivery, delay) in deliveries {
-            let index = position(delivery.channel(), delivery.priority);
+            let index = queue_index(delivery.channel(), delivery.priority);
             by_queue.entry(index).or_default().push((delivery, delay));
         }
         for (index, due) in by_queue {
-            for batch in due.chunks(BATCH) {
+            for batch in due.chunks(MAX_BATCH) {
                 self.send(&self.urls[index], batch, traceparent).await?;
             }
         }
@@ -153,7 +157,7 @@ impl DeliveryQueues {
         batch: &[(&Delivery, u32)],
         traceparent: &str,
     ) -> Result<(), Failure> {
-        const ACTION: &str = "say that deliveries are due later";
+        const ACTION: &str = "send messages for later deliveries";
         let entries =
             (0..).zip(batch).map(|(n, (delivery, delay))| entry(n, delivery, *delay, traceparent));
         let entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(|e| e.within(ACTION))?;
@@ -165,7 +169,7 @@ impl DeliveryQueues {
             .send()
             .await
             .map_err(|cause| Failure::new(ACTION, cause))?;
-        all_taken(sent.failed().iter().map(Unsent::code), ACTION)
+        reject_failed(sent.failed().iter().map(Unsent::code), ACTION)
     }
 }
 
@@ -174,49 +178,50 @@ fn entry(
     delivery: &Delivery,
     delay: u32,
     traceparent: &str,
-) -> Result<SendMessageBatchRequestEntry, Unbuilt> {
-    let body = serde_json::to_string(&Message::due(delivery)).map_err(Unbuilt::new)?;
+) -> Result<SendMessageBatchRequestEntry, BuildError> {
+    let body =
+        serde_json::to_string(&DeliveryMessage::delivery_due(delivery)).map_err(BuildError::new)?;
     let trace = QueueValue::builder().data_type("String").string_value(traceparent).build();
     SendMessageBatchRequestEntry::builder()
         .id(n.to_string())
         .message_body(body)
         .set_delay_seconds((delay > 0).then(|| i32::try_from(delay).unwrap_or(i32::MAX)))
-        .set_message_group_id(group(delivery.user.as_str()))
-        .message_attributes(TRACEPARENT, trace.map_err(Unbuilt::new)?)
+        .set_message_group_id(group_id(delivery.user.as_str()))
+        .message_attributes(TRACEPARENT, trace.map_err(BuildError::new)?)
         .build()
-        .map_err(Unbuilt::new)
+        .map_err(BuildError::new)
 }
 
 /// The dead letters of each of the queues.
 #[derive(Debug, Clone)]
-pub struct DeliveryLetters {
-    letters: Vec<DeadLetters>,
+pub struct DeliveryDeadLetters {
+    queues: Vec<DeadLetters>,
 }
 
-impl DeliveryLetters {
+impl DeliveryDeadLetters {
     /// Sends to `urls`, in the order that [`DeliveryQueues::new`] wants too.
     pub fn new(client: &aws_sdk_sqs::Client, urls: &str) -> Option<Self> {
-        let urls = listed(urls)?.into_iter();
-        Some(Self { letters: urls.map(|url| DeadLetters::new(client.clone(), url)).collect() })
+        let urls = parse_urls(urls)?.into_iter();
+        Some(Self { queues: urls.map(|url| DeadLetters::new(client.clone(), url)).collect() })
     }
 
     /// Those of a channel and a priority.
-    pub fn of(&self, channel: Channel, priority: Priority) -> &DeadLetters {
-        &self.letters[position(channel, priority)]
+    pub fn queue(&self, channel: Channel, priority: Priority) -> &DeadLetters {
+        &self.queues[queue_index(channel, priority)]
     }
 
     /// Each of them, in their order.
     pub fn all(&self) -> impl Iterator<Item = &DeadLetters> {
-        self.letters.iter()
+        self.queues.iter()
     }
 }
 
-fn listed(urls: &str) -> Option<Vec<String>> {
+fn parse_urls(urls: &str) -> Option<Vec<String>> {
     let urls: Vec<String> = urls.split(',').map(|url| url.trim().to_owned()).collect();
     (urls.len() == QUEUES && urls.iter().all(|url| !url.is_empty())).then_some(urls)
 }
 
-const fn position(channel: Channel, priority: Priority) -> usize {
+const fn queue_index(channel: Channel, priority: Priority) -> usize {
     let channel = match channel {
         Channel::Email => 0,
         Channel::Sms => 1,
@@ -232,16 +237,16 @@ mod tests {
     #[test]
     fn every_channel_and_priority_has_a_place_of_its_own() {
         let places = Channel::ALL.into_iter().flat_map(|channel| {
-            Priority::ALL.into_iter().map(move |priority| position(channel, priority))
+            Priority::ALL.into_iter().map(move |priority| queue_index(channel, priority))
         });
         assert!(places.eq(0..QUEUES));
     }
 
     #[test]
     fn fewer_or_empty_addresses_are_no_nine_queues() {
-        assert_eq!(listed("a,b,c,d,e,f,g,h, i ").unwrap()[8], "i");
+        assert_eq!(parse_urls("a,b,c,d,e,f,g,h, i ").unwrap()[8], "i");
         for urls in ["", "a,b", "a,b,c,d,e,f,g,h,", "a,b,c,d,e,f,g,h,i,j"] {
-            assert_eq!(listed(urls), None, "{urls}");
+            assert_eq!(parse_urls(urls), None, "{urls}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Fetching a page whose address somebody else chose.
+//! Fetching a page whose URL a user chose.
 //!
 //! Guarantee: each hop's URL is parsed and judged, its name resolved once, every address found must
 //! be public, and the connection goes to one of those very addresses, so that a second answer of the
-//! resolver is never asked for and never trusted. Size, hops and time are bounded. A redirect from
+//! resolver is never asked for and never trusted. Size, redirects and time are bounded. A redirect from
 //! https to http is followed: nothing secret is sent, and a browser would land there too. Absent:
 //! cookies, credentials, decompression, caching, keep-alive, proxies and retries of a request.
 
@@ -10,48 +10,47 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use domain::links::address::is_public;
+use domain::links::public_ip::is_public;
 use tokio::time::timeout;
 use url::Url;
 
-use self::exchange::Exchange;
+use self::exchange::FetchResponse;
 pub(crate) use self::target::Target;
-use crate::{Network, Trust};
+use crate::{Network, TlsClient};
 
 mod exchange;
 mod post;
 mod target;
 
-pub(crate) use post::{AGENT, Sent};
-pub use post::{Answered, NotPosted, Post};
+pub use post::{PostError, PostRequest, PostResponse};
+pub(crate) use post::{SentFlag, USER_AGENT_VALUE};
 
 /// Fetches pages; a clone shares what was built for TLS.
 #[derive(Clone)]
 pub struct Fetcher {
     network: Network,
-    trust: Trust,
+    tls: TlsClient,
 }
 
 /// How far a fetch may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// What is kept of the body; the rest is not read.
+pub struct FetchLimits {
+    /// How much of the body is read.
     pub bytes: usize,
-    pub hops: u8,
+    pub redirects: u8,
     /// From the first look-up to the last byte, redirects included.
-    pub total: Duration,
+    pub timeout: Duration,
 }
 
-impl Default for Limits {
+impl Default for FetchLimits {
     /// Enough for the head of a page: 256 KiB, 3 redirects, 5 seconds.
     fn default() -> Self {
-        Self { bytes: 256 * 1024, hops: 3, total: Duration::from_secs(5) }
+        Self { bytes: 256 * 1024, redirects: 3, timeout: Duration::from_secs(5) }
     }
 }
 
-/// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
+pub struct FetchedPage {
     /// Where it was found, after redirects.
     pub url: String,
     /// 200 to 299.
@@ -64,28 +63,28 @@ pub struct Page {
 
 /// Why there is no page.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotFetched {
+pub enum FetchError {
     /// The URL, or one it redirected to, is none that may be fetched.
     #[error("not allowed: {0}")]
-    Forbidden(Forbidden),
-    /// The host's name has no address, or nobody could tell.
+    Forbidden(ForbiddenUrl),
+    /// The host's name has no address, or no resolver answered.
     #[error("the host has no known address")]
     Unresolved,
     /// No connection could be made.
     #[error("the host cannot be reached")]
     Unreachable,
-    /// The host did not prove to be who it is called.
+    /// The host presented no certificate that is trusted for its name.
     #[error("the host has no certificate that is trusted")]
     Untrusted,
     /// What came back is not HTTP/1.1, is too large a head, or breaks off.
     #[error("the host does not answer in proper HTTP")]
-    NotHttp,
+    InvalidHttp,
     /// An answer, but not a page.
     #[error("the host answered with status {0}")]
     Status(u16),
     /// More redirects than allowed.
     #[error("too many redirects")]
-    TooManyHops,
+    TooManyRedirects,
     /// The time was up.
     #[error("it took too long")]
     Timeout,
@@ -93,7 +92,7 @@ pub enum NotFetched {
 
 /// What makes a URL one that is not fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Forbidden {
+pub enum ForbiddenUrl {
     /// It cannot be parsed.
     #[error("not a URL")]
     NotAUrl,
@@ -115,79 +114,79 @@ impl Fetcher {
     /// Fetches through `network`, trusting the certificate authorities that browsers trust, and those
     /// of the network.
     pub fn new(network: Network) -> Self {
-        Self { trust: Trust::of(&network, &[b"http/1.1"]), network }
+        Self { tls: TlsClient::new(&network, &[b"http/1.1"]), network }
     }
 
     /// Trusts these DER-encoded authorities as well.
     #[must_use]
-    pub fn trusting(self, roots: impl IntoIterator<Item = Vec<u8>>) -> Self {
-        let network = roots.into_iter().fold(self.network, Network::with_authority);
+    pub fn with_root_certificates(self, roots: impl IntoIterator<Item = Vec<u8>>) -> Self {
+        let network = roots.into_iter().fold(self.network, Network::with_root_certificate);
         Self::new(network)
     }
 
     /// The page at `url`.
-    pub async fn get(&self, url: &str, limits: Limits) -> Result<Page, NotFetched> {
+    pub async fn get(&self, url: &str, limits: FetchLimits) -> Result<FetchedPage, FetchError> {
         let fetch = Box::pin(self.follow(url, limits));
-        timeout(limits.total, fetch).await.unwrap_or(Err(NotFetched::Timeout))
+        timeout(limits.timeout, fetch).await.unwrap_or(Err(FetchError::Timeout))
     }
 
     /// The document at a URL that comes from configuration: it may be anywhere, on any port, and
-    /// redirects nobody.
-    pub(crate) async fn get_trusted(&self, url: Url, limits: Limits) -> Result<Page, NotFetched> {
-        let ask = Box::pin(async {
-            let target = Target::from_configuration(url).map_err(NotFetched::Forbidden)?;
-            let addresses = self.addresses(&target).await?;
-            match self.exchange(limits, "application/json").ask(&target, &addresses).await? {
-                exchange::Answer::Page(page) => Ok(page),
-                exchange::Answer::Moved { status, .. } => Err(NotFetched::Status(status)),
+    /// a redirect is not followed.
+    pub(crate) async fn get_trusted(
+        &self,
+        url: Url,
+        limits: FetchLimits,
+    ) -> Result<FetchedPage, FetchError> {
+        let fetch = Box::pin(async {
+            let target = Target::from_configuration(url).map_err(FetchError::Forbidden)?;
+            let found = self.addresses(&target).await?;
+            match self.request_page(&target, &found, "application/json", limits.bytes).await? {
+                FetchResponse::Page(page) => Ok(page),
+                FetchResponse::Redirect { status, .. } => Err(FetchError::Status(status)),
             }
         });
-        timeout(limits.total, ask).await.unwrap_or(Err(NotFetched::Timeout))
+        timeout(limits.timeout, fetch).await.unwrap_or(Err(FetchError::Timeout))
     }
 
-    async fn follow(&self, url: &str, limits: Limits) -> Result<Page, NotFetched> {
+    async fn follow(&self, url: &str, limits: FetchLimits) -> Result<FetchedPage, FetchError> {
         let mut target = Target::parse(url)?;
-        for _ in 0..=limits.hops {
+        for _ in 0..=limits.redirects {
             let addresses = self.public_addresses(&target).await?;
-            match self.exchange(limits, "text/html").ask(&target, &addresses).await? {
-                exchange::Answer::Page(page) => return Ok(page),
-                exchange::Answer::Moved { location, .. } => target = target.join(&location)?,
+            match self.request_page(&target, &addresses, "text/html", limits.bytes).await? {
+                FetchResponse::Page(page) => return Ok(page),
+                FetchResponse::Redirect { location, .. } => target = target.join(&location)?,
             }
         }
-        Err(NotFetched::TooManyHops)
+        Err(FetchError::TooManyRedirects)
     }
 
-    /// Where the target is, asked once: none of it but on the public internet.
-    async fn public_addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, NotFetched> {
+    /// The target's addresses, resolved once; an error unless all of them are public.
+    async fn public_addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, FetchError> {
         let addresses = self.addresses(target).await?;
         if !addresses.iter().all(|address| is_public(address.ip())) {
-            return Err(NotFetched::Forbidden(Forbidden::Address));
+            return Err(FetchError::Forbidden(ForbiddenUrl::Address));
         }
         Ok(addresses)
     }
 
-    /// Where the target is, asked once; never empty.
-    async fn addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, NotFetched> {
+    /// The target's addresses, resolved once; never empty.
+    async fn addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, FetchError> {
         let found = if let Some(address) = target.literal() {
             vec![address]
         } else {
             let resolved = self.network.resolve(target.host()).await;
-            resolved.map_err(|_| NotFetched::Unresolved)?
+            resolved.map_err(|_| FetchError::Unresolved)?
         };
         if found.is_empty() {
-            return Err(NotFetched::Unresolved);
+            return Err(FetchError::Unresolved);
         }
         Ok(found.into_iter().map(|address| SocketAddr::new(address, target.port())).collect())
-    }
-
-    fn exchange(&self, limits: Limits, accept: &'static str) -> Exchange<'_> {
-        Exchange { fetcher: self, bytes: limits.bytes, accept }
     }
 }
 
 impl fmt::Debug for Fetcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fetcher").field("trust", &self.trust).finish_non_exhaustive()
+        f.debug_struct("Fetcher").field("tls", &self.tls).finish_non_exhaustive()
     }
 }
 

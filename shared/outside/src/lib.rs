@@ -1,24 +1,29 @@
-//! The internet outside AWS: pages fetched safely, things posted safely, DNS records, what is known
+//! The internet outside AWS: pages fetched and requests posted safely, DNS records, and the reputation
 //! of an address.
 //!
-//! Guarantee: whoever chooses a URL cannot make a function connect to anything but a public address
-//! ([`domain::links::address::is_public`]), nor hold it longer or fill it further than its
-//! [`Limits`] say. Absent here: clocks other than timers, the environment, logs, retries, cookies
+//! Guarantee: a URL that a user chose cannot make a function connect to anything but a public address
+//! ([`domain::links::public_ip::is_public`]), nor hold it longer or fill it further than its
+//! [`FetchLimits`] say. Absent here: clocks other than timers, the environment, logs, retries, cookies
 //! and credentials. What leaves the machine leaves through a [`Network`].
 
 mod dns;
 pub mod fetch;
-pub mod lines;
+pub mod http2;
+mod idle;
 pub mod network;
-pub mod page;
+pub mod preview;
 pub mod reputation;
 #[cfg(test)]
 mod testing;
 pub mod tls;
 
-pub use fetch::{Answered, Fetcher, Forbidden, Limits, NotFetched, NotPosted, Page, Post};
-pub use lines::Lines;
-pub use network::{Network, Unreachable};
-pub use page::{Preview, preview};
-pub use reputation::{Reputation, Verdict};
-pub use tls::Trust;
+pub use fetch::{
+    FetchError, FetchLimits, FetchedPage, Fetcher, ForbiddenUrl, PostError, PostRequest,
+    PostResponse,
+};
+pub use http2::Http2Client;
+pub use idle::IdleConnections;
+pub use network::{Network, NetworkError};
+pub use preview::PagePreview;
+pub use reputation::{Reputation, ReputationVerdict};
+pub use tls::TlsClient;

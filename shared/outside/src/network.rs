@@ -1,7 +1,7 @@
-//! What the crate asks of the network: addresses, TXT records and connections.
+//! Name resolution, TXT records and connections.
 //!
 //! Functions get the machine's own; the local cloud and tests hand in others, and with them the
-//! authorities that speak for the servers found there. Absent: any judgement of what is asked for.
+//! root certificates of the servers found there. Absent: any judgement of names and addresses.
 //! The [`Fetcher`](crate::Fetcher) judges, whichever network it was given.
 
 use std::fmt;
@@ -17,29 +17,28 @@ use tokio::time::timeout;
 use crate::dns;
 
 /// A host with several addresses may have some that are down, or that this machine has no route to.
-const ADDRESSES: usize = 3;
-const CONNECT: Duration = Duration::from_millis(1_500);
+const MAX_ADDRESSES: usize = 3;
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(1_500);
 
-type Asked<A, T> = Arc<dyn Fn(A) -> BoxFuture<'static, T> + Send + Sync>;
+type Hook<A, T> = Arc<dyn Fn(A) -> BoxFuture<'static, T> + Send + Sync>;
 
-/// The way out.
 #[derive(Clone)]
 pub struct Network {
-    resolve: Asked<String, Result<Vec<IpAddr>, Unreachable>>,
-    texts: Asked<String, Result<Vec<String>, Unreachable>>,
-    connect: Asked<SocketAddr, io::Result<TcpStream>>,
-    authorities: Arc<[Vec<u8>]>,
+    resolve: Hook<String, Result<Vec<IpAddr>, NetworkError>>,
+    txt_records: Hook<String, Result<Vec<String>, NetworkError>>,
+    connect: Hook<SocketAddr, io::Result<TcpStream>>,
+    root_certificates: Arc<[Vec<u8>]>,
 }
 
-/// Nobody answered who could have known.
+/// A nameserver or resolver that did not answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("could not {action}: {cause}")]
-pub struct Unreachable {
+pub struct NetworkError {
     action: &'static str,
     cause: String,
 }
 
-impl Unreachable {
+impl NetworkError {
     /// What was attempted, as in "could not `action`", and what stood in its way.
     pub fn new(action: &'static str, cause: impl fmt::Display) -> Self {
         Self { action, cause: cause.to_string() }
@@ -51,19 +50,19 @@ impl Network {
     pub fn system() -> Self {
         Self {
             resolve: Arc::new(|name| Box::pin(resolve(name))),
-            texts: Arc::new(|name| {
-                Box::pin(async move { dns::texts(dns::nameserver(), &name).await })
+            txt_records: Arc::new(|name| {
+                Box::pin(async move { dns::txt_records(dns::nameserver(), &name).await })
             }),
             connect: Arc::new(|address| Box::pin(TcpStream::connect(address))),
-            authorities: Arc::default(),
+            root_certificates: Arc::default(),
         }
     }
 
-    /// Asks `resolver` for a name's addresses.
+    /// Resolves names with `resolver`.
     #[must_use]
     pub fn with_resolver<F>(mut self, resolver: F) -> Self
     where
-        F: Fn(String) -> BoxFuture<'static, Result<Vec<IpAddr>, Unreachable>>
+        F: Fn(String) -> BoxFuture<'static, Result<Vec<IpAddr>, NetworkError>>
             + Send
             + Sync
             + 'static,
@@ -72,23 +71,25 @@ impl Network {
         self
     }
 
-    /// Asks `texts` for a name's TXT records.
+    /// Looks TXT records up with `txt_records`.
     #[must_use]
-    pub fn with_texts<F>(mut self, texts: F) -> Self
+    pub fn with_txt_records<F>(mut self, txt_records: F) -> Self
     where
-        F: Fn(String) -> BoxFuture<'static, Result<Vec<String>, Unreachable>>
+        F: Fn(String) -> BoxFuture<'static, Result<Vec<String>, NetworkError>>
             + Send
             + Sync
             + 'static,
     {
-        self.texts = Arc::new(texts);
+        self.txt_records = Arc::new(txt_records);
         self
     }
 
-    /// Asks the nameserver at `address` for TXT records.
+    /// Looks TXT records up at the nameserver at `address`.
     #[must_use]
     pub fn with_nameserver(self, address: SocketAddr) -> Self {
-        self.with_texts(move |name| Box::pin(async move { dns::texts(address, &name).await }))
+        self.with_txt_records(move |name| {
+            Box::pin(async move { dns::txt_records(address, &name).await })
+        })
     }
 
     /// Opens connections with `connect`.
@@ -101,27 +102,27 @@ impl Network {
         self
     }
 
-    /// Adds a DER-encoded authority to those that browsers trust.
+    /// Adds a DER-encoded root certificate to those that browsers trust.
     #[must_use]
-    pub fn with_authority(mut self, authority: Vec<u8>) -> Self {
-        let known = self.authorities.iter().cloned();
-        self.authorities = known.chain([authority]).collect();
+    pub fn with_root_certificate(mut self, certificate: Vec<u8>) -> Self {
+        let known = self.root_certificates.iter().cloned();
+        self.root_certificates = known.chain([certificate]).collect();
         self
     }
 
-    /// The authorities that were added.
-    pub fn authorities(&self) -> &[Vec<u8>] {
-        &self.authorities
+    /// The root certificates that were added.
+    pub fn root_certificates(&self) -> &[Vec<u8>] {
+        &self.root_certificates
     }
 
     /// The addresses of `name`.
-    pub async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, Unreachable> {
+    pub async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, NetworkError> {
         (self.resolve)(name.to_owned()).await
     }
 
     /// The TXT records of `name`, each with its strings joined; none if there is no such name.
-    pub async fn texts(&self, name: &str) -> Result<Vec<String>, Unreachable> {
-        (self.texts)(name.to_owned()).await
+    pub async fn txt_records(&self, name: &str) -> Result<Vec<String>, NetworkError> {
+        (self.txt_records)(name.to_owned()).await
     }
 
     /// A connection to exactly `address`.
@@ -130,7 +131,7 @@ impl Network {
     }
 
     /// A connection to a host that comes from configuration, wherever that is: a name or an address.
-    pub async fn dial(&self, host: &str, port: u16) -> io::Result<TcpStream> {
+    pub async fn connect_host(&self, host: &str, port: u16) -> io::Result<TcpStream> {
         let found = match host.parse::<IpAddr>() {
             Ok(address) => vec![address],
             Err(_) => self.resolve(host).await.map_err(io::Error::other)?,
@@ -139,10 +140,10 @@ impl Network {
         self.connect_any(&found).await
     }
 
-    /// A connection to the first of `addresses` that lets itself be connected to.
+    /// A connection to the first of `addresses` that accepts one.
     pub(crate) async fn connect_any(&self, addresses: &[SocketAddr]) -> io::Result<TcpStream> {
-        for address in addresses.iter().take(ADDRESSES) {
-            if let Ok(Ok(stream)) = timeout(CONNECT, self.connect(*address)).await {
+        for address in addresses.iter().take(MAX_ADDRESSES) {
+            if let Ok(Ok(stream)) = timeout(CONNECT_TIMEOUT, self.connect(*address)).await {
                 return Ok(stream);
             }
         }
@@ -156,8 +157,8 @@ impl fmt::Debug for Network {
     }
 }
 
-async fn resolve(name: String) -> Result<Vec<IpAddr>, Unreachable> {
+async fn resolve(name: String) -> Result<Vec<IpAddr>, NetworkError> {
     let found = tokio::net::lookup_host((name.as_str(), 0)).await;
-    let found = found.map_err(|cause| Unreachable::new("resolve a name", cause))?;
+    let found = found.map_err(|cause| NetworkError::new("resolve a name", cause))?;
     Ok(found.map(|address| address.ip()).collect())
 }

@@ -1,7 +1,7 @@
-//! What is known about an address: whether a list of dangerous ones has it.
+//! Whether a list of dangerous URLs has one: Google's Web Risk.
 //!
 //! Guarantee: the key shows in no error and in no debug output. Absent: caching, and a judgement of
-//! what to do when the list cannot be asked; callers decide whether silence lets a link through.
+//! what to do when the list cannot be reached; callers decide whether that lets a link through.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,32 +9,29 @@ use std::time::Duration;
 use serde::Deserialize;
 use url::Url;
 
-use crate::fetch::{Fetcher, Forbidden, Limits, NotFetched};
+use crate::fetch::{FetchError, FetchLimits, Fetcher, ForbiddenUrl};
 
-const LIMITS: Limits = Limits { bytes: 64 * 1024, hops: 0, total: Duration::from_secs(3) };
+const LIMITS: FetchLimits =
+    FetchLimits { bytes: 64 * 1024, redirects: 0, timeout: Duration::from_secs(3) };
 const THREATS: [&str; 3] = ["MALWARE", "SOCIAL_ENGINEERING", "UNWANTED_SOFTWARE"];
 
-/// Whom to ask.
 #[derive(Clone, Default)]
 pub enum Reputation {
-    /// Nobody: every address is clean.
+    /// No list: every URL is clean.
     #[default]
     Off,
-    /// Google's Web Risk, or what speaks like it.
+    /// Google's Web Risk, or a server with its API.
     WebRisk {
         /// `https://webrisk.googleapis.com`; comes from configuration and is trusted.
         endpoint: String,
-        /// Google's name for who pays.
         key: String,
     },
 }
 
-/// What the list says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// It does not have the address.
+pub enum ReputationVerdict {
     Clean,
-    /// It has, as the named threat.
+    /// With the name of the threat.
     Listed(String),
 }
 
@@ -47,12 +44,15 @@ impl Reputation {
         })
     }
 
-    /// Looks `url` up.
-    pub async fn check(&self, fetcher: &Fetcher, url: &str) -> Result<Verdict, NotFetched> {
+    pub async fn check(
+        &self,
+        fetcher: &Fetcher,
+        url: &str,
+    ) -> Result<ReputationVerdict, FetchError> {
         match self {
-            Self::Off => Ok(Verdict::Clean),
+            Self::Off => Ok(ReputationVerdict::Clean),
             Self::WebRisk { endpoint, key } => {
-                let page = fetcher.get_trusted(search(endpoint, key, url)?, LIMITS).await?;
+                let page = fetcher.get_trusted(search_url(endpoint, key, url)?, LIMITS).await?;
                 read(&page.body)
             }
         }
@@ -70,9 +70,10 @@ impl fmt::Debug for Reputation {
     }
 }
 
-fn search(endpoint: &str, key: &str, url: &str) -> Result<Url, NotFetched> {
+fn search_url(endpoint: &str, key: &str, url: &str) -> Result<Url, FetchError> {
     let address = format!("{}/v1/uris:search", endpoint.trim_end_matches('/'));
-    let mut search = Url::parse(&address).map_err(|_| NotFetched::Forbidden(Forbidden::NotAUrl))?;
+    let mut search =
+        Url::parse(&address).map_err(|_| FetchError::Forbidden(ForbiddenUrl::NotAUrl))?;
     search
         .query_pairs_mut()
         .extend_pairs(THREATS.map(|threat| ("threatTypes", threat)))
@@ -82,7 +83,7 @@ fn search(endpoint: &str, key: &str, url: &str) -> Result<Url, NotFetched> {
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct SearchResponse {
     threat: Option<Threat>,
 }
 
@@ -94,11 +95,12 @@ struct Threat {
 }
 
 /// An answer without a threat is a clean one; a threat without a name is still a threat.
-fn read(body: &[u8]) -> Result<Verdict, NotFetched> {
-    let found: Found = serde_json::from_slice(body).map_err(|_| NotFetched::NotHttp)?;
-    let Some(threat) = found.threat else { return Ok(Verdict::Clean) };
+fn read(body: &[u8]) -> Result<ReputationVerdict, FetchError> {
+    let response: SearchResponse =
+        serde_json::from_slice(body).map_err(|_| FetchError::InvalidHttp)?;
+    let Some(threat) = response.threat else { return Ok(ReputationVerdict::Clean) };
     let name = threat.threat_types.into_iter().next();
-    Ok(Verdict::Listed(name.unwrap_or_else(|| "THREAT_TYPE_UNSPECIFIED".to_owned())))
+    Ok(ReputationVerdict::Listed(name.unwrap_or_else(|| "THREAT_TYPE_UNSPECIFIED".to_owned())))
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! What the tests stand on: a network whose names and routes they choose, servers on the loopback,
-//! and a canary there that nobody should ever wake.
+//! What tests share: a network whose names and routes they choose, servers on the loopback,
+//! and a canary there that counts connections.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -11,24 +11,24 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-use crate::{Fetcher, Limits, Network, Unreachable};
+use crate::{FetchLimits, Fetcher, Network, NetworkError};
 
 /// A public address, and the one most tests route to a server of their own.
 pub(crate) const PUBLIC: &str = "93.184.216.34";
 
 /// Names and routes. What is not routed is connected to for real, as a function would.
 #[derive(Clone, Default)]
-pub(crate) struct Stage(Arc<Mutex<Scene>>);
+pub(crate) struct FakeNetwork(Arc<Mutex<FakeState>>);
 
 #[derive(Default)]
-struct Scene {
+struct FakeState {
     names: HashMap<String, Vec<Vec<IpAddr>>>,
     routes: HashMap<SocketAddr, SocketAddr>,
-    asked: Vec<String>,
-    dialled: Vec<SocketAddr>,
+    resolved: Vec<String>,
+    connected: Vec<SocketAddr>,
 }
 
-impl Stage {
+impl FakeNetwork {
     /// The next answer for `name`; the last one repeats.
     pub(crate) fn name(self, name: &str, addresses: &[&str]) -> Self {
         let answer = addresses.iter().map(|address| address.parse().unwrap()).collect();
@@ -49,7 +49,7 @@ impl Stage {
                 let answer = names.resolve(&name);
                 Box::pin(async { answer })
             })
-            .with_connect(move |address| Box::pin(TcpStream::connect(routes.dial(address))))
+            .with_connect(move |address| Box::pin(TcpStream::connect(routes.route_for(address))))
     }
 
     pub(crate) fn fetcher(&self) -> Fetcher {
@@ -57,47 +57,47 @@ impl Stage {
     }
 
     /// Every name that was resolved, in order.
-    pub(crate) fn asked(&self) -> Vec<String> {
-        self.0.lock().unwrap().asked.clone()
+    pub(crate) fn resolved(&self) -> Vec<String> {
+        self.0.lock().unwrap().resolved.clone()
     }
 
     /// Every address that was connected to, in order.
-    pub(crate) fn dialled(&self) -> Vec<String> {
-        self.0.lock().unwrap().dialled.iter().map(ToString::to_string).collect()
+    pub(crate) fn connected(&self) -> Vec<String> {
+        self.0.lock().unwrap().connected.iter().map(ToString::to_string).collect()
     }
 
-    fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, Unreachable> {
-        let mut scene = self.0.lock().unwrap();
-        let before = scene.asked.iter().filter(|asked| *asked == name).count();
-        scene.asked.push(name.to_owned());
-        let answers = scene.names.get(name);
-        let answers = answers.ok_or_else(|| Unreachable::new("resolve a name", "no such name"))?;
+    fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, NetworkError> {
+        let mut state = self.0.lock().unwrap();
+        let before = state.resolved.iter().filter(|resolved| *resolved == name).count();
+        state.resolved.push(name.to_owned());
+        let answers = state.names.get(name);
+        let answers = answers.ok_or_else(|| NetworkError::new("resolve a name", "no such name"))?;
         Ok(answers[before.min(answers.len() - 1)].clone())
     }
 
-    fn dial(&self, address: SocketAddr) -> SocketAddr {
-        let mut scene = self.0.lock().unwrap();
-        scene.dialled.push(address);
-        scene.routes.get(&address).copied().unwrap_or(address)
+    fn route_for(&self, address: SocketAddr) -> SocketAddr {
+        let mut state = self.0.lock().unwrap();
+        state.connected.push(address);
+        state.routes.get(&address).copied().unwrap_or(address)
     }
 }
 
-/// A stage with one site, `site.test`, whose web server is at `server`.
-pub(crate) fn site(server: SocketAddr) -> Stage {
-    Stage::default().name("site.test", &[PUBLIC]).route("93.184.216.34:80", server)
+/// A network with one site, `site.test`, whose web server is at `server`.
+pub(crate) fn site(server: SocketAddr) -> FakeNetwork {
+    FakeNetwork::default().name("site.test", &[PUBLIC]).route("93.184.216.34:80", server)
 }
 
 /// The usual limits, but for tests that wait for them to run out.
-pub(crate) fn hasty() -> Limits {
-    Limits { total: Duration::from_millis(400), ..Limits::default() }
+pub(crate) fn short_limits() -> FetchLimits {
+    FetchLimits { timeout: Duration::from_millis(400), ..FetchLimits::default() }
 }
 
 /// Fails a test that would hang.
-pub(crate) async fn soon<T>(work: impl Future<Output = T>) -> T {
+pub(crate) async fn in_time<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(10), work).await.expect("it should have ended")
 }
 
-/// Listens on the loopback and hopes to hear nothing.
+/// Listens on the loopback and expects no connection.
 pub(crate) struct Canary(std::net::TcpListener);
 
 impl Canary {
@@ -112,13 +112,13 @@ impl Canary {
     }
 
     /// How many connected. On the loopback a connection is in the backlog before `connect` returns.
-    pub(crate) fn heard(&self) -> usize {
-        let mut heard = 0;
+    pub(crate) fn connections(&self) -> usize {
+        let mut count = 0;
         loop {
             match self.0.accept() {
-                Ok(_) => heard += 1,
-                Err(none) if none.kind() == ErrorKind::WouldBlock => return heard,
-                Err(trouble) => panic!("the canary is deaf: {trouble}"),
+                Ok(_) => count += 1,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return count,
+                Err(error) => panic!("cannot accept: {error}"),
             }
         }
     }
@@ -141,7 +141,7 @@ where
 }
 
 /// A server that answers each request with what `answer` makes of its head, and hangs up.
-pub(crate) async fn answering<F>(answer: F) -> SocketAddr
+pub(crate) async fn http_server<F>(answer: F) -> SocketAddr
 where
     F: Fn(&str) -> Vec<u8> + Send + Sync + 'static,
 {
@@ -149,7 +149,7 @@ where
     serve(move |mut stream| {
         let answer = Arc::clone(&answer);
         async move {
-            let head = head(&mut stream).await;
+            let head = read_head(&mut stream).await;
             // The client may hang up first, when it has read enough.
             let _sent = stream.write_all(&answer(&head)).await;
             let _ended = stream.shutdown().await;
@@ -159,7 +159,7 @@ where
 }
 
 /// Reads a request up to the empty line.
-pub(crate) async fn head(stream: &mut (impl AsyncRead + Unpin)) -> String {
+pub(crate) async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         match stream.read_u8().await {
@@ -179,6 +179,6 @@ pub(crate) fn ok(content_type: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-pub(crate) fn moved(location: &str) -> Vec<u8> {
+pub(crate) fn redirect_to(location: &str) -> Vec<u8> {
     format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n").into_bytes()
 }

@@ -1,6 +1,6 @@
-//! Whom a connection trusts: the authorities browsers trust, and those its network adds.
+//! TLS with the certificate authorities that browsers trust, and those that the network adds.
 //!
-//! Guarantee: nothing is said to a server that has not proved to be who it is called.
+//! Guarantee: nothing is sent to a server before its certificate is verified for the name it was called by.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -12,44 +12,44 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 pub use tokio_rustls::client::TlsStream;
 
-use crate::fetch::NotFetched;
+use crate::fetch::FetchError;
 use crate::network::Network;
 
 /// TLS 1.2 and 1.3 without client certificates; a clone shares what was built.
 #[derive(Clone)]
-pub struct Trust {
+pub struct TlsClient {
     roots: Arc<[CertificateDer<'static>]>,
     protocols: &'static [&'static [u8]],
     built: Arc<OnceLock<Option<Arc<ClientConfig>>>>,
 }
 
-impl Trust {
-    /// Trusts whom the network trusts; offers `protocols` (ALPN), the best first.
-    pub fn of(network: &Network, protocols: &'static [&'static [u8]]) -> Self {
-        let roots = network.authorities().iter().cloned().map(CertificateDer::from).collect();
+impl TlsClient {
+    /// Trusts the root certificates of the network too; offers `protocols` (ALPN), the best first.
+    pub fn new(network: &Network, protocols: &'static [&'static [u8]]) -> Self {
+        let roots = network.root_certificates().iter().cloned().map(CertificateDer::from).collect();
         Self { roots, protocols, built: Arc::default() }
     }
 
-    /// Speaks TLS over `stream` with the server called `name`.
-    pub async fn secure(
+    /// The handshake with the server called `name`.
+    pub async fn connect(
         &self,
         name: ServerName<'static>,
         stream: TcpStream,
-    ) -> Result<TlsStream<TcpStream>, NotFetched> {
+    ) -> Result<TlsStream<TcpStream>, FetchError> {
         let connector = TlsConnector::from(self.config()?);
-        connector.connect(name, stream).await.map_err(|_| NotFetched::Untrusted)
+        connector.connect(name, stream).await.map_err(|_| FetchError::Untrusted)
     }
 
     /// Built on first use: many functions that hold one meet no https URL while they live.
-    fn config(&self) -> Result<Arc<ClientConfig>, NotFetched> {
+    fn config(&self) -> Result<Arc<ClientConfig>, FetchError> {
         let built = self.built.get_or_init(|| client(&self.roots, self.protocols));
-        built.clone().ok_or(NotFetched::Untrusted)
+        built.clone().ok_or(FetchError::Untrusted)
     }
 }
 
-impl fmt::Debug for Trust {
+impl fmt::Debug for TlsClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Trust").field("extra_roots", &self.roots.len()).finish_non_exhaustive()
+        f.debug_struct("TlsClient").field("extra_roots", &self.roots.len()).finish_non_exhaustive()
     }
 }
 

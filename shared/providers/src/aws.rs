@@ -1,5 +1,5 @@
-//! What an SDK's failure means. Its own retries are off: it cannot know that a text message, sent
-//! twice, is read twice.
+//! What a failed call of an AWS SDK means. The SDK's own retries are off: it cannot know that a text
+//! message, sent twice, is read twice.
 
 use std::error::Error;
 
@@ -11,64 +11,61 @@ use aws_smithy_types::timeout::TimeoutConfig;
 use domain::notifications::{Address, Class, SendOutcome};
 use hyper_util::client::legacy;
 
-use crate::classified::refused;
-use crate::said::cleaned;
-use crate::settings::Patience;
+use crate::outcome::{refused, refused_until, unknown};
+use crate::redact::redact;
+use crate::settings::Timeout;
 
-pub(crate) fn once() -> RetryConfig {
+pub(crate) fn no_retries() -> RetryConfig {
     RetryConfig::disabled()
 }
 
-/// No longer than that.
-pub(crate) fn within(patience: Patience) -> TimeoutConfig {
-    let limit = patience.duration();
+pub(crate) fn timeouts(timeout: Timeout) -> TimeoutConfig {
+    let limit = timeout.duration();
     TimeoutConfig::builder().operation_timeout(limit).operation_attempt_timeout(limit).build()
 }
 
-/// What was answered, as far as it matters.
-pub(crate) struct Answer<'a> {
+/// What `classify` reads of an error response.
+pub(crate) struct ServiceError<'a> {
     pub(crate) code: &'a str,
     pub(crate) message: &'a str,
     pub(crate) status: u16,
 }
 
-/// What a failed call means: `classify` knows the service's words.
-pub(crate) fn handed<E>(
+/// What a failed call means: `classify` knows the service's error codes.
+pub(crate) fn outcome<E>(
     error: &SdkError<E, Response>,
     to: &Address,
-    classify: fn(&Answer<'_>) -> Class,
+    classify: fn(&ServiceError<'_>) -> Class,
 ) -> SendOutcome
 where
     E: ProvideErrorMetadata,
 {
-    let unknown = |said: &str| SendOutcome::Unknown { said: said.to_owned() };
     match error {
         SdkError::ConstructionFailure(_) => {
             refused(Class::Unrecognised, "no request can be made of it")
         }
         SdkError::DispatchFailure(failure) => match failure.as_connector_error() {
-            Some(cause) if never_left(cause) => refused(Class::Outage, "AWS cannot be reached"),
-            _ => unknown("the line to AWS was cut"),
+            Some(cause) if failed_to_connect(cause) => {
+                refused(Class::Outage, "AWS cannot be reached")
+            }
+            _ => unknown("the connection to AWS was closed"),
         },
         SdkError::TimeoutError(_) => unknown("AWS did not answer in time"),
-        SdkError::ServiceError(answered) => {
-            let (meta, status) = (answered.err().meta(), answered.raw().status().as_u16());
+        SdkError::ServiceError(failed) => {
+            let (meta, status) = (failed.err().meta(), failed.raw().status().as_u16());
             let (code, message) =
                 (meta.code().unwrap_or_default(), meta.message().unwrap_or_default());
-            let class = classify(&Answer { code, message, status });
-            let wait = answered.raw().headers().get("retry-after");
-            SendOutcome::Refused {
-                class,
-                retry_after_seconds: wait.and_then(|seconds| seconds.parse().ok()),
-                said: cleaned(&format!("{status} {code} {message}"), to),
-            }
+            let class = classify(&ServiceError { code, message, status });
+            let wait = failed.raw().headers().get("retry-after");
+            let retry_after = wait.and_then(|seconds| seconds.parse().ok());
+            refused_until(class, retry_after, redact(&format!("{status} {code} {message}"), to))
         }
         SdkError::ResponseError(_) | _ => unknown("AWS gave an answer that cannot be read"),
     }
 }
 
 /// Only a failure to connect proves that nothing was sent.
-fn never_left(cause: &ConnectorError) -> bool {
+fn failed_to_connect(cause: &ConnectorError) -> bool {
     let mut next: Option<&(dyn Error + 'static)> = Some(cause);
     while let Some(error) = next {
         if error.downcast_ref::<legacy::Error>().is_some_and(legacy::Error::is_connect) {
@@ -79,10 +76,10 @@ fn never_left(cause: &ConnectorError) -> bool {
     false
 }
 
-/// What every service of AWS says in the same words; nothing if it is the service's own affair.
-pub(crate) fn common(answer: &Answer<'_>) -> Option<Class> {
-    let code = answer.code;
-    let about_us = [
+/// The error codes that all services of AWS share; `None` for those of one service.
+pub(crate) fn classify_common(error: &ServiceError<'_>) -> Option<Class> {
+    let code = error.code;
+    let credential_errors = [
         "AccessDenied",
         "AuthorizationError",
         "ExpiredToken",
@@ -95,9 +92,10 @@ pub(crate) fn common(answer: &Answer<'_>) -> Option<Class> {
         "SignatureDoesNotMatch",
         "UnrecognizedClient",
     ];
-    if code.starts_with("Throttl") || code.starts_with("TooManyRequests") || answer.status == 429 {
+    if code.starts_with("Throttl") || code.starts_with("TooManyRequests") || error.status == 429 {
         return Some(Class::RateLimited);
     }
-    let broken = answer.status >= 500 || about_us.iter().any(|start| code.starts_with(start));
+    let broken =
+        error.status >= 500 || credential_errors.iter().any(|start| code.starts_with(start));
     broken.then_some(Class::Outage)
 }

@@ -1,19 +1,21 @@
-//! What mails have in common, whoever carries them.
+//! What mails by SES and by SMTP have in common.
 //!
-//! Guarantee: nothing in a parcel begins a header of its own.
+//! Guarantee: nothing in a message begins a header of its own.
 
 use domain::notifications::{Class, ProviderMessage};
 
 /// A line of a mail has at most 998 characters.
 const MAX_LINK_LENGTH: usize = 900;
 
-/// Why no mail can be made of a parcel.
-pub(crate) type Unfit = (Class, &'static str);
+/// Why a message cannot be sent as mail.
+pub(crate) type UnsendableMail = (Class, &'static str);
 
 /// The headers by which a mail reader offers one click to end mails like this one (RFC 8058). Without
 /// TLS, as on a developer's machine, there is a link and no click.
-pub(crate) fn unsubscribe(parcel: &ProviderMessage) -> Result<Vec<(&'static str, String)>, Unfit> {
-    let Some(link) = &parcel.unsubscribe else { return Ok(Vec::new()) };
+pub(crate) fn unsubscribe_headers(
+    message: &ProviderMessage,
+) -> Result<Vec<(&'static str, String)>, UnsendableMail> {
+    let Some(link) = &message.unsubscribe else { return Ok(Vec::new()) };
     let proper = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>');
     let secure = link.starts_with("https://");
     let leads_somewhere = secure || link.starts_with("http://");

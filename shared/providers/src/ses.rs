@@ -1,7 +1,7 @@
 //! Mail by SES (API version 2).
 //!
 //! Guarantee: a mail is sent once or not at all: SES names mails itself and recognises no repeat, so
-//! that whatever may have arrived is left unknown. Headers are SES's, but for those that offer to
+//! that a mail that may have arrived is left unknown. Headers are SES's, but for those that offer to
 //! unsubscribe.
 
 use async_trait::async_trait;
@@ -15,11 +15,11 @@ use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcom
 use lettre::message::Mailbox;
 
 use crate::Provider;
-use crate::aws::{self, Answer};
-use crate::classified::{accepted, misdirected, refused};
-use crate::derived::label;
-use crate::mail::{one_line, unsubscribe};
-use crate::settings::{Misconfigured, SesSettings};
+use crate::aws::{self, ServiceError};
+use crate::ids::hashed_id;
+use crate::mail::{one_line, unsubscribe_headers};
+use crate::outcome::{accepted, refused, unsupported_address};
+use crate::settings::{InvalidSettings, SesSettings};
 
 #[derive(Debug)]
 pub struct Ses {
@@ -29,22 +29,22 @@ pub struct Ses {
 
 impl Ses {
     /// Sends with `client`.
-    pub fn new(settings: SesSettings, client: Client) -> Result<Self, Misconfigured> {
+    pub fn new(settings: SesSettings, client: Client) -> Result<Self, InvalidSettings> {
         let reply_to = settings.reply_to.as_deref().unwrap_or(&settings.from);
         for (setting, mailbox) in [("ses.from", settings.from.as_str()), ("ses.replyTo", reply_to)]
         {
             if mailbox.parse::<Mailbox>().is_err() {
-                return Err(Misconfigured::new(setting, "not a mailbox"));
+                return Err(InvalidSettings::new(setting, "not a mailbox"));
             }
         }
         Ok(Self { settings, client })
     }
 
-    async fn send(&self, parcel: &ProviderMessage, to: &str, message: Message) -> SendOutcome {
-        let tag = MessageTag::builder().name("parcel").value(label(&parcel.key)).build();
+    async fn send_email(&self, message: &ProviderMessage, to: &str, mail: Message) -> SendOutcome {
+        let tag = MessageTag::builder().name("parcel").value(hashed_id(&message.key)).build();
         let config = aws_sdk_sesv2::config::Builder::new()
-            .retry_config(aws::once())
-            .timeout_config(aws::within(self.settings.timeout_ms));
+            .retry_config(aws::no_retries())
+            .timeout_config(aws::timeouts(self.settings.timeout_ms));
         let sent = self
             .client
             .send_email()
@@ -52,7 +52,7 @@ impl Ses {
             .set_reply_to_addresses(self.settings.reply_to.clone().map(|mailbox| vec![mailbox]))
             .set_configuration_set_name(self.settings.configuration_set.clone())
             .destination(Destination::builder().to_addresses(to).build())
-            .content(EmailContent::builder().simple(message).build())
+            .content(EmailContent::builder().simple(mail).build())
             .set_email_tags(tag.ok().map(|tag| vec![tag]))
             .customize()
             .config_override(config)
@@ -60,7 +60,7 @@ impl Ses {
             .await;
         match sent {
             Ok(sent) => accepted(sent.message_id),
-            Err(error) => aws::handed(&error, &parcel.to, classify),
+            Err(error) => aws::outcome(&error, &message.to, classify),
         }
     }
 }
@@ -71,31 +71,27 @@ impl Provider for Ses {
         "ses"
     }
 
-    fn takes(&self, address: &Address) -> bool {
+    fn supports(&self, address: &Address) -> bool {
         matches!(address, Address::Email { .. })
     }
 
-    fn recognises_repeats(&self) -> bool {
-        false
-    }
-
-    async fn send(&self, parcel: &ProviderMessage, _: Timestamp) -> SendOutcome {
-        let Address::Email { address } = &parcel.to else { return misdirected() };
+    async fn send(&self, message: &ProviderMessage, _: Timestamp) -> SendOutcome {
+        let Address::Email { address } = &message.to else { return unsupported_address() };
         if address.parse::<lettre::Address>().is_err() {
             return refused(Class::InvalidRecipient, "not a mailbox");
         }
-        let headers = match unsubscribe(parcel) {
+        let headers = match unsubscribe_headers(message) {
             Ok(headers) => headers,
-            Err((class, said)) => return refused(class, said),
+            Err((class, reason)) => return refused(class, reason),
         };
-        match message(&parcel.content, &headers) {
-            Some(Ok(message)) => self.send(parcel, address, message).await,
+        match mail(&message.content, &headers) {
+            Some(Ok(mail)) => self.send_email(message, address, mail).await,
             _ => refused(Class::Content, "not a mail"),
         }
     }
 }
 
-fn message(
+fn mail(
     content: &Content,
     headers: &[(&'static str, String)],
 ) -> Option<Result<Message, BuildError>> {
@@ -115,12 +111,12 @@ fn message(
     Some(build())
 }
 
-fn classify(answer: &Answer<'_>) -> Class {
-    if let Some(class) = aws::common(answer) {
+fn classify(error: &ServiceError<'_>) -> Class {
+    if let Some(class) = aws::classify_common(error) {
         return class;
     }
-    let message = answer.message.to_ascii_lowercase();
-    let code = answer.code.trim_end_matches("Exception");
+    let message = error.message.to_ascii_lowercase();
+    let code = error.code.trim_end_matches("Exception");
     match code {
         "LimitExceeded" => Class::RateLimited,
         _ if message.contains("suppress") => Class::OptedOut,
@@ -165,7 +161,11 @@ mod tests {
             (503, "ServiceUnavailableException", "", Class::Outage),
             (400, "SomethingNew", "", Class::Unrecognised),
         ] {
-            assert_eq!(classify(&Answer { code, message, status }), class, "{code}: {message}");
+            assert_eq!(
+                classify(&ServiceError { code, message, status }),
+                class,
+                "{code}: {message}"
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What a stack says about its providers, in one JSON document; a provider without an entry is not
-//! used. Guarantee: no secret shows in `Debug` or in what is said about a mistake.
+//! A stack's configuration of its providers, in one JSON document; a provider without an entry is not
+//! used. Guarantee: no secret shows in `Debug` or in an error message.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,14 +10,13 @@ use serde::Deserialize;
 mod providers;
 
 pub use providers::{
-    ApnsSettings, FcmSettings, Security, ServiceAccount, SesSettings, SmsSettings, SmtpSettings,
-    WebPushSettings, WebhookSettings,
+    ApnsSettings, FcmSettings, ServiceAccount, SesSettings, SmsSettings, SmtpSecurity,
+    SmtpSettings, WebPushSettings, WebhookSettings,
 };
 
-/// All of it.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct Settings {
+pub struct ProviderSettings {
     /// Mail by a server.
     pub smtp: Option<SmtpSettings>,
     /// Mail by SES.
@@ -32,48 +31,47 @@ pub struct Settings {
     pub apns: Option<ApnsSettings>,
     /// Push to customers' servers.
     pub webhook: Option<WebhookSettings>,
-    /// How many parcels a second a provider takes, by its name; as many as there are, without an entry.
+    /// How many messages a second a provider takes, by its name; as many as there are, without an entry.
     pub rates: BTreeMap<String, u32>,
 }
 
-/// What cannot be used.
+/// A setting that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{setting}: {problem}")]
-pub struct Misconfigured {
+pub struct InvalidSettings {
     /// Where it is in the document.
     pub setting: String,
     /// What is wrong with it.
     pub problem: &'static str,
 }
 
-impl Misconfigured {
+impl InvalidSettings {
     pub(crate) fn new(setting: &str, problem: &'static str) -> Self {
         Self { setting: setting.to_owned(), problem }
     }
 }
 
-impl Settings {
+impl ProviderSettings {
     /// Reads the document. A mistake is described by where it is, never by what is there: that may be
     /// a secret.
-    pub fn parse(document: &str) -> Result<Self, Misconfigured> {
+    pub fn parse(document: &str) -> Result<Self, InvalidSettings> {
         let mut reader = serde_json::Deserializer::from_str(document);
         let read = serde_path_to_error::deserialize(&mut reader);
-        let settings = read.map_err(|error| Misconfigured {
+        let settings = read.map_err(|error| InvalidSettings {
             setting: error.path().to_string(),
-            problem: "missing, misspelt or of another kind than it should be",
+            problem: "missing, misspelt or of the wrong type",
         })?;
-        reader.end().map_err(|_| Misconfigured::new(".", "more than one document"))?;
+        reader.end().map_err(|_| InvalidSettings::new(".", "more than one document"))?;
         Ok(settings)
     }
 }
 
-/// A text that nobody gets to see.
+/// A text that is never shown.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Hides a text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -92,9 +90,9 @@ impl fmt::Debug for Secret {
 /// How long a provider may take, from connecting to its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
-pub struct Patience(u64);
+pub struct Timeout(u64);
 
-impl Patience {
+impl Timeout {
     /// So many milliseconds.
     pub const fn milliseconds(milliseconds: u64) -> Self {
         Self(milliseconds)
@@ -105,7 +103,7 @@ impl Patience {
     }
 }
 
-impl Default for Patience {
+impl Default for Timeout {
     fn default() -> Self {
         Self(10_000)
     }
@@ -123,7 +121,7 @@ mod tests {
             r#"{{"smtp":{{"host":"h","port":25,"from":"a@b.c","user":"u","password":"{SECRET}"}},
                 "webhook":{{"secrets":["{SECRET}"]}}}}"#
         );
-        let settings = Settings::parse(&document).unwrap();
+        let settings = ProviderSettings::parse(&document).unwrap();
         assert!(!format!("{settings:?}").contains(SECRET));
         for broken in [
             format!(r#"{{"webhook":{{"secrets":"{SECRET}"}}}}"#),
@@ -131,10 +129,13 @@ mod tests {
             format!(r#"{{"apns":{{"{SECRET}":1}}}}"#),
             format!(r#"{{"smtp":"{SECRET}"}}"#),
         ] {
-            let mistake = Settings::parse(&broken).unwrap_err();
-            let said = format!("{mistake} {mistake:?}");
+            let mistake = ProviderSettings::parse(&broken).unwrap_err();
+            let shown = format!("{mistake} {mistake:?}");
             // A key's name is not a secret; its value may be.
-            assert!(!said.contains(SECRET) || broken.contains(&format!("\"{SECRET}\":")), "{said}");
+            assert!(
+                !shown.contains(SECRET) || broken.contains(&format!("\"{SECRET}\":")),
+                "{shown}"
+            );
         }
     }
 
@@ -146,13 +147,13 @@ mod tests {
             (r#"{"webhook":{"secrets":[1]}}"#, "webhook.secrets[0]"),
             ("{}{}", "."),
         ] {
-            assert_eq!(Settings::parse(document).unwrap_err().setting, setting);
+            assert_eq!(ProviderSettings::parse(document).unwrap_err().setting, setting);
         }
     }
 
     #[test]
-    fn an_empty_document_uses_nobody() {
-        let settings = Settings::parse("{}").unwrap();
+    fn an_empty_document_configures_no_provider() {
+        let settings = ProviderSettings::parse("{}").unwrap();
         assert!(settings.smtp.is_none() && settings.webhook.is_none());
     }
 }

@@ -1,7 +1,7 @@
 //! Text messages by SNS.
 //!
-//! Guarantee: a message is sent once or not at all: SNS recognises no repeat, so that whatever may
-//! have arrived is left unknown.
+//! Guarantee: a message is sent once or not at all: SNS recognises no repeat, so that a message
+//! that may have arrived is left unknown.
 
 use async_trait::async_trait;
 use aws_sdk_sns::Client;
@@ -10,12 +10,12 @@ use domain::Timestamp;
 use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
 
 use crate::Provider;
-use crate::aws::{self, Answer};
-use crate::classified::{accepted, misdirected, refused};
+use crate::aws::{self, ServiceError};
+use crate::outcome::{accepted, refused, unsupported_address};
 use crate::settings::SmsSettings;
 
 /// SNS cuts a longer text into several messages, and takes no more than that.
-const LONGEST: usize = 1600;
+const MAX_CHARS: usize = 1600;
 
 #[derive(Debug)]
 pub struct Sms {
@@ -29,10 +29,10 @@ impl Sms {
         Self { settings, client }
     }
 
-    fn attributes(&self, parcel: &ProviderMessage) -> Vec<(&'static str, MessageAttributeValue)> {
-        let kind = if parcel.urgent { "Transactional" } else { "Promotional" };
+    fn attributes(&self, message: &ProviderMessage) -> Vec<(&'static str, MessageAttributeValue)> {
+        let sms_type = if message.urgent { "Transactional" } else { "Promotional" };
         let named = [
-            ("AWS.SNS.SMS.SMSType", Some(kind)),
+            ("AWS.SNS.SMS.SMSType", Some(sms_type)),
             ("AWS.SNS.SMS.SenderID", self.settings.sender_id.as_deref()),
             ("AWS.MM.SMS.OriginationNumber", self.settings.origination_number.as_deref()),
         ];
@@ -50,35 +50,31 @@ impl Provider for Sms {
         "sns"
     }
 
-    fn takes(&self, address: &Address) -> bool {
+    fn supports(&self, address: &Address) -> bool {
         matches!(address, Address::Phone { .. })
     }
 
-    fn recognises_repeats(&self) -> bool {
-        false
-    }
-
-    async fn send(&self, parcel: &ProviderMessage, _: Timestamp) -> SendOutcome {
-        let Address::Phone { number } = &parcel.to else { return misdirected() };
-        let Content::Sms { text } = &parcel.content else {
+    async fn send(&self, message: &ProviderMessage, _: Timestamp) -> SendOutcome {
+        let Address::Phone { number } = &message.to else { return unsupported_address() };
+        let Content::Sms { text } = &message.content else {
             return refused(Class::Content, "not a text message");
         };
         if !is_e164(number) {
             return refused(Class::InvalidRecipient, "not a number");
         }
-        if text.is_empty() || text.chars().count() > LONGEST {
+        if text.is_empty() || text.chars().count() > MAX_CHARS {
             return refused(Class::Content, "empty, or longer than SNS takes");
         }
         let mut call = self.client.publish().phone_number(number).message(text);
-        for (name, value) in self.attributes(parcel) {
+        for (name, value) in self.attributes(message) {
             call = call.message_attributes(name, value);
         }
         let config = aws_sdk_sns::config::Builder::new()
-            .retry_config(aws::once())
-            .timeout_config(aws::within(self.settings.timeout_ms));
+            .retry_config(aws::no_retries())
+            .timeout_config(aws::timeouts(self.settings.timeout_ms));
         match call.customize().config_override(config).send().await {
             Ok(published) => accepted(published.message_id),
-            Err(error) => aws::handed(&error, &parcel.to, classify),
+            Err(error) => aws::outcome(&error, &message.to, classify),
         }
     }
 }
@@ -91,12 +87,12 @@ fn is_e164(number: &str) -> bool {
         && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn classify(answer: &Answer<'_>) -> Class {
-    if let Some(class) = aws::common(answer) {
+fn classify(error: &ServiceError<'_>) -> Class {
+    if let Some(class) = aws::classify_common(error) {
         return class;
     }
-    let message = answer.message.to_ascii_lowercase();
-    match answer.code {
+    let message = error.message.to_ascii_lowercase();
+    match error.code {
         "OptedOut" | "OptedOutException" => Class::OptedOut,
         "InvalidParameter"
         | "InvalidParameterValue"
@@ -112,7 +108,7 @@ fn classify(answer: &Answer<'_>) -> Class {
             }
         }
         "UserErrorException" | "ValidationException" => Class::Content,
-        _ if answer.code.starts_with("KMS") => Class::Outage,
+        _ if error.code.starts_with("KMS") => Class::Outage,
         _ => Class::Unrecognised,
     }
 }
@@ -140,7 +136,7 @@ mod tests {
             (503, "ServiceUnavailable", "", Class::Outage),
             (400, "SomethingNew", "", Class::Unrecognised),
         ] {
-            assert_eq!(classify(&Answer { code, message, status }), class, "{status} {code}");
+            assert_eq!(classify(&ServiceError { code, message, status }), class, "{status} {code}");
         }
     }
 

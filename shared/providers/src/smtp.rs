@@ -1,8 +1,8 @@
 //! Mail by a server of the stack's own choosing (RFC 5321).
 //!
-//! Guarantee: what fails before the mail is on its way is refused; once the mail is, no answer means
-//! unknown. A mail carries a `Message-ID` made from the parcel's key, by which mailboxes drop a
-//! second copy. A connection is kept for the next mail and asked whether it still stands.
+//! Guarantee: what fails before the mail is on its way is refused; once the mail is, no reply means
+//! unknown. A mail carries a `Message-ID` made from the message's key, by which mailboxes drop a
+//! second copy. A connection is kept for the next mail, and tested with NOOP before that.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -15,103 +15,102 @@ use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::AsyncSmtpConnection;
 use lettre::transport::smtp::commands::{Data, Mail, Rcpt, Rset};
 use lettre::transport::smtp::extension::{ClientId, Extension, MailParameter};
-use outside::{Network, Trust};
-use parking_lot::{Mutex, MutexGuard};
+use outside::{IdleConnections, Network, TlsClient};
 use tokio::time::timeout;
 
 use crate::Provider;
-use crate::classified::{accepted, misdirected, refused};
-use crate::said::cleaned;
-use crate::settings::{Misconfigured, SmtpSettings};
+use crate::outcome::{accepted, refused, unknown, unsupported_address};
+use crate::redact::redact;
+use crate::settings::{InvalidSettings, SmtpSettings};
 
 mod classify;
 mod compose;
 mod connect;
 
-use self::classify::{Stage, classify, enhanced};
-use self::compose::{Composed, compose};
-
-/// Servers hang up after five minutes, firewalls on the way earlier.
-const KEPT_SECONDS: i64 = 60;
-const KEPT: usize = 10;
+use self::classify::{Stage, classify, enhanced_code};
+use self::compose::{ComposedMail, compose};
 
 /// A mail server.
 pub struct Smtp {
     settings: SmtpSettings,
     from: Mailbox,
     reply_to: Option<Mailbox>,
-    hello: ClientId,
+    client_id: ClientId,
     network: Network,
-    trust: Trust,
-    idle: Mutex<Vec<(AsyncSmtpConnection, Timestamp)>>,
+    tls: TlsClient,
+    idle: IdleConnections<AsyncSmtpConnection>,
 }
 
 impl Smtp {
     /// Sends through `network`. Nothing is connected yet.
-    pub fn new(settings: SmtpSettings, network: Network) -> Result<Self, Misconfigured> {
+    pub fn new(settings: SmtpSettings, network: Network) -> Result<Self, InvalidSettings> {
         let mailbox = |setting, text: &str| {
-            text.parse::<Mailbox>().map_err(|_| Misconfigured::new(setting, "not a mailbox"))
+            text.parse::<Mailbox>().map_err(|_| InvalidSettings::new(setting, "not a mailbox"))
         };
         let from = mailbox("smtp.from", &settings.from)?;
         let reply_to = settings.reply_to.as_deref();
         let reply_to = reply_to.map(|text| mailbox("smtp.replyTo", text)).transpose()?;
         if settings.user.is_some() != settings.password.is_some() {
-            return Err(Misconfigured::new("smtp.user", "goes with a password, and neither alone"));
+            return Err(InvalidSettings::new(
+                "smtp.user",
+                "goes with a password, and neither alone",
+            ));
         }
-        let hello = ClientId::Domain(from.email.domain().to_owned());
-        let trust = Trust::of(&network, &[]);
-        Ok(Self { settings, from, reply_to, hello, network, trust, idle: Mutex::default() })
+        let client_id = ClientId::Domain(from.email.domain().to_owned());
+        let tls = TlsClient::new(&network, &[]);
+        Ok(Self {
+            settings,
+            from,
+            reply_to,
+            client_id,
+            network,
+            tls,
+            idle: IdleConnections::default(),
+        })
     }
 
-    async fn send(&self, mail: &Composed, now: Timestamp, at: &Progress) -> Result<(), No> {
-        let mut connection = match self.kept(now).await {
+    async fn deliver(
+        &self,
+        mail: &ComposedMail,
+        now: Timestamp,
+        at: &Progress,
+    ) -> Result<(), SmtpFailure> {
+        let mut connection = match self.idle_connection(now).await {
             Some(connection) => connection,
-            None => self.open(at).await?,
+            None => self.connect(at).await?,
         };
         let sent = transfer(&mut connection, &self.from, mail, at).await;
         let usable = match &sent {
             Ok(()) => true,
-            Err(No::Answered { code, .. }) => {
+            Err(SmtpFailure::Replied { code, .. }) => {
                 *code != 421 && connection.command(Rset).await.is_ok()
             }
-            Err(No::Silent(_)) => false,
+            Err(SmtpFailure::NoReply(_)) => false,
         };
         if usable {
-            self.keep(connection, now);
+            self.idle.put(connection, now);
         }
         sent
     }
 
-    async fn open(&self, at: &Progress) -> Result<AsyncSmtpConnection, No> {
-        at.reach(Stage::Connect);
-        let mut connection = connect::open(self).await?;
+    async fn connect(&self, at: &Progress) -> Result<AsyncSmtpConnection, SmtpFailure> {
+        at.enter(Stage::Connect);
+        let mut connection = connect::connect(self).await?;
         if let (Some(user), Some(password)) = (&self.settings.user, &self.settings.password) {
-            at.reach(Stage::Auth);
+            at.enter(Stage::Auth);
             let credentials = Credentials::new(user.clone(), password.reveal().to_owned());
             connection.auth(&[Mechanism::Plain, Mechanism::Login], &credentials).await?;
         }
         Ok(connection)
     }
 
-    async fn kept(&self, now: Timestamp) -> Option<AsyncSmtpConnection> {
-        loop {
-            let (mut connection, used) = self.idle().pop()?;
-            let idle = now.as_second().saturating_sub(used.as_second());
-            if (0..KEPT_SECONDS).contains(&idle) && connection.test_connected().await {
+    async fn idle_connection(&self, now: Timestamp) -> Option<AsyncSmtpConnection> {
+        while let Some(mut connection) = self.idle.take(now) {
+            if connection.test_connected().await {
                 return Some(connection);
             }
         }
-    }
-
-    fn keep(&self, connection: AsyncSmtpConnection, now: Timestamp) {
-        let mut idle = self.idle();
-        if idle.len() < KEPT {
-            idle.push((connection, now));
-        }
-    }
-
-    fn idle(&self) -> MutexGuard<'_, Vec<(AsyncSmtpConnection, Timestamp)>> {
-        self.idle.lock()
+        None
     }
 }
 
@@ -121,27 +120,23 @@ impl Provider for Smtp {
         "smtp"
     }
 
-    fn takes(&self, address: &Address) -> bool {
+    fn supports(&self, address: &Address) -> bool {
         matches!(address, Address::Email { .. })
     }
 
-    fn recognises_repeats(&self) -> bool {
-        true
-    }
-
-    async fn send(&self, parcel: &ProviderMessage, now: Timestamp) -> SendOutcome {
-        if !self.takes(&parcel.to) {
-            return misdirected();
+    async fn send(&self, message: &ProviderMessage, now: Timestamp) -> SendOutcome {
+        if !self.supports(&message.to) {
+            return unsupported_address();
         }
-        let mail = match compose(parcel, &self.from, self.reply_to.as_ref(), now) {
+        let mail = match compose(message, &self.from, self.reply_to.as_ref(), now) {
             Ok(mail) => mail,
-            Err((class, said)) => return refused(class, said),
+            Err((class, reason)) => return refused(class, reason),
         };
         let at = Progress::default();
-        match timeout(self.settings.timeout_ms.duration(), self.send(&mail, now, &at)).await {
+        match timeout(self.settings.timeout_ms.duration(), self.deliver(&mail, now, &at)).await {
             Ok(Ok(())) => accepted(Some(mail.id)),
-            Ok(Err(no)) => handed(&no, at.stage(), &parcel.to),
-            Err(_elapsed) => silent(at.stage(), "did not answer in time"),
+            Ok(Err(failure)) => outcome(&failure, at.stage(), &message.to),
+            Err(_elapsed) => no_reply(at.stage(), "did not answer in time"),
         }
     }
 }
@@ -150,33 +145,33 @@ impl Provider for Smtp {
 async fn transfer(
     connection: &mut AsyncSmtpConnection,
     from: &Mailbox,
-    mail: &Composed,
+    mail: &ComposedMail,
     at: &Progress,
-) -> Result<(), No> {
+) -> Result<(), SmtpFailure> {
     let utf8 = Extension::SmtpUtfEight;
     if mail.needs_utf8 && !connection.server_info().supports_feature(utf8) {
-        at.reach(Stage::Rcpt);
+        at.enter(Stage::Rcpt);
         let text = "5.6.7 the server takes plain addresses only".to_owned();
-        return Err(No::Answered { code: 553, text });
+        return Err(SmtpFailure::Replied { code: 553, text });
     }
-    at.reach(Stage::Mail);
+    at.enter(Stage::Mail);
     let parameters = if mail.needs_utf8 { vec![MailParameter::SmtpUtfEight] } else { vec![] };
     connection.command(Mail::new(Some(from.email.clone()), parameters)).await?;
-    at.reach(Stage::Rcpt);
+    at.enter(Stage::Rcpt);
     connection.command(Rcpt::new(mail.to.clone(), vec![])).await?;
-    at.reach(Stage::Data);
+    at.enter(Stage::Data);
     connection.command(Data).await?;
-    at.reach(Stage::Body);
+    at.enter(Stage::Body);
     connection.message(&mail.bytes).await?;
     Ok(())
 }
 
-/// How far the conversation came.
+/// The stage that the SMTP transaction has reached.
 #[derive(Default)]
 struct Progress(AtomicU8);
 
 impl Progress {
-    fn reach(&self, stage: Stage) {
+    fn enter(&self, stage: Stage) {
         self.0.store(stage as u8, Ordering::Relaxed);
     }
 
@@ -185,41 +180,34 @@ impl Progress {
     }
 }
 
-/// Why there is no yes.
-enum No {
-    Answered { code: u16, text: String },
-    Silent(&'static str),
+enum SmtpFailure {
+    Replied { code: u16, text: String },
+    NoReply(&'static str),
 }
 
-impl From<Error> for No {
+impl From<Error> for SmtpFailure {
     fn from(error: Error) -> Self {
         let text = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         match error.status().map(u16::from) {
-            Some(code) => Self::Answered { code, text },
-            None if error.is_client() => Self::Silent("lacks what we need"),
-            None => Self::Silent("cut the line, or does not speak SMTP"),
+            Some(code) => Self::Replied { code, text },
+            None if error.is_client() => Self::NoReply("lacks what we need"),
+            None => Self::NoReply("closed the connection, or does not speak SMTP"),
         }
     }
 }
 
-fn handed(no: &No, stage: Stage, to: &Address) -> SendOutcome {
-    match no {
-        No::Silent(how) => silent(stage, how),
-        No::Answered { code, text } => {
-            let class = classify(stage, *code, enhanced(text));
-            refused(class, format!("{code} at {}: {}", stage.name(), cleaned(text, to)))
+fn outcome(failure: &SmtpFailure, stage: Stage, to: &Address) -> SendOutcome {
+    match failure {
+        SmtpFailure::NoReply(how) => no_reply(stage, how),
+        SmtpFailure::Replied { code, text } => {
+            let class = classify(stage, *code, enhanced_code(text));
+            refused(class, format!("{code} at {}: {}", stage.name(), redact(text, to)))
         }
     }
 }
 
-/// Without an answer: once the mail is on its way, it may be theirs.
-fn silent(stage: Stage, how: &str) -> SendOutcome {
-    let said = format!("the server {how}, at {}", stage.name());
-    if stage == Stage::Body { SendOutcome::Unknown { said } } else { refused(Class::Outage, said) }
-}
-
-impl std::fmt::Debug for Smtp {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Smtp").field("host", &self.settings.host).finish_non_exhaustive()
-    }
+/// Without a reply: once the mail is on its way, the server may have it.
+fn no_reply(stage: Stage, how: &str) -> SendOutcome {
+    let reason = format!("the server {how}, at {}", stage.name());
+    if stage == Stage::Body { unknown(reason) } else { refused(Class::Outage, reason) }
 }

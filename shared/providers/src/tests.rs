@@ -1,8 +1,8 @@
 //! Every provider against the sink, over real sockets: what it sends, and what it makes of each answer.
 
-mod all;
-mod devices;
-mod hooks;
-mod mails;
-mod secured;
-mod stage;
+mod every_provider;
+mod harness;
+mod mail_and_sms;
+mod mobile_push;
+mod smtp_tls;
+mod webhooks;

@@ -1,8 +1,7 @@
 //! Push to a customer's server, signed as Standard Webhooks says.
 //!
-//! Guarantee: whoever chose the URL cannot have it call anything but a public address over https, and
-//! a redirect is not followed. Receivers recognise a repeat by `webhook-id`, which is the parcel's
-//! key.
+//! Guarantee: a customer's URL cannot make it call anything but a public address over https, and a
+//! redirect is not followed. Receivers recognise a repeat by `webhook-id`, which is the message's key.
 
 use async_trait::async_trait;
 use base64::Engine as _;
@@ -12,42 +11,52 @@ use domain::Timestamp;
 use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use outside::{Fetcher, Limits, Network, Post};
+use outside::{FetchLimits, Fetcher, Network, PostRequest};
 use ring::hmac;
 use serde_json::json;
 
 use crate::Provider;
-use crate::classified::{accepted, misdirected, not_posted, refused, refused_with};
-use crate::settings::{Misconfigured, Secret, WebhookSettings};
+use crate::outcome::{
+    accepted, from_post_error, refused, refused_by_response, unsupported_address,
+};
+use crate::settings::{InvalidSettings, Secret, WebhookSettings};
 
 const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// Nothing of an answer's body is used.
-const ANSWER: usize = 1024;
+const MAX_RESPONSE_BYTES: usize = 1024;
 
 pub struct Webhook {
     keys: Vec<hmac::Key>,
     fetcher: Fetcher,
-    limits: Limits,
+    limits: FetchLimits,
 }
 
 impl Webhook {
     /// Calls through `network`.
-    pub fn new(settings: &WebhookSettings, network: Network) -> Result<Self, Misconfigured> {
-        let keys: Option<Vec<_>> = settings.secrets.iter().map(key).collect();
+    pub fn new(settings: &WebhookSettings, network: Network) -> Result<Self, InvalidSettings> {
+        let keys: Option<Vec<_>> = settings.secrets.iter().map(signing_key).collect();
         let keys = keys.filter(|keys| !keys.is_empty()).ok_or_else(|| {
-            Misconfigured::new("webhook.secrets", "at least one `whsec_` with 24 to 64 bytes")
+            InvalidSettings::new("webhook.secrets", "at least one `whsec_` with 24 to 64 bytes")
         })?;
-        let limits = Limits { bytes: ANSWER, hops: 0, total: settings.timeout_ms.duration() };
+        let limits = FetchLimits {
+            bytes: MAX_RESPONSE_BYTES,
+            redirects: 0,
+            timeout: settings.timeout_ms.duration(),
+        };
         Ok(Self { keys, fetcher: Fetcher::new(network), limits })
     }
 
-    fn post(&self, parcel: &ProviderMessage, body: Vec<u8>, now: Timestamp) -> Option<Post> {
+    fn post(
+        &self,
+        message: &ProviderMessage,
+        body: Vec<u8>,
+        now: Timestamp,
+    ) -> Option<PostRequest> {
         let at = now.as_second();
-        let signed = [parcel.key.as_bytes(), format!(".{at}.").as_bytes(), &body].concat();
+        let signed = [message.key.as_bytes(), format!(".{at}.").as_bytes(), &body].concat();
         let signatures: Vec<_> = self
             .keys
             .iter()
@@ -55,16 +64,16 @@ impl Webhook {
             .collect();
         let headers = HeaderMap::from_iter([
             (CONTENT_TYPE, JSON),
-            (ID, HeaderValue::try_from(&parcel.key).ok()?),
+            (ID, HeaderValue::try_from(&message.key).ok()?),
             (TIMESTAMP, HeaderValue::from(at)),
             (SIGNATURE, HeaderValue::try_from(signatures.join(" ")).ok()?),
         ]);
-        Some(Post { headers, body: Bytes::from(body) })
+        Some(PostRequest { headers, body: Bytes::from(body) })
     }
 }
 
 /// What Standard Webhooks calls a secret: 24 to 64 random bytes.
-fn key(secret: &Secret) -> Option<hmac::Key> {
+fn signing_key(secret: &Secret) -> Option<hmac::Key> {
     let bytes = STANDARD.decode(secret.reveal().strip_prefix("whsec_")?).ok()?;
     (24..=64).contains(&bytes.len()).then(|| hmac::Key::new(hmac::HMAC_SHA256, &bytes))
 }
@@ -75,42 +84,38 @@ impl Provider for Webhook {
         "webhook"
     }
 
-    fn takes(&self, address: &Address) -> bool {
+    fn supports(&self, address: &Address) -> bool {
         matches!(address, Address::Webhook { .. })
     }
 
-    fn recognises_repeats(&self) -> bool {
-        true
-    }
-
-    async fn send(&self, parcel: &ProviderMessage, now: Timestamp) -> SendOutcome {
-        let Address::Webhook { url } = &parcel.to else { return misdirected() };
-        let Content::Push { title, body, link, data } = &parcel.content else {
+    async fn send(&self, message: &ProviderMessage, now: Timestamp) -> SendOutcome {
+        let Address::Webhook { url } = &message.to else { return unsupported_address() };
+        let Content::Push { title, body, link, data } = &message.content else {
             return refused(Class::Content, "not for a server");
         };
         let content = json!({ "title": title, "body": body, "link": link, "data": data });
         let body = json!({ "type": "notification", "data": content }).to_string();
-        let Some(post) = self.post(parcel, body.into_bytes(), now) else {
+        let Some(post) = self.post(message, body.into_bytes(), now) else {
             return refused(Class::Content, "a key that cannot be sent");
         };
         match self.fetcher.post(url, post, self.limits).await {
-            Err(cause) => not_posted(&cause),
-            Ok(answer) => match classify(answer.status) {
+            Err(cause) => from_post_error(&cause),
+            Ok(response) => match classify(response.status) {
                 None => accepted(None),
                 Some(class) => {
-                    let said = format!("the server answered with status {}", answer.status);
-                    refused_with(class, &answer.headers, now, said)
+                    let reason = format!("the server answered with status {}", response.status);
+                    refused_by_response(class, &response.headers, now, reason)
                 }
             },
         }
     }
 }
 
-/// What a status means; nothing if it is a yes.
+/// What a status means; `None` for success.
 fn classify(status: u16) -> Option<Class> {
     match status {
         200..300 => None,
-        // It asks to be called no more.
+        // The receiver unsubscribes.
         410 => Some(Class::InvalidRecipient),
         400 | 406 | 411 | 413..=415 | 422 => Some(Class::Content),
         429 => Some(Class::RateLimited),
@@ -119,16 +124,10 @@ fn classify(status: u16) -> Option<Class> {
     }
 }
 
-impl std::fmt::Debug for Webhook {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Webhook").field("keys", &self.keys.len()).finish_non_exhaustive()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Patience;
+    use crate::settings::Timeout;
 
     #[test]
     fn each_status_has_a_class() {
@@ -156,9 +155,9 @@ mod tests {
     #[test]
     fn the_signature_is_the_one_of_the_specification() {
         let secrets = vec![Secret::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")];
-        let settings = WebhookSettings { secrets, timeout_ms: Patience::default() };
+        let settings = WebhookSettings { secrets, timeout_ms: Timeout::default() };
         let webhook = Webhook::new(&settings, Network::system()).unwrap();
-        let parcel = ProviderMessage {
+        let message = ProviderMessage {
             key: "msg_p5jXN8AQM9LWM0D4loKWxJek".to_owned(),
             to: Address::Webhook { url: String::new() },
             content: Content::Sms { text: String::new() },
@@ -168,7 +167,7 @@ mod tests {
             unsubscribe: None,
         };
         let now = Timestamp::from_second(1_614_265_330).unwrap();
-        let post = webhook.post(&parcel, br#"{"test": 2432232314}"#.to_vec(), now).unwrap();
+        let post = webhook.post(&message, br#"{"test": 2432232314}"#.to_vec(), now).unwrap();
         assert_eq!(
             post.headers["webhook-signature"],
             "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
@@ -179,7 +178,7 @@ mod tests {
     fn a_secret_that_is_none_is_refused() {
         for secret in ["", "whsec_", "whsec_AAAA", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_!"] {
             let secrets = vec![Secret::new(secret)];
-            let settings = WebhookSettings { secrets, timeout_ms: Patience::default() };
+            let settings = WebhookSettings { secrets, timeout_ms: Timeout::default() };
             assert!(Webhook::new(&settings, Network::system()).is_err(), "{secret}");
         }
     }

@@ -1,16 +1,17 @@
-//! A deterministic simulation of many nodes with bad clocks on shared lanes.
+//! A deterministic simulation of many nodes with bad clocks on shared shards.
 //!
-//! It runs the real decisions against rows in memory and lets clocks be skewed, step, freeze and thaw,
-//! writes lose their answers, and nodes be replaced. The same [`Plan`] always gives the same
-//! [`Report`]. Tests run it with a million ids and the bench with 10⁹: the audit proves uniqueness in bounded memory, so that the number can be any.
+//! It runs the real decisions against rows in memory and lets clocks be skewed, step, freeze and
+//! thaw, writes lose their answers, and nodes be replaced. The same [`IdsPlan`] always gives the
+//! same [`IdsReport`]. Tests run it with a million ids and the bench with 10⁹: the audit proves
+//! uniqueness in bounded memory, so that the number can be any.
 
 mod audit;
 mod node;
 
-use crate::dice::Dice;
 use audit::Audit;
-use domain::ids::{Claim, LaneRow, Lease, Proposal, RequestId, Settlement, propose};
-use domain::ids::{LANES, lane_to_try};
+use domain::SplitMix64;
+use domain::ids::{ClaimOutcome, IdLease, LeaseClaim, LeaseRow, Proposal, RequestId, propose};
+use domain::ids::{MACHINE_SHARDS, shard_to_try};
 use node::Node;
 
 /// The simulated present at the start; any moment of the era would do.
@@ -19,13 +20,12 @@ const START_MS: u64 = 1_750_000_000_000;
 /// Short, so that many leases end during a run.
 const SIMULATED_LEASE_MS: u64 = 30_000;
 
-/// After this many busy lanes a node gives up until its next turn.
+/// After this many busy shards a node gives up until its next turn.
 const ATTEMPTS_PER_TURN: u32 = 64;
 
-/// What to simulate.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan {
-    /// How many nodes run at the same time; at least one, and no more than there are lanes hold a
+pub struct IdsPlan {
+    /// How many nodes run at the same time; at least one, and no more than there are shards hold a
     /// lease.
     pub nodes: usize,
     /// After how many ids to stop.
@@ -41,16 +41,16 @@ pub struct Plan {
 
 /// What happened. The last four numbers have to be 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct IdsReport {
     pub ids: u64,
     /// How much time passed in the simulated world.
     pub simulated_ms: u64,
     /// The most nodes that issued ids in the same round.
     pub most_nodes_at_once: usize,
     pub leases: u64,
-    /// Leases renewed on their lane.
+    /// Leases renewed on their shard.
     pub renewals: u64,
-    /// Claims that the lane's row did not allow, because someone was using or had taken it.
+    /// Claims that the shard's row did not allow, because another node was using or had taken it.
     pub busy: u64,
     /// Claims that committed without the node being told.
     pub lost_answers: u64,
@@ -66,77 +66,77 @@ pub struct Report {
     pub compared: u64,
     /// Among those, ids that occurred again.
     pub repeated: u64,
-    /// Leases that shared a millisecond with an earlier one of their lane.
+    /// Leases that shared a millisecond with an earlier one of their shard.
     pub overlapping_leases: u64,
-    /// Ids outside the interval, slot or sequence numbers of their lease.
+    /// Ids outside the interval, machine id or sequence numbers of their lease.
     pub outside_lease: u64,
     /// Ids that did not exceed the one before on their node.
     pub out_of_order: u64,
 }
 
-impl Report {
+impl IdsReport {
     /// Everything that is a duplicate or could have become one.
     pub const fn duplicates(&self) -> u64 {
         self.repeated + self.overlapping_leases + self.outside_lease
     }
 }
 
-/// Runs the plan to its end.
-pub fn simulate(plan: Plan) -> Report {
-    let mut cloud = Cloud::new(plan);
-    let mut nodes: Vec<Node> = (0..plan.nodes.max(1)).map(|_| Node::new(&mut cloud.dice)).collect();
-    while cloud.report.ids < plan.ids {
-        cloud.pass_time();
+pub fn simulate(plan: IdsPlan) -> IdsReport {
+    let mut world = World::new(plan);
+    let mut nodes: Vec<Node> =
+        (0..plan.nodes.max(1)).map(|_| Node::new(&mut world.random)).collect();
+    while world.report.ids < plan.ids {
+        world.pass_time();
         let mut busy_nodes = 0;
         for node in &mut nodes {
-            busy_nodes += usize::from(node.take_turn(&mut cloud));
+            busy_nodes += usize::from(node.take_turn(&mut world));
         }
-        cloud.report.most_nodes_at_once = cloud.report.most_nodes_at_once.max(busy_nodes);
+        world.report.most_nodes_at_once = world.report.most_nodes_at_once.max(busy_nodes);
     }
-    cloud.audit.conclude(&mut cloud.report);
-    cloud.report.simulated_ms = cloud.now_ms - START_MS;
-    cloud.report
+    world.audit.conclude(&mut world.report);
+    world.report.simulated_ms = world.now_ms - START_MS;
+    world.report
 }
 
 /// What the nodes share: the rows, true time, chance, and the audit.
-struct Cloud {
-    dice: Dice,
-    rows: Vec<Option<LaneRow>>,
+struct World {
+    random: SplitMix64,
+    rows: Vec<Option<LeaseRow>>,
     now_ms: u64,
     largest_request: u64,
     requests: u128,
     audit: Audit,
-    report: Report,
+    report: IdsReport,
 }
 
-impl Cloud {
-    fn new(plan: Plan) -> Self {
+impl World {
+    fn new(plan: IdsPlan) -> Self {
         Self {
-            dice: Dice::new(plan.seed),
-            rows: vec![None; usize::from(LANES)],
+            random: crate::generator(plan.seed),
+            rows: vec![None; usize::from(MACHINE_SHARDS)],
             now_ms: START_MS,
             largest_request: plan.largest_request.max(1),
             requests: 0,
             audit: Audit::new(plan.compare_one_in),
-            report: Report::default(),
+            report: IdsReport::default(),
         }
     }
 
     /// Rounds in the same millisecond, a few apart and far apart are all worth having.
     fn pass_time(&mut self) {
-        self.now_ms += match self.dice.below(4) {
+        self.now_ms += match self.random.below(4) {
             0 => 0,
-            1 => self.dice.below(6),
-            _ => self.dice.below(2_000),
+            1 => self.random.below(6),
+            _ => self.random.below(2_000),
         };
     }
 
-    /// A new lease for a node whose clock shows `reading_ms`, if it finds a lane.
-    fn lease(&mut self, reading_ms: u64) -> Option<Lease> {
-        let random = self.dice.roll();
+    /// A new lease for a node whose clock shows `reading_ms`, if it finds a shard.
+    fn lease(&mut self, reading_ms: u64) -> Option<IdLease> {
+        let random = self.random.next();
         for attempt in 0..ATTEMPTS_PER_TURN {
-            let (lane, request) = (lane_to_try(random, attempt), self.request());
-            let proposal = propose(lane, None, reading_ms, SIMULATED_LEASE_MS, request);
+            let (shard, request) = (shard_to_try(random, attempt), self.request());
+            let proposal = propose(shard, None, reading_ms, SIMULATED_LEASE_MS, request);
             let Proposal::Take(claim) = proposal else {
                 return None;
             };
@@ -149,22 +149,22 @@ impl Cloud {
     }
 
     /// One conditional write, whose answer may be lost; the node then asks again or gives up.
-    fn write(&mut self, claim: Claim) -> Option<Lease> {
-        let stored = &mut self.rows[usize::from(claim.row().lane.number())];
-        if !claim.guard().allows(stored.as_ref()) {
+    fn write(&mut self, claim: LeaseClaim) -> Option<IdLease> {
+        let stored = &mut self.rows[usize::from(claim.row().shard.number())];
+        if !claim.condition().allows(stored.as_ref()) {
             self.report.busy += 1;
             return None;
         }
         let before = stored.replace(*claim.row());
         self.audit.committed(claim.row(), claim.from_ms(), before.as_ref());
-        if !self.dice.one_in(32) {
+        if !self.random.one_in(32) {
             return Some(claim.granted());
         }
         self.report.lost_answers += 1;
-        let asks_again = self.dice.one_in(2);
-        match claim.settle(stored.as_ref().filter(|_| asks_again)) {
-            Settlement::Held(lease) => Some(lease),
-            Settlement::Lost => None,
+        let asks_again = self.random.one_in(2);
+        match claim.resolve(stored.as_ref().filter(|_| asks_again)) {
+            ClaimOutcome::Held(lease) => Some(lease),
+            ClaimOutcome::Lost => None,
         }
     }
 

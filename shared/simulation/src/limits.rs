@@ -1,27 +1,28 @@
 //! A deterministic simulation of hundreds of nodes that share counters, on a virtual clock.
 //!
-//! Nodes run the real [`Ledger`](domain::limits::ledger::Ledger) against rows in memory. A call takes
-//! milliseconds, in which the node's other requests wait, as they do in Lambda. Nodes come and go, with
-//! and without notice; the store can be out of reach for some of them, and then half of what they write
-//! is committed without their hearing of it. The same [`Plan`] always gives the same [`Report`].
+//! Nodes run the real [`Ledger`](domain::limits::ledger::Ledger) against rows in memory. A call
+//! takes milliseconds, in which the node's other requests wait, as they do in Lambda. Nodes come
+//! and go, with and without notice; the store can be out of reach for some of them, and then half
+//! of what they write is committed without their hearing of it. The same [`LimitsPlan`] always
+//! gives the same [`LimitsReport`].
 //!
 //! Two exact counters judge the outcome. One is shown what the nodes admitted and says by how much that
 //! is too much. The other decides about the same requests as a single counter without any delay would,
 //! and says how much could have been admitted.
 
-mod cloud;
-mod exact;
 mod node;
+mod reference_counter;
+mod simulated_store;
 mod traffic;
 
-use cloud::Cloud;
-use exact::Exact;
 use node::Node;
+use reference_counter::ReferenceCounter;
+use simulated_store::SimulatedStore;
 use traffic::Traffic;
 
-use crate::dice::Dice;
+use domain::SplitMix64;
 use domain::limits::quota::Quota;
-use domain::limits::rule::{Dimension, Mode, OnFailure, Rule};
+use domain::limits::rule::{Dimension, OnFailure, Rule};
 
 /// The simulated present at the start: the beginning of a day.
 const START_MS: i64 = 1_772_323_200_000;
@@ -39,7 +40,6 @@ pub enum Spread {
 pub struct Partition {
     /// When it begins, after the start.
     pub from_ms: i64,
-    /// When it ends.
     pub to_ms: i64,
     /// How many nodes of a hundred it cuts off.
     pub percent: u64,
@@ -47,18 +47,14 @@ pub struct Partition {
     pub on_failure: OnFailure,
 }
 
-/// What to simulate.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan {
-    /// The quota of every key.
+pub struct LimitsPlan {
     pub quota: Quota,
     /// How many nodes there are at any time.
     pub nodes: usize,
-    /// How many keys are counted.
     pub keys: usize,
     /// Requests a second, for all keys together.
     pub rate: i64,
-    /// For how long.
     pub run_ms: i64,
     /// How requests are spread over nodes.
     pub over_nodes: Spread,
@@ -75,12 +71,10 @@ pub struct Plan {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Report {
-    /// Requests that came.
+pub struct LimitsReport {
     pub asked: i64,
     /// What one counter for all, without delay, would have admitted.
     pub ideal: i64,
-    /// What was admitted.
     pub admitted: i64,
     /// By how much that was too much at the worst moment, summed over keys.
     pub over: i64,
@@ -92,7 +86,6 @@ pub struct Report {
     pub busiest: i64,
     /// The same in the first second, when no node knows anything yet.
     pub start: i64,
-    /// Nodes that ended.
     pub ended: i64,
     /// Units that ended with nodes or were in writes of unknown outcome.
     pub lost: i64,
@@ -108,15 +101,14 @@ pub struct Report {
     pub unspent: i64,
 }
 
-impl Report {
+impl LimitsReport {
     /// How much less was admitted than could have been, in thousandths.
     pub fn under_thousandths(&self) -> i64 {
         (self.ideal - self.admitted).max(0) * 1_000 / self.ideal.max(1)
     }
 }
 
-/// Runs the plan to its end.
-pub fn simulate(plan: &Plan) -> Report {
+pub fn simulate(plan: &LimitsPlan) -> LimitsReport {
     let mut world = World::new(plan);
     for passed_ms in 0..plan.run_ms {
         world.pass(START_MS + passed_ms);
@@ -125,42 +117,42 @@ pub fn simulate(plan: &Plan) -> Report {
 }
 
 struct World<'p> {
-    plan: &'p Plan,
+    plan: &'p LimitsPlan,
     rule: std::sync::Arc<Rule>,
     names: Vec<String>,
-    dice: Dice,
+    random: SplitMix64,
     traffic: Traffic,
-    cloud: Cloud,
+    store: SimulatedStore,
     nodes: Vec<Node>,
     /// What nodes admitted, and what a single counter would have, key by key.
-    audit: Vec<Exact>,
-    ideal: Vec<Exact>,
-    report: Report,
+    audit: Vec<ReferenceCounter>,
+    ideal: Vec<ReferenceCounter>,
+    report: LimitsReport,
 }
 
 impl<'p> World<'p> {
-    fn new(plan: &'p Plan) -> Self {
-        let mut dice = Dice::new(plan.seed);
-        let traffic = Traffic::new(plan, &mut dice);
-        let nodes = (0..plan.nodes).map(|_| Node::new(plan, &mut dice)).collect();
+    fn new(plan: &'p LimitsPlan) -> Self {
+        let mut random = crate::generator(plan.seed);
+        let traffic = Traffic::new(plan, &mut random);
+        let nodes = (0..plan.nodes).map(|_| Node::new(plan, &mut random)).collect();
         Self {
             plan,
             rule: std::sync::Arc::new(rule(plan)),
             names: (0..plan.keys).map(|key| format!("key-{key}")).collect(),
-            dice,
+            random,
             traffic,
-            cloud: Cloud::new(plan),
+            store: SimulatedStore::new(plan),
             nodes,
-            audit: vec![Exact::new(plan.quota); plan.keys],
-            ideal: vec![Exact::new(plan.quota); plan.keys],
-            report: Report::default(),
+            audit: vec![ReferenceCounter::new(plan.quota); plan.keys],
+            ideal: vec![ReferenceCounter::new(plan.quota); plan.keys],
+            report: LimitsReport::default(),
         }
     }
 
     fn pass(&mut self, now_ms: i64) {
-        self.cloud.pass(now_ms);
-        for _ in 0..self.traffic.count(now_ms, &mut self.dice) {
-            let (node, key) = self.traffic.next(&mut self.dice);
+        self.store.pass(now_ms);
+        for _ in 0..self.traffic.count(now_ms, &mut self.random) {
+            let (node, key) = self.traffic.next(&mut self.random);
             self.report.asked += 1;
             self.report.ideal += i64::from(self.ideal[key].take(now_ms));
             self.nodes[node].queue.push_back(key);
@@ -171,7 +163,7 @@ impl<'p> World<'p> {
                 self.replace(index, now_ms);
             }
         }
-        if self.cloud.is_partitioned() {
+        if self.store.is_partitioned() {
             let held = self.nodes.iter().map(|node| node.ledger.outstanding()).sum();
             self.report.unspent = self.report.unspent.max(held);
         }
@@ -181,7 +173,14 @@ impl<'p> World<'p> {
     fn work(&mut self, index: usize, now_ms: i64) {
         let node = &mut self.nodes[index];
         let mut admitted = Vec::new();
-        node.work(&self.rule, &self.names, &mut self.cloud, &mut self.dice, now_ms, &mut admitted);
+        node.work(
+            &self.rule,
+            &self.names,
+            &mut self.store,
+            &mut self.random,
+            now_ms,
+            &mut admitted,
+        );
         for (key, since_ms) in admitted {
             self.report.admitted += 1;
             self.audit[key].admit(since_ms);
@@ -190,10 +189,10 @@ impl<'p> World<'p> {
 
     /// A node ends, and another begins. What waited there is asked elsewhere.
     fn replace(&mut self, index: usize, now_ms: i64) {
-        let fresh = Node::new(self.plan, &mut self.dice);
+        let fresh = Node::new(self.plan, &mut self.random);
         let mut old = std::mem::replace(&mut self.nodes[index], fresh);
         self.report.ended += 1;
-        self.nodes[index].begin(now_ms, self.plan, &mut self.dice);
+        self.nodes[index].begin(now_ms, self.plan, &mut self.random);
         self.nodes[index].queue = std::mem::take(&mut old.queue);
         self.retire(&mut old, now_ms);
     }
@@ -201,40 +200,32 @@ impl<'p> World<'p> {
     fn retire(&mut self, node: &mut Node, now_ms: i64) {
         let held = node.ledger.outstanding();
         let returned =
-            if self.dice.one_in(2) { node.give_back(&mut self.cloud, now_ms) } else { 0 };
+            if self.random.one_in(2) { node.return_units(&mut self.store, now_ms) } else { 0 };
         self.report.lost += (held - returned).max(0);
-        let counts = node.ledger.counts();
-        self.report.frozen += counts.frozen;
-        self.report.open += counts.open;
-        self.report.closed += counts.closed;
-        self.report.spread += counts.spread;
+        let metrics = node.ledger.take_metrics();
+        self.report.frozen += metrics.expired_spent;
+        self.report.open += metrics.failed_open;
+        self.report.closed += metrics.failed_closed;
+        self.report.spread += metrics.hot_keys;
     }
 
-    fn conclude(mut self) -> Report {
+    fn conclude(mut self) -> LimitsReport {
         for mut node in std::mem::take(&mut self.nodes) {
             self.retire(&mut node, START_MS + self.plan.run_ms);
         }
-        self.report.over = self.audit.iter().map(Exact::excess).sum();
-        self.report.writes = self.cloud.writes;
-        self.report.refused = self.cloud.refused;
-        self.report.busiest = self.cloud.busiest;
-        self.report.start = self.cloud.start;
+        self.report.over = self.audit.iter().map(ReferenceCounter::excess).sum();
+        self.report.writes = self.store.writes;
+        self.report.refused = self.store.refused;
+        self.report.busiest = self.store.busiest;
+        self.report.start = self.store.start;
         self.report
     }
 }
 
-fn rule(plan: &Plan) -> Rule {
+fn rule(plan: &LimitsPlan) -> Rule {
     Rule {
-        id: "simulated".to_owned(),
-        resources: Vec::new(),
-        methods: Vec::new(),
-        dimension: Dimension::User,
-        anonymous_only: false,
-        quota: plan.quota,
-        mode: Mode::Enforce,
         on_failure: plan.partition.map_or(OnFailure::Open, |partition| partition.on_failure),
-        description: String::new(),
-        version: 1,
+        ..Rule::new("simulated", Dimension::User, plan.quota)
     }
 }
 

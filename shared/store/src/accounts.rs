@@ -11,21 +11,18 @@ mod rows;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{
-    AttributeValue, Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure,
-    TransactWriteItem, Update,
+    AttributeValue, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
 use domain::Failure;
-use domain::accounts::{Account, Audit, UserId};
+use domain::accounts::{Account, AuditEntry, UserId};
 
-use crate::capacity;
 use crate::idempotency::{Idempotency, StoredResponse, Ticket};
 use crate::row::{key, number, text};
 use crate::schema::{GSI1, GSI1_PK, GSI1_SK};
 use crate::transaction::{Transacted, put, transact, update};
 
-pub use keys::{CreatedKey, RevokedKey};
+pub use keys::{KeyCreation, KeyRevocation};
 
-/// The accounts table.
 #[derive(Debug, Clone)]
 pub struct Accounts {
     client: Client,
@@ -33,39 +30,32 @@ pub struct Accounts {
     once: Idempotency,
 }
 
-/// How a creation ended.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Created {
-    /// The account is there.
+pub enum AccountCreation {
     Created,
-    /// The user id belongs to someone.
+    /// The user id belongs to another account.
     Taken,
     /// The claim on the idempotency key ran out meanwhile; nothing was written.
     ClaimLost,
 }
 
-/// How an amendment ended.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Amended {
-    /// The next version is there.
+pub enum AccountAmendment {
     Amended,
     /// The account is not at the version the amendment was made from.
     Moved,
-    /// It would have left no admin.
     LastAdmin,
 }
 
 /// A page of a list and where the next one starts.
 #[derive(Debug)]
 pub struct Page<T> {
-    /// What is on it.
     pub items: Vec<T>,
     /// Pass this to get the next page; `None` on the last one.
     pub next: Option<String>,
 }
 
 impl Accounts {
-    /// Works on `table`.
     pub fn new(client: Client, table: impl Into<String>) -> Self {
         let table = table.into();
         let once = Idempotency::new(client.clone(), &table);
@@ -81,10 +71,10 @@ impl Accounts {
     pub async fn create(
         &self,
         account: &Account,
-        audit: &Audit,
+        audit: &AuditEntry,
         answer: Option<(&Ticket, &StoredResponse)>,
         token: &str,
-    ) -> Result<Created, Failure> {
+    ) -> Result<AccountCreation, Failure> {
         const ACTION: &str = "create the account";
         let new = Put::builder()
             .table_name(&self.table)
@@ -100,9 +90,11 @@ impl Accounts {
             items.push(self.once.completion(ticket, answer)?);
         }
         Ok(match transact(&self.client, ACTION, items, token).await? {
-            Transacted::Committed => Created::Created,
-            refused @ Transacted::Refused(_) if refused.refused(0).is_some() => Created::Taken,
-            Transacted::Refused(_) => Created::ClaimLost,
+            Transacted::Committed => AccountCreation::Created,
+            refused @ Transacted::Refused(_) if refused.refused(0).is_some() => {
+                AccountCreation::Taken
+            }
+            Transacted::Refused(_) => AccountCreation::ClaimLost,
         })
     }
 
@@ -114,11 +106,9 @@ impl Accounts {
             .table_name(&self.table)
             .set_key(Some(rows::account_key(user_id)))
             .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read the account", cause))?;
-        capacity::record(found.consumed_capacity());
         found.item().map(rows::read_account).transpose()
     }
 
@@ -127,9 +117,9 @@ impl Accounts {
         &self,
         before: &Account,
         after: &Account,
-        audit: &Audit,
+        audit: &AuditEntry,
         token: &str,
-    ) -> Result<Amended, Failure> {
+    ) -> Result<AccountAmendment, Failure> {
         const ACTION: &str = "amend the account";
         let next = Put::builder()
             .table_name(&self.table)
@@ -152,9 +142,9 @@ impl Accounts {
         }
         let outcome = transact(&self.client, ACTION, items, token).await?;
         Ok(match outcome {
-            Transacted::Committed => Amended::Amended,
-            Transacted::Refused(_) if outcome.refused(0).is_some() => Amended::Moved,
-            Transacted::Refused(_) => Amended::LastAdmin,
+            Transacted::Committed => AccountAmendment::Amended,
+            Transacted::Refused(_) if outcome.refused(0).is_some() => AccountAmendment::Moved,
+            Transacted::Refused(_) => AccountAmendment::LastAdmin,
         })
     }
 
@@ -175,11 +165,9 @@ impl Accounts {
             .expression_attribute_values(":all", text(rows::ALL_ACCOUNTS))
             .set_exclusive_start_key(start)
             .limit(limit)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("list the accounts", cause))?;
-        capacity::record(found.consumed_capacity());
         let items = found.items().iter().map(rows::read_account).collect::<Result<Vec<_>, _>>()?;
         let next = found
             .last_evaluated_key()

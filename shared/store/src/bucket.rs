@@ -1,4 +1,4 @@
-//! Buckets: what jobs leave and what they are given, and what people show.
+//! S3 buckets: payloads and artifacts of jobs, media of the feed.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use aws_sdk_s3::primitives::ByteStream;
 use domain::Failure;
 use domain::jobs::JobId;
 
-/// How long a link to an object works.
-pub const LINK_SECONDS: u64 = 900;
+/// How long a presigned URL works.
+pub const PRESIGNED_SECONDS: u64 = 900;
 
 #[derive(Debug, Clone)]
 pub struct Bucket {
@@ -23,13 +23,13 @@ impl Bucket {
         Self { client, name: name.into() }
     }
 
-    /// Where a job's payload lies.
+    /// The key of a job's payload.
     pub fn payload_key(id: &JobId) -> String {
         format!("payloads/{}", id.as_str())
     }
 
-    /// Keeps an object; the same key again replaces it by the same bytes.
-    pub async fn keep(&self, key: &str, bytes: Vec<u8>) -> Result<(), Failure> {
+    /// Writes an object; the same key again replaces it by the same bytes.
+    pub async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<(), Failure> {
         self.client
             .put_object()
             .bucket(&self.name)
@@ -56,19 +56,19 @@ impl Bucket {
         Ok(bytes.into_bytes().to_vec())
     }
 
-    /// A link that lets anyone who has it upload to `key`.
-    pub async fn upload_link(&self, key: &str) -> Result<String, Failure> {
+    /// A URL that lets anyone who has it upload to `key`.
+    pub async fn presign_upload(&self, key: &str) -> Result<String, Failure> {
         const ACTION: &str = "make a link for uploading";
         let request = self.client.put_object().bucket(&self.name).key(key);
         let link = request
-            .presigned(config(ACTION)?)
+            .presigned(presigning(ACTION)?)
             .await
             .map_err(|cause| Failure::new(ACTION, cause))?;
         Ok(link.uri().to_owned())
     }
 
     /// The same for exactly so many bytes of that type.
-    pub async fn upload_link_of(
+    pub async fn presign_exact_upload(
         &self,
         key: &str,
         content_type: &str,
@@ -80,14 +80,14 @@ impl Bucket {
         let link = request
             .content_type(content_type)
             .content_length(length)
-            .presigned(config(ACTION)?)
+            .presigned(presigning(ACTION)?)
             .await
             .map_err(|cause| Failure::new(ACTION, cause))?;
         Ok(link.uri().to_owned())
     }
 
-    /// Whether there is an object. S3 says 403 of what is not there to whoever may not list a bucket.
-    pub async fn holds(&self, key: &str) -> Result<bool, Failure> {
+    /// Whether there is an object. Without the permission to list the bucket, S3 answers 403 if there is none.
+    pub async fn exists(&self, key: &str) -> Result<bool, Failure> {
         let found = self.client.head_object().bucket(&self.name).key(key).send().await;
         match found {
             Ok(_) => Ok(true),
@@ -98,19 +98,19 @@ impl Bucket {
         }
     }
 
-    /// A link that lets anyone who has it read `key`.
-    pub async fn download_link(&self, key: &str) -> Result<String, Failure> {
+    /// A URL that lets anyone who has it read `key`.
+    pub async fn presign_download(&self, key: &str) -> Result<String, Failure> {
         const ACTION: &str = "make a link for reading";
         let request = self.client.get_object().bucket(&self.name).key(key);
         let link = request
-            .presigned(config(ACTION)?)
+            .presigned(presigning(ACTION)?)
             .await
             .map_err(|cause| Failure::new(ACTION, cause))?;
         Ok(link.uri().to_owned())
     }
 }
 
-fn config(action: &'static str) -> Result<PresigningConfig, Failure> {
-    PresigningConfig::expires_in(Duration::from_secs(LINK_SECONDS))
+fn presigning(action: &'static str) -> Result<PresigningConfig, Failure> {
+    PresigningConfig::expires_in(Duration::from_secs(PRESIGNED_SECONDS))
         .map_err(|cause| Failure::new(action, cause))
 }

@@ -3,26 +3,25 @@
 //! A row's life: absent → `running` (claimed by one request until its deadline) → `done` (with the
 //! answer, for 24 hours) → absent. The claim is one conditional put; the answer is written in the
 //! same transaction as the effect, so there is no moment at which one exists without the other.
-//! Absent: a repeat that runs twice, a caller who meets another caller's key, and a row that stays
+//! Absent: a repeat that runs twice, a caller whose key collides with another caller's, and a row that stays
 //! locked when its function died (the next request wins once the deadline has passed).
 
 use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::operation::delete_item::DeleteItemOutput;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::types::{
-    Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
+    Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
 use domain::{Failure, Timestamp};
 
+use crate::ignore_lost_condition;
 use crate::row::{Builder, Item, Row, broken, bytes, instant, key, number, text};
 use crate::schema::EXPIRES;
-use crate::settle::settle;
-use crate::{capacity, transaction};
+use crate::transaction;
 
 const KEPT_SECONDS: i64 = 24 * 3600;
 
-const FREE: &str = "attribute_not_exists(pk)";
-const FORGOTTEN: &str = "kept_until <= :now";
+const ABSENT: &str = "attribute_not_exists(pk)";
+const EXPIRED: &str = "kept_until <= :now";
 const ABANDONED: &str = "(progress = :running AND lock_until <= :now)";
 
 /// The rows that remember requests, in one system's table.
@@ -32,7 +31,7 @@ pub struct Idempotency {
     table: String,
 }
 
-/// Names one request: whose, what, the key they chose, and a digest of the body.
+/// One request: its caller, operation, key and a digest of its body.
 #[derive(Debug, Clone)]
 pub struct IdempotentRequest<'a> {
     /// The caller; another caller's equal key is another request.
@@ -43,25 +42,25 @@ pub struct IdempotentRequest<'a> {
     pub key: &'a str,
     /// Digest of the body.
     pub fingerprint: [u8; 32],
-    /// Random, new for each try: who holds the claim.
+    /// Random, new for each try: the owner of the claim.
     pub claimant: &'a str,
     /// When the function's own deadline releases the claim.
     pub deadline: Timestamp,
 }
 
-/// Who runs the request.
+/// Whether the request has to run.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Claim {
     Won(Ticket),
-    /// Someone did; this was the answer.
+    /// An earlier request did; this was the response.
     Answered(StoredResponse),
-    /// Someone is at it, at the latest until then.
+    /// An earlier request is running, at the latest until then.
     Running(Timestamp),
     /// The key was used with another body.
     Mismatch,
 }
 
-/// What was answered.
+/// The response to the first request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredResponse {
     pub status: u16,
@@ -94,8 +93,8 @@ impl Idempotency {
         now: Timestamp,
     ) -> Result<Claim, Failure> {
         const ACTION: &str = "claim an idempotency key";
-        let (pk, kept_until) = kept(request, now)?;
-        let row = named(request, &pk, kept_until)
+        let (pk, kept_until) = row_key(request, now)?;
+        let row = claim_row(request, &pk, kept_until)
             .with("progress", text("running"))
             .with("lock_until", instant(request.deadline));
         let sent = self
@@ -103,24 +102,19 @@ impl Idempotency {
             .put_item()
             .table_name(&self.table)
             .set_item(Some(row.build()))
-            .condition_expression(format!("{FREE} OR {FORGOTTEN} OR {ABANDONED}"))
+            .condition_expression(format!("{ABSENT} OR {EXPIRED} OR {ABANDONED}"))
             .expression_attribute_values(":now", instant(now))
             .expression_attribute_values(":running", text("running"))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
         let ticket = Ticket { pk, claimant: request.claimant.to_owned(), kept_until };
         match sent {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(Claim::Won(ticket))
-            }
+            Ok(_) => Ok(Claim::Won(ticket)),
             Err(error) => match error.as_service_error() {
                 Some(PutItemError::ConditionalCheckFailedException(lost)) => {
-                    capacity::record([]);
                     let item = lost.item().ok_or_else(|| broken("pk"))?;
-                    read_claim(item, request, ticket)
+                    lost_claim(item, request, ticket)
                 }
                 _ => Err(Failure::new(ACTION, error)),
             },
@@ -160,15 +154,15 @@ impl Idempotency {
 
     /// The item that, inside the effect's transaction, claims a request and keeps its answer at once:
     /// for effects that are one transaction, so that there is nothing to be at it for.
-    pub fn answered(
+    pub fn claim_with_response(
         &self,
         request: &IdempotentRequest<'_>,
         answer: &StoredResponse,
         now: Timestamp,
     ) -> Result<TransactWriteItem, Failure> {
         const ACTION: &str = "keep the answer";
-        let (pk, kept_until) = kept(request, now)?;
-        let row = named(request, &pk, kept_until)
+        let (pk, kept_until) = row_key(request, now)?;
+        let row = claim_row(request, &pk, kept_until)
             .with("progress", text("done"))
             .with("answer_status", number(answer.status))
             .with("answer_body", bytes(&answer.body))
@@ -177,7 +171,7 @@ impl Idempotency {
         Put::builder()
             .table_name(&self.table)
             .set_item(Some(row.build()))
-            .condition_expression(format!("{FREE} OR {FORGOTTEN} OR {ABANDONED}"))
+            .condition_expression(format!("{ABSENT} OR {EXPIRED} OR {ABANDONED}"))
             .expression_attribute_values(":now", instant(now))
             .expression_attribute_values(":running", text("running"))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
@@ -186,16 +180,16 @@ impl Idempotency {
             .map_err(|cause| Failure::new(ACTION, cause))
     }
 
-    /// What a request met whose [`Idempotency::answered`] lost.
-    pub fn met(item: &Item, request: &IdempotentRequest<'_>) -> Result<Claim, Failure> {
-        let (pk, kept_until) = kept(request, Timestamp::UNIX_EPOCH)?;
+    /// The claim that a lost [`Idempotency::claim_with_response`] collided with.
+    pub fn read_claim(item: &Item, request: &IdempotentRequest<'_>) -> Result<Claim, Failure> {
+        let (pk, kept_until) = row_key(request, Timestamp::UNIX_EPOCH)?;
         let ticket = Ticket { pk, claimant: request.claimant.to_owned(), kept_until };
-        read_claim(item, request, ticket)
+        lost_claim(item, request, ticket)
     }
 
     /// Turns the claim into an answer where there is no effect to write it with. Loses silently when
     /// the claim is no longer ours.
-    pub async fn keep(
+    pub async fn store_response(
         &self,
         ticket: &Ticket,
         answer: &StoredResponse,
@@ -216,15 +210,14 @@ impl Idempotency {
             .condition_expression("claimant = :claimant AND progress = :running")
             .expression_attribute_values(":claimant", text(&ticket.claimant))
             .expression_attribute_values(":running", text("running"))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("release an idempotency key", sent, DeleteItemOutput::consumed_capacity)
+        ignore_lost_condition("release an idempotency key", sent)
     }
 }
 
-/// What a request's row says however far it has come.
-fn named(request: &IdempotentRequest<'_>, pk: &str, kept_until: Timestamp) -> Builder {
+/// What a request's row has in every state.
+fn claim_row(request: &IdempotentRequest<'_>, pk: &str, kept_until: Timestamp) -> Builder {
     Builder::keyed(pk, "once")
         .with("claimant", text(request.claimant))
         .with("fingerprint", bytes(&request.fingerprint))
@@ -233,7 +226,10 @@ fn named(request: &IdempotentRequest<'_>, pk: &str, kept_until: Timestamp) -> Bu
 }
 
 /// The key of a request's row, and until when it is kept.
-fn kept(request: &IdempotentRequest<'_>, now: Timestamp) -> Result<(String, Timestamp), Failure> {
+fn row_key(
+    request: &IdempotentRequest<'_>,
+    now: Timestamp,
+) -> Result<(String, Timestamp), Failure> {
     let kept_until = Timestamp::from_second(now.as_second() + KEPT_SECONDS)
         .map_err(|cause| Failure::new("keep a request", cause))?;
     // The length keeps a caller whose name has a `#` apart from everyone else.
@@ -241,9 +237,9 @@ fn kept(request: &IdempotentRequest<'_>, now: Timestamp) -> Result<(String, Time
     Ok((format!("once#{}#{caller}#{operation}#{key}", caller.len()), kept_until))
 }
 
-/// What a lost claim met. Our own claimant means that the SDK retried a put that had been
+/// The claim that a lost one collided with. Our own claimant means that the SDK retried a put that had been
 /// committed: the claim is ours after all.
-fn read_claim(
+fn lost_claim(
     item: &Item,
     request: &IdempotentRequest<'_>,
     ticket: Ticket,

@@ -4,28 +4,29 @@
 //! Each method is one request (or one transaction) whose condition expression is the rule. A lost
 //! condition is an outcome in `Ok`, never an error; an `Err` is a [`domain::Failure`]. Every write
 //! either names the state it leaves or may be repeated without changing anything, because the SDK
-//! retries requests whose first try may have been committed.
+//! retries requests whose first attempt may have been committed.
 
 pub mod accounts;
 pub mod bucket;
 pub mod capacity;
 pub mod idempotency;
-pub mod leases;
+pub mod ids;
+pub mod items;
 pub mod limits;
-pub mod reading;
+mod lost_condition;
 pub mod row;
 pub mod schema;
-pub mod settle;
 mod table;
 pub mod transaction;
 
 pub use accounts::Accounts;
 pub use bucket::Bucket;
 pub use idempotency::Idempotency;
-pub use leases::Leases;
+pub use ids::IdLeases;
 pub use limits::Limits;
+pub use lost_condition::ignore_lost_condition;
 pub use row::Item;
 pub use table::{
-    ABSENT, ALWAYS, Condition, Ended, IndexKeys, IntoAttribute, Key, Lost, Once, PRESENT, Query,
-    Row, Table, Tx, Updated, Walk, given, plain, read, text_of,
+    ABSENT, ALWAYS, Condition, Ended, IndexKeys, IntoAttribute, Key, Lost, PRESENT, Query, Row,
+    SweepWalk, Table, TryOutcome, Tx, Updated, given, plain, read, text_of,
 };

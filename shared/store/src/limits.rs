@@ -10,27 +10,25 @@
 
 mod counters;
 mod documents;
-mod seen;
+mod usage_reports;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 
 pub use counters::CounterKey;
-pub use documents::{Document, Part, Saved, Versions};
+pub use documents::{DocumentPart, DocumentVersions, LimitsDocument, SaveOutcome};
 
-/// The limits table.
 #[derive(Debug, Clone)]
 pub struct Limits {
     client: Client,
-    /// The same without repetition.
-    once: Client,
+    /// The same client without retries.
+    single_try: Client,
     table: String,
 }
 
 impl Limits {
-    /// Works on `table`.
     pub fn new(client: Client, table: impl Into<String>) -> Self {
         let config = client.config().to_builder().retry_config(RetryConfig::disabled());
-        Self { once: Client::from_conf(config.build()), client, table: table.into() }
+        Self { single_try: Client::from_conf(config.build()), client, table: table.into() }
     }
 }

@@ -1,4 +1,4 @@
-//! Items as rows: typed reading and writing of attribute values.
+//! Typed reading and writing of attribute values.
 
 use std::collections::HashMap;
 
@@ -110,7 +110,7 @@ impl<'a> Row<'a> {
         value.map(AsRef::as_ref).ok_or_else(|| broken(name))
     }
 
-    /// An attribute that says yes; a missing one says no.
+    /// A boolean; a missing one is false.
     pub fn flag(self, name: &str) -> bool {
         self.0.get(name).and_then(|value| value.as_bool().ok()).copied().unwrap_or(false)
     }
@@ -121,7 +121,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The failure for a row that does not say what it must.
+/// The failure for a row without an attribute that it must have.
 pub fn broken(attribute: &'static str) -> Failure {
     Failure::new("read a stored row", format!("attribute `{attribute}` is missing or malformed"))
 }

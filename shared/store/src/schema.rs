@@ -28,7 +28,7 @@ pub const INDEXES: [(&str, &str, &str); 3] =
 /// Seconds since 1970 after which DynamoDB may delete the row, days late; never trusted as a clock.
 pub const EXPIRES: &str = "expires";
 
-/// What an index has of each row.
+/// The attributes that an index has of each row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Projection {
     All,
@@ -44,7 +44,7 @@ pub struct Schema {
     pub logical_id: &'static str,
     /// The environment variable that carries its name.
     pub variable: &'static str,
-    /// What each of [`INDEXES`] that it has has of its rows.
+    /// The projections of those of [`INDEXES`] that it has, in their order.
     pub indexes: &'static [Projection],
     /// Whether rows carry `expires`.
     pub expiring: bool,
@@ -62,6 +62,6 @@ pub const ACCOUNTS: Schema = Schema {
     expiring: true,
 };
 
-/// Limits: shared counters, rules, the firewall, and what was asked lately.
+/// Limits: shared counters, rules, the firewall, and requests of the last hours.
 pub const LIMITS: Schema =
     Schema { logical_id: "LimitsTable", variable: "LIMITS_TABLE", indexes: &[], expiring: true };

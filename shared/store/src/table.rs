@@ -1,33 +1,32 @@
 //! A table as the stores of systems work on it: rows by their keys, conditions, transactions, queries.
 //!
 //! Expressions stay literal text: they are the rules. A name such as `#max` in one is the attribute `max`,
-//! and a value such as `:limit` is what the condition or the query says [`Condition::with`] it.
+//! and a value such as `:limit` is bound by [`Condition::with`] or by the query.
 
 mod condition;
 mod query;
 mod row;
+mod sweep_walk;
 mod tx;
-mod walk;
 
 use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::operation::delete_item::DeleteItemOutput;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
-use aws_sdk_dynamodb::operation::update_item::{UpdateItemError, UpdateItemOutput};
-use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, ReturnValue};
+use aws_sdk_dynamodb::types::ReturnValue;
 use domain::Failure;
 use serde::de::DeserializeOwned;
 
-use crate::reading;
+use crate::Idempotency;
+use crate::ignore_lost_condition;
+use crate::items;
 use crate::row::Item;
-use crate::settle::settle;
-use crate::{Idempotency, capacity};
 
-use condition::Expressed;
+use condition::Expression;
 pub use condition::{ABSENT, ALWAYS, Condition, IntoAttribute, PRESENT, given};
 pub use query::Query;
 pub use row::{IndexKeys, Key, Row, plain, read, text_of};
-pub use tx::{Ended, Lost, Once, Tx};
-pub use walk::Walk;
+pub use sweep_walk::SweepWalk;
+pub use tx::{Ended, Lost, TryOutcome, Tx};
 
 /// A table of one system.
 #[derive(Debug, Clone)]
@@ -39,9 +38,9 @@ pub struct Table {
 /// How an update of one row ended.
 #[derive(Debug)]
 pub enum Updated {
-    /// The row is changed; this is what it says now.
+    /// The row as it is now.
     Done(Item),
-    /// Its condition failed; this is what stands there, if anything does.
+    /// The condition failed; the row that is there, if there is one.
     Lost(Option<Item>),
 }
 
@@ -66,7 +65,7 @@ impl Table {
     }
 
     async fn item(&self, key: Key, action: &'static str) -> Result<Option<Item>, Failure> {
-        reading::get(&self.client, &self.name, key.item(), action).await
+        items::get(&self.client, &self.name, key.item(), action).await
     }
 
     /// Reads rows, up to date and in no order; those that do not exist are left out.
@@ -76,7 +75,7 @@ impl Table {
         action: &'static str,
     ) -> Result<Vec<T>, Failure> {
         let keys = keys.into_iter().map(Key::item).collect();
-        let found = reading::get_all(&self.client, &self.name, keys, action).await?;
+        let found = items::batch_get(&self.client, &self.name, keys, action).await?;
         found.into_iter().map(read).collect()
     }
 
@@ -99,26 +98,22 @@ impl Table {
         action: &'static str,
     ) -> Result<(), Failure> {
         let sent = self.updating(key, change, condition).send().await;
-        settle(action, sent, UpdateItemOutput::consumed_capacity)
+        ignore_lost_condition(action, sent)
     }
 
-    /// Changes one row and says what it says now; whoever loses is told what stands there.
-    pub async fn update_telling(
+    /// Changes one row and returns it as it is now, or the row that its condition failed on.
+    pub async fn update_returning(
         &self,
         key: Key,
         change: &str,
         condition: Condition,
         action: &'static str,
     ) -> Result<Updated, Failure> {
-        let request = self.updating(key, change, condition.telling());
+        let request = self.updating(key, change, condition.returning_old());
         match request.return_values(ReturnValue::AllNew).send().await {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(Updated::Done(done.attributes.unwrap_or_default()))
-            }
+            Ok(done) => Ok(Updated::Done(done.attributes.unwrap_or_default())),
             Err(error) => match error.as_service_error() {
                 Some(UpdateItemError::ConditionalCheckFailedException(lost)) => {
-                    capacity::record([]);
                     Ok(Updated::Lost(lost.item().cloned()))
                 }
                 _ => Err(Failure::new(action, error)),
@@ -133,28 +128,26 @@ impl Table {
         condition: Condition,
         action: &'static str,
     ) -> Result<(), Failure> {
-        let Expressed { condition, names, values, told } = condition.expressed("");
+        let Expression { condition, names, values, on_failure } = condition.into_expression("");
         let request = self.client.delete_item().table_name(&self.name).set_key(Some(key.item()));
         let sent = request
             .set_condition_expression(condition)
             .set_expression_attribute_names(names)
             .set_expression_attribute_values(values)
-            .set_return_values_on_condition_check_failure(told)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .set_return_values_on_condition_check_failure(on_failure)
             .send()
             .await;
-        settle(action, sent, DeleteItemOutput::consumed_capacity)
+        ignore_lost_condition(action, sent)
     }
 
     fn updating(&self, key: Key, change: &str, condition: Condition) -> UpdateItemFluentBuilder {
-        let Expressed { condition, names, values, told } = condition.expressed(change);
+        let Expression { condition, names, values, on_failure } = condition.into_expression(change);
         let request = self.client.update_item().table_name(&self.name).set_key(Some(key.item()));
         request
             .update_expression(change)
             .set_condition_expression(condition)
             .set_expression_attribute_names(names)
             .set_expression_attribute_values(values)
-            .set_return_values_on_condition_check_failure(told)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .set_return_values_on_condition_check_failure(on_failure)
     }
 }

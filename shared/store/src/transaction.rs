@@ -5,12 +5,11 @@ use std::time::Duration;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
-    CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity,
-    ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
+    CancellationReason, ConditionCheck, Delete, Put, ReturnValuesOnConditionCheckFailure,
+    TransactWriteItem, Update,
 };
 use domain::Failure;
 
-use crate::capacity;
 use crate::row::{Item, number};
 
 /// How a transaction ended.
@@ -18,12 +17,12 @@ use crate::row::{Item, number};
 pub enum Transacted {
     /// Everything is written.
     Committed,
-    /// Nothing is; for each item in order, whether its condition failed (and what stood there).
+    /// Nothing is; for each item in order, whether its condition failed (and the row it failed on).
     Refused(Vec<Option<Item>>),
 }
 
 impl Transacted {
-    /// What stood where item `index` wanted to write, if its condition failed.
+    /// The row that the condition of item `index` failed on.
     pub fn refused(&self, index: usize) -> Option<&Item> {
         match self {
             Self::Committed => None,
@@ -32,16 +31,16 @@ impl Transacted {
     }
 }
 
-/// Conflicts pass within milliseconds: someone else's transaction holds one of the items.
+/// Conflicts pass within milliseconds: another transaction holds one of the items.
 const CONFLICT_TRIES: u32 = 6;
 
 /// How one try of a transaction ended.
 #[derive(Debug)]
 pub enum Tried {
-    /// As any does.
+    /// Committed, or refused by a condition.
     Ended(Transacted),
-    /// Nothing is written: others were at these items, by their place.
-    Crowded(Vec<usize>),
+    /// Nothing is written: other transactions held these items, by their position.
+    Conflicted(Vec<usize>),
 }
 
 /// Writes `items` as one transaction.
@@ -59,13 +58,15 @@ pub async fn transact(
         tries += 1;
         match attempt(client, action, items.clone(), Some(token)).await? {
             Attempt::Ended(ended) => return Ok(ended),
-            Attempt::Passing { failure, .. } if tries == CONFLICT_TRIES => return Err(failure),
-            Attempt::Passing { .. } => tokio::time::sleep(Duration::from_millis(10 << tries)).await,
+            Attempt::Transient { failure, .. } if tries == CONFLICT_TRIES => return Err(failure),
+            Attempt::Transient { .. } => {
+                tokio::time::sleep(Duration::from_millis(10 << tries)).await;
+            }
         }
     }
 }
 
-/// Tries `items` as one transaction, once. `None` if another one was in the way.
+/// Tries `items` as one transaction, once. `None` if another transaction held one of them.
 pub async fn transact_once(
     client: &Client,
     action: &'static str,
@@ -73,14 +74,17 @@ pub async fn transact_once(
 ) -> Result<Option<Transacted>, Failure> {
     match attempt(client, action, items, None).await? {
         Attempt::Ended(ended) => Ok(Some(ended)),
-        Attempt::Passing { is_conflict, failure, .. } => {
-            capacity::record([]);
-            if is_conflict { Ok(None) } else { Err(failure) }
+        Attempt::Transient { is_conflict, failure, .. } => {
+            if is_conflict {
+                Ok(None)
+            } else {
+                Err(failure)
+            }
         }
     }
 }
 
-/// Tries `items` as one transaction, once, and says where others were in the way.
+/// Tries `items` as one transaction, once, and returns which items other transactions held.
 pub async fn try_transact(
     client: &Client,
     action: &'static str,
@@ -88,19 +92,16 @@ pub async fn try_transact(
 ) -> Result<Tried, Failure> {
     match attempt(client, action, items, None).await? {
         Attempt::Ended(ended) => Ok(Tried::Ended(ended)),
-        Attempt::Passing { crowded, .. } => {
-            capacity::record([]);
-            Ok(Tried::Crowded(crowded))
-        }
+        Attempt::Transient { conflicting, .. } => Ok(Tried::Conflicted(conflicting)),
     }
 }
 
-/// What one request came to.
+/// The result of one request.
 enum Attempt {
     Ended(Transacted),
-    /// For reasons that a moment's patience cures.
-    Passing {
-        crowded: Vec<usize>,
+    /// For reasons that pass within milliseconds.
+    Transient {
+        conflicting: Vec<usize>,
         is_conflict: bool,
         failure: Failure,
     },
@@ -116,16 +117,9 @@ async fn attempt(
         .transact_write_items()
         .set_transact_items(Some(items))
         .set_client_request_token(token.map(str::to_owned))
-        .return_consumed_capacity(ReturnConsumedCapacity::Total)
         .send()
         .await;
-    let error = match sent {
-        Ok(done) => {
-            capacity::record(done.consumed_capacity());
-            return Ok(Attempt::Ended(Transacted::Committed));
-        }
-        Err(error) => error,
-    };
+    let Err(error) = sent else { return Ok(Attempt::Ended(Transacted::Committed)) };
     let reasons = match error.as_service_error() {
         Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
             cancelled.cancellation_reasons()
@@ -134,17 +128,17 @@ async fn attempt(
         _ => return Err(Failure::new(action, error)),
     };
     if reasons.iter().any(is_lost_condition) {
-        capacity::record([]);
         let refused = reasons.iter().map(lost_condition).collect();
         return Ok(Attempt::Ended(Transacted::Refused(refused)));
     }
-    if !reasons.iter().all(|reason| is_passing(reason.code())) {
+    if !reasons.iter().all(|reason| is_transient(reason.code())) {
         return Err(Failure::new(action, error));
     }
-    let in_the_way = |reason: &CancellationReason| !matches!(reason.code(), None | Some("None"));
-    let crowded = (0..).zip(reasons).filter(|(_, reason)| in_the_way(reason));
-    Ok(Attempt::Passing {
-        crowded: crowded.map(|(place, _)| place).collect(),
+    let is_conflict_reason =
+        |reason: &CancellationReason| !matches!(reason.code(), None | Some("None"));
+    let conflicting = (0..).zip(reasons).filter(|(_, reason)| is_conflict_reason(reason));
+    Ok(Attempt::Transient {
+        conflicting: conflicting.map(|(place, _)| place).collect(),
         is_conflict: reasons.iter().any(|reason| reason.code() == Some("TransactionConflict")),
         failure: Failure::new(action, error),
     })
@@ -158,8 +152,8 @@ fn lost_condition(reason: &CancellationReason) -> Option<Item> {
     is_lost_condition(reason).then(|| reason.item().cloned().unwrap_or_default())
 }
 
-/// Reasons that a moment's patience cures.
-fn is_passing(code: Option<&str>) -> bool {
+/// Reasons that pass within milliseconds.
+fn is_transient(code: Option<&str>) -> bool {
     matches!(
         code,
         None | Some(
@@ -168,9 +162,9 @@ fn is_passing(code: Option<&str>) -> bool {
     )
 }
 
-/// Writes a row in the place of its version `before`; 0 means that there is none. Whoever loses is told
-/// what stands there.
-pub fn next_row(
+/// Writes a row in the place of its version `before`; 0 means that there is none. A lost condition returns the row
+/// that is there.
+pub fn put_version(
     table: &str,
     item: Item,
     before: u64,

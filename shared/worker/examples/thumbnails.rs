@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use worker::{Context, Done, Error, Job, Worker};
+use worker::{Context, Error, Job, JobOutput, Worker};
 
 #[derive(serde::Deserialize)]
 struct Order {
@@ -20,12 +20,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (Some(url), Some(key)) = (arguments.next(), arguments.next()) else {
         return Err("usage: thumbnails <url> <key>".into());
     };
-    let worker = Worker::connect(&url, &key)?.job_type("thumbnail").at_once(4);
-    worker.notes(|note| eprintln!("{note}")).run(thumbnails).await?;
+    let worker = Worker::connect(&url, &key)?.job_type("thumbnail").concurrency(4);
+    worker.on_event(|event| eprintln!("{event}")).run(thumbnails).await?;
     Ok(())
 }
 
-async fn thumbnails(job: Job, ctx: Context) -> Result<Done, Error> {
+async fn thumbnails(job: Job, ctx: Context) -> Result<JobOutput, Error> {
     let order: Order = job.payload()?;
     let all = order.widths.len();
     for (made, width) in order.widths.iter().enumerate() {
@@ -36,13 +36,13 @@ async fn thumbnails(job: Job, ctx: Context) -> Result<Done, Error> {
         ctx.upload(&format!("{width}.txt"), picture).await?;
         ctx.progress(u8::try_from((made + 1) * 100 / all)?);
     }
-    Ok(Done::with(json!({"made": all})))
+    Ok(JobOutput::with_result(json!({"made": all})))
 }
 
 /// Stands for what takes long.
 async fn scale(picture: &str, width: u32) -> Result<String, Error> {
     if width == 0 {
-        return Err(Error::give_up("no picture is that small"));
+        return Err(Error::permanent("no picture is that small"));
     }
     tokio::time::sleep(Duration::from_secs(5)).await;
     Ok(format!("{picture}, {width} wide"))

@@ -1,8 +1,7 @@
-//! How long to wait before trying again: longer each time, and not in step with others.
+//! Exponential backoff with jitter.
 
 use std::time::Duration;
 
-/// Grows from one wait to another.
 #[derive(Debug, Clone)]
 pub(crate) struct Backoff {
     from: Duration,
@@ -16,12 +15,11 @@ impl Backoff {
         Self { from, to, tries: 0 }
     }
 
-    /// For words that have to get through while a minute runs down.
-    pub(crate) const fn for_words() -> Self {
+    /// For requests that must get through within the heartbeat timeout.
+    pub(crate) const fn for_requests() -> Self {
         Self::new(Duration::from_millis(500), Duration::from_secs(5))
     }
 
-    /// Begins anew.
     pub(crate) const fn reset(&mut self) {
         self.tries = 0;
     }

@@ -1,4 +1,4 @@
-//! What a handler has at hand while it works: progress, artifacts, and whether to stop.
+//! A handler's access to its job: progress, artifacts, and whether to stop.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,172 +10,171 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::backoff::Backoff;
-use crate::{Answer, Error, Line, Ticket, Trouble};
+use crate::{ApiError, ClaimedJob, Error, JobApi, Reply};
 
 /// How often an upload or a download is tried.
-const TRIES: u32 = 5;
+const MAX_TRIES: u32 = 5;
 
-/// Says that no progress was told.
-const UNTOLD: u8 = u8::MAX;
+/// The handler has reported no progress.
+const NO_PROGRESS: u8 = u8::MAX;
 
 /// A handler's side of the job it runs; clones are of the same job.
 #[derive(Clone)]
 pub struct Context(Arc<Shared>);
 
 struct Shared {
-    line: Arc<dyn Line>,
-    ticket: Ticket,
+    api: Arc<dyn JobApi>,
+    claimed: ClaimedJob,
     progress: AtomicU8,
     artifacts: Mutex<Vec<String>>,
-    told: watch::Sender<Option<Cancelled>>,
+    stop: watch::Sender<Option<StopReason>>,
 }
 
-/// Why a handler has to stop. With `?` it is an [`Error`] worth another run, which is right for each:
-/// a job whose owner cancelled it is not run again all the same.
+/// Why a handler has to stop. With `?` it becomes a retryable [`Error`], which is right for each: a job
+/// whose owner cancelled it is not run again anyway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Cancelled {
-    /// The job's owner does not want it any more.
+pub enum StopReason {
+    /// The job's owner cancelled it.
     #[error("the job was cancelled")]
-    ByOwner,
+    JobCancelled,
     /// The worker is stopping.
     #[error("the worker was stopped")]
-    Stopping,
-    /// The job is somebody else's, or over.
+    WorkerStopping,
+    /// The API fenced this worker off: the job belongs to another worker, or is over.
     #[error("the job is not this worker's any more")]
-    Gone,
-    /// No word got through for so long that the job has to be taken for lost.
-    #[error("the worker was not heard for too long")]
-    Silent,
+    Fenced,
+    /// No request got through within the heartbeat timeout, so the job belongs to another worker by now.
+    #[error("no heartbeat got through for too long")]
+    HeartbeatTimeout,
 }
 
-impl Cancelled {
-    /// Whether nothing more is to be said about the job.
+impl StopReason {
+    /// Whether the job is no longer this worker's, so that nothing more may be reported.
     pub(crate) const fn is_lost(self) -> bool {
-        matches!(self, Self::Gone | Self::Silent)
+        matches!(self, Self::Fenced | Self::HeartbeatTimeout)
     }
 }
 
 impl Context {
-    pub(crate) fn new(line: Arc<dyn Line>, ticket: Ticket) -> Self {
+    pub(crate) fn new(api: Arc<dyn JobApi>, claimed: ClaimedJob) -> Self {
         Self(Arc::new(Shared {
-            line,
-            ticket,
-            progress: AtomicU8::new(UNTOLD),
+            api,
+            claimed,
+            progress: AtomicU8::new(NO_PROGRESS),
             artifacts: Mutex::default(),
-            told: watch::Sender::new(None),
+            stop: watch::Sender::new(None),
         }))
     }
 
-    /// The job is this far, 0 to 100. The next heartbeat carries it.
+    /// Sets the job's progress, 0 to 100. The next heartbeat reports it.
     pub fn progress(&self, percent: u8) {
         self.0.progress.store(percent.min(100), Ordering::Relaxed);
     }
 
-    /// Keeps `bytes` as an artifact of the job, listed once the job is done. The same name again
-    /// replaces what was kept under it.
+    /// Uploads `bytes` as an artifact of the job, listed once the job is done. The same name again
+    /// replaces the first upload.
     pub async fn upload(&self, name: &str, bytes: impl Into<Bytes>) -> Result<(), Error> {
         let bytes = bytes.into();
-        let put = || self.0.line.artifact(&self.0.ticket, name, bytes.clone());
-        match self.insist(put).await? {
-            Answer::Accepted(()) => {
+        let put = || self.0.api.upload_artifact(&self.0.claimed, name, bytes.clone());
+        match self.with_retries(put).await? {
+            Reply::Accepted(()) => {
                 let mut artifacts = self.artifacts_mut();
                 if !artifacts.iter().any(|listed| listed == name) {
                     artifacts.push(name.to_owned());
                 }
                 Ok(())
             }
-            Answer::Gone => {
-                self.tell(Cancelled::Gone);
-                Err(Cancelled::Gone.into())
+            Reply::Fenced => {
+                self.request_stop(StopReason::Fenced);
+                Err(StopReason::Fenced.into())
             }
         }
     }
 
-    /// Waits until the handler has to stop, and says why.
-    pub async fn cancelled(&self) -> Cancelled {
-        self.told_that(|_| true).await
+    /// Waits until the handler has to stop.
+    pub async fn cancelled(&self) -> StopReason {
+        self.wait_for_stop(|_| true).await
     }
 
     /// An error once the handler has to stop: `ctx.check()?` between two steps.
-    pub fn check(&self) -> Result<(), Cancelled> {
-        self.told().map_or(Ok(()), Err)
+    pub fn check(&self) -> Result<(), StopReason> {
+        self.stop_reason().map_or(Ok(()), Err)
     }
 
     /// Whether the handler has to stop.
     pub fn is_cancelled(&self) -> bool {
-        self.told().is_some()
+        self.stop_reason().is_some()
     }
 
-    /// The payload that lies at `at`.
-    pub(crate) async fn fetch(&self, at: &str) -> Result<serde_json::Value, Error> {
-        let bytes = self.insist(|| self.0.line.payload(&self.0.ticket, at)).await;
-        // Another run is given another place to look.
-        let bytes = bytes
-            .map_err(|cause| Error::retry(format!("the payload could not be fetched: {cause}")))?;
+    /// The payload at an address of [`Payload::Remote`](crate::Payload).
+    pub(crate) async fn fetch_payload(&self, address: &str) -> Result<serde_json::Value, Error> {
+        let bytes = self.with_retries(|| self.0.api.fetch_payload(&self.0.claimed, address)).await;
+        // Another run gets another address.
+        let bytes = bytes.map_err(|cause| {
+            Error::retryable(format!("the payload could not be fetched: {cause}"))
+        })?;
         serde_json::from_slice(&bytes)
-            .map_err(|cause| Error::give_up(format!("the payload is not JSON: {cause}")))
+            .map_err(|cause| Error::permanent(format!("the payload is not JSON: {cause}")))
     }
 
-    /// Waits until nothing more is to be said about the job.
-    pub(crate) async fn lost(&self) -> Cancelled {
-        self.told_that(Cancelled::is_lost).await
+    /// Waits until the job is no longer this worker's.
+    pub(crate) async fn lost(&self) -> StopReason {
+        self.wait_for_stop(StopReason::is_lost).await
     }
 
-    /// Why the handler has to stop, if it has to.
-    pub(crate) fn told(&self) -> Option<Cancelled> {
-        *self.0.told.borrow()
+    pub(crate) fn stop_reason(&self) -> Option<StopReason> {
+        *self.0.stop.borrow()
     }
 
-    /// Tells the handler to stop. The first reason stays, unless the job is lost after it.
-    pub(crate) fn tell(&self, why: Cancelled) {
-        self.0.told.send_if_modified(|told| {
-            let news = told.is_none_or(|before| why.is_lost() && !before.is_lost());
-            if news {
-                *told = Some(why);
+    /// Makes the handler stop. The first reason stays, unless the job is lost after it.
+    pub(crate) fn request_stop(&self, why: StopReason) {
+        self.0.stop.send_if_modified(|reason| {
+            let changes = reason.is_none_or(|before| why.is_lost() && !before.is_lost());
+            if changes {
+                *reason = Some(why);
             }
-            news
+            changes
         });
     }
 
-    /// How far the handler says it is.
     pub(crate) fn percent(&self) -> Option<u8> {
-        Some(self.0.progress.load(Ordering::Relaxed)).filter(|percent| *percent != UNTOLD)
+        Some(self.0.progress.load(Ordering::Relaxed)).filter(|percent| *percent != NO_PROGRESS)
     }
 
-    /// The names of what was uploaded.
+    /// The names of uploaded artifacts.
     pub(crate) fn artifacts(&self) -> Vec<String> {
         self.artifacts_mut().clone()
     }
 
-    async fn told_that(&self, matters: impl Fn(Cancelled) -> bool) -> Cancelled {
-        let mut told = self.0.told.subscribe();
+    async fn wait_for_stop(&self, matters: impl Fn(StopReason) -> bool) -> StopReason {
+        let mut stop = self.0.stop.subscribe();
         // The sender is `self`, so that this never fails.
-        match told.wait_for(|told| told.is_some_and(&matters)).await.map(|told| *told) {
+        match stop.wait_for(|reason| reason.is_some_and(&matters)).await.map(|reason| *reason) {
             Ok(Some(why)) => why,
             Ok(None) | Err(_) => std::future::pending().await,
         }
     }
 
-    /// Tries a transfer a few times, but not for a job that is lost.
-    async fn insist<T, F>(&self, call: impl Fn() -> F) -> Result<T, Error>
+    /// Repeats a transfer after transient errors, but not for a job that is lost.
+    async fn with_retries<T, F>(&self, call: impl Fn() -> F) -> Result<T, Error>
     where
-        F: Future<Output = Result<T, Trouble>>,
+        F: Future<Output = Result<T, ApiError>>,
     {
-        let mut backoff = Backoff::for_words();
-        let mut left = TRIES;
+        let mut backoff = Backoff::for_requests();
+        let mut left = MAX_TRIES;
         loop {
-            if let Some(why) = self.told().filter(|why| why.is_lost()) {
+            if let Some(why) = self.stop_reason().filter(|why| why.is_lost()) {
                 return Err(why.into());
             }
             left -= 1;
             match call().await {
                 Ok(answer) => return Ok(answer),
-                Err(Trouble::Lasting { cause }) => return Err(Error::give_up(cause)),
-                Err(Trouble::Passing { cause, .. }) if left == 0 => {
-                    return Err(Error::retry(cause));
+                Err(ApiError::Permanent { cause }) => return Err(Error::permanent(cause)),
+                Err(ApiError::Transient { cause, .. }) if left == 0 => {
+                    return Err(Error::retryable(cause));
                 }
-                Err(trouble @ Trouble::Passing { .. }) => {
-                    sleep(backoff.next().max(trouble.wait())).await;
+                Err(error @ ApiError::Transient { .. }) => {
+                    sleep(backoff.next().max(error.retry_after())).await;
                 }
             }
         }
@@ -189,6 +188,6 @@ impl Context {
 
 impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context").field("ticket", &self.0.ticket).finish_non_exhaustive()
+        f.debug_struct("Context").field("claimed", &self.0.claimed).finish_non_exhaustive()
     }
 }

@@ -1,11 +1,11 @@
-//! The line over HTTP: the worker's side of the jobs API.
+//! The worker's side of the jobs API over HTTP.
 //!
 //! Guarantee: the key is sent to the API's own address and to nowhere else; what is uploaded or
-//! downloaded by a signed address travels without it. 409 and 404 are the fence; 429, 5xx and no
-//! connection at all are passing; the rest is lasting. Absent: redirects, cookies, proxies.
+//! downloaded by a signed address travels without it. 409 and 404 fence the worker off; 429, 5xx
+//! and failed connections are transient; other errors are permanent. Absent: redirects, cookies, proxies.
 
-mod wire;
-mod words;
+mod bodies;
+mod client;
 
 use std::sync::Arc;
 
@@ -15,25 +15,28 @@ use http::{Method, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use self::wire::Reply;
-pub(crate) use self::wire::Wire;
-use self::words::{
-    Claim, Claimed, Complete, Fail, Heartbeat, NamedArtifact, Running, Speaker, Upload,
+use self::bodies::{
+    ArtifactBody, ArtifactResponse, AttemptBody, ClaimBody, ClaimResponse, CompleteBody, FailBody,
+    HeartbeatBody, HeartbeatResponse, NamedArtifact, StartResponse, encode_segment,
 };
-use crate::{Action, Answer, Done, Error, Line, Started, Ticket, Trouble};
+pub(crate) use self::client::HttpClient;
+use self::client::HttpResponse;
+use crate::{
+    ApiError, ApiResult, ClaimedJob, Error, HeartbeatAction, JobApi, JobOutput, Reply, StartedJob,
+};
 
-/// Speaks to the API in the name of one worker.
+/// Calls the API in the name of one worker.
 #[derive(Clone)]
-pub struct Http {
-    wire: Wire,
+pub struct HttpJobApi {
+    client: HttpClient,
     base: Arc<str>,
     key: Arc<str>,
     worker: Arc<str>,
 }
 
-/// Why there is nobody to speak to.
+/// Why the API cannot be called.
 #[derive(Debug, thiserror::Error)]
-pub enum NotConnected {
+pub enum ConnectError {
     /// The address cannot be used.
     #[error("{0:?} is not the address of an API: it begins with http:// or https://")]
     Address(String),
@@ -45,140 +48,143 @@ pub enum NotConnected {
     Tls(#[source] rustls::Error),
 }
 
-impl Http {
-    /// Speaks to the API at `url`, with `key`, as `worker`: 1 to 128 printable ASCII characters that
+impl HttpJobApi {
+    /// Calls the API at `url`, with `key`, as `worker`: 1 to 128 printable ASCII characters that
     /// no other process uses. Nothing is sent yet.
-    pub fn new(url: &str, key: &str, worker: &str) -> Result<Self, NotConnected> {
-        Self::over(Wire::system()?, url, key, worker)
+    pub fn new(url: &str, key: &str, worker: &str) -> Result<Self, ConnectError> {
+        Self::with_client(HttpClient::with_native_roots()?, url, key, worker)
     }
 
-    /// The same over another wire.
-    pub(crate) fn over(
-        wire: Wire,
+    pub(crate) fn with_client(
+        client: HttpClient,
         url: &str,
         key: &str,
         worker: &str,
-    ) -> Result<Self, NotConnected> {
+    ) -> Result<Self, ConnectError> {
         let base = url.trim_end_matches('/');
-        if !wire::is_address(base) {
-            return Err(NotConnected::Address(url.to_owned()));
+        if !client::is_http_url(base) {
+            return Err(ConnectError::Address(url.to_owned()));
         }
         if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(NotConnected::Key);
+            return Err(ConnectError::Key);
         }
-        Ok(Self { wire, base: base.into(), key: key.into(), worker: worker.into() })
+        Ok(Self { client, base: base.into(), key: key.into(), worker: worker.into() })
     }
 
-    /// The same, as another worker.
-    pub(crate) fn named(self, worker: &str) -> Self {
+    pub(crate) fn with_worker_id(self, worker: &str) -> Self {
         Self { worker: worker.into(), ..self }
     }
 
-    /// Takes up to `max` jobs of a type. A job that is not started within a minute goes back, and
-    /// nothing of it is used up.
-    pub async fn claim(&self, job_type: &str, max: usize) -> Result<Vec<Ticket>, Trouble> {
-        let path = format!("job-types/{}/claim", words::segment(job_type));
-        let reply = self.post(&path, &Claim { worker_id: &self.worker, max }).await?;
-        if reply.status != StatusCode::OK {
-            return Err(reply.trouble());
+    /// Claims up to `max` jobs of a type. A job that is not started within a minute goes back to its queue
+    /// and has used up no attempt.
+    pub async fn claim(&self, job_type: &str, max: usize) -> Result<Vec<ClaimedJob>, ApiError> {
+        let path = format!("job-types/{}/claim", encode_segment(job_type));
+        let response = self.post(&path, &ClaimBody { worker_id: &self.worker, max }).await?;
+        if response.status != StatusCode::OK {
+            return Err(response.error());
         }
-        let claimed: Claimed = reply.json()?;
-        Ok(claimed.jobs.into_iter().map(Ticket::from).collect())
+        Ok(response.json::<ClaimResponse>()?.jobs)
     }
 
-    /// Says one word about a job.
-    async fn say(
+    /// Reports something about a claimed job.
+    async fn report(
         &self,
-        ticket: &Ticket,
-        verb: &str,
+        claimed: &ClaimedJob,
+        operation: &str,
         body: &impl Serialize,
-    ) -> Result<Answer<Reply>, Trouble> {
-        let path = format!("jobs/{}/{verb}", words::segment(&ticket.job_id));
-        let reply = self.post(&path, body).await?;
-        match reply.status {
-            StatusCode::CONFLICT | StatusCode::NOT_FOUND => Ok(Answer::Gone),
-            status if status.is_success() => Ok(Answer::Accepted(reply)),
-            _ => Err(reply.trouble()),
+    ) -> ApiResult<HttpResponse> {
+        let path = format!("jobs/{}/{operation}", encode_segment(&claimed.job_id));
+        let response = self.post(&path, body).await?;
+        match response.status {
+            StatusCode::CONFLICT | StatusCode::NOT_FOUND => Ok(Reply::Fenced),
+            status if status.is_success() => Ok(Reply::Accepted(response)),
+            _ => Err(response.error()),
         }
     }
 
-    /// Says one word whose answer matters.
-    async fn ask<T: DeserializeOwned>(
+    /// Reports something, and reads the response's body.
+    async fn report_and_read<T: DeserializeOwned>(
         &self,
-        ticket: &Ticket,
-        verb: &str,
+        claimed: &ClaimedJob,
+        operation: &str,
         body: &impl Serialize,
-    ) -> Result<Answer<T>, Trouble> {
-        match self.say(ticket, verb, body).await? {
-            Answer::Accepted(reply) => Ok(Answer::Accepted(reply.json()?)),
-            Answer::Gone => Ok(Answer::Gone),
+    ) -> ApiResult<T> {
+        match self.report(claimed, operation, body).await? {
+            Reply::Accepted(response) => Ok(Reply::Accepted(response.json()?)),
+            Reply::Fenced => Ok(Reply::Fenced),
         }
     }
 
-    async fn post(&self, path: &str, body: &impl Serialize) -> Result<Reply, Trouble> {
-        let body = serde_json::to_vec(body).map_err(|cause| Trouble::lasting(cause.to_string()))?;
-        self.wire.post(&format!("{}/api/v1/{path}", self.base), &self.key, body).await
+    async fn post(&self, path: &str, body: &impl Serialize) -> Result<HttpResponse, ApiError> {
+        let body =
+            serde_json::to_vec(body).map_err(|cause| ApiError::permanent(cause.to_string()))?;
+        self.client.post(&format!("{}/api/v1/{path}", self.base), &self.key, body).await
     }
 
-    fn speaker<'a>(&'a self, ticket: &Ticket) -> Speaker<'a> {
-        Speaker { worker_id: &self.worker, attempt: ticket.attempt }
+    fn attempt_body<'a>(&'a self, claimed: &ClaimedJob) -> AttemptBody<'a> {
+        AttemptBody { worker_id: &self.worker, attempt: claimed.attempt }
     }
 }
 
 #[async_trait]
-impl Line for Http {
-    async fn start(&self, ticket: &Ticket) -> Result<Answer<Started>, Trouble> {
-        let answer = self.ask::<Running>(ticket, "start", &self.speaker(ticket)).await?;
-        Ok(answer.map(Started::from))
+impl JobApi for HttpJobApi {
+    async fn start(&self, claimed: &ClaimedJob) -> ApiResult<StartedJob> {
+        let reply = self
+            .report_and_read::<StartResponse>(claimed, "start", &self.attempt_body(claimed))
+            .await?;
+        Ok(reply.map(StartedJob::from))
     }
 
     async fn heartbeat(
         &self,
-        ticket: &Ticket,
+        claimed: &ClaimedJob,
         progress: Option<u8>,
-    ) -> Result<Answer<Action>, Trouble> {
-        let body = Heartbeat { speaker: self.speaker(ticket), progress };
-        let answer = self.ask::<words::Heard>(ticket, "heartbeat", &body).await?;
-        Ok(answer.map(|heard| heard.action.into()))
+    ) -> ApiResult<HeartbeatAction> {
+        let body = HeartbeatBody { attempt: self.attempt_body(claimed), progress };
+        let reply = self.report_and_read::<HeartbeatResponse>(claimed, "heartbeat", &body).await?;
+        Ok(reply.map(|response| response.action))
     }
 
-    async fn complete(&self, ticket: &Ticket, done: &Done) -> Result<Answer<()>, Trouble> {
-        let artifacts = done.artifacts.iter().map(|name| NamedArtifact { name }).collect();
-        let speaker = self.speaker(ticket);
-        let body = Complete { speaker, artifacts, result: done.result.as_ref() };
-        Ok(self.say(ticket, "complete", &body).await?.map(|_| ()))
+    async fn complete(&self, claimed: &ClaimedJob, output: &JobOutput) -> ApiResult<()> {
+        let artifacts = output.artifacts.iter().map(|name| NamedArtifact { name }).collect();
+        let attempt = self.attempt_body(claimed);
+        let body = CompleteBody { attempt, artifacts, result: output.result.as_ref() };
+        Ok(self.report(claimed, "complete", &body).await?.map(|_| ()))
     }
 
-    async fn fail(&self, ticket: &Ticket, error: &Error) -> Result<Answer<()>, Trouble> {
+    async fn fail(&self, claimed: &ClaimedJob, error: &Error) -> ApiResult<()> {
         let (retryable, error) = (error.is_retryable(), error.message());
-        let body = Fail { speaker: self.speaker(ticket), retryable, error };
-        Ok(self.say(ticket, "fail", &body).await?.map(|_| ()))
+        let body = FailBody { attempt: self.attempt_body(claimed), retryable, error };
+        Ok(self.report(claimed, "fail", &body).await?.map(|_| ()))
     }
 
-    async fn artifact(
+    async fn upload_artifact(
         &self,
-        ticket: &Ticket,
+        claimed: &ClaimedJob,
         name: &str,
         bytes: Bytes,
-    ) -> Result<Answer<()>, Trouble> {
-        let body = Upload { speaker: self.speaker(ticket), name };
-        match self.ask::<words::Signed>(ticket, "artifacts", &body).await? {
-            Answer::Gone => Ok(Answer::Gone),
-            Answer::Accepted(signed) => {
-                self.wire.transfer(Method::PUT, &signed.url, bytes).await?;
-                Ok(Answer::Accepted(()))
+    ) -> ApiResult<()> {
+        let body = ArtifactBody { attempt: self.attempt_body(claimed), name };
+        match self.report_and_read::<ArtifactResponse>(claimed, "artifacts", &body).await? {
+            Reply::Fenced => Ok(Reply::Fenced),
+            Reply::Accepted(link) => {
+                self.client.transfer(Method::PUT, &link.url, bytes).await?;
+                Ok(Reply::Accepted(()))
             }
         }
     }
 
-    async fn payload(&self, _ticket: &Ticket, at: &str) -> Result<Bytes, Trouble> {
-        self.wire.transfer(Method::GET, at, Bytes::new()).await
+    async fn fetch_payload(&self, _: &ClaimedJob, address: &str) -> Result<Bytes, ApiError> {
+        self.client.transfer(Method::GET, address, Bytes::new()).await
     }
 }
 
-impl std::fmt::Debug for Http {
+impl std::fmt::Debug for HttpJobApi {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (base, worker) = (&self.base, &self.worker);
-        f.debug_struct("Http").field("base", base).field("worker", worker).finish_non_exhaustive()
+        f.debug_struct("HttpJobApi")
+            .field("base", base)
+            .field("worker", worker)
+            .finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! What a handler is given and what it answers.
+//! What a handler takes and returns.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,54 +6,54 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// What the API takes of a reason, in bytes.
-const MAX_REASON_LENGTH: usize = 1_000;
+/// The longest error that the API takes is 1,000 characters; this is in bytes.
+const MAX_ERROR_LENGTH: usize = 1_000;
 
-/// A job to be done.
+/// A job to run.
 #[derive(Debug, Clone)]
 pub struct Job {
     /// Its id.
     pub id: String,
-    /// What kind of work it is.
+    /// Its type.
     pub job_type: String,
-    /// Which run of it this is, counted from 1.
+    /// The number of this run, counted from 1.
     pub attempt: u32,
-    /// How long it may run before it is taken away.
+    /// The longest that it may run before another worker gets it.
     pub timeout: Duration,
     pub(crate) payload: Value,
 }
 
 impl Job {
-    /// What it was submitted with, as a `T`. Another run would find the same, so that a payload of
-    /// another shape ends the job.
+    /// The payload, as a `T`. Another run would get the same one, so that a payload of another shape fails
+    /// the job for good.
     pub fn payload<T: DeserializeOwned>(&self) -> Result<T, Error> {
         T::deserialize(&self.payload)
-            .map_err(|cause| Error::give_up(format!("the payload does not fit: {cause}")))
+            .map_err(|cause| Error::permanent(format!("the payload does not fit: {cause}")))
     }
 }
 
-/// A job that is done. What was uploaded through its context is listed with it.
+/// The output of a job that is done. Artifacts that were uploaded through its context are added to it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Done {
-    /// The names of what it left in the bucket.
+pub struct JobOutput {
+    /// The names of further artifacts.
     pub artifacts: Vec<String>,
-    /// What it answers, at most 4 KB.
+    /// JSON, at most 4 KB.
     pub result: Option<Value>,
 }
 
-impl Done {
-    /// Done, with nothing to answer.
+impl JobOutput {
+    /// Without a result.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Done, with an answer of at most 4 KB.
-    pub fn with(result: Value) -> Self {
+    /// With a result of at most 4 KB.
+    pub fn with_result(result: Value) -> Self {
         Self { artifacts: Vec::new(), result: Some(result) }
     }
 }
 
-/// Why a job could not be done. Any error that `?` turns into one is worth another run.
+/// Why a job failed. Any error that `?` converts is retryable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     message: String,
@@ -61,22 +61,22 @@ pub struct Error {
 }
 
 impl Error {
-    /// Another run might do better.
-    pub fn retry(message: impl Into<String>) -> Self {
+    /// Another run may succeed.
+    pub fn retryable(message: impl Into<String>) -> Self {
         Self { message: shortened(message.into()), retryable: true }
     }
 
-    /// No other run would do better.
-    pub fn give_up(message: impl Into<String>) -> Self {
+    /// Another run would fail too.
+    pub fn permanent(message: impl Into<String>) -> Self {
         Self { message: shortened(message.into()), retryable: false }
     }
 
-    /// Whether another run might do better.
+    /// Whether another run may succeed.
     pub const fn is_retryable(&self) -> bool {
         self.retryable
     }
 
-    /// Why, in at most 1,000 bytes.
+    /// The reason, at most 1,000 bytes.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -98,12 +98,12 @@ impl<E: std::error::Error> From<E> for Error {
             message.push_str(&cause.to_string());
             source = cause.source();
         }
-        Self::retry(message)
+        Self::retryable(message)
     }
 }
 
 fn shortened(mut message: String) -> String {
-    message.truncate(message.floor_char_boundary(MAX_REASON_LENGTH));
+    message.truncate(message.floor_char_boundary(MAX_ERROR_LENGTH));
     if message.is_empty() { "no reason was given".to_owned() } else { message }
 }
 
@@ -113,15 +113,15 @@ mod tests {
 
     #[test]
     fn a_reason_is_cut_between_characters_and_never_empty() {
-        let error = Error::retry("ä".repeat(600));
+        let error = Error::retryable("ä".repeat(600));
         assert_eq!(error.message(), "ä".repeat(500));
-        let error = Error::give_up(format!("a{}", "ä".repeat(600)));
+        let error = Error::permanent(format!("a{}", "ä".repeat(600)));
         assert_eq!(error.message().len(), 999);
-        assert_eq!(Error::retry("").message(), "no reason was given");
+        assert_eq!(Error::retryable("").message(), "no reason was given");
     }
 
     #[test]
-    fn an_error_of_others_is_worth_another_run_and_keeps_its_causes() {
+    fn a_converted_error_is_retryable_and_keeps_its_causes() {
         let cause = std::io::Error::other(std::io::Error::other("the disk is full"));
         let error = Error::from(cause);
         assert!(error.is_retryable());

@@ -1,10 +1,10 @@
-//! A worker: asks for jobs over HTTP and runs as many at once as it may.
+//! A worker: claims jobs over HTTP and runs them concurrently.
 //!
-//! Trigger: none but itself; it asks, less often the longer there was nothing. Guarantee: it never
-//! holds more jobs than it can start at once, and ends only when everything it ran has been reported
-//! or given up. A claim whose answer is lost costs a minute: the jobs go back by themselves.
+//! Trigger: none but itself; it polls, less often the longer there were no jobs. Guarantee: it never
+//! claims more jobs than it can start at once, and ends only when all that it ran are reported or lost. A
+//! claim whose response is lost costs a minute: its jobs go back to their queue.
 
-mod name;
+mod id;
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,81 +16,80 @@ use tokio::time::sleep;
 
 use crate::backoff::Backoff;
 use crate::{
-    Context, Done, Ending, Error, Http, Job, NotConnected, Patience, Stop, Ticket, Trouble,
-    run_one, stop,
+    ApiError, CancellationToken, ClaimedJob, ConnectError, Context, Error, HttpJobApi, Job,
+    JobOutput, RunOutcome, Timeouts, run_job, signal,
 };
 
-/// The most jobs that the API gives out at once.
-const MOST: usize = 20;
+/// The most jobs that one claim may take.
+const MAX_CLAIM: usize = 20;
 
-/// What a worker has to tell whoever runs it.
+/// What a worker reports to the program that runs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Note {
-    /// A job has ended, for this worker.
-    Ended(Ticket, Ending),
-    /// It could not ask for jobs and will ask again.
-    Trouble(Trouble),
+pub enum WorkerEvent {
+    /// A run has ended.
+    JobEnded(ClaimedJob, RunOutcome),
+    /// Jobs could not be claimed; the worker will try again.
+    ClaimFailed(ApiError),
 }
 
-type Told = dyn Fn(Note) + Send + Sync;
+type OnEvent = dyn Fn(WorkerEvent) + Send + Sync;
 
-/// Takes jobs and runs them.
+/// Claims jobs and runs them.
 #[must_use = "a worker does nothing until it is run"]
 pub struct Worker {
-    http: Http,
+    http: HttpJobApi,
     job_types: Vec<String>,
-    at_once: usize,
-    polls: (Duration, Duration),
-    patience: Patience,
+    concurrency: usize,
+    poll_interval: (Duration, Duration),
+    timeouts: Timeouts,
     stopping: BoxFuture<'static, ()>,
-    notes: Arc<Told>,
+    on_event: Arc<OnEvent>,
 }
 
 impl Worker {
     /// A worker for the API at `url`, with a key that has the role job-worker. It is named after the
     /// machine and the process. Nothing is sent yet.
-    pub fn connect(url: &str, key: &str) -> Result<Self, NotConnected> {
-        Ok(Self::over(Http::new(url, key, &name::unique())?))
+    pub fn connect(url: &str, key: &str) -> Result<Self, ConnectError> {
+        Ok(Self::with_api(HttpJobApi::new(url, key, &id::unique())?))
     }
 
-    pub(crate) fn over(http: Http) -> Self {
+    pub(crate) fn with_api(http: HttpJobApi) -> Self {
         Self {
             http,
             job_types: Vec::new(),
-            at_once: 1,
-            polls: (Duration::from_secs(1), Duration::from_secs(10)),
-            patience: Patience::default(),
-            stopping: Box::pin(stop::signalled()),
-            notes: Arc::new(|_| {}),
+            concurrency: 1,
+            poll_interval: (Duration::from_secs(1), Duration::from_secs(10)),
+            timeouts: Timeouts::default(),
+            stopping: Box::pin(signal::shutdown()),
+            on_event: Arc::new(|_| {}),
         }
     }
 
-    /// Calls itself `id`: 1 to 128 printable ASCII characters without spaces, which no other process
-    /// uses.
+    /// Sets the worker's id: 1 to 128 printable ASCII characters without spaces, unique to this process.
     pub fn id(self, id: &str) -> Self {
-        Self { http: self.http.named(id), ..self }
+        Self { http: self.http.with_worker_id(id), ..self }
     }
 
-    /// Takes jobs of this type too. Types take turns in being asked for first.
+    /// Claims jobs of this type too. Types take turns in being claimed first.
     pub fn job_type(mut self, job_type: &str) -> Self {
         self.job_types.push(job_type.to_owned());
         self
     }
 
-    /// Runs up to so many jobs at once; one unless said otherwise.
-    pub fn at_once(self, jobs: usize) -> Self {
-        Self { at_once: jobs.max(1), ..self }
+    /// Sets how many jobs run at once; 1 by default.
+    pub fn concurrency(self, jobs: usize) -> Self {
+        Self { concurrency: jobs.max(1), ..self }
     }
 
-    /// Asks again after `first` when there was nothing, then less and less often down to once per
-    /// `last`; 1 and 10 seconds unless said otherwise.
-    pub fn polls(self, first: Duration, last: Duration) -> Self {
-        Self { polls: (first, last), ..self }
+    /// Sets the time between two claims while there are no jobs: `min` at first, growing to `max`; 1 and 10
+    /// seconds by default.
+    pub fn poll_interval(self, min: Duration, max: Duration) -> Self {
+        Self { poll_interval: (min, max), ..self }
     }
 
-    /// How long handlers may go on once they were told to stop; 25 seconds unless said otherwise.
-    pub fn grace(mut self, grace: Duration) -> Self {
-        self.patience.grace = grace;
+    /// Sets how long handlers may go on once they have to stop; 25 seconds by default.
+    pub fn stop_grace(mut self, grace: Duration) -> Self {
+        self.timeouts.stop_grace = grace;
         self
     }
 
@@ -99,23 +98,23 @@ impl Worker {
         Self { stopping: Box::pin(stopping), ..self }
     }
 
-    /// Hands every note to `notes`, which writes a log or counts.
-    pub fn notes(self, notes: impl Fn(Note) + Send + Sync + 'static) -> Self {
-        Self { notes: Arc::new(notes), ..self }
+    /// Calls `on_event` for every event, to write a log or count.
+    pub fn on_event(self, on_event: impl Fn(WorkerEvent) + Send + Sync + 'static) -> Self {
+        Self { on_event: Arc::new(on_event), ..self }
     }
 
-    /// Runs jobs with `handler` until it is stopped. An error means that the API does not want this
-    /// worker: the key, the role or the type is wrong. What runs by then is still brought to its end.
-    pub async fn run<H, F>(mut self, handler: H) -> Result<(), Trouble>
+    /// Runs jobs with `handler` until it is stopped. An error means that the API refuses this
+    /// worker: the key, the role or the type is wrong. Jobs that run by then are still run to their end.
+    pub async fn run<H, F>(mut self, handler: H) -> Result<(), ApiError>
     where
         H: Fn(Job, Context) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<Done, Error>> + Send + 'static,
+        F: Future<Output = Result<JobOutput, Error>> + Send + 'static,
     {
-        let stop = Stop::new();
+        let stop = CancellationToken::new();
         let stopping = std::mem::replace(&mut self.stopping, Box::pin(std::future::pending()));
         let listen = async {
             stopping.await;
-            stop.now();
+            stop.cancel();
             std::future::pending::<()>().await;
         };
         tokio::select! {
@@ -124,93 +123,96 @@ impl Worker {
         }
     }
 
-    async fn work<H, F>(&self, stop: &Stop, handler: Arc<H>) -> Result<(), Trouble>
+    async fn work<H, F>(&self, stop: &CancellationToken, handler: Arc<H>) -> Result<(), ApiError>
     where
         H: Fn(Job, Context) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<Done, Error>> + Send + 'static,
+        F: Future<Output = Result<JobOutput, Error>> + Send + 'static,
     {
         let mut running = JoinSet::new();
-        let asked = tokio::select! {
+        let polled = tokio::select! {
             biased;
-            () = stop.called() => Ok(()),
-            refused = self.ask(&mut running, stop, &handler) => Err(refused),
+            () = stop.cancelled() => Ok(()),
+            refused = self.poll(&mut running, stop, &handler) => Err(refused),
         };
         while running.join_next().await.is_some() {}
-        asked
+        polled
     }
 
-    /// Asks for jobs and runs them, until it is refused for good. Dropping it between two steps
-    /// loses no more than a claim.
-    async fn ask<H, F>(&self, running: &mut JoinSet<()>, stop: &Stop, handler: &Arc<H>) -> Trouble
+    /// Claims jobs and runs them, until a claim is refused for good. Dropping it loses no more than one claim.
+    async fn poll<H, F>(
+        &self,
+        running: &mut JoinSet<()>,
+        stop: &CancellationToken,
+        handler: &Arc<H>,
+    ) -> ApiError
     where
         H: Fn(Job, Context) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<Done, Error>> + Send + 'static,
+        F: Future<Output = Result<JobOutput, Error>> + Send + 'static,
     {
-        let mut backoff = Backoff::new(self.polls.0, self.polls.1);
+        let mut backoff = Backoff::new(self.poll_interval.0, self.poll_interval.1);
         for turn in (0..self.job_types.len().max(1)).cycle() {
             while running.try_join_next().is_some() {}
-            while running.len() >= self.at_once {
+            while running.len() >= self.concurrency {
                 running.join_next().await;
                 backoff.reset();
             }
-            match self.claim(turn, self.at_once - running.len()).await {
-                Ok(tickets) if tickets.is_empty() => sleep(backoff.next()).await,
-                Ok(tickets) => {
+            match self.claim(turn, self.concurrency - running.len()).await {
+                Ok(claimed) if claimed.is_empty() => sleep(backoff.next()).await,
+                Ok(claimed) => {
                     backoff.reset();
-                    for ticket in tickets {
-                        running.spawn(self.one(ticket, stop.clone(), Arc::clone(handler)));
+                    for job in claimed {
+                        running.spawn(self.run_claimed(job, stop.clone(), Arc::clone(handler)));
                     }
                 }
-                Err(refused @ Trouble::Lasting { .. }) => return refused,
-                Err(trouble) => {
-                    let wait = backoff.next().max(trouble.wait());
-                    (self.notes)(Note::Trouble(trouble));
+                Err(refused @ ApiError::Permanent { .. }) => return refused,
+                Err(error) => {
+                    let wait = backoff.next().max(error.retry_after());
+                    (self.on_event)(WorkerEvent::ClaimFailed(error));
                     sleep(wait).await;
                 }
             }
         }
-        Trouble::lasting("there is nothing to ask for")
+        ApiError::permanent("there are no types to claim jobs of")
     }
 
-    /// Takes up to `free` jobs, of the type whose turn it is first. What one type gave is not lost
-    /// to the trouble with the next, which will be met again.
-    async fn claim(&self, turn: usize, free: usize) -> Result<Vec<Ticket>, Trouble> {
+    /// Claims up to `free` jobs, first of the type whose turn it is. An error after jobs of another type were
+    /// claimed is dropped: the next claim meets it again.
+    async fn claim(&self, turn: usize, free: usize) -> Result<Vec<ClaimedJob>, ApiError> {
         if self.job_types.is_empty() {
-            return Err(Trouble::lasting("the worker was given no type of jobs to take"));
+            return Err(ApiError::permanent("the worker was given no type of jobs to take"));
         }
-        let mut tickets = Vec::new();
+        let mut jobs = Vec::new();
         let (later, first) = self.job_types.split_at(turn);
         for job_type in first.iter().chain(later) {
-            let room = free.saturating_sub(tickets.len()).min(MOST);
+            let room = free.saturating_sub(jobs.len()).min(MAX_CLAIM);
             if room == 0 {
                 break;
             }
             match self.http.claim(job_type, room).await {
-                Ok(claimed) => tickets.extend(claimed),
-                Err(trouble) if tickets.is_empty() => return Err(trouble),
+                Ok(claimed) => jobs.extend(claimed),
+                Err(error) if jobs.is_empty() => return Err(error),
                 Err(_) => break,
             }
         }
-        Ok(tickets)
+        Ok(jobs)
     }
 
-    /// Runs one job to its end.
-    fn one<H, F>(
+    fn run_claimed<H, F>(
         &self,
-        ticket: Ticket,
-        stop: Stop,
+        claimed: ClaimedJob,
+        stop: CancellationToken,
         handler: Arc<H>,
     ) -> impl Future<Output = ()> + use<H, F>
     where
         H: Fn(Job, Context) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<Done, Error>> + Send + 'static,
+        F: Future<Output = Result<JobOutput, Error>> + Send + 'static,
     {
-        let (line, patience) = (Arc::new(self.http.clone()), self.patience);
-        let notes = Arc::clone(&self.notes);
+        let (api, timeouts) = (Arc::new(self.http.clone()), self.timeouts);
+        let on_event = Arc::clone(&self.on_event);
         async move {
             let call = move |job, ctx| (*handler)(job, ctx);
-            let ending = run_one(line, ticket.clone(), patience, &stop, call).await;
-            notes(Note::Ended(ticket, ending));
+            let outcome = run_job(api, claimed.clone(), timeouts, &stop, call).await;
+            on_event(WorkerEvent::JobEnded(claimed, outcome));
         }
     }
 }
@@ -222,13 +224,13 @@ impl fmt::Debug for Worker {
     }
 }
 
-impl fmt::Display for Note {
+impl fmt::Display for WorkerEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Ended(ticket, ending) => {
-                write!(f, "job {}, attempt {}: {ending}", ticket.job_id, ticket.attempt)
+            Self::JobEnded(claimed, outcome) => {
+                write!(f, "job {}, attempt {}: {outcome}", claimed.job_id, claimed.attempt)
             }
-            Self::Trouble(trouble) => write!(f, "no jobs could be had: {trouble}"),
+            Self::ClaimFailed(error) => write!(f, "no jobs could be claimed: {error}"),
         }
     }
 }

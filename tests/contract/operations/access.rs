@@ -1,13 +1,13 @@
-//! Who gets in: every operation with a request that is understood, from everyone who may not make it. Nothing of
-//! what they ask is done.
+//! Authorization: every operation with a valid request, from every kind of caller without permission. None of
+//! them changes anything.
 
 use std::net::IpAddr;
 
 use boundary::http::Access;
 use domain::accounts::Role;
-use tests::{Call, Lab};
+use tests::{Lab, RequestBuilder};
 
-use super::{Sampled, sampled};
+use super::{SampledOperation, sampled_operations};
 
 /// The tables of what callers make.
 const TABLES: [&str; 4] = ["LinksTable", "JobsTable", "NotificationsTable", "FeedTable"];
@@ -22,11 +22,16 @@ async fn rows(lab: &Lab) -> usize {
     count
 }
 
-/// The sample by whoever holds `key`, from an address of its own: one that is refused too often is blocked.
-fn call_by<'l>(it: &Sampled, number: usize, lab: &'l Lab, key: Option<&str>) -> Call<'l> {
+/// The sample with this key, from an address of its own, since one that is refused too often is blocked.
+fn call_by<'l>(
+    it: &SampledOperation,
+    number: usize,
+    lab: &'l Lab,
+    key: Option<&str>,
+) -> RequestBuilder<'l> {
     let [.., high, low] = number.to_be_bytes();
     let source = IpAddr::from([10, 1, high, low]);
-    let call = lab.call(it.method(), &it.target()).coming_from(source);
+    let call = lab.call(it.method(), &it.target()).from_ip(source);
     let call = match it.event["body"].as_str() {
         Some(body) => call.bytes(body.to_owned()),
         None => call,
@@ -51,7 +56,7 @@ async fn without_a_valid_key_nothing_private_answers() {
         "Basic cm9vdDpyb290",
     ];
     let mut tried = 0;
-    for (number, it) in sampled().iter().enumerate() {
+    for (number, it) in sampled_operations().iter().enumerate() {
         let mut keys: Vec<_> = wrong.iter().copied().map(Some).collect();
         match it.operation.access {
             Access::Public => continue,
@@ -83,7 +88,7 @@ async fn a_known_caller_with_every_other_role_is_told_which_one_it_takes() {
         without.push((role, lab.user(&format!("not-{}", role.name()), &names).await));
     }
     let mut tried = 0;
-    for (number, it) in sampled().iter().enumerate() {
+    for (number, it) in sampled_operations().iter().enumerate() {
         let (Access::Role(role) | Access::Optional(role)) = it.operation.access else { continue };
         let (_, key) = without.iter().find(|(other, _)| *other == role).unwrap();
         let answer = call_by(it, number, &lab, Some(&format!("Bearer {key}"))).send().await;

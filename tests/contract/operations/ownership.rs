@@ -1,4 +1,4 @@
-//! What belongs to another caller is not found: the answer is the one of a service in which it was never made.
+//! What belongs to another caller is not found: the response is that of a service without it.
 
 use boundary::http::Access;
 use domain::accounts::Role;
@@ -6,10 +6,10 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Lab, Response};
 
-use super::{Sampled, sampled};
+use super::{SampledOperation, sampled_operations};
 
-/// What anyone with the role may name, whoever's it is.
-const OF_ALL: &[&str] = &[
+/// Operations on what every caller with the role may name.
+const SHARED: &[&str] = &[
     "GET /api/v1/ids/",
     "GET /api/v1/job-types/",
     // A person's profile, posts and followers are for others; blocks and visibility decide.
@@ -23,18 +23,18 @@ const OF_ALL: &[&str] = &[
     "PUT /api/v1/users/{userId}",
 ];
 
-/// Of those under the same paths, what is its owner's all the same.
+/// Paths beneath those of [`SHARED`] that belong to their owner.
 const PRIVATE: [&str; 4] = ["/notifications", "/notifications/read", "/preferences", "/contacts"];
 
 /// Whether an operation is for the owner of what its path names.
-fn is_owned(it: &Sampled) -> bool {
+fn is_owned(it: &SampledOperation) -> bool {
     let for_owners = matches!(
         it.operation.access,
         Access::Key | Access::Role(Role::Member | Role::JobSubmitter)
     );
     let private = PRIVATE.iter().any(|end| it.operation.path.ends_with(end));
-    let of_all = OF_ALL.iter().any(|shared| it.name().contains(shared));
-    for_owners && it.operation.path.contains('{') && (private || !of_all)
+    let shared = SHARED.iter().any(|path| it.name().contains(path));
+    for_owners && it.operation.path.contains('{') && (private || !shared)
 }
 
 async fn made(lab: &Lab, key: &str, method: Method, path: &str, body: Value) -> Response {
@@ -51,32 +51,33 @@ async fn belongings(lab: &Lab, owner: &str) -> Vec<(&'static str, String)> {
     let job = made(lab, owner, Method::POST, "/api/v1/jobs", job).await;
     let domain = json!({ "domain": "go.example.com" });
     made(lab, owner, Method::POST, "/api/v1/domains", domain).await;
-    let told = json!({
+    let notification = json!({
         "userId": "ada", "category": "orders",
         "content": { "email": { "subject": "Hello", "text": "It is on its way." } },
     });
     let contacts = json!({ "email": "ada@example.org" });
     made(lab, owner, Method::PUT, "/api/v1/users/ada/contacts", contacts).await;
-    let told = made(lab, &tests::root_key(), Method::POST, "/api/v1/notifications", told).await;
+    let sent =
+        made(lab, &tests::root_key(), Method::POST, "/api/v1/notifications", notification).await;
     vec![
         ("{code}", link.text("shortCode").to_owned()),
         ("{jobId}", job.text("jobId").to_owned()),
         ("{domain}", "go.example.com".to_owned()),
-        ("{notificationId}", told.text("notificationId").to_owned()),
+        ("{notificationId}", sent.text("notificationId").to_owned()),
         ("{userId}", "ada".to_owned()),
         ("{keyId}", owner.split_once('.').unwrap().0.to_owned()),
     ]
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_another_s_is_answered_like_what_was_never_made() {
+async fn what_belongs_to_another_caller_is_answered_like_what_never_existed() {
     const ROLES: [&str; 2] = ["member", "job-submitter"];
     let (full, empty) = (Lab::new(), Lab::new());
     let ada = full.user("ada", &ROLES).await;
     let names = belongings(&full, &ada).await;
-    let (eve, nobody) = (full.user("eve", &ROLES).await, empty.user("eve", &ROLES).await);
+    let (eve, eve_alone) = (full.user("eve", &ROLES).await, empty.user("eve", &ROLES).await);
     let mut tried = Vec::new();
-    for it in sampled().iter().filter(|it| is_owned(it)) {
+    for it in sampled_operations().iter().filter(|it| is_owned(it)) {
         let path = names
             .iter()
             .fold(it.operation.path.to_owned(), |path, (name, value)| path.replace(name, value));
@@ -88,7 +89,7 @@ async fn what_is_another_s_is_answered_like_what_was_never_made() {
             }
             call.send().await
         };
-        let (there, never) = (ask(&full, &eve).await, ask(&empty, &nobody).await);
+        let (there, never) = (ask(&full, &eve).await, ask(&empty, &eve_alone).await);
         assert_eq!(there.status, 404, "{}: {}", it.name(), there.body);
         assert_eq!(there.text("type"), "/docs#not-found", "{}", it.name());
         assert_eq!(there.body, never.body, "{}", it.name());

@@ -2,13 +2,13 @@
 
 use tests::Lab;
 
-use super::sampled;
+use super::sampled_operations;
 
 #[tokio::test(start_paused = true)]
 async fn a_wrong_limit_or_cursor_is_named_by_every_list() {
     let lab = Lab::new();
     let mut tried = 0;
-    for it in sampled() {
+    for it in sampled_operations() {
         let wrong: &[(&str, &str)] = &[
             ("limit", "0"),
             ("limit", "-1"),
@@ -28,7 +28,7 @@ async fn a_wrong_limit_or_cursor_is_named_by_every_list() {
             let target = format!("{path}?{name}={value}");
             let call = lab.call(it.method(), &target).by(&tests::root_key());
             let answer = call.send().await;
-            // Whose list it is comes first, and need not be there.
+            // The owner of the list is looked up first, and need not exist.
             if answer.status == 404 {
                 continue;
             }
@@ -43,7 +43,7 @@ async fn a_wrong_limit_or_cursor_is_named_by_every_list() {
 #[tokio::test(start_paused = true)]
 async fn a_parameter_that_is_not_known_is_named_by_every_list() {
     let lab = Lab::new();
-    for it in sampled().iter().filter(|it| it.parameter("query", "cursor").is_some()) {
+    for it in sampled_operations().iter().filter(|it| it.parameter("query", "cursor").is_some()) {
         let target = format!("{}?unheardOf=1", it.event["rawPath"].as_str().unwrap());
         let call = lab.call(it.method(), &target).by(&tests::root_key());
         let answer = call.send().await;

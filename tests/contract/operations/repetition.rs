@@ -1,17 +1,17 @@
 //! `Idempotency-Key`, wherever an operation takes it.
 
-use tests::{Call, Lab, Response};
+use tests::{Lab, RequestBuilder, Response};
 
-use super::{Sampled, sampled};
+use super::{SampledOperation, sampled_operations};
 
-fn once<'l>(it: &Sampled, lab: &'l Lab, key: &str) -> Call<'l> {
+fn once<'l>(it: &SampledOperation, lab: &'l Lab, key: &str) -> RequestBuilder<'l> {
     it.call(lab).header("idempotency-key", key)
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_repetition_gets_the_first_answer_and_another_body_is_refused() {
     let mut repeated = 0;
-    for it in sampled() {
+    for it in sampled_operations() {
         if it.parameter("header", "Idempotency-Key").is_none() {
             continue;
         }

@@ -9,15 +9,15 @@ use crate::contract::stack;
 /// So small that everything happens: pages of one follower, and authors who are pulled from the third on.
 pub(super) const SETTINGS: &str = r#"{"pullFrom":3,"pushBelow":2,"page":1}"#;
 
-/// Somebody writes and others follow and listen; what is said gets lost and is said again; they fall out,
-/// and an admin has to decide.
+/// Users write, follow and connect; messages get lost and the sweep sends them again; users block each
+/// other, and an admin decides about a report.
 pub(super) async fn exercise(lab: &Lab) {
     let (ann, ben) = (lab.user("ann", &["member"]).await, lab.user("ben", &["member"]).await);
     let (cat, dan) = (lab.user("cat", &["member"]).await, lab.user("dan", &["member"]).await);
     let post = write(lab, &ann, "first").await;
-    tie(lab, &ben, Method::PUT, "ann/follow").await;
+    set_relationship(lab, &ben, Method::PUT, "ann/follow").await;
     lab.cloud.settle().await;
-    // Nobody fans this one out before the sweep asks for it.
+    // This one is fanned out by the sweep alone.
     write(lab, &ann, "second").await;
     lab.advance_seconds(30);
     lab.sweep().await;
@@ -25,17 +25,17 @@ pub(super) async fn exercise(lab: &Lab) {
     let feed = send(lab, &ben, Method::GET, "/api/v1/feed", None).await;
     assert_eq!(feed.body["items"].as_array().map(Vec::len), Some(2), "{}", feed.body);
     engage(lab, &ben, &post).await;
-    tie(lab, &cat, Method::PUT, "ann/follow").await;
+    set_relationship(lab, &cat, Method::PUT, "ann/follow").await;
     lab.cloud.settle().await;
-    // That a key is used is told once an hour.
+    // The use of a key is reported once an hour.
     lab.advance_seconds(3_700);
-    listen(lab, &ben).await;
-    // Somebody who is connected is told.
+    connect(lab, &ben).await;
+    // A connected user is sent it.
     write(lab, &ann, "third").await;
     lab.cloud.settle().await;
-    tie(lab, &dan, Method::PUT, "ann/follow").await;
+    set_relationship(lab, &dan, Method::PUT, "ann/follow").await;
     lab.cloud.settle().await;
-    listen(lab, &ben).await;
+    connect(lab, &ben).await;
     for path in ["ann/posts", "ann/followers", "ben/following", "ann"] {
         send(lab, &ben, Method::GET, &format!("/api/v1/users/{path}"), None).await;
     }
@@ -45,19 +45,19 @@ pub(super) async fn exercise(lab: &Lab) {
     send(lab, &ann, Method::DELETE, &post, None).await;
     // A reference that leads to nothing goes with the page that finds it.
     send(lab, &ben, Method::GET, "/api/v1/feed", None).await;
-    tie(lab, &ben, Method::PUT, "ann/mute").await;
-    tie(lab, &ben, Method::DELETE, "ann/follow").await;
-    tie(lab, &ann, Method::PUT, "ben/block").await;
+    set_relationship(lab, &ben, Method::PUT, "ann/mute").await;
+    set_relationship(lab, &ben, Method::DELETE, "ann/follow").await;
+    set_relationship(lab, &ann, Method::PUT, "ben/block").await;
     let poison = queues::NewMessage::text("not json");
     lab.cloud.services.queues().send(&queue(), &poison).unwrap();
     lab.cloud.settle().await;
-    // A week away, and back.
+    // A reader returns after a week.
     lab.advance_seconds(8 * 86_400);
     send(lab, &ben, Method::GET, "/api/v1/feed", None).await;
     lab.cloud.settle().await;
 }
 
-/// What people do about a post, and what is done about it.
+/// Likes, comments, shares and reports of a post, and a ruling.
 async fn engage(lab: &Lab, key: &str, post: &str) {
     let path = format!("/api/v1/posts/{post}");
     let words = || Some(json!({ "text": "Well said." }));
@@ -66,7 +66,7 @@ async fn engage(lab: &Lab, key: &str, post: &str) {
     send(lab, key, Method::POST, &format!("{path}/comments"), words()).await;
     send(lab, key, Method::GET, &format!("{path}/comments"), None).await;
     send(lab, key, Method::POST, &format!("{path}/share"), words()).await;
-    // Nobody adds up what they did before the sweep does.
+    // The sweep alone adds up what they did.
     lab.cloud.services.queues().purge(&queue()).unwrap();
     lab.advance_seconds(61);
     lab.sweep().await;
@@ -87,8 +87,8 @@ fn queue() -> String {
     queue.name.clone()
 }
 
-/// Connects more often than anybody may, asks what was missed, and hangs up. Nobody is at the other end.
-async fn listen(lab: &Lab, key: &str) {
+/// Connects more often than is allowed, resumes, and disconnects. No client is at the other end.
+async fn connect(lab: &Lab, key: &str) {
     let event = async |connection: String, kind: &str, route: &str, body: Option<Value>| {
         let event = json!({
             "headers": { "Authorization": format!("Bearer {key}") },
@@ -118,7 +118,7 @@ async fn write(lab: &Lab, key: &str, text: &str) -> String {
     answer.text("postId").to_owned()
 }
 
-async fn tie(lab: &Lab, key: &str, method: Method, path: &str) {
+async fn set_relationship(lab: &Lab, key: &str, method: Method, path: &str) {
     let answer = send(lab, key, method, &format!("/api/v1/users/{path}"), None).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
 }

@@ -1,4 +1,4 @@
-//! What the functions of jobs may do, done once.
+//! Exercises every permission of the functions of jobs once.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use http::Method;
@@ -7,14 +7,14 @@ use tests::{Lab, root_key};
 
 use crate::contract::stack;
 
-/// Jobs that wait for others, that fail, that are claimed, and a licence that was left behind.
+/// Jobs that depend on others, that fail, that are claimed, and a licence that was not returned.
 pub(super) async fn exercise(lab: &Lab) {
     let key = lab.user("sub", &["job-submitter"]).await;
     let submit = |body: serde_json::Value| {
         lab.call(Method::POST, "/api/v1/jobs").by(&key).json(&body).send()
     };
-    let kind = json!({ "delivery": "poll", "maxConcurrent": 1 });
-    let saved = lab.call(Method::PUT, "/api/v1/job-types/polled").by(&root_key()).json(&kind);
+    let job_type = json!({ "delivery": "poll", "maxConcurrent": 1 });
+    let saved = lab.call(Method::PUT, "/api/v1/job-types/polled").by(&root_key()).json(&job_type);
     assert_eq!(saved.send().await.status, 201);
     let polled = submit(json!({ "jobType": "polled" })).await;
     let waits = json!({ "jobType": "echo", "dependencies": [polled.text("jobId")] });
@@ -24,14 +24,14 @@ pub(super) async fn exercise(lab: &Lab) {
     assert_eq!(lab.call(Method::GET, &explain).by(&key).send().await.status, 200);
     let trail = format!("/api/v1/jobs/{}/events", waits.text("jobId"));
     assert_eq!(lab.call(Method::GET, &trail).by(&key).send().await.status, 200);
-    for who in [&key, &root_key()] {
-        assert_eq!(lab.call(Method::GET, "/api/v1/jobs").by(who).send().await.status, 200);
+    for caller in [&key, &root_key()] {
+        assert_eq!(lab.call(Method::GET, "/api/v1/jobs").by(caller).send().await.status, 200);
     }
-    let word = json!({ "workerId": "w", "attempt": 1 });
+    let body = json!({ "workerId": "w", "attempt": 1 });
     lab.post("/api/v1/job-types/polled/claim", &json!({ "workerId": "w" })).await;
     for step in ["start", "heartbeat", "complete"] {
         let path = format!("/api/v1/jobs/{}/{step}", polled.text("jobId"));
-        let answer = lab.post(&path, &word).await;
+        let answer = lab.post(&path, &body).await;
         assert_eq!(answer.status, 200, "{step}: {}", answer.body);
     }
     submit(json!({ "jobType": "echo", "payload": "x".repeat(300_000) })).await;

@@ -3,19 +3,19 @@
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::notifications::{
-    Address, Body, Category, Contacts, Delivery, DeliveryId, DeviceId, Message, Notification,
-    NotificationId, Preferences, Priority, ProviderName, Way,
+    Address, Body, Category, Contacts, Delivery, DeliveryId, DeliveryMessage, DeviceId, Endpoint,
+    Notification, NotificationId, Preferences, Priority, ProviderName,
 };
 use http::Method;
 use messaging::DueTopic;
 use notifications::store::Notifications;
-use notifications::store::{Accept, Claim};
+use notifications::store::{Acceptance, AttemptClaim};
 use serde_json::json;
 use tests::Lab;
 
 use crate::contract::stack;
 
-/// Somebody who is told everything, now and a little later, and who then wants less.
+/// A user who is notified by every channel, now and a little later, and then opts out of some.
 pub(super) async fn notify(lab: &Lab) {
     let key = lab.user("shop", &["notifier"]).await;
     let send = |method: Method, path: &str, body: serde_json::Value| {
@@ -54,8 +54,8 @@ pub(super) async fn notify(lab: &Lab) {
     assert_eq!(saved.status, 200, "{}", saved.body);
 }
 
-/// Notifications of every channel and priority: some that come too early, some that nobody tells of, one
-/// whose sender is lost; a person who changes their mind, and messages that nobody can read.
+/// Notifications of every channel and priority: some before they are due, some whose message is lost, one
+/// whose attempt is abandoned; a user who changes their preferences, and messages that can't be read.
 pub(super) async fn deliver(lab: &Lab) {
     let store = Notifications::new(lab.aws().dynamodb(), lab.table("NotificationsTable"));
     let user = UserId::outside("ada");
@@ -77,28 +77,33 @@ pub(super) async fn deliver(lab: &Lab) {
             n += 1;
             let mut new = notification(n, priority, &user, now());
             new.send_at = Some(now() + std::time::Duration::from_mins(1));
-            let ways = ["email", "sms", "push-phone"].map(|way| Way::parse(way).unwrap());
-            let deliveries = ways.map(|way| Delivery::accepted(&new, way));
-            let accept = Accept { notification: &new, deliveries: &deliveries };
+            let endpoints =
+                ["email", "sms", "push-phone"].map(|endpoint| Endpoint::parse(endpoint).unwrap());
+            let deliveries = endpoints.map(|endpoint| Delivery::new(&new, endpoint));
+            let accept = Acceptance { notification: &new, deliveries: &deliveries };
             store.accept(accept, None, now(), &format!("accept-{n}")).await.unwrap();
             if told {
-                topic.due(&deliveries, trace).await.unwrap();
+                topic.publish_due(&deliveries, trace).await.unwrap();
             }
         }
     }
     lab.cloud.settle().await;
     lab.advance_seconds(700);
     // A message that does not say whose it is.
-    let anybody = Message::DeliveryDue { v: 1, notification_id: id(4), delivery: Way::Email };
+    let anybody =
+        DeliveryMessage::DeliveryDue { v: 1, notification_id: id(4), delivery: Endpoint::Email };
     let anybody = queues::NewMessage::text(serde_json::to_string(&anybody).unwrap());
     let queue = stack().queues.iter().find(|it| it.logical_id == "EmailCriticalQueue").unwrap();
     lab.cloud.services.queues().send(&queue.name, &anybody).unwrap();
-    let lost = store.delivery(&DeliveryId { notification_id: id(1), way: Way::Sms }).await.unwrap();
-    let (lost, person) = (lost.unwrap(), store.person(&user).await.unwrap());
-    let claim = Claim {
+    let lost = store
+        .delivery(&DeliveryId { notification_id: id(1), endpoint: Endpoint::Sms })
+        .await
+        .unwrap();
+    let (lost, recipient) = (lost.unwrap(), store.recipient(&user).await.unwrap());
+    let claim = AttemptClaim {
         delivery: &lost,
-        person: &person,
-        address: &contacts.address(&Way::Sms).unwrap(),
+        recipient: &recipient,
+        address: &contacts.address(&Endpoint::Sms).unwrap(),
         by: "nobody",
         provider: &ProviderName::parse("sns").unwrap(),
         rendering: None,
@@ -109,7 +114,7 @@ pub(super) async fn deliver(lab: &Lab) {
     let off = Preferences { enabled: false, version: 1, ..Preferences::default() };
     lab.cloud.settle().await;
     store.save_preferences(&user, &off, "off").await.unwrap();
-    topic.narrowed(&user, trace).await.unwrap();
+    topic.publish_preferences_narrowed(&user, trace).await.unwrap();
     for function in stack().functions.iter().filter(|it| it.logical_id == "Deliver") {
         for event in &function.queue_events {
             let queue = stack().queue_by_arn(&event.queue_arn).unwrap();
@@ -121,11 +126,11 @@ pub(super) async fn deliver(lab: &Lab) {
 }
 
 fn id(n: u64) -> NotificationId {
-    NotificationId::made_from(Timestamp::UNIX_EPOCH, n.to_be_bytes())
+    NotificationId::new(Timestamp::UNIX_EPOCH, n.to_be_bytes())
 }
 
 fn notification(n: u64, priority: Priority, user: &UserId, now: Timestamp) -> Notification {
-    let words = json!({
+    let contents = json!({
         "email": { "subject": "Hi", "text": "Hi" }, "sms": { "text": "Hi" },
         "push": { "title": "Hi", "body": "Hi" },
     });
@@ -134,7 +139,7 @@ fn notification(n: u64, priority: Priority, user: &UserId, now: Timestamp) -> No
         user: user.clone(),
         category: Category::parse("orders").unwrap(),
         priority,
-        body: Body::Inline { words: serde_json::from_value(words).unwrap() },
+        body: Body::Inline { contents: serde_json::from_value(contents).unwrap() },
         send_at: None,
         expires_at: None,
         collapse_key: None,

@@ -1,11 +1,11 @@
-//! Every call of the feed, made by whoever may not, with what is wrong, and about what there is not.
+//! Every call of the feed, without permission, with invalid input, and about unknown ids.
 
 use e2e::target;
 use serde_json::{Value, json};
 
-use super::Person;
+use super::User;
 
-const NOBODY: &str = "000000000000ffffffffffffffff";
+const UNKNOWN_ID: &str = "000000000000ffffffffffffffff";
 
 /// A call: its method, its path (with `POST` for a post and `USER` for a person) and a body that is wrong,
 /// if it takes one.
@@ -39,9 +39,9 @@ fn calls() -> Vec<(&'static str, &'static str, Value)> {
 #[test]
 fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
     let target = target();
-    let (ada, eve) = (Person::new(target, "ada"), Person::new(target, "eve"));
+    let (ada, eve) = (User::new(target, "ada"), User::new(target, "eve"));
     let private = ada.post(&json!({ "text": "mine", "privacy": "PRIVATE" }));
-    let public = ada.post(&json!({ "text": "everybody's" }));
+    let public = ada.post(&json!({ "text": "public" }));
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let role = json!({ "userId": target.fresh("viewer"), "name": "v", "roles": ["job-viewer"] });
     let viewer = target.post("/api/v1/accounts", &role).text("userId").to_owned();
@@ -49,12 +49,12 @@ fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
     for (method, path, wrong) in calls() {
         let body = (!wrong.is_null()).then_some(&wrong);
         let own = path.replace("USER", &ada.id).replace("POST", &name(&public));
-        let nameless = target.send(method, &own, "", &[], body);
-        assert_eq!(nameless.status, 401, "{method} {path}: {}", nameless.body);
+        let anonymous = target.send(method, &own, "", &[], body);
+        assert_eq!(anonymous.status, 401, "{method} {path}: {}", anonymous.body);
         let small = target.send(method, &own, viewer.text("key"), &[], body);
         assert_eq!(small.status, 403, "{method} {path}: {}", small.body);
         if body.is_some() || path.contains('?') {
-            // Who may not change it is told so first.
+            // The refusal to change another's post comes before the validation of the body.
             let by = if method == "PATCH" { &ada } else { &eve };
             let refused = by.call(method, &own, body);
             assert!([400, 422].contains(&refused.status), "{method} {path}: {}", refused.body);
@@ -66,7 +66,7 @@ fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
             _ if body.is_some() => Some(json!({ "text": right["text"] })),
             _ => None,
         };
-        for hidden in [name(&private), NOBODY.to_owned()] {
+        for hidden in [name(&private), UNKNOWN_ID.to_owned()] {
             if path.contains("POST") {
                 let path = path.replace("?limit=0", "").replace("POST", &hidden);
                 let found = eve.call(method, &path, fitting.as_ref());
@@ -74,7 +74,7 @@ fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
             }
         }
         if path.contains("USER") {
-            let path = path.replace("?limit=0", "").replace("USER", &target.fresh("nobody"));
+            let path = path.replace("?limit=0", "").replace("USER", &target.fresh("unknown"));
             let found = eve.call(method, &path, None);
             assert_eq!(found.status, 404, "{method} {path}: {}", found.body);
         }
@@ -82,9 +82,9 @@ fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
 }
 
 #[test]
-fn somebody_elses_is_not_changed() {
+fn what_belongs_to_another_user_is_not_changed() {
     let target = target();
-    let (ada, eve) = (Person::new(target, "ada"), Person::new(target, "eve"));
+    let (ada, eve) = (User::new(target, "ada"), User::new(target, "eve"));
     let post = ada.post(&json!({ "text": "mine" }));
     let edit = json!({ "text": "yours" });
     assert_eq!(eve.call("PATCH", &post, Some(&edit)).status, 403);

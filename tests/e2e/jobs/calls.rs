@@ -1,15 +1,15 @@
-//! Every call of jobs, made by whoever may not, with what is wrong, and about what there is not.
+//! Every operation of jobs, called without the role, with an invalid body, and about a job that does not exist.
 
 use e2e::target;
 use serde_json::{Value, json};
 
 use super::submit;
 
-const NOBODY: &str = "000000000000ffffffffffffffff";
+const UNKNOWN_JOB: &str = "000000000000ffffffffffffffff";
 
 /// A call: its method, its path (with `JOB` for a job's id), and a body that is wrong, if it takes one.
 fn calls() -> Vec<(&'static str, &'static str, Value)> {
-    let word = |more: Value| {
+    let report = |more: Value| {
         let mut body = json!({ "workerId": "w", "attempt": 1 });
         for (name, value) in more.as_object().into_iter().flatten() {
             body[name] = value.clone();
@@ -30,10 +30,10 @@ fn calls() -> Vec<(&'static str, &'static str, Value)> {
         ("GET", "/api/v1/job-types/echo", Value::Null),
         ("POST", "/api/v1/job-types/echo/claim", json!({ "workerId": "w", "max": 21 })),
         ("POST", "/api/v1/jobs/JOB/start", json!({ "workerId": "", "attempt": 1 })),
-        ("POST", "/api/v1/jobs/JOB/heartbeat", word(json!({ "progress": 101 }))),
-        ("POST", "/api/v1/jobs/JOB/complete", word(json!({ "artifacts": [{ "name": "../a" }] }))),
-        ("POST", "/api/v1/jobs/JOB/fail", word(json!({ "error": "no" }))),
-        ("POST", "/api/v1/jobs/JOB/artifacts", word(json!({ "name": "../a" }))),
+        ("POST", "/api/v1/jobs/JOB/heartbeat", report(json!({ "progress": 101 }))),
+        ("POST", "/api/v1/jobs/JOB/complete", report(json!({ "artifacts": [{ "name": "../a" }] }))),
+        ("POST", "/api/v1/jobs/JOB/fail", report(json!({ "error": "no" }))),
+        ("POST", "/api/v1/jobs/JOB/artifacts", report(json!({ "name": "../a" }))),
     ]
 }
 
@@ -45,8 +45,8 @@ fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
     for (method, path, wrong) in calls() {
         let body = (!wrong.is_null()).then_some(&wrong);
         let own = path.replace("JOB", &id);
-        let nameless = target.send(method, &own, "", &[], body);
-        assert_eq!(nameless.status, 401, "{method} {path}: {}", nameless.body);
+        let anonymous = target.send(method, &own, "", &[], body);
+        assert_eq!(anonymous.status, 401, "{method} {path}: {}", anonymous.body);
         let other = target.send(method, &own, &stranger, &[], body);
         assert_eq!(other.status, 403, "{method} {path}: {}", other.body);
         if body.is_some() || path.contains('?') {
@@ -63,7 +63,7 @@ fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
                 right["name"] = json!("a.txt");
             }
             let right = body.map(|_| &right);
-            let path = path.replace("JOB", NOBODY);
+            let path = path.replace("JOB", UNKNOWN_JOB);
             let unknown = target.send(method, &path, &target.admin_key, &[], right);
             assert_eq!(unknown.status, 404, "{method} {path}: {}", unknown.body);
         }

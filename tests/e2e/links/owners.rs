@@ -8,7 +8,7 @@ use super::{fresh_url, shorten, visit};
 const DOMAINS: &str = "/api/v1/domains";
 
 #[test]
-fn a_domain_is_claimed_by_anyone_and_used_by_whoever_proves_it() {
+fn any_user_claims_a_domain_and_the_one_who_proves_it_uses_it() {
     let target = target();
     let (ada, eve) = (target.member(), target.member());
     let name = format!("{}.example.com", target.fresh("go"));
@@ -40,7 +40,7 @@ fn a_domain_is_claimed_by_anyone_and_used_by_whoever_proves_it() {
 }
 
 #[test]
-fn abuse_is_reported_by_anyone_and_dealt_with_by_admins() {
+fn abuse_is_reported_without_a_key_and_handled_by_admins() {
     let target = target();
     let eve = target.member();
     let code = shorten(target, &json!({ "longUrl": fresh_url(target) }));

@@ -1,14 +1,13 @@
-//! Every call of notifications, made by whoever may not, with what is wrong, and about what there is
-//! not.
+//! Every call of notifications, without permission, with invalid input, and about unknown ids.
 
 use e2e::target;
 use serde_json::{Value, json};
 
-use super::{ALL, mail, reachable, tell};
+use super::{ALL, mail, notify, user_with_contacts};
 
-const NOBODY: &str = "000000000000ffffffffffffffff";
+const UNKNOWN_ID: &str = "000000000000ffffffffffffffff";
 
-/// What somebody without a part in it is told.
+/// What a user without permission is answered.
 #[derive(Clone, Copy, PartialEq)]
 enum Stranger {
     /// That they may not.
@@ -50,14 +49,14 @@ fn calls() -> Vec<(&'static str, &'static str, Value, Stranger)> {
 fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
     let target = target();
     let stranger = target.member();
-    let user = reachable(target);
-    let id = tell(target, &mail(&user, &json!({})));
+    let user = user_with_contacts(target);
+    let id = notify(target, &mail(&user, &json!({})));
     for (method, path, wrong, kind) in calls() {
         let body = (!wrong.is_null()).then_some(&wrong);
         let own =
             path.replace("ID", &id).replace("USER", &user).replace("NONE", "no-such-template");
-        let nameless = target.send(method, &own, "", &[], body);
-        assert_eq!(nameless.status, 401, "{method} {path}: {}", nameless.body);
+        let anonymous = target.send(method, &own, "", &[], body);
+        assert_eq!(anonymous.status, 401, "{method} {path}: {}", anonymous.body);
         let other = target.send(method, &own, &stranger, &[], body);
         let refused = if kind == Stranger::Forbidden { 403 } else { 404 };
         assert_eq!(other.status, refused, "{method} {path}: {}", other.body);
@@ -68,7 +67,7 @@ fn every_call_keeps_strangers_out_and_says_what_is_wrong() {
             assert_eq!(refused.media_type, "application/problem+json", "{method} {path}");
         }
         if path.contains("ID") || path.contains("NONE") {
-            let unknown = by_admin(&own.replace(&id, NOBODY), None);
+            let unknown = by_admin(&own.replace(&id, UNKNOWN_ID), None);
             assert_eq!(unknown.status, 404, "{method} {path}: {}", unknown.body);
         }
     }
@@ -82,7 +81,7 @@ fn links_without_a_token_of_ours_lead_nowhere() {
         ("POST", "/unsubscribe?token=x", 403),
         ("GET", "/t/o/x", 404),
         ("GET", "/t/c/x", 404),
-        ("POST", "/api/v1/providers/nobody/events", 404),
+        ("POST", "/api/v1/providers/unknown/events", 404),
     ] {
         let refused = target.send(method, path, "", &[], None);
         assert_eq!(refused.status, status, "{method} {path}: {}", refused.body);

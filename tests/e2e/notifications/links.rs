@@ -1,18 +1,18 @@
-//! Links in mails: to want no more, and to tell that one was opened or followed.
+//! Links in mails: to unsubscribe, and to track opens and clicks.
 
 use domain::Timestamp;
 use domain::accounts::UserId;
-use domain::notifications::token::Claim;
+use domain::notifications::token::TokenClaim;
 use domain::notifications::{Category, Channel, DeliveryId};
 use e2e::{Target, target};
 use serde_json::json;
 
-use super::{delivered, delivery, is, mail, put, reachable, tell};
+use super::{delivered, delivery, is, mail, notify, put, user_with_contacts};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
 /// A link that works for an hour.
-fn signed(target: &Target, claim: &Claim) -> String {
+fn signed(target: &Target, claim: &TokenClaim) -> String {
     let until = Timestamp::from_second(Timestamp::now().as_second() + 3_600);
     target.ring().sign(claim, until.unwrap_or(Timestamp::MAX))
 }
@@ -20,8 +20,8 @@ fn signed(target: &Target, claim: &Claim) -> String {
 #[test]
 fn one_click_is_enough_and_a_look_changes_nothing() {
     let target = target();
-    let user = reachable(target);
-    let claim = |channel| Claim::Unsubscribe {
+    let user = user_with_contacts(target);
+    let claim = |channel| TokenClaim::Unsubscribe {
         user: UserId::outside(&user),
         channel,
         category: Category::parse("orders").unwrap(),
@@ -38,7 +38,7 @@ fn one_click_is_enough_and_a_look_changes_nothing() {
     assert_eq!(click(&path[..path.len() - 2]).status, 403);
     let done = click(&path);
     assert_eq!(done.status, 200, "{}", done.body);
-    let critical = tell(target, &mail(&user, &json!({ "priority": "critical" })));
+    let critical = notify(target, &mail(&user, &json!({ "priority": "critical" })));
     let stopped = delivery(target, &critical, is("suppressed"));
     assert_eq!(stopped["why"]["rule"], "opted-out", "{stopped}");
 }
@@ -46,7 +46,7 @@ fn one_click_is_enough_and_a_look_changes_nothing() {
 #[test]
 fn what_was_opened_and_followed_is_counted_once() {
     let target = target();
-    let user = reachable(target);
+    let user = user_with_contacts(target);
     let template = target.fresh("news");
     let path = format!("/api/v1/templates/{template}");
     let text = json!({ "subject": "News", "text": "News", "html": "<a href=\"https://shop.example/\">News</a>" });
@@ -55,14 +55,14 @@ fn what_was_opened_and_followed_is_counted_once() {
         "userId": user, "category": "news", "template": { "id": template }, "track": true,
         "channels": ["email"],
     });
-    let sent = delivery(target, &tell(target, &body), is("delivered"));
+    let sent = delivery(target, &notify(target, &body), is("delivered"));
     let id = DeliveryId::parse(sent["deliveryId"].as_str().unwrap()).unwrap();
-    let open = signed(target, &Claim::Open { delivery: id.clone() });
+    let open = signed(target, &TokenClaim::Open { delivery: id.clone() });
     let to = "https://shop.example/?a=1&b=2".to_owned();
-    let click = signed(target, &Claim::Click { delivery: id, target: to.clone() });
+    let click = signed(target, &TokenClaim::Click { delivery: id, target: to.clone() });
     let browser =
         [("user-agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")];
-    // Nobody reads a mail within two seconds.
+    // Opens and clicks within two seconds of delivery are not counted as a reader's.
     let results = target.within(
         30,
         || {

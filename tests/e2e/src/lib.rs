@@ -1,4 +1,4 @@
-//! A deployed Switchyard, wherever it is: at `SWITCHYARD_URL`, or started here for the occasion.
+//! A deployed Switchyard: at `SWITCHYARD_URL`, or started here.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::accounts::SecretHash;
-use domain::notifications::token::{Ring, TokenKey};
+use domain::notifications::token::{KeyRing, TokenKey};
 use local::{Cloud, Options};
 use serde_json::Value;
 use sink::Sink;
 
-/// Where it is and who the admin is.
+/// A deployment under test.
 #[derive(Debug, Clone)]
 pub struct Target {
     url: String,
@@ -54,17 +54,17 @@ impl Response {
 }
 
 /// The target of this run.
-#[expect(clippy::disallowed_methods, reason = "whoever runs the tests says where")]
+#[expect(clippy::disallowed_methods, reason = "the environment of the test run names the target")]
 pub fn target() -> &'static Target {
     static TARGET: OnceLock<Target> = OnceLock::new();
     TARGET.get_or_init(|| {
-        let said = |name: &str| std::env::var(name).unwrap_or_default();
+        let variable = |name: &str| std::env::var(name).unwrap_or_default();
         let [url, admin_key, token_keys, callback_secrets] = match std::env::var("SWITCHYARD_URL") {
             Ok(url) => [
                 url,
-                said("SWITCHYARD_ADMIN_KEY"),
-                said("SWITCHYARD_TOKEN_KEYS"),
-                said("SWITCHYARD_CALLBACK_SECRETS"),
+                variable("SWITCHYARD_ADMIN_KEY"),
+                variable("SWITCHYARD_TOKEN_KEYS"),
+                variable("SWITCHYARD_CALLBACK_SECRETS"),
             ],
             Err(_) => start(),
         };
@@ -81,7 +81,7 @@ pub fn target() -> &'static Target {
 }
 
 /// The first of `name:base64`, separated by commas.
-fn first(text: &str) -> Option<(&str, Vec<u8>)> {
+fn first_named_secret(text: &str) -> Option<(&str, Vec<u8>)> {
     let (name, secret) = text.split(',').next()?.split_once(':')?;
     Some((name, STANDARD.decode(secret).ok()?))
 }
@@ -91,13 +91,13 @@ fn start() -> [String; 4] {
     let secret = "EndToEnd";
     let keys = format!("e2e:{}", STANDARD.encode([7; 32]));
     let token_keys = keys.clone();
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let outcome = tokio::runtime::Runtime::new().map(|runtime| {
             runtime.block_on(async {
                 let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../template.yaml");
                 let mut options = Options::new(&root);
-                let sink = Sink::start(sink::Options::default()).await;
+                let sink = Sink::start(sink::SinkOptions::default()).await;
                 let sink = sink.map_err(|error| error.to_string())?;
                 let secrets = sink.callback_secrets();
                 let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
@@ -112,11 +112,11 @@ fn start() -> [String; 4] {
                     ("LimitsDeadlineMs".to_owned(), "5000".to_owned()),
                 ]
                 .into();
-                options.send_to(sink);
+                options.use_sink(sink);
                 let cloud = Cloud::start(options)?;
-                let unheard: local::pump::Report = Arc::new(|_, _, _| {});
-                cloud.pump.start(&unheard);
-                let _ = tell.send((address, secrets));
+                let no_report: local::pump::BatchReporter = Arc::new(|_, _, _| {});
+                cloud.pump.start(&no_report);
+                let _ = sender.send((address, secrets));
                 cloud.serve(listener, Arc::new(|_, _, _, _| {})).await;
                 Ok::<(), String>(())
             })
@@ -125,7 +125,7 @@ fn start() -> [String; 4] {
             panic!("{error}");
         }
     });
-    match told.recv() {
+    match receiver.recv() {
         Ok((address, secrets)) => {
             [format!("http://{address}"), format!("root.{secret}"), token_keys, secrets]
         }
@@ -202,13 +202,13 @@ impl Target {
     /// Signs links as the target does.
     ///
     /// # Panics
-    /// When nobody said what with, which fails the test.
-    pub fn ring(&self) -> Ring {
-        let (id, secret) = first(&self.token_keys).unwrap_or_else(|| {
+    /// When `SWITCHYARD_TOKEN_KEYS` has no key, which fails the test.
+    pub fn ring(&self) -> KeyRing {
+        let (id, secret) = first_named_secret(&self.token_keys).unwrap_or_else(|| {
             panic!("SWITCHYARD_TOKEN_KEYS is not what the parameter TokenKeys takes")
         });
         match TokenKey::new(id, &secret) {
-            Some(key) => Ring::new(key, Vec::new()),
+            Some(key) => KeyRing::new(key, Vec::new()),
             None => panic!("SWITCHYARD_TOKEN_KEYS has no key of 32 bytes"),
         }
     }
@@ -216,9 +216,9 @@ impl Target {
     /// What `provider` signs its callbacks with.
     ///
     /// # Panics
-    /// When nobody said, which fails the test.
+    /// When `SWITCHYARD_CALLBACK_SECRETS` has none, which fails the test.
     pub fn callback_secret(&self, provider: &str) -> Vec<u8> {
-        let mut all = self.callback_secrets.split(',').filter_map(first);
+        let mut all = self.callback_secrets.split(',').filter_map(first_named_secret);
         match all.find(|(name, _)| *name == provider) {
             Some((_, secret)) => secret,
             None => panic!("SWITCHYARD_CALLBACK_SECRETS has none of {provider}"),
@@ -235,22 +235,22 @@ impl Target {
         self.send("POST", path, &self.admin_key, &[], Some(body))
     }
 
-    /// Looks again and again until `wanted` holds, for at most half a minute.
+    /// Reads `path` until `wanted` holds, for at most half a minute.
     pub fn eventually(&self, path: &str, wanted: impl Fn(&Response) -> bool) -> Response {
         self.within(30, || self.get(path), wanted)
     }
 
-    /// Asks again and again until `wanted` holds, for at most so many seconds.
+    /// Calls `request` until `wanted` holds, for at most so many seconds.
     #[expect(clippy::disallowed_methods, reason = "what is deployed can't be hurried")]
     pub fn within(
         &self,
         seconds: u64,
-        ask: impl Fn() -> Response,
+        request: impl Fn() -> Response,
         wanted: impl Fn(&Response) -> bool,
     ) -> Response {
         let started = Instant::now();
         loop {
-            let answer = ask();
+            let answer = request();
             if wanted(&answer) || started.elapsed() > Duration::from_secs(seconds) {
                 return answer;
             }

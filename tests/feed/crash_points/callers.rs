@@ -1,13 +1,13 @@
 //! Calls: struck anywhere between the request and its answer, and repeated until there is one.
 
-use domain::feed::{Act, PostId};
+use domain::feed::{PostId, SocialAction};
 use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
 
 use super::{Scene, path_of, sweep};
 use crate::feed::faults::PEOPLE;
-use crate::feed::faults::watch::person;
+use crate::feed::faults::harness::person;
 
 #[test]
 fn no_call_of_a_writer_can_fail_in_a_way_that_loses_or_doubles_a_post() {
@@ -25,10 +25,16 @@ fn no_call_of_a_change_can_fail_in_a_way_that_lasts() {
 
 #[test]
 fn no_call_of_an_act_can_fail_in_a_way_that_lasts() {
-    sweep("follow somebody pushed", 5, |nth, fault| strike_act(1, Act::Follow, nth, fault));
-    sweep("follow somebody pulled", 5, |nth, fault| strike_act(3, Act::Follow, nth, fault));
-    sweep("block a follower", 3, |nth, fault| strike_act(2, Act::Block, nth, fault));
-    sweep("leave somebody pulled", 3, |nth, fault| strike_act(3, Act::Unfollow, nth, fault));
+    sweep("follow a pushed author", 5, |nth, fault| {
+        strike_act(1, SocialAction::Follow, nth, fault)
+    });
+    sweep("follow a pulled author", 5, |nth, fault| {
+        strike_act(3, SocialAction::Follow, nth, fault)
+    });
+    sweep("block a follower", 3, |nth, fault| strike_act(2, SocialAction::Block, nth, fault));
+    sweep("unfollow a pulled author", 3, |nth, fault| {
+        strike_act(3, SocialAction::Unfollow, nth, fault)
+    });
 }
 
 #[test]
@@ -44,7 +50,7 @@ fn no_call_of_a_reader_can_fail_in_a_way_that_lasts() {
     sweep("come back after days", 6, |nth, fault| strike_read(8 * 24, nth, fault));
 }
 
-/// Somebody with so many followers writes.
+/// An author with so many followers writes.
 async fn strike_post(followers: usize, nth: u64, fault: Fault) -> bool {
     let mut scene = Scene::followed(followers, 1).await;
     scene.strike(nth, fault);
@@ -62,7 +68,7 @@ async fn strike_post(followers: usize, nth: u64, fault: Fault) -> bool {
 
 async fn strike_share(nth: u64, fault: Fault) -> bool {
     let mut scene = Scene::followed(2, 1).await;
-    scene.act("ada", Act::Follow, "bob").await;
+    scene.act("ada", SocialAction::Follow, "bob").await;
     let first = scene.posts[0];
     scene.strike(nth, fault);
     let path = format!("/api/v1/posts/{first}/share");
@@ -72,7 +78,7 @@ async fn strike_share(nth: u64, fault: Fault) -> bool {
     assert_eq!(made.status, 201, "{context}");
     scene.posts.push(PostId::parse(made.text("postId")).unwrap());
     scene.check(&context).await;
-    let counts = scene.watch.store.post(first).await.unwrap().unwrap().counts;
+    let counts = scene.harness.store.post(first).await.unwrap().unwrap().counts;
     assert_eq!(counts.shares, 1, "{context}");
     struck
 }
@@ -85,7 +91,7 @@ async fn strike_delete(followers: usize, nth: u64, fault: Fault) -> bool {
     let struck = scene.stop();
     let context = format!("delete, {followers}, call {nth}, {fault:?}");
     assert_eq!(gone.status, 204, "{context}: {}", gone.body);
-    // At once, whatever timelines say.
+    // At once, although timelines still refer to it.
     assert_eq!(scene.get(PEOPLE[1], &path).await.status, 404, "{context}");
     let page = scene.get(PEOPLE[1], "/api/v1/feed").await;
     assert_eq!(page.body["items"].as_array().unwrap().len(), 2, "{context}: {}", page.body);
@@ -108,10 +114,10 @@ async fn strike_edit(nth: u64, fault: Fault) -> bool {
     struck
 }
 
-/// Somebody does something about the first of them, who has so many followers.
-async fn strike_act(followers: usize, act: Act, nth: u64, fault: Fault) -> bool {
+/// A user acts on the first of them, who has so many followers.
+async fn strike_act(followers: usize, act: SocialAction, nth: u64, fault: Fault) -> bool {
     let mut scene = Scene::followed(followers, 4).await;
-    let who = if act == Act::Follow { PEOPLE[followers + 1] } else { PEOPLE[followers] };
+    let who = if act == SocialAction::Follow { PEOPLE[followers + 1] } else { PEOPLE[followers] };
     scene.strike(nth, fault);
     let done = scene.persist(who, path_of(act, PEOPLE[0]).as_call(), &Value::Null).await;
     let struck = scene.stop();
@@ -119,7 +125,7 @@ async fn strike_act(followers: usize, act: Act, nth: u64, fault: Fault) -> bool 
     assert_eq!(done.status, 200, "{context}: {}", done.body);
     scene.world.act(&person(who), act, &person(PEOPLE[0])).unwrap();
     scene.check(&context).await;
-    // Whatever is written next reaches everybody, too.
+    // The next post reaches all followers, too.
     scene.write(PEOPLE[0], "PUBLIC").await;
     scene.check(&context).await;
     struck
@@ -139,19 +145,19 @@ async fn strike_engagement(likes: bool, nth: u64, fault: Fault) -> bool {
     let context = format!("likes {likes}, call {nth}, {fault:?}: {}", done.body);
     assert!(done.status.is_success(), "{context}");
     scene.check(&context).await;
-    let counts = scene.watch.store.post(id).await.unwrap().unwrap().counts;
+    let counts = scene.harness.store.post(id).await.unwrap().unwrap().counts;
     let expected = (u64::from(likes), u64::from(!likes));
     assert_eq!((counts.likes, counts.comments), expected, "{context}");
     struck
 }
 
-/// Somebody reads after so many hours.
+/// A reader comes back after so many hours.
 async fn strike_read(hours: i64, nth: u64, fault: Fault) -> bool {
     let mut scene = Scene::followed(2, 9).await;
     assert_eq!(scene.kept(PEOPLE[1]).await, 9);
-    scene.watch.lab.advance_seconds(hours * 3_600);
+    scene.harness.lab.advance_seconds(hours * 3_600);
     scene.write(PEOPLE[0], "PUBLIC").await;
-    scene.watch.settle().await;
+    scene.harness.settle().await;
     scene.strike(nth, fault);
     let path = "/api/v1/feed?limit=50&order=latest";
     let page = scene.persist(PEOPLE[1], (Method::GET, path), &Value::Null).await;

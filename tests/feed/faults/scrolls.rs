@@ -4,16 +4,15 @@
 use std::collections::BTreeSet;
 
 use domain::accounts::UserId;
-use domain::feed::{Message, Place};
+use domain::feed::{FeedMessage, ViewContext};
 use http::Method;
 use serde_json::Value;
 use tests::Response;
 
-use super::known::{Known, Sight};
-use super::possible::Span;
-use super::watch::{Watch, person};
+use super::harness::{Harness, person};
+use super::interleavings::Span;
+use super::model::{Model, Visibility};
 
-/// A scroll that goes on.
 #[derive(Debug, Clone)]
 pub(super) struct Scroll {
     reader: &'static str,
@@ -30,7 +29,7 @@ pub(super) struct Scroll {
 pub(super) struct Read {
     scroll: Scroll,
     /// When it began, and what was not done then; if it began in this step.
-    began: Option<(u64, Vec<Message>)>,
+    began: Option<(u64, Vec<FeedMessage>)>,
     pages: Vec<Page>,
     ended: bool,
 }
@@ -58,11 +57,11 @@ impl Scroll {
     }
 
     /// Reads so many pages, or to the end.
-    pub(super) async fn read(mut self, watch: &Watch, most: usize) -> Result<Read, String> {
+    pub(super) async fn read(mut self, harness: &Harness, most: usize) -> Result<Read, String> {
         let mut began = None;
         if self.must.is_none() {
-            let at = watch.tick();
-            began = Some((at, watch.unfinished().await));
+            let at = harness.tick();
+            began = Some((at, harness.unfinished().await));
         }
         let mut pages = Vec::new();
         for _ in 0..most {
@@ -70,7 +69,8 @@ impl Scroll {
             if let Some(cursor) = &self.cursor {
                 path = format!("{path}&cursor={cursor}");
             }
-            let read = watch.persist(self.reader, (Method::GET, &path), &Value::Null, None).await?;
+            let read =
+                harness.persist(self.reader, (Method::GET, &path), &Value::Null, None).await?;
             let answer = &read.answer;
             if read.status() != 200 {
                 return Err(format!("{path} was answered {}: {}", answer.status, answer.body));
@@ -91,10 +91,10 @@ impl Scroll {
     }
 
     /// What has to come can't be what was hidden for a while.
-    pub(super) fn passes(&mut self, known: &Known, during: Span) {
+    pub(super) fn passes(&mut self, known: &Model, during: Span) {
         let me = person(self.reader);
         if let Some(must) = &mut self.must {
-            must.retain(|note| known.in_feed(&me, note, during) == Sight::Surely);
+            must.retain(|note| known.in_feed(&me, note, during) == Visibility::Surely);
         }
     }
 
@@ -111,7 +111,7 @@ impl Scroll {
 
 impl Read {
     /// Checks what was read in a step, by what may have been meanwhile; the scroll, if it goes on.
-    pub(super) fn hold(self, known: &Known) -> Result<Option<Scroll>, String> {
+    pub(super) fn check(self, known: &Model) -> Result<Option<Scroll>, String> {
         let Self { mut scroll, began, pages, ended } = self;
         let me = person(scroll.reader);
         let whole = began.as_ref().map_or_else(|| Span::since(0), |(at, _)| Span::since(*at));
@@ -121,13 +121,13 @@ impl Read {
         scroll.passes(known, whole);
         let last = pages.len() - 1;
         for (index, page) in pages.iter().enumerate() {
-            hold_sights(known, &me, page)?;
+            check_sights(known, &me, page)?;
             scroll.note(page)?;
             if !page.is_full && (index < last || !ended) {
                 return Err(format!("a short page before the end: {page:?} of {scroll:?}"));
             }
         }
-        hold_order(known, &scroll)?;
+        check_order(known, &scroll)?;
         if !ended {
             return Ok(Some(scroll));
         }
@@ -138,21 +138,23 @@ impl Read {
 }
 
 /// Posts that nothing has to be done about any more before they are in a feed.
-fn settled(known: &Known, me: &UserId, unfinished: &[Message]) -> BTreeSet<String> {
+fn settled(known: &Model, me: &UserId, unfinished: &[FeedMessage]) -> BTreeSet<String> {
     let mut settled = BTreeSet::new();
     for (note, noted) in &known.posts {
-        let is_under_way = |message: &Message| match message {
-            Message::PostCreated { post_id, .. } => *post_id == noted.id,
-            Message::Followed { follower, author, .. } => (follower, author) == (me, &noted.author),
-            Message::PostDeleted { .. }
-            | Message::FanOutPage { .. }
-            | Message::Unfollowed { .. }
-            | Message::ReachCrossed { .. }
-            | Message::ReaderReturned { .. }
-            | Message::ReaderSeen { .. }
-            | Message::Connected { .. }
-            | Message::AudiencePage { .. }
-            | Message::CountsMoved { .. } => false,
+        let is_under_way = |message: &FeedMessage| match message {
+            FeedMessage::PostCreated { post_id, .. } => *post_id == noted.id,
+            FeedMessage::Followed { follower, author, .. } => {
+                (follower, author) == (me, &noted.author)
+            }
+            FeedMessage::PostDeleted { .. }
+            | FeedMessage::FanOutPage { .. }
+            | FeedMessage::Unfollowed { .. }
+            | FeedMessage::ReachCrossed { .. }
+            | FeedMessage::ReaderReturned { .. }
+            | FeedMessage::ReaderSeen { .. }
+            | FeedMessage::Connected { .. }
+            | FeedMessage::AudiencePage { .. }
+            | FeedMessage::CountsMoved { .. } => false,
         };
         if !unfinished.iter().any(is_under_way) {
             settled.insert(note.clone());
@@ -161,13 +163,13 @@ fn settled(known: &Known, me: &UserId, unfinished: &[Message]) -> BTreeSet<Strin
     settled
 }
 
-fn hold_sights(known: &Known, me: &UserId, page: &Page) -> Result<(), String> {
+fn check_sights(known: &Model, me: &UserId, page: &Page) -> Result<(), String> {
     for Item { note, shared } in &page.items {
-        if known.in_feed(me, note, page.span) == Sight::Never {
+        if known.in_feed(me, note, page.span) == Visibility::Never {
             return Err(format!("{note} is on a page of {me:?}: {page:?}"));
         }
         if let Some(shared) = shared
-            && known.sight(me, shared, Place::Listed, page.span) == Sight::Never
+            && known.sight(me, shared, ViewContext::Listed, page.span) == Visibility::Never
         {
             return Err(format!("{shared} is shown to {me:?} by {note}: {page:?}"));
         }
@@ -175,7 +177,7 @@ fn hold_sights(known: &Known, me: &UserId, page: &Page) -> Result<(), String> {
     Ok(())
 }
 
-fn hold_order(known: &Known, scroll: &Scroll) -> Result<(), String> {
+fn check_order(known: &Model, scroll: &Scroll) -> Result<(), String> {
     let ids = scroll.shown.iter().filter_map(|note| known.posts.get(note)).map(|noted| noted.id);
     if scroll.order == "latest" && !ids.is_sorted_by(|one, next| one > next) {
         return Err(format!("not the newest first: {scroll:?}"));

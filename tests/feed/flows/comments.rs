@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{NOBODY, People, texts};
+use super::{People, UNKNOWN, texts};
 use tests::Response;
 
 impl People {
@@ -105,7 +105,7 @@ async fn a_comment_is_taken_back_by_its_author_or_the_posts() {
         assert_eq!(delete("bob", &paths[0]).await, 204);
         assert_eq!(delete("ada", &paths[1]).await, 204);
     }
-    for name in [NOBODY, "nonsense"] {
+    for name in [UNKNOWN, "nonsense"] {
         let path = format!("/api/v1/posts/{id}/comments/{name}");
         assert_eq!(delete("ada", &path).await, 404, "{name}");
     }
@@ -116,7 +116,7 @@ async fn a_comment_is_taken_back_by_its_author_or_the_posts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_somebody_said_is_theirs_to_take_back_also_where_they_may_not_look_any_more() {
+async fn a_comment_can_be_deleted_by_its_author_also_where_they_may_not_look_any_more() {
     let people = People::called(&["ada", "bob", "eve"]).await;
     let id = people.say("ada", "hello").await;
     let made = people.comment("bob", &id, "too much").await;

@@ -19,7 +19,7 @@ async fn famous() -> People {
 }
 
 #[tokio::test(start_paused = true)]
-async fn from_the_threshold_on_posts_are_pulled_and_nobody_is_written_to() {
+async fn from_the_threshold_on_posts_are_pulled_and_no_timeline_is_written_to() {
     let people = famous().await;
     people.say("ada", "pulled").await;
     people.settle().await;
@@ -67,7 +67,7 @@ async fn who_no_longer_follows_looks_at_nothing_of_theirs_and_who_follows_again_
     let marks = async || {
         let now = domain::Timestamp::from_millisecond(people.lab.cloud.now_ms()).unwrap();
         let cid = domain::accounts::UserId::outside("cid");
-        people.store().standing(&cid, now).await.unwrap().reader.marks.len()
+        people.store().reader_state(&cid, now).await.unwrap().reader.pull_marks.len()
     };
     assert_eq!(marks().await, 1);
     people.undo("cid", "follow", "ada").await;

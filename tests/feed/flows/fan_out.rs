@@ -58,9 +58,9 @@ async fn a_deletion_that_the_topic_does_not_take_is_followed_all_the_same() {
     let id = people.say("ada", "oops").await;
     people.settle().await;
     let faults = &people.lab.cloud.faults;
-    faults.silence(Some(|call| call.operation == "Publish"));
+    faults.hang(Some(|call| call.operation == "Publish"));
     assert_eq!(people.delete("ada", &id).await.status, 204);
-    faults.silence(None);
+    faults.hang(None);
     // No sweep comes by.
     people.settle().await;
     assert_eq!((people.timeline("bob").await.len(), people.unfinished().await), (0, 0));
@@ -75,7 +75,7 @@ async fn a_page_that_fails_is_repeated_alone() {
     }
     people.settle().await;
     let faults = &people.lab.cloud.faults;
-    faults.silence(Some(|call| {
+    faults.hang(Some(|call| {
         call.operation == "BatchWriteItem" && String::from_utf8_lossy(&call.body).contains("#eli\"")
     }));
     people.say("ada", "hello").await;
@@ -87,7 +87,7 @@ async fn a_page_that_fails_is_repeated_alone() {
         }
     }
     assert!(!before.is_empty() && !before.contains(&"eli"), "{before:?}");
-    faults.silence(None);
+    faults.hang(None);
     faults.record(|call| call.operation == "BatchWriteItem");
     // The message is seen again; no sweep comes by.
     people.lab.advance_seconds(366);

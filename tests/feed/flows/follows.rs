@@ -1,4 +1,4 @@
-//! Following, blocking and muting: told at once, whatever timelines say.
+//! Following, blocking and muting: effective at once, although timelines still refer to posts.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ async fn who_begins_to_follow_sees_what_was_said_before() {
 
 /// Hundreds of posts that are not shown cost nothing.
 #[tokio::test(start_paused = true)]
-async fn the_posts_of_somebody_who_is_muted_are_not_searched_for_one_to_show() {
+async fn the_posts_of_a_muted_user_are_not_searched_for_one_to_show() {
     let people = People::with(&["ada", "bob"], r#"{"recents":3,"kept":5}"#).await;
     people.put("bob", "follow", "ada").await;
     for n in 0..60 {
@@ -44,20 +44,20 @@ async fn the_posts_of_somebody_who_is_muted_are_not_searched_for_one_to_show() {
     assert_eq!(people.latest("bob").await.len(), 50);
 }
 
-/// Somebody from elsewhere is named by their issuer.
+/// A user of another issuer is named by it.
 #[tokio::test(start_paused = true)]
-async fn whoever_another_issuer_vouches_for_is_followed_by_their_whole_name() {
+async fn a_user_of_another_issuer_is_followed_by_their_whole_name() {
     let people = People::called(&["bob"]).await;
     let grace = domain::accounts::UserId::outside("oidc|auth0|42");
     let now = domain::Timestamp::from_millisecond(people.lab.cloud.now_ms()).unwrap();
-    let standing = people.store().standing(&grace, now).await.unwrap();
-    people.store().arrived(&standing, &standing.reader, now).await.unwrap();
+    let state = people.store().reader_state(&grace, now).await.unwrap();
+    people.store().record_visit(&state, &state.reader, now).await.unwrap();
     people.put("bob", "follow", "oidc%7Cauth0%7C42").await;
     let following = people.get("bob", "/api/v1/users/bob/following").await;
     assert_eq!(following.body["items"][0]["userId"], "oidc|auth0|42");
     people.put("bob", "block", "oidc%7Cauth0%7C42").await;
-    let nobody = format!("/api/v1/users/oidc%7C{}/follow", "x".repeat(300));
-    assert_eq!(people.call("bob", Method::PUT, &nobody, &Value::Null).await.status, 404);
+    let unknown = format!("/api/v1/users/oidc%7C{}/follow", "x".repeat(300));
+    assert_eq!(people.call("bob", Method::PUT, &unknown, &Value::Null).await.status, 404);
 }
 
 #[tokio::test(start_paused = true)]
@@ -73,19 +73,19 @@ async fn a_block_hides_each_from_the_other_and_ends_both_follows() {
     for path in [post.as_str(), "/api/v1/users/ada/posts", "/api/v1/users/ada/followers"] {
         assert_eq!(people.get("bob", path).await.status, 404, "{path}");
     }
-    // To whoever is blocked it is as if there were nobody.
+    // To a blocked user it is as if the other did not exist.
     let follow = |who: &'static str, whom: &'static str| {
         let path = format!("/api/v1/users/{whom}/follow");
         let people = &people;
         async move { people.call(who, Method::PUT, &path, &Value::Null).await }
     };
     let blocked = follow("bob", "ada").await;
-    let nobody = follow("bob", "zoe").await;
-    assert_eq!((blocked.status, nobody.status), (nobody.status, blocked.status));
-    assert_eq!(blocked.body["detail"], nobody.body["detail"]);
+    let unknown = follow("bob", "zoe").await;
+    assert_eq!((blocked.status, unknown.status), (unknown.status, blocked.status));
+    assert_eq!(blocked.body["detail"], unknown.body["detail"]);
     assert_eq!(follow("ada", "bob").await.status, 409, "unblock them first");
     people.undo("ada", "block", "bob").await;
-    assert_eq!(people.latest("bob").await, Vec::<String>::new(), "nobody follows by that");
+    assert_eq!(people.latest("bob").await, Vec::<String>::new(), "an unblock restores no follow");
     people.put("bob", "follow", "ada").await;
     people.settle().await;
     assert_eq!(people.latest("bob").await, ["hello"]);

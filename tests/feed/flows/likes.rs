@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{NOBODY, People};
+use super::{People, UNKNOWN};
 use tests::Response;
 
 impl People {
@@ -65,7 +65,7 @@ async fn what_may_not_be_seen_can_not_be_liked() {
     let public = people.say("ada", "x").await;
     let gone = people.say("ada", "x").await;
     people.delete("ada", &gone).await;
-    for post in [private.as_str(), &friends, &gone, NOBODY, "nonsense"] {
+    for post in [private.as_str(), &friends, &gone, UNKNOWN, "nonsense"] {
         for answer in [people.like("bob", post).await, people.unlike("bob", post).await] {
             assert_eq!(answer.status, 404, "{post}");
             assert_eq!(answer.text("detail"), "There is no such post.");

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{NOBODY, People, texts};
+use super::{People, UNKNOWN, texts};
 use tests::Response;
 
 impl People {
@@ -18,7 +18,6 @@ impl People {
         self.lab.post(&path, &json!({ "ruling": ruling })).await
     }
 
-    /// Who reported what, oldest first.
     async fn open(&self) -> Vec<(String, String)> {
         let page = self.lab.get("/api/v1/moderation/reports").await;
         assert_eq!(page.status, 200, "{}", page.body);
@@ -54,7 +53,7 @@ async fn a_ruling_hides_a_post_and_a_later_one_shows_it_again() {
     let other = people.rule(&id, "DISMISSED").await;
     assert_eq!(other.body, json!({ "postId": id, "settled": 0, "hidden": false }));
     assert_eq!(people.latest("bob").await, ["buy this"]);
-    // Whoever was heard is not heard again.
+    // A settled report is not settled again.
     assert_eq!(people.report("bob", &id, &spam).await.status, 202);
     assert_eq!(people.open().await, []);
 }
@@ -105,6 +104,6 @@ async fn who_may_not_is_refused() {
     let path = format!("/api/v1/moderation/posts/{id}/ruling");
     let body = json!({ "ruling": "UPHELD" });
     assert_eq!(people.call("ada", Method::POST, &path, &body).await.status, 403);
-    assert_eq!(people.rule(NOBODY, "UPHELD").await.status, 404);
+    assert_eq!(people.rule(UNKNOWN, "UPHELD").await.status, 404);
     assert_eq!(people.rule(&id, "MAYBE").await.status, 422);
 }

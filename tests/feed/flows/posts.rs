@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{NOBODY, People, texts};
+use super::{People, UNKNOWN, texts};
 
 #[tokio::test(start_paused = true)]
 async fn a_post_comes_into_the_feeds_of_those_who_follow() {
@@ -137,7 +137,7 @@ async fn a_private_post_that_is_opened_comes_into_feeds() {
 #[tokio::test(start_paused = true)]
 async fn what_is_not_there_is_not_found() {
     let people = People::called(&["ada"]).await;
-    for id in [NOBODY, "x", &"f".repeat(28)] {
+    for id in [UNKNOWN, "x", &"f".repeat(28)] {
         let path = format!("/api/v1/posts/{id}");
         for (method, body) in [
             (Method::GET, Value::Null),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::People;
 
 #[tokio::test(start_paused = true)]
-async fn a_profile_says_who_somebody_is_and_how_one_stands_to_them() {
+async fn a_profile_says_who_a_user_is_and_the_callers_relationship() {
     let people = People::called(&["ada", "bob", "eve"]).await;
     let unwritten = people.get("bob", "/api/v1/users/ada").await;
     assert_eq!(unwritten.status, 200, "{}", unwritten.body);
@@ -33,13 +33,13 @@ async fn a_profile_says_who_somebody_is_and_how_one_stands_to_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_is_blocked_finds_nobody() {
+async fn a_blocked_user_finds_no_profile() {
     let people = People::called(&["ada", "bob"]).await;
     people.put("ada", "block", "bob").await;
     let blocked = people.get("bob", "/api/v1/users/ada").await;
-    let nobody = people.get("bob", "/api/v1/users/zoe").await;
-    assert_eq!((blocked.status.as_u16(), nobody.status.as_u16()), (404, 404));
-    assert_eq!(blocked.body["detail"], nobody.body["detail"]);
+    let unknown = people.get("bob", "/api/v1/users/zoe").await;
+    assert_eq!((blocked.status.as_u16(), unknown.status.as_u16()), (404, 404));
+    assert_eq!(blocked.body["detail"], unknown.body["detail"]);
     assert_eq!(people.get("ada", "/api/v1/users/bob").await.body["you"]["blocks"], true);
 }
 

@@ -6,7 +6,6 @@ use super::People;
 
 const DAY: i64 = 86_400;
 
-/// References in somebody's timeline.
 async fn kept(people: &People, who: &str) -> usize {
     people.timeline(who).await.len()
 }
@@ -21,7 +20,7 @@ async fn who_is_away_gets_no_writes_and_misses_nothing() {
     people.lab.advance_seconds(8 * DAY);
     people.say("ada", "meanwhile").await;
     people.settle().await;
-    assert_eq!(kept(&people, "bob").await, 1, "nothing is written for somebody who is away");
+    assert_eq!(kept(&people, "bob").await, 1, "nothing is written for a reader who is away");
     // Nothing is rebuilt yet: the first page comes from the author.
     assert_eq!(people.latest("bob").await, ["meanwhile", "before"]);
     people.settle().await;

@@ -93,7 +93,7 @@ async fn the_reads_of_a_page_do_not_grow_with_the_follows() {
         people.settle().await;
         // What was shown before is not noted again.
         people.latest("bob").await;
-        people.lab.watch_calls();
+        people.lab.record_calls();
         let before = people.lab.cloud.faults.recorded_count();
         assert_eq!(people.get("bob", "/api/v1/feed").await.status, 200);
         let table = people.lab.table("FeedTable");
@@ -119,7 +119,7 @@ async fn media_are_uploaded_first_and_shown_by_links() {
     assert!(made.text("uploadUrl").contains("X-Amz-Signature="));
     people.upload("ada", &media).await;
     let stolen = people.call("bob", Method::POST, "/api/v1/posts", &post).await;
-    assert_eq!(stolen.status, 422, "somebody else's upload");
+    assert_eq!(stolen.status, 422, "another user's upload");
     let id = people.post("ada", post).await;
     people.settle().await;
     let page = people.get("bob", "/api/v1/feed").await;

@@ -1,26 +1,26 @@
 //! Those who are connected hear of new posts, at once or when they come back, over real sockets.
 
+mod clients;
 mod limits;
 mod privacy;
-mod town;
 
 use std::collections::BTreeSet;
 
-use domain::feed::{Hint, PostId};
+use clients::SocketLab;
+use domain::feed::{PostId, ServerMessage};
 use serde_json::json;
 use tokio::time::{Duration, Instant};
-use town::Town;
 
 #[tokio::test]
 async fn two_followers_hear_of_a_new_post_within_a_second() {
-    let town = Town::of(&["ada", "bob", "eve", "ann"], "{}").await;
+    let town = SocketLab::of(&["ada", "bob", "eve", "ann"], "{}").await;
     for who in ["bob", "eve"] {
         town.follow(who, "ada").await;
     }
     town.settle().await;
     let (mut bob, mut eve) = (town.connect("bob").await, town.connect("eve").await);
     let mut stranger = town.connect("ann").await;
-    let report: local::pump::Report = std::sync::Arc::new(|_, _, _| {});
+    let report: local::pump::BatchReporter = std::sync::Arc::new(|_, _, _| {});
     town.people.lab.cloud.pump.start(&report);
     let mut shortest = Duration::MAX;
     for n in 0..5 {
@@ -31,18 +31,20 @@ async fn two_followers_hear_of_a_new_post_within_a_second() {
         shortest = shortest.min(started.elapsed());
     }
     assert!(shortest < Duration::from_secs(1), "{shortest:?}");
-    assert!(stranger.hears_nothing().await);
+    assert!(stranger.receives_nothing().await);
 }
 
 #[tokio::test]
 async fn who_was_cut_off_resumes_without_a_gap() {
-    let town = Town::of(&["ada", "bob"], "{}").await;
+    let town = SocketLab::of(&["ada", "bob"], "{}").await;
     town.follow("bob", "ada").await;
     town.settle().await;
     let mut bob = town.connect("bob").await;
     let first = town.say("ada", "heard").await;
     town.settle().await;
-    let Hint::NewPosts { post_ids, position, .. } = bob.hint().await else { panic!("no names") };
+    let ServerMessage::NewPosts { post_ids, position, .. } = bob.next_message().await else {
+        panic!("no names")
+    };
     assert_eq!(post_ids, [first]);
     bob.vanish();
     town.disconnected(1).await;
@@ -59,7 +61,9 @@ async fn who_was_cut_off_resumes_without_a_gap() {
     town.settle().await;
     assert_eq!(bob.named().await, missed[5..]);
     bob.say(&json!({ "type": "resume", "position": position })).await;
-    let Hint::NewPosts { post_ids, position: next, .. } = bob.hint().await else { panic!() };
+    let ServerMessage::NewPosts { post_ids, position: next, .. } = bob.next_message().await else {
+        panic!()
+    };
     assert!(missed.iter().all(|post| post_ids.contains(post)), "{post_ids:?}");
     assert!(next > position);
     // From there on only what came shortly before is named again.
@@ -70,30 +74,30 @@ async fn who_was_cut_off_resumes_without_a_gap() {
 
 #[tokio::test]
 async fn what_was_on_its_way_during_the_handshake_is_named_a_moment_later() {
-    let town = Town::of(&["ada", "bob"], "{}").await;
+    let town = SocketLab::of(&["ada", "bob"], "{}").await;
     town.follow("bob", "ada").await;
     town.settle().await;
-    // It reaches the timeline, but nobody is there to be told.
+    // It reaches the timeline, but there is no connection to tell.
     let post = town.say("ada", "just before").await;
     town.settle().await;
     let mut bob = town.connect("bob").await;
     town.settle().await;
-    assert!(bob.hears_nothing().await);
+    assert!(bob.receives_nothing().await);
     town.pass_seconds(10);
     town.settle().await;
     assert_eq!(bob.named().await, [post]);
-    // Nobody is told that there is nothing.
+    // An empty message is not sent.
     town.pass_seconds(600);
     let mut again = town.connect("bob").await;
     town.pass_seconds(10);
     town.settle().await;
-    assert!(again.hears_nothing().await);
+    assert!(again.receives_nothing().await);
 }
 
 #[tokio::test]
-async fn somebody_whom_many_follow_is_heard_through_their_audience() {
+async fn an_author_whom_many_follow_reaches_connections_through_their_audience() {
     let few = r#"{"pullFrom":2,"pushBelow":1}"#;
-    let town = Town::of(&["star", "bob", "eve", "ann"], few).await;
+    let town = SocketLab::of(&["star", "bob", "eve", "ann"], few).await;
     // Bob is connected before the star rises, eve only afterwards, and ann when she begins to follow.
     let (mut bob, mut ann) = (town.connect("bob").await, town.connect("ann").await);
     for who in ["bob", "eve"] {
@@ -105,11 +109,11 @@ async fn somebody_whom_many_follow_is_heard_through_their_audience() {
     town.settle().await;
     let post = town.say("star", "to all").await;
     town.settle().await;
-    for listener in [&mut bob, &mut eve, &mut ann] {
-        assert_eq!(listener.named().await, [post]);
+    for target in [&mut bob, &mut eve, &mut ann] {
+        assert_eq!(target.named().await, [post]);
     }
     let timeline =
-        town.people.store().timeline(&town::person("bob"), PostId::MAX, 10).await.unwrap();
+        town.people.store().timeline(&clients::person("bob"), PostId::MAX, 10).await.unwrap();
     assert!(timeline.is_empty(), "it is pulled: {timeline:?}");
     // Who was away is told of it by the author's row.
     let position = town.now();
@@ -126,7 +130,7 @@ async fn somebody_whom_many_follow_is_heard_through_their_audience() {
 #[tokio::test]
 async fn what_is_said_twice_names_nothing_else() {
     let few = r#"{"pullFrom":2,"pushBelow":1}"#;
-    let town = Town::of(&["star", "ada", "bob", "eve"], few).await;
+    let town = SocketLab::of(&["star", "ada", "bob", "eve"], few).await;
     for (who, whom) in [("bob", "star"), ("eve", "star"), ("bob", "ada")] {
         town.follow(who, whom).await;
     }

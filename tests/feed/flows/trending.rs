@@ -15,7 +15,6 @@ impl People {
         self.settle().await;
     }
 
-    /// A minute goes by.
     async fn minute(&self) {
         self.lab.advance_seconds(60);
         self.lab.sweep().await;

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use tests::Response;
 
 use super::{People, READERS, SEEDS, late, places, texts};
-use crate::counted::queue;
 
 /// Pages that each of several readers reads while something else happens.
 const PAGES: usize = 8;
@@ -19,7 +18,7 @@ impl People {
     /// Sends every page of a fan-out once more that was sent to its queue; how many that are.
     fn repeat_pages(&self) -> usize {
         let mut repeated = 0;
-        let name = queue(&self.lab, "FanOutQueue");
+        let name = self.lab.queue("FanOutQueue");
         let queues = self.lab.cloud.services.queues();
         for call in self.lab.cloud.faults.recorded() {
             let sent: Value = serde_json::from_slice(&call.body).unwrap_or_default();
@@ -36,7 +35,7 @@ impl People {
     }
 }
 
-/// How many posts of somebody are on a page.
+/// How many posts of an author are on a page.
 fn by(page: &Response, author: &str) -> usize {
     let items = page.body["items"].as_array().unwrap().iter();
     items.filter(|item| item["author"]["userId"] == author).count()

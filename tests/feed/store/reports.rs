@@ -1,14 +1,14 @@
-//! Reports: one for each person, on the list until somebody decides, and one ruling each.
+//! Reports: one for each person, on the list until an admin decides, and one ruling each.
 
 use domain::Timestamp;
-use domain::feed::{Report, ReportDraft, Ruling};
-use feed::store::Reported;
+use domain::feed::{PostReport, ReportDraft, Ruling};
+use feed::store::ReportOutcome;
 use local::faults::Fault;
 use tests::Lab;
 
 use super::{at, feed, id, public, user};
 
-async fn report(store: &feed::store::Feed, n: u64, by: &str, now: Timestamp) -> Report {
+async fn report(store: &feed::store::FeedStore, n: u64, by: &str, now: Timestamp) -> PostReport {
     let post = store.post(id(n)).await.unwrap().unwrap().post;
     let draft = ReportDraft { reason: "SPAM".to_owned(), note: Some(by.to_owned()) };
     draft.checked(&post, user(by), now).unwrap()
@@ -20,9 +20,9 @@ async fn who_reports_twice_has_reported_once() {
     let store = feed(&lab);
     public(&store, 1).await;
     let first = report(&store, 1, "bob", at(1)).await;
-    assert_eq!(store.report(&first).await.unwrap(), Reported::Reported);
+    assert_eq!(store.report(&first).await.unwrap(), ReportOutcome::Created);
     let again = report(&store, 1, "bob", at(2)).await;
-    assert_eq!(store.report(&again).await.unwrap(), Reported::Before(first.clone()));
+    assert_eq!(store.report(&again).await.unwrap(), ReportOutcome::Existing(first.clone()));
     assert_eq!(store.reports_of(id(1)).await.unwrap(), [first]);
 }
 
@@ -32,9 +32,9 @@ async fn a_report_whose_answer_was_lost_is_recognised() {
     let store = feed(&lab);
     public(&store, 1).await;
     let first = report(&store, 1, "bob", at(1)).await;
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
-    assert_eq!(store.report(&first).await.unwrap(), Reported::Reported);
-    assert!(!lab.cloud.faults.is_waiting());
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
+    assert_eq!(store.report(&first).await.unwrap(), ReportOutcome::Created);
+    assert!(!lab.cloud.faults.is_pending());
 }
 
 #[tokio::test(start_paused = true)]
@@ -62,15 +62,15 @@ async fn the_first_ruling_stands_and_takes_a_report_off_the_list() {
     let store = feed(&lab);
     let post = public(&store, 1).await.post;
     let one = report(&store, 1, "bob", at(1)).await;
-    let ruled = |ruling| one.ruled(ruling, &post, user("root"), at(2)).unwrap().0;
+    let ruled = |ruling| one.with_ruling(ruling, &post, user("root"), at(2)).unwrap().0;
     assert!(!store.rule(&ruled(Ruling::Upheld)).await.unwrap(), "there is no such report");
     store.report(&one).await.unwrap();
     assert!(store.rule(&ruled(Ruling::Upheld)).await.unwrap());
     assert!(!store.rule(&ruled(Ruling::Dismissed)).await.unwrap());
     assert_eq!(store.reports_of(id(1)).await.unwrap(), [ruled(Ruling::Upheld)]);
     assert_eq!(store.open_reports(None, 10).await.unwrap().reports, []);
-    // Whoever was heard is not heard again.
+    // A settled report is not settled again.
     let again = store.report(&one).await.unwrap();
-    assert_eq!(again, Reported::Before(ruled(Ruling::Upheld)));
+    assert_eq!(again, ReportOutcome::Existing(ruled(Ruling::Upheld)));
     assert_eq!(store.open_reports(None, 10).await.unwrap().reports, []);
 }

@@ -1,4 +1,4 @@
-//! Who may do what with whose jobs.
+//! Roles: which callers may read and change which jobs.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use tests::Lab;
 use crate::jobs::{JOBS, begin, polled, send, submit_as};
 
 #[tokio::test(start_paused = true)]
-async fn who_submits_sees_only_their_own() {
+async fn submitters_see_only_their_own_jobs() {
     let lab = Lab::new();
     let ada = lab.user("ada", &["job-submitter"]).await;
     let eve = lab.user("eve", &["job-submitter"]).await;
@@ -40,7 +40,7 @@ async fn who_submits_sees_only_their_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_views_reads_everything_and_changes_nothing() {
+async fn viewers_read_all_jobs_and_change_none() {
     let lab = Lab::new();
     let vic = lab.user("vic", &["job-viewer"]).await;
     let id = submit_as(&lab, "echo", json!({})).await;
@@ -63,7 +63,7 @@ async fn who_views_reads_everything_and_changes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_works_claims_and_speaks_and_submits_nothing() {
+async fn workers_claim_and_report_and_submit_nothing() {
     let lab = Lab::new();
     let wes = lab.user("wes", &["job-worker"]).await;
     polled(&lab, "outside", 2).await;
@@ -72,9 +72,9 @@ async fn who_works_claims_and_speaks_and_submits_nothing() {
     let given = send(&lab, Method::POST, path, &wes, &json!({ "workerId": "w" })).await;
     let id = given.body["jobs"][0]["jobId"].as_str().unwrap().to_owned();
     let body = json!({ "workerId": "w", "attempt": 1 });
-    for word in ["start", "heartbeat", "complete"] {
-        let path = format!("{JOBS}/{id}/{word}");
-        assert_eq!(send(&lab, Method::POST, &path, &wes, &body).await.status, 200, "{word}");
+    for operation in ["start", "heartbeat", "complete"] {
+        let path = format!("{JOBS}/{id}/{operation}");
+        assert_eq!(send(&lab, Method::POST, &path, &wes, &body).await.status, 200, "{operation}");
     }
     let new = json!({ "jobType": "outside" });
     assert_eq!(send(&lab, Method::POST, JOBS, &wes, &new).await.status, 403);

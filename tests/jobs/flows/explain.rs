@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tests::Lab;
 
 use crate::jobs::{
-    JOBS, begin, cancel, claim, claimed, complete, job, polled, polled_lab, retry, save, say,
+    JOBS, begin, cancel, claim, claimed, complete, job, polled, polled_lab, report, retry, save,
     start, submit_as,
 };
 
@@ -25,17 +25,20 @@ async fn dependencies_are_named_while_they_are_open() {
     let a = submit_as(&lab, "outside", json!({ "priority": "P0" })).await;
     let b = submit_as(&lab, "outside", json!({})).await;
     let id = submit_as(&lab, "outside", json!({ "dependencies": [a, b] })).await;
-    let told = explained(&lab, &id).await;
-    assert_eq!((&told["reason"], &told["status"]), (&json!("dependencies"), &json!("WAITING")));
-    let open = |told: &Value| {
+    let explanation = explained(&lab, &id).await;
+    assert_eq!(
+        (&explanation["reason"], &explanation["status"]),
+        (&json!("dependencies"), &json!("WAITING"))
+    );
+    let open = |explanation: &Value| {
         let mut open: Vec<String> =
-            serde_json::from_value(told["openDependencies"].clone()).unwrap();
+            serde_json::from_value(explanation["openDependencies"].clone()).unwrap();
         open.sort();
         open
     };
     let mut both = vec![a.clone(), b.clone()];
     both.sort();
-    assert_eq!(open(&told), both);
+    assert_eq!(open(&explanation), both);
     assert_eq!(begin(&lab, "outside", "w").await, a);
     complete(&lab, &a, "w", 1).await;
     lab.cloud.settle().await;
@@ -47,19 +50,22 @@ async fn a_time_that_has_not_come_is_named_and_told_apart_from_backoff() {
     let lab = polled_lab(2).await;
     let later = json!({ "notBefore": "2026-03-01T13:00:00Z" });
     let id = submit_as(&lab, "outside", later).await;
-    let told = explained(&lab, &id).await;
+    let explanation = explained(&lab, &id).await;
     assert_eq!(
-        (&told["reason"], &told["until"], told.get("queuePosition")),
+        (&explanation["reason"], &explanation["until"], explanation.get("queuePosition")),
         (&json!("not-before"), &json!("2026-03-01T13:00:00Z"), None)
     );
     let slow = json!({ "retryPolicy": { "maxAttempts": 3, "backoffSeconds": 3600 } });
     submit_as(&lab, "outside", slow).await;
     let id = begin(&lab, "outside", "w").await;
-    say(&lab, &id, "fail", "w", 1, json!({ "retryable": true, "error": "no" })).await;
-    let told = explained(&lab, &id).await;
-    assert_eq!(told["reason"], "backoff", "{told}");
-    assert!(told["explanation"].as_str().unwrap().starts_with("Attempt 1 failed"), "{told}");
-    assert_eq!(told["until"], json!(job(&lab, &id).await.body["readyAt"]));
+    report(&lab, &id, "fail", "w", 1, json!({ "retryable": true, "error": "no" })).await;
+    let explanation = explained(&lab, &id).await;
+    assert_eq!(explanation["reason"], "backoff", "{explanation}");
+    assert!(
+        explanation["explanation"].as_str().unwrap().starts_with("Attempt 1 failed"),
+        "{explanation}"
+    );
+    assert_eq!(explanation["until"], json!(job(&lab, &id).await.body["readyAt"]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -74,16 +80,19 @@ async fn a_limit_is_named_with_who_holds_it() {
     let behind = explained(&lab, &ids[2]).await;
     assert_eq!((&behind["reason"], &behind["queuePosition"]), (&json!("behind"), &json!(3)));
     let held = claimed(&lab, "outside", "w", 5).await;
-    let told = explained(&lab, &ids[3]).await;
+    let explanation = explained(&lab, &ids[3]).await;
     let facts =
-        ["reason", "maxConcurrent", "inUse", "queuePosition"].map(|name| told[name].clone());
+        ["reason", "maxConcurrent", "inUse", "queuePosition"].map(|name| explanation[name].clone());
     assert_eq!(facts, [json!("limit-reached"), json!(2), json!(2), json!(2)]);
-    let mut by: Vec<String> = serde_json::from_value(told["heldBy"].clone()).unwrap();
+    let mut by: Vec<String> = serde_json::from_value(explanation["heldBy"].clone()).unwrap();
     by.sort();
     assert_eq!(by, held);
     save(&lab, "outside", &json!({ "maxConcurrent": 0 })).await;
-    let told = explained(&lab, &ids[3]).await;
-    assert_eq!((&told["reason"], &told["maxConcurrent"]), (&json!("paused"), &json!(0)));
+    let explanation = explained(&lab, &ids[3]).await;
+    assert_eq!(
+        (&explanation["reason"], &explanation["maxConcurrent"]),
+        (&json!("paused"), &json!(0))
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -97,19 +106,19 @@ async fn a_job_on_its_way_says_where_it_is() {
     polled(&lab, "outside", 1).await;
     let id = submit_as(&lab, "outside", json!({})).await;
     claim(&lab, "outside", "w", 1).await;
-    let told = explained(&lab, &id).await;
+    let explanation = explained(&lab, &id).await;
     assert_eq!(
-        (&told["reason"], &told["until"]),
+        (&explanation["reason"], &explanation["until"]),
         (&json!("assigned"), &json!("2026-03-01T12:01:00Z"))
     );
     start(&lab, &id, "w", 1).await;
     assert_eq!(reason(&lab, &id).await, "running");
     cancel(&lab, &id).await;
     assert_eq!(reason(&lab, &id).await, "stopping");
-    say(&lab, &id, "fail", "w", 1, json!({ "retryable": false })).await;
-    let told = explained(&lab, &id).await;
+    report(&lab, &id, "fail", "w", 1, json!({ "retryable": false })).await;
+    let explanation = explained(&lab, &id).await;
     assert_eq!(
-        (&told["reason"], &told["explanation"]),
+        (&explanation["reason"], &explanation["explanation"]),
         (&json!("ended"), &json!("It is CANCELLED."))
     );
     lab.cloud.settle().await;

@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 use tests::{Lab, root_key};
 
 use crate::jobs::{
-    claim, claimed, in_use, jobs, leave_behind, pass, polled_lab, save, send, status, submit_as,
-    tamper, work,
+    claim, claimed, in_use, jobs, leave_holder, pass_time, polled_lab, save, send,
+    set_licence_count, status, submit_as, work,
 };
 
 /// Submits that many jobs of a type.
-async fn submit_many(lab: &Lab, kind: &str, count: usize) {
+async fn submit_many(lab: &Lab, job_type: &str, count: usize) {
     let mut left = count;
     while left > 0 {
         let some = left.min(100);
-        let body = json!({ "jobs": vec![json!({ "jobType": kind }); some] });
+        let body = json!({ "jobs": vec![json!({ "jobType": job_type }); some] });
         let answer = lab.post("/api/v1/jobs/bulk", &body).await;
         assert_eq!(answer.body["created"], some, "{}", answer.body);
         left -= some;
@@ -95,9 +95,9 @@ async fn a_type_at_its_limit_keeps_no_other_type_waiting() {
     let id = submit_as(&lab, "echo", json!({ "priority": "P3" })).await;
     lab.cloud.settle().await;
     assert_eq!(status(&lab, &id).await, "COMPLETED");
-    let kinds = lab.get("/api/v1/job-types").await;
-    let mut kinds = kinds.body["items"].as_array().unwrap().iter();
-    let sleep = kinds.find(|kind| kind["jobType"] == "sleep").unwrap();
+    let job_types = lab.get("/api/v1/job-types").await;
+    let mut job_types = job_types.body["items"].as_array().unwrap().iter();
+    let sleep = job_types.find(|job_type| job_type["jobType"] == "sleep").unwrap();
     assert_eq!(sleep["queued"]["P0"], 25);
 }
 
@@ -144,7 +144,7 @@ async fn a_count_that_was_tampered_with_is_right_after_a_sweep() {
     lab.sweep().await;
     assert!(drift(&lab) == 0.0, "nothing to report");
     for wrong in [3, 0] {
-        tamper(&lab, wrong).await;
+        set_licence_count(&lab, wrong).await;
         assert_eq!(in_use(&lab, "outside").await, wrong);
         lab.sweep().await;
         assert_eq!(in_use(&lab, "outside").await, 1);
@@ -162,14 +162,14 @@ async fn a_licence_left_behind_is_taken_back_by_a_sweep() {
     lab.cloud.settle().await;
     submit_as(&lab, "outside", json!({})).await;
     for counted in [false, true] {
-        leave_behind(&lab, &id).await;
+        leave_holder(&lab, &id).await;
         if counted {
-            tamper(&lab, 1).await;
+            set_licence_count(&lab, 1).await;
         }
         let mut clock = 0;
-        pass(&lab, &mut clock, 90).await;
+        pass_time(&lab, &mut clock, 90).await;
         assert_eq!(in_use(&lab, "outside").await, 0, "{counted}");
-        let name = domain::jobs::TypeName::parse("outside").unwrap();
+        let name = domain::jobs::JobTypeName::parse("outside").unwrap();
         assert!(jobs(&lab).holders(&name, 0, 10).await.unwrap().is_empty());
     }
     assert!(drift(&lab) >= 1.0);

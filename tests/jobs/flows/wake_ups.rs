@@ -4,7 +4,7 @@ use serde_json::json;
 use tests::Lab;
 
 use crate::jobs::{
-    begin, cancel, complete, lose, polled_lab, save, say, status, stored, submit_as,
+    begin, cancel, complete, polled_lab, purge_queue, report, save, status, stored, submit_as,
 };
 
 async fn sweep_later(lab: &Lab, seconds: i64) {
@@ -17,7 +17,7 @@ async fn sweep_later(lab: &Lab, seconds: i64) {
 async fn a_ready_job_whose_wake_up_was_lost_is_handed_out_by_the_sweep() {
     let lab = Lab::new();
     let id = submit_as(&lab, "echo", json!({})).await;
-    lose(&lab, "DispatchQueue").await;
+    purge_queue(&lab, "DispatchQueue").await;
     lab.cloud.settle().await;
     assert_eq!(status(&lab, &id).await, "QUEUED");
     sweep_later(&lab, 60).await;
@@ -31,12 +31,12 @@ async fn an_end_whose_wake_up_was_lost_is_told_by_the_sweep() {
     let child = submit_as(&lab, "echo", json!({ "dependencies": [parent] })).await;
     begin(&lab, "outside", "w").await;
     complete(&lab, &parent, "w", 1).await;
-    lose(&lab, "DispatchQueue").await;
+    purge_queue(&lab, "DispatchQueue").await;
     lab.cloud.settle().await;
     assert_eq!(status(&lab, &child).await, "WAITING");
-    assert!(!stored(&lab, &parent).await.settled);
+    assert!(!stored(&lab, &parent).await.end_announced);
     sweep_later(&lab, 60).await;
-    assert!(stored(&lab, &parent).await.settled);
+    assert!(stored(&lab, &parent).await.end_announced);
     assert_eq!(status(&lab, &child).await, "COMPLETED");
 }
 
@@ -47,11 +47,11 @@ async fn a_licence_that_became_free_unheard_goes_to_the_next_by_the_sweep() {
     let first = submit_as(&lab, "echo", json!({})).await;
     lab.cloud.functions.quiesce().await;
     for mapping in lab.cloud.pump.mappings().iter().filter(|to| to.function == "Dispatch") {
-        lab.cloud.pump.turn(mapping).await;
+        lab.cloud.pump.poll(mapping).await;
     }
     let second = submit_as(&lab, "echo", json!({})).await;
     cancel(&lab, &first).await;
-    lose(&lab, "DispatchQueue").await;
+    purge_queue(&lab, "DispatchQueue").await;
     lab.cloud.settle().await;
     assert_eq!(status(&lab, &second).await, "QUEUED");
     sweep_later(&lab, 60).await;
@@ -75,9 +75,9 @@ async fn a_backoff_whose_wake_up_was_lost_ends_all_the_same() {
     let retry = json!({ "maxAttempts": 2, "backoffSeconds": 10 });
     let id = submit_as(&lab, "outside", json!({ "retryPolicy": retry })).await;
     begin(&lab, "outside", "w").await;
-    say(&lab, &id, "fail", "w", 1, json!({ "retryable": true })).await;
+    report(&lab, &id, "fail", "w", 1, json!({ "retryable": true })).await;
     save(&lab, "outside", &json!({ "delivery": "sqs" })).await;
-    lose(&lab, "DispatchQueue").await;
+    purge_queue(&lab, "DispatchQueue").await;
     sweep_later(&lab, 60).await;
     assert_eq!(status(&lab, &id).await, "FAILED", "the sample worker does not know the type");
 }

@@ -1,11 +1,11 @@
-//! The workers' side: who gets what, and whose word counts.
+//! The workers' operations: which jobs they get, and which reports count.
 
 use serde_json::{Value, json};
 use tests::Lab;
 
 use crate::jobs::{
-    JOBS, NOBODY, cancel, claim, claimed, complete, happened, in_use, job, polled_lab, running,
-    save, say, start, status, stored, submit_as, work,
+    JOBS, UNKNOWN_JOB, cancel, claim, claimed, complete, event_names, in_use, job, polled_lab,
+    report, running, save, start, status, stored, submit_as, work,
 };
 
 #[tokio::test(start_paused = true)]
@@ -60,8 +60,8 @@ async fn only_types_that_are_polled_are_claimed() {
     assert_eq!(lab.post("/api/v1/job-types/nothing/claim", &body).await.status, 404);
 }
 
-/// Every word that a worker may say of a job.
-fn words() -> [(&'static str, Value); 5] {
+/// Every report that a worker may send about a job.
+fn reports() -> [(&'static str, Value); 5] {
     [
         ("start", json!({})),
         ("heartbeat", json!({ "progress": 5 })),
@@ -72,70 +72,74 @@ fn words() -> [(&'static str, Value); 5] {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_word_counts_with_another_attempt_or_from_another_worker() {
+async fn no_report_counts_with_another_attempt_or_from_another_worker() {
     let lab = polled_lab(1).await;
     submit_as(&lab, "outside", json!({})).await;
     let (id, _) = claim(&lab, "outside", "w", 1).await.remove(0);
-    let early = say(&lab, &id, "start", "v", 1, json!({})).await;
+    let early = report(&lab, &id, "start", "v", 1, json!({})).await;
     assert_eq!(early.status, 409, "it is assigned to another");
     start(&lab, &id, "w", 1).await;
     let before = stored(&lab, &id).await;
-    for (word, more) in words() {
+    for (operation, more) in reports() {
         for (worker, attempt) in [("w", 2), ("w", 0), ("v", 1), ("v", 2)] {
-            let answer = say(&lab, &id, word, worker, attempt, more.clone()).await;
-            assert_eq!(answer.status, 409, "{word} {worker} {attempt}: {}", answer.body);
+            let answer = report(&lab, &id, operation, worker, attempt, more.clone()).await;
+            assert_eq!(answer.status, 409, "{operation} {worker} {attempt}: {}", answer.body);
         }
-        assert_eq!(say(&lab, NOBODY, word, "w", 1, more.clone()).await.status, 404, "{word}");
-        assert_eq!(say(&lab, "short", word, "w", 1, more).await.status, 404, "{word}");
+        assert_eq!(
+            report(&lab, UNKNOWN_JOB, operation, "w", 1, more.clone()).await.status,
+            404,
+            "{operation}"
+        );
+        assert_eq!(report(&lab, "short", operation, "w", 1, more).await.status, 404, "{operation}");
     }
     assert_eq!(stored(&lab, &id).await, before);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_word_said_twice_is_heard_once() {
+async fn a_repeated_report_counts_once() {
     let (lab, id) = running().await;
     start(&lab, &id, "w", 1).await;
     let done = json!({ "result": { "n": 1 } });
     for _ in 0..2 {
-        let answer = say(&lab, &id, "complete", "w", 1, done.clone()).await;
+        let answer = report(&lab, &id, "complete", "w", 1, done.clone()).await;
         assert_eq!((answer.status.as_u16(), &answer.body["result"]), (200, &json!({ "n": 1 })));
     }
     assert_eq!(in_use(&lab, "outside").await, 0);
-    let other = say(&lab, &id, "complete", "v", 1, done).await;
+    let other = report(&lab, &id, "complete", "v", 1, done).await;
     assert_eq!(other.status, 409);
-    let failed = say(&lab, &id, "fail", "w", 1, json!({ "retryable": true })).await;
+    let failed = report(&lab, &id, "fail", "w", 1, json!({ "retryable": true })).await;
     assert_eq!(failed.status, 409, "it has completed");
-    assert_eq!(happened(&lab, &id).await.len(), 4);
+    assert_eq!(event_names(&lab, &id).await.len(), 4);
 }
 
 #[tokio::test(start_paused = true)]
 async fn progress_is_shown_with_an_estimate() {
     let (lab, id) = running().await;
     lab.advance_seconds(20);
-    let beat = say(&lab, &id, "heartbeat", "w", 1, json!({ "progress": 25 })).await;
+    let beat = report(&lab, &id, "heartbeat", "w", 1, json!({ "progress": 25 })).await;
     assert_eq!(beat.body, json!({ "action": "continue" }));
     let shown = job(&lab, &id).await.body;
     assert_eq!((&shown["progress"], &shown["worker"]), (&json!(25), &json!("w")));
     assert_eq!(shown["heartbeatAt"], "2026-03-01T12:00:20Z");
     assert_eq!(shown["estimatedEndAt"], "2026-03-01T12:01:20Z");
-    say(&lab, &id, "heartbeat", "w", 1, json!({})).await;
-    assert_eq!(job(&lab, &id).await.body["progress"], 25, "what is not said stays");
+    report(&lab, &id, "heartbeat", "w", 1, json!({})).await;
+    assert_eq!(job(&lab, &id).await.body["progress"], 25, "without progress it stays");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_worker_hears_at_its_next_heartbeat_that_it_should_stop() {
+async fn a_cancelled_run_is_told_to_stop_at_its_next_heartbeat() {
     let (lab, id) = running().await;
     let asked = cancel(&lab, &id).await;
     assert_eq!((asked.text("status"), &asked.body["cancelRequested"]), ("RUNNING", &json!(true)));
-    let beat = say(&lab, &id, "heartbeat", "w", 1, json!({})).await;
+    let beat = report(&lab, &id, "heartbeat", "w", 1, json!({})).await;
     assert_eq!(beat.body, json!({ "action": "cancel" }));
-    let stopped = say(&lab, &id, "fail", "w", 1, json!({ "retryable": true })).await;
+    let stopped = report(&lab, &id, "fail", "w", 1, json!({ "retryable": true })).await;
     assert_eq!(stopped.text("status"), "CANCELLED");
     assert_eq!(in_use(&lab, "outside").await, 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_done_before_it_hears_so_is_done() {
+async fn a_run_that_completes_before_it_learns_of_its_cancellation_is_completed() {
     let (lab, id) = running().await;
     cancel(&lab, &id).await;
     complete(&lab, &id, "w", 1).await;
@@ -144,14 +148,14 @@ async fn what_is_done_before_it_hears_so_is_done() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_worker_leaves_is_linked_from_the_job() {
+async fn artifacts_are_linked_from_the_job() {
     let (lab, id) = running().await;
-    let place = say(&lab, &id, "artifacts", "w", 1, json!({ "name": "a.txt" })).await;
+    let place = report(&lab, &id, "artifacts", "w", 1, json!({ "name": "a.txt" })).await;
     let key = format!("artifacts/outside/2026-03-01/{id}/a.txt");
     assert!(place.text("url").contains(&key), "{}", place.body);
     assert_eq!((place.text("method"), place.text("expiresAt")), ("PUT", "2026-03-01T12:15:00Z"));
     let named = json!({ "artifacts": [{ "name": "a.txt" }, { "name": "a.txt" }] });
-    say(&lab, &id, "complete", "w", 1, named).await;
+    report(&lab, &id, "complete", "w", 1, named).await;
     let left = job(&lab, &id).await.body["artifacts"].clone();
     assert_eq!(left.as_array().unwrap().len(), 1);
     assert!(left[0]["url"].as_str().unwrap().contains(&key));

@@ -7,23 +7,23 @@ use futures::future::join_all;
 use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
-use tests::{Call, Response, root_key};
+use tests::{RequestBuilder, Response, root_key};
 
 use super::World;
 use super::probes::{BLOCK_MS, RULE_MS};
-use super::requests::{USERS, VISITED, Wanted, address};
+use super::requests::{Request, USERS, VISITED, address};
 
 const MOVING: &str = "/admin/ratelimits/moving";
 const PLACE: &str = "/t/moving";
 
 impl World {
-    fn admin(&self, method: Method, path: &str) -> Call<'_> {
+    fn admin(&self, method: Method, path: &str) -> RequestBuilder<'_> {
         self.lab.call(method, path).by(&root_key())
     }
 
     async fn save(&self, path: &str, body: &Value) -> Result<Response, String> {
         let put = || self.admin(Method::PUT, path).json(body);
-        let (answer, _) = self.persist(put).await?;
+        let (answer, _) = self.retry(put).await?;
         if answer.status.is_success() {
             return Ok(answer);
         }
@@ -31,7 +31,7 @@ impl World {
     }
 
     async fn remove(&self, path: &str) -> Result<(), String> {
-        let (answer, troubled) = self.persist(|| self.admin(Method::DELETE, path)).await?;
+        let (answer, troubled) = self.retry(|| self.admin(Method::DELETE, path)).await?;
         match answer.status.as_u16() {
             204 => Ok(()),
             // It met what it had done itself and not heard of.
@@ -41,7 +41,7 @@ impl World {
     }
 
     /// Notes the version that a change was acknowledged with: no two have the same.
-    fn learn(&mut self, answer: &Response) -> Result<u64, String> {
+    fn record_version(&mut self, answer: &Response) -> Result<u64, String> {
         let etag = answer.header("etag").trim_matches('"');
         let version = etag.parse().map_err(|_| format!("{etag} is no version"))?;
         if self.versions.insert(version) {
@@ -53,13 +53,13 @@ impl World {
     async fn save_moving(&mut self, limit: i64) -> Result<u64, String> {
         let answer = self.save(MOVING, &moving(limit)).await?;
         self.moving = Some(limit);
-        self.learn(&answer)
+        self.record_version(&answer)
     }
 
     pub(super) async fn change_rule(&mut self) -> Result<(), String> {
         let limit = [0, 40, 500][self.below(3)];
         self.save_moving(limit).await?;
-        self.see_limit(RULE_MS, PLACE, USERS[0], Some(("moving", limit))).await
+        self.expect_limit(RULE_MS, PLACE, USERS[0], Some(("moving", limit))).await
     }
 
     pub(super) async fn delete_rule(&mut self) -> Result<(), String> {
@@ -70,7 +70,7 @@ impl World {
         self.moving = None;
         self.versions.clear();
         // Nothing but what comes with the program is left.
-        self.see_limit(RULE_MS, PLACE, USERS[0], Some(("user-minute", 6_000))).await
+        self.expect_limit(RULE_MS, PLACE, USERS[0], Some(("user-minute", 6_000))).await
     }
 
     pub(super) async fn change_override(&mut self) -> Result<(), String> {
@@ -87,7 +87,7 @@ impl World {
         self.save(&path, &body).await?;
         let took_ms = self.lab.clock.now_ms() - begun_ms;
         if !ends || took_ms + RULE_MS + 3 * self.slack_ms < LASTS_MS {
-            self.see_limit(RULE_MS, "/t/leased", USERS[1], Some(("leased", 100))).await?;
+            self.expect_limit(RULE_MS, "/t/leased", USERS[1], Some(("leased", 100))).await?;
         }
         let later_ms = if ends {
             let passed_ms = self.lab.clock.now_ms() - begun_ms;
@@ -96,16 +96,16 @@ impl World {
             self.remove(&path).await?;
             RULE_MS
         };
-        self.see_limit(later_ms, "/t/leased", USERS[1], Some(("leased", 160))).await
+        self.expect_limit(later_ms, "/t/leased", USERS[1], Some(("leased", 160))).await
     }
 
     pub(super) async fn change_firewall(&mut self) -> Result<(), String> {
         let (path, ip) = ("/admin/firewall/wall", address(66));
         let body = json!({ "action": "deny", "cidrs": [format!("{ip}/32")] });
         self.save(path, &body).await?;
-        self.see_block(BLOCK_MS, ip, true).await?;
+        self.expect_block(BLOCK_MS, ip, true).await?;
         self.remove(path).await?;
-        self.see_block(BLOCK_MS, ip, false).await
+        self.expect_block(BLOCK_MS, ip, false).await
     }
 
     /// Three people change the same version, one of them to nothing; at most one may succeed.
@@ -120,20 +120,20 @@ impl World {
             };
             call.send()
         };
-        let wanted = [Some(41), Some(42), None];
-        let statuses = join_all(wanted.map(change)).await.into_iter().map(|it| it.status.as_u16());
+        let request = [Some(41), Some(42), None];
+        let statuses = join_all(request.map(change)).await.into_iter().map(|it| it.status.as_u16());
         let statuses: Vec<u16> = statuses.collect();
         let won = statuses.iter().filter(|status| **status < 300).count();
         let moved = statuses.iter().filter(|status| [404, 412].contains(*status)).count();
         if won > 1 || moved > 2 {
             return Err(format!("version {version} met three changes: {statuses:?}"));
         }
-        let (now, _) = self.persist(|| self.admin(Method::GET, MOVING)).await?;
+        let (now, _) = self.retry(|| self.admin(Method::GET, MOVING)).await?;
         let stands = (now.status == 200).then(|| now.body["limit"].as_i64().unwrap_or(-1));
-        for (status, wanted) in statuses.into_iter().zip(wanted) {
-            let is_it = stands == wanted;
+        for (status, request) in statuses.into_iter().zip(request) {
+            let is_it = stands == request;
             if (status < 300 && !is_it) || ((300..500).contains(&status) && is_it) {
-                return Err(format!("{wanted:?} was answered {status}, and then {stands:?}"));
+                return Err(format!("{request:?} was answered {status}, and then {stands:?}"));
             }
         }
         self.moving = stands;
@@ -141,12 +141,12 @@ impl World {
         Ok(())
     }
 
-    /// Someone is refused so often that a node blocks their address everywhere, for a while.
+    /// A caller is refused so often that a node blocks the address everywhere, for a while.
     pub(super) async fn offend(&mut self) -> Result<(), String> {
         const LASTS_MS: i64 = 120_000;
         self.offenders += 1;
         let ip = address(200 + self.offenders);
-        // Whoever is at work after an answer is not there for the next request.
+        // A node at work after its response is not there for the next request.
         self.lab.cloud.functions.quiesce().await;
         let deaths = self.deaths();
         let begun_ms = self.lab.clock.now_ms();
@@ -162,21 +162,22 @@ impl World {
         let found = self.admin(Method::GET, &name).send().await;
         self.lab.cloud.faults.resume();
         if found.status != 200 {
-            let why = format!("nobody blocked {ip}: {} {}", found.status, found.body);
+            let why = format!("no node blocked {ip}: {} {}", found.status, found.body);
             return if must { Err(why) } else { Ok(()) };
         }
-        self.see_block(BLOCK_MS, ip, true).await?;
+        self.expect_block(BLOCK_MS, ip, true).await?;
         let passed_ms = self.lab.clock.now_ms() - begun_ms;
         let later_ms = self.surely_after(LASTS_MS, passed_ms);
-        self.see_block(later_ms, ip, false).await
+        self.expect_block(later_ms, ip, false).await
     }
 
     async fn is_refused(&mut self, ip: IpAddr) -> bool {
         let (resource, user) = (VISITED.to_owned(), String::new());
         // There never are so many, so nothing is debited.
-        let asked = self.ask(vec![Wanted { resource, user, ip, units: 5, visit: false }]).await;
+        let exchange =
+            self.send(vec![Request { resource, user, ip, units: 5, visit: false }]).await;
         self.lab.cloud.functions.quiesce().await;
-        asked[0].status == 429
+        exchange[0].status == 429
     }
 
     /// How many nodes have died.

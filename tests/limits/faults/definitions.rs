@@ -1,7 +1,7 @@
-//! What each way of counting means, for whoever saw all that was admitted.
+//! What each way of counting means, judged over all that was admitted.
 //!
 //! A request was admitted at some moment between its sending and its answer, by a clock that was wrong
-//! by `slack` at most. Whatever is not certain is left out, so what remains must hold.
+//! by `slack` at most. What is not certain is left out, so what remains must hold.
 
 use domain::limits::{Algorithm, Quota};
 

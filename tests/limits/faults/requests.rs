@@ -6,7 +6,7 @@ use domain::limits::{Dimension, Rule};
 use futures::future::join_all;
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Call, Response, root_key};
+use tests::{RequestBuilder, Response, root_key};
 
 use super::World;
 use super::setup::rules;
@@ -23,7 +23,7 @@ pub(super) const RESOURCES: [&str; 6] =
 
 /// A request that wants units.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted {
+pub(super) struct Request {
     pub(super) resource: String,
     pub(super) user: String,
     pub(super) ip: IpAddr,
@@ -34,8 +34,8 @@ pub(super) struct Wanted {
 
 /// What became of it.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
-    pub(super) wanted: Wanted,
+pub(super) struct Exchange {
+    pub(super) request: Request,
     pub(super) trace: String,
     pub(super) sent_ms: i64,
     pub(super) answered_ms: i64,
@@ -47,21 +47,21 @@ pub(super) struct Asked {
     pub(super) policy: String,
 }
 
-impl Asked {
+impl Exchange {
     /// Whether it may pass.
     pub(super) fn is_admitted(&self) -> bool {
-        self.status == 200 || (self.wanted.visit && self.status == 404)
+        self.status == 200 || (self.request.visit && self.status == 404)
     }
 
     /// Whether the node knew the rules that are there from the beginning.
-    pub(super) fn is_informed(&self) -> bool {
+    pub(super) fn knew_rules(&self) -> bool {
         let told = self.rule.iter().map(String::as_str).chain([self.policy.as_str()]);
-        let mut held = self.wanted.rules();
+        let mut held = self.request.rules();
         held.any(|rule| told.clone().any(|told| told.contains(rule.id.as_str())))
     }
 }
 
-impl Wanted {
+impl Request {
     /// The rules it is held to.
     pub(super) fn rules(&self) -> impl Iterator<Item = Rule> {
         let path = self.resource.clone();
@@ -103,12 +103,12 @@ impl World {
         let resource = if self.dice.below(5) == 0 { "/t/leased" } else { self.theme };
         for _ in 0..2 {
             let count = 1 + self.dice.below(3);
-            let wanted = (0..count).map(|_| self.some_request(resource)).collect();
-            self.ask(wanted).await;
+            let request = (0..count).map(|_| self.random_request(resource)).collect();
+            self.send(request).await;
         }
     }
 
-    fn some_request(&mut self, resource: &str) -> Wanted {
+    fn random_request(&mut self, resource: &str) -> Request {
         let units = 1 + match resource {
             "/t/pair" => self.dice.below(3),
             "/t/mixed" | "/t/leased" => self.dice.below(60),
@@ -118,7 +118,7 @@ impl World {
         // Mostly the same caller: quotas are to be used up.
         let (user, last) = if self.dice.below(3) == 0 { (self.below(2), 8) } else { (0, 7) };
         let visit = resource == VISITED && self.dice.below(2) == 0;
-        Wanted {
+        Request {
             resource: resource.to_owned(),
             user: USERS[user].to_owned(),
             ip: address(last),
@@ -132,22 +132,22 @@ impl World {
     }
 
     /// Sends all of them at once, and notes what became of each.
-    pub(super) async fn ask(&mut self, wanted: Vec<Wanted>) -> Vec<Asked> {
+    pub(super) async fn send(&mut self, request: Vec<Request>) -> Vec<Exchange> {
         let first = self.traces + 1;
-        self.traces += wanted.len() as u64;
-        let asks = (first..).zip(wanted).map(|(trace, wanted)| self.ask_one(trace, wanted));
-        let asked = join_all(asks).await;
-        self.asked.extend(asked.iter().cloned());
-        asked
+        self.traces += request.len() as u64;
+        let asks = (first..).zip(request).map(|(trace, request)| self.send_one(trace, request));
+        let exchange = join_all(asks).await;
+        self.exchanges.extend(exchange.iter().cloned());
+        exchange
     }
 
-    async fn ask_one(&self, trace: u64, wanted: Wanted) -> Asked {
+    async fn send_one(&self, trace: u64, request: Request) -> Exchange {
         let trace = format!("{trace:032x}");
         let sent_ms = self.lab.clock.now_ms();
         let parent = format!("00-{trace}-00000000000000aa-01");
-        let answer = self.call(&wanted).header("traceparent", &parent).send().await;
-        Asked {
-            wanted,
+        let answer = self.call(&request).header("traceparent", &parent).send().await;
+        Exchange {
+            request,
             trace,
             sent_ms,
             answered_ms: self.lab.clock.now_ms(),
@@ -158,17 +158,17 @@ impl World {
         }
     }
 
-    fn call(&self, wanted: &Wanted) -> Call<'_> {
-        if wanted.visit {
-            return self.lab.call(Method::GET, VISITED).coming_from(wanted.ip);
+    fn call(&self, request: &Request) -> RequestBuilder<'_> {
+        if request.visit {
+            return self.lab.call(Method::GET, VISITED).from_ip(request.ip);
         }
-        self.lab.call(Method::POST, CHECK).by(&root_key()).json(&wanted.body())
+        self.lab.call(Method::POST, CHECK).by(&root_key()).json(&request.body())
     }
 
     /// Repeats a call until it has a definite answer; says whether it was in trouble before.
-    pub(super) async fn persist<'a>(
+    pub(super) async fn retry<'a>(
         &'a self,
-        call: impl Fn() -> Call<'a>,
+        call: impl Fn() -> RequestBuilder<'a>,
     ) -> Result<(Response, bool), String> {
         for attempt in 0..40 {
             if attempt == 20 {

@@ -12,7 +12,7 @@ type Numbers = BTreeMap<String, i64>;
 
 /// What was debited from counters that count windows.
 #[derive(Debug, Default)]
-pub(super) struct Debited {
+pub(super) struct DebitLog {
     rows: BTreeMap<String, Numbers>,
     /// Units that each window of a row came to, without what was given back.
     windows: BTreeMap<String, BTreeMap<i64, i64>>,
@@ -25,23 +25,23 @@ pub(super) struct Debited {
 /// The row of a rule for an entity, as the store names it.
 pub(super) fn row_of(rule: &str, quota: &Quota, entity: &str) -> String {
     let hash = SecretHash::of(entity).to_hex();
-    format!("count#{rule}#{}#{}#0", quota.shape(), &hash[..24])
+    format!("count#{rule}#{}#{}#0", quota.algorithm_key(), &hash[..24])
 }
 
-impl Debited {
+impl DebitLog {
     pub(super) fn of(lab: &Lab) -> Self {
-        let mut debited = Self::default();
+        let mut debits = Self::default();
         for call in lab.cloud.faults.recorded().iter().filter(|call| call.done) {
             let body: Value = serde_json::from_slice(&call.body).unwrap_or_default();
             let parts = body["TransactItems"].as_array().cloned().unwrap_or_default();
             for write in parts.iter().map(|part| &part["Update"]).chain([&body]) {
                 let row = write["Key"]["pk"]["S"].as_str().unwrap_or_default();
                 if row.starts_with("count#") {
-                    debited.apply(row, write);
+                    debits.apply(row, write);
                 }
             }
         }
-        debited
+        debits
     }
 
     /// Units that all windows of a row came to.

@@ -1,11 +1,11 @@
 //! The rules that hold from the beginning to the end of a run.
 
 use domain::Timestamp;
-use domain::limits::rule::{Mode, OnFailure};
+use domain::limits::rule::{OnFailure, RuleMode};
 use domain::limits::{Algorithm, Dimension, Quota, Rule};
 use serde_json::json;
 use store::Limits;
-use store::limits::{Document, Part};
+use store::limits::{DocumentPart, LimitsDocument};
 use tests::{Lab, Setup};
 
 use super::MINUTE;
@@ -19,7 +19,7 @@ pub(in crate::limits) fn lab(setup: Setup) -> Lab {
 /// counted too.
 pub(in crate::limits) async fn decide(lab: &Lab, paths: &[&str]) {
     let table = Limits::new(lab.aws().dynamodb(), lab.table("LimitsTable"));
-    let document = |id: String, body: String| Document {
+    let document = |id: String, body: String| LimitsDocument {
         id,
         version: 1,
         body,
@@ -37,24 +37,15 @@ pub(in crate::limits) async fn decide(lab: &Lab, paths: &[&str]) {
         documents.push(document(format!("rule/{}", rule.id), body));
     }
     for document in documents {
-        table.save(Part::Rules, &document, &document.id).await.unwrap();
+        table.save(DocumentPart::Rules, &document, &document.id).await.unwrap();
     }
 }
 
-/// All of them.
 pub(in crate::limits) fn rules() -> Vec<Rule> {
     use Algorithm::{FixedWindow, SlidingLog, SlidingWindow, TokenBucket};
     let rule = |id: &str, path: &str, dimension, algorithm, limit| Rule {
-        id: id.to_owned(),
         resources: vec![path.to_owned()],
-        methods: Vec::new(),
-        dimension,
-        anonymous_only: false,
-        quota: Quota { algorithm, limit, window_ms: MINUTE, burst: None },
-        mode: Mode::Enforce,
-        on_failure: OnFailure::Open,
-        description: String::new(),
-        version: 1,
+        ..Rule::new(id, dimension, Quota::new(algorithm, limit, MINUTE))
     };
     let burst = |rule: Rule, burst| Rule {
         quota: Quota { burst: Some(burst), ..rule.quota },
@@ -68,7 +59,7 @@ pub(in crate::limits) fn rules() -> Vec<Rule> {
         rule("mixed-all", "/t/mixed", Dimension::Global, FixedWindow, 150),
         rule("leased", "/t/leased", Dimension::User, SlidingWindow, 160),
         Rule {
-            mode: Mode::Shadow,
+            mode: RuleMode::Shadow,
             ..rule("shadow", "/t/leased", Dimension::Tenant, FixedWindow, 1)
         },
         burst(rule("bucket", "/t/bucket", Dimension::User, TokenBucket, 240), 120),

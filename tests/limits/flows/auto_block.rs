@@ -71,7 +71,7 @@ async fn who_offends_again_is_blocked_again_and_an_admin_can_forgive() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn refusals_that_are_few_or_far_between_block_nobody() {
+async fn refusals_that_are_few_or_far_between_block_no_address() {
     let lab = strict().await;
     offend(&lab, "192.0.2.7", 4).await;
     settle(&lab, 5).await;
@@ -94,7 +94,7 @@ async fn a_subnet_of_ipv6_is_one_offender() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_is_blocked_where_that_is_switched_off() {
+async fn no_address_is_blocked_where_that_is_switched_off() {
     let lab = strict().await;
     let off: Value = json!({ "autoBlock": { "denials": 0 } });
     decide(&lab, &format!("{RULES}/settings"), &off).await;
@@ -125,5 +125,5 @@ async fn an_address_that_others_ask_about_is_an_offender_too() {
     }
     settle(&lab, 6).await;
     assert_eq!(status(&lab, "192.0.2.7", "/openapi.json").await, 403);
-    assert_ne!(check(&lab, &body).await.status, 403, "whoever asks is not the one");
+    assert_ne!(check(&lab, &body).await.status, 403, "the caller of the check is not the offender");
 }

@@ -145,11 +145,11 @@ async fn a_firewall_rule_ends_by_itself_to_the_second() {
 async fn who_is_turned_away_is_neither_counted_nor_asked_for_a_key() {
     let lab = Lab::new();
     decide(&lab, OFFICE, &json!({ "action": "deny", "cidrs": ["192.0.2.0/24"] })).await;
-    lab.watch_calls();
+    lab.record_calls();
     let refused: Response = visit(&lab, "192.0.2.9", "/api/v1/me").await;
     assert_eq!((refused.status.as_u16(), refused.header("ratelimit")), (403, ""));
     // The version of the rules and the firewall itself, which is new to this node.
     let read = lab.cloud.faults.recorded();
     assert!(read.iter().all(|call| ["GetItem", "Query"].contains(&call.operation.as_str())));
-    assert_eq!(lab.calls_to("AccountsTable"), 0);
+    assert_eq!(lab.count_calls_to("AccountsTable"), 0);
 }

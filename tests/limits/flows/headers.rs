@@ -162,7 +162,7 @@ async fn a_refusal_says_how_long_to_wait_and_is_right() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_redirect_is_held_to_a_quota_once_someone_sets_one() {
+async fn a_redirect_is_held_to_a_quota_once_an_admin_sets_one() {
     let lab = Lab::new();
     let body = json!({ "longUrl": "https://example.org/", "customAlias": "mine" });
     let made = lab.call(Method::POST, "/api/v1/shorten").by(&root_key()).json(&body).send().await;

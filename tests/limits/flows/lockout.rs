@@ -1,4 +1,4 @@
-//! Nobody shuts themselves out, and nobody gets around: the edges of the firewall and of quotas.
+//! No admin locks themselves out, and no caller gets around: the edges of the firewall and of quotas.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ async fn redirects_take_no_header_for_absent_that_they_do_not_see() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_everyone_uses_up_together_blocks_nobody() {
+async fn what_all_callers_use_up_together_blocks_no_address() {
     let lab = Lab::new();
     let settings =
         json!({ "autoBlock": { "denials": 2, "withinSeconds": 60, "blockSeconds": 600 } });

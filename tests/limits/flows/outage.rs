@@ -4,28 +4,28 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use http::Method;
-use local::faults::{Call, Faults};
+use local::faults::{Faults, ServiceCall};
 use serde_json::{Value, json};
 use tests::{Lab, Setup};
 use tokio::time::Instant;
 
 use super::{FIREWALL, RULES, ask, assert_problem, check, decide, metric, per_user, settle, visit};
 
-fn about_limits(call: &Call) -> bool {
+fn about_limits(call: &ServiceCall) -> bool {
     String::from_utf8_lossy(&call.body).contains("LimitsTable")
 }
 
 /// Lets the table answer nothing more.
 fn silence(lab: &Lab) {
-    lab.cloud.faults.silence(Some(about_limits));
+    lab.cloud.faults.hang(Some(about_limits));
 }
 
-/// Lets nobody count any more, whereas rules can be read.
+/// Lets no node count any more, whereas rules can be read.
 fn silence_counters(lab: &Lab) {
-    lab.cloud.faults.silence(Some(|call| call.operation == "UpdateItem" && about_limits(call)));
+    lab.cloud.faults.hang(Some(|call| call.operation == "UpdateItem" && about_limits(call)));
 }
 
-/// A lab in which nobody waits longer for a counter than a tenth of a second.
+/// A lab in which no node waits longer for a counter than a tenth of a second.
 fn hasty() -> Lab {
     Lab::with_parameters(Setup::default(), &[("LimitsDeadlineMs", "100")])
 }
@@ -66,7 +66,7 @@ async fn an_open_rule_lets_pass_what_one_node_would_and_counts_it() {
     let refused = ask(&lab, "ada", "/open").await;
     assert_eq!(refused.status, 429, "a node alone holds callers to the whole quota");
     assert!(refused.body["retryAfter"].as_i64().unwrap() >= 1);
-    lab.cloud.faults.silence(None);
+    lab.cloud.faults.hang(None);
     lab.advance_seconds(2);
     for left in [3, 2, 1, 0] {
         assert_eq!(ask(&lab, "ada", "/open").await.body["remaining"], left, "counted together");
@@ -85,8 +85,8 @@ async fn a_closed_rule_answers_that_it_can_not_say() {
         assert_eq!(answer.header("retry-after"), "1");
     }
     assert!(is(&lab, "LimitsClosed", 3.0) && is(&lab, "LimitsOpen", 0.0));
-    assert!(is(&lab, "LimitsDenied", 0.0), "nobody was over a quota");
-    lab.cloud.faults.silence(None);
+    assert!(is(&lab, "LimitsDenied", 0.0), "no caller was over a quota");
+    lab.cloud.faults.hang(None);
     lab.advance_seconds(2);
     let answer = ask(&lab, "ada", "/closed").await;
     assert_eq!((answer.status.as_u16(), &answer.body["remaining"]), (200, &json!(3)));
@@ -147,7 +147,7 @@ async fn what_a_node_holds_is_spent_before_a_rule_gives_up() {
     assert!(held >= 5, "{held}");
     lab.cloud.functions.quiesce().await;
     silence_counters(&lab);
-    // Held units cost no call, and so nobody notices. More than that can't be had.
+    // Held units cost no call, so the outage shows nowhere. More than that can't be had.
     let many = json!({ "userId": "ada", "resource": "/many", "tokens": held + 1 });
     assert_eq!(check(&lab, &many).await.status, 503);
     for _ in 0..held - 3 {
@@ -163,13 +163,13 @@ async fn what_a_node_holds_is_spent_before_a_rule_gives_up() {
         assert_eq!(ask(&lab, "ada", "/many").await.status, 200);
         lab.cloud.functions.quiesce().await;
     }
-    // The quota of whoever checks may be spent late too.
+    // The quota of the caller of the checks may be spent late too.
     assert!(metric(&lab, "LimitsFrozen") >= 3.0, "what was held outlives its minute");
     assert_problem(&ask(&lab, "ada", "/many").await, 503, "unavailable");
 }
 
 #[tokio::test(start_paused = true)]
-async fn health_answers_at_once_whatever_the_store_does() {
+async fn health_answers_at_once_even_without_the_store() {
     let lab = Lab::new();
     visit(&lab, "192.0.2.1", "/docs").await;
     settle(&lab, 3_600).await;

@@ -75,7 +75,7 @@ async fn an_override_holds_for_its_entity_alone() {
 #[tokio::test(start_paused = true)]
 async fn an_override_ends_by_itself_to_the_second() {
     let lab = lab_with_a_rule().await;
-    // It is 12:00:06, and nobody changes anything from here on.
+    // It is 12:00:06, and nothing is changed from here on.
     decide(&lab, ADA, &json!({ "limit": 8, "expiresAt": "2026-03-01T12:02:30Z" })).await;
     assert_eq!(passed(&lab, "ada").await, 8);
     lab.advance_seconds(60);

@@ -7,7 +7,7 @@ use tests::Lab;
 use super::{RULES, check, count, decide, on_each, settle};
 
 #[tokio::test(start_paused = true)]
-async fn an_account_asks_six_hundred_times_a_minute_about_accounts_whatever_node_answers() {
+async fn an_account_asks_six_hundred_times_a_minute_about_accounts_on_any_node() {
     let lab = Lab::new();
     let key = lab.user("ada", &["member"]).await;
     let other = lab.user("eve", &["member"]).await;

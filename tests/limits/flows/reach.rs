@@ -117,7 +117,7 @@ async fn a_busy_node_looks_for_new_rules_only_after_its_answers() {
     visit(&lab, "/docs").await;
     lab.cloud.functions.quiesce().await;
     let before = lab.lines().len();
-    lab.watch_calls();
+    lab.record_calls();
     for _ in 0..100 {
         lab.clock.advance_ms(500);
         visit(&lab, "/openapi.json").await;
@@ -131,6 +131,6 @@ async fn a_busy_node_looks_for_new_rules_only_after_its_answers() {
     let versions = lab.cloud.faults.recorded();
     let versions = versions.iter().filter(|call| call.operation == "GetItem").count();
     assert!((12..=17).contains(&versions), "{versions} looks in fifty seconds");
-    let debits = lab.calls_to("LimitsTable") - versions;
+    let debits = lab.count_calls_to("LimitsTable") - versions;
     assert!(waited <= u64::try_from(debits).unwrap(), "{waited} calls were waited for");
 }

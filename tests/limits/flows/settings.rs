@@ -39,8 +39,8 @@ async fn settings_are_read_and_replaced_version_by_version() {
 async fn wrong_settings_name_the_field_and_change_nothing() {
     let lab = Lab::new();
     let exempt = |dimension: &str, entity: &str| {
-        let someone = json!({ "dimension": "user", "entity": "ada" });
-        json!({ "exempt": [someone, { "dimension": dimension, "entity": entity }] })
+        let ada = json!({ "dimension": "user", "entity": "ada" });
+        json!({ "exempt": [ada, { "dimension": dimension, "entity": entity }] })
     };
     let many = vec![json!({ "dimension": "user", "entity": "ada" }); 101];
     for (body, field) in [

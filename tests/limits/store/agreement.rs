@@ -1,12 +1,16 @@
-//! What is said to the store is what [`Row::apply`] means: random writes, the two side by side.
+//! What the store is sent is what [`CounterRow::apply`] means: random writes, the two side by side.
 //!
 //! Plans are made from rows as they are and as they were, by clocks that run apart; some of their
 //! numbers are then moved by one, so that every comparison is met at its edge.
 
-use domain::limits::counter::{Change, Field, Guard, Is, Plan, Row, Unspent, Write};
-use domain::limits::ledger::Outcome;
+use domain::SplitMix64;
+use domain::limits::counter::Comparison::{AtLeast, AtMost, Equals};
+use domain::limits::counter::FieldUpdate::{Add, Set, SetFrom};
+use domain::limits::counter::{
+    CounterRow, CounterWrite, Field, FieldUpdate, Unspent, WriteCondition, WritePlan,
+};
+use domain::limits::ledger::DebitOutcome;
 use domain::limits::{Algorithm, Quota};
-use local::faults::Dice;
 use store::Limits;
 use store::limits::CounterKey;
 use tests::Lab;
@@ -20,7 +24,7 @@ const SEEDS: u64 = 4;
 pub(super) struct Twin {
     pub(super) quota: Quota,
     pub(super) key: CounterKey,
-    versions: Vec<Option<Row>>,
+    versions: Vec<Option<CounterRow>>,
     now_ms: i64,
 }
 
@@ -30,16 +34,16 @@ impl Twin {
         Self { quota, key, versions: vec![None], now_ms: NOW }
     }
 
-    pub(super) fn row(&self) -> Option<&Row> {
+    pub(super) fn row(&self) -> Option<&CounterRow> {
         self.versions.last().and_then(Option::as_ref)
     }
 
-    pub(super) fn become_row(&mut self, row: Row) {
+    pub(super) fn become_row(&mut self, row: CounterRow) {
         self.versions.push(Some(row));
     }
 
-    /// A write that someone may want: planned from a row of any age, at a time near now.
-    pub(super) fn some_write(&mut self, dice: &mut Dice) -> Option<Write> {
+    /// A write that a node may plan: from a row of any age, at a time near now.
+    pub(super) fn some_write(&mut self, dice: &mut SplitMix64) -> Option<CounterWrite> {
         let window = self.quota.window_ms;
         self.now_ms += match dice.below(8) {
             0 => window,
@@ -62,19 +66,19 @@ impl Twin {
         }
         let units = 1 + below(dice, self.quota.capacity() / 2 + 1);
         match self.quota.debit(known, units, unspent, now_ms) {
-            Plan::Write(write) => Some(nudged(write, dice)),
-            Plan::Denied { .. } => None,
+            WritePlan::Write(write) => Some(nudged(write, dice)),
+            WritePlan::Denied { .. } => None,
         }
     }
 }
 
-fn below(dice: &mut Dice, bound: i64) -> i64 {
+fn below(dice: &mut SplitMix64, bound: i64) -> i64 {
     i64::try_from(dice.below(bound.unsigned_abs())).unwrap_or(0)
 }
 
-/// Now and then moves a number of the guard by one, either way.
-fn nudged(mut write: Write, dice: &mut Dice) -> Write {
-    if let Guard::Row(tests) | Guard::AbsentOr(tests) = &mut write.guard
+/// Now and then moves a number of the condition by one, either way.
+fn nudged(mut write: CounterWrite, dice: &mut SplitMix64) -> CounterWrite {
+    if let WriteCondition::Present(tests) | WriteCondition::AbsentOr(tests) = &mut write.condition
         && dice.below(3) == 0
     {
         let index = usize::try_from(dice.below(tests.len() as u64)).unwrap_or(0);
@@ -84,25 +88,25 @@ fn nudged(mut write: Write, dice: &mut Dice) -> Write {
 }
 
 /// Tries the write at the store and compares; whether it was committed.
-async fn compare(rows: &Limits, twin: &mut Twin, write: &Write) -> bool {
-    let said = rows.try_write(&twin.key, write, at(NOW)).await.unwrap();
-    let meant = Row::apply(twin.row(), write);
+async fn compare(rows: &Limits, twin: &mut Twin, write: &CounterWrite) -> bool {
+    let said = rows.write(&twin.key, write, at(NOW)).await.unwrap();
+    let meant = CounterRow::apply(twin.row(), write);
     let context = format!("{:?}: {write:?} on {:?}", twin.quota, twin.row());
     if let Some(after) = meant {
-        assert_eq!(said, Outcome::Committed(after.clone()), "{context}");
+        assert_eq!(said, DebitOutcome::Committed(after.clone()), "{context}");
         twin.become_row(after);
         true
     } else {
-        assert_eq!(said, Outcome::Refused(twin.row().cloned()), "{context}");
+        assert_eq!(said, DebitOutcome::ConditionFailed(twin.row().cloned()), "{context}");
         false
     }
 }
 
-fn some_quota(algorithm: Algorithm, dice: &mut Dice) -> Quota {
+fn some_quota(algorithm: Algorithm, dice: &mut SplitMix64) -> Quota {
     let limit = [1, 7, 100, 150, 1_000_000_000][usize::try_from(dice.below(5)).unwrap_or(0)];
     let limit = if algorithm == Algorithm::SlidingLog { limit.min(20) } else { limit };
     let window_ms = [1_000, 60_000, 86_400_000][usize::try_from(dice.below(3)).unwrap_or(0)];
-    let quota = Quota { algorithm, limit, window_ms, burst: None };
+    let quota = Quota::new(algorithm, limit, window_ms);
     let burst = (quota.is_bucket() && dice.below(2) == 0).then_some(2 * limit);
     Quota { burst, ..quota }
 }
@@ -114,7 +118,7 @@ async fn a_write_does_at_the_store_what_it_means_in_every_way_of_counting() {
     let (mut won, mut lost) = (0, 0);
     for (index, algorithm) in (0_u64..).zip(Algorithm::ALL) {
         for seed in 0..SEEDS {
-            let mut dice = Dice::new(seed << 8 | index);
+            let mut dice = SplitMix64::new(seed << 8 | index);
             let quota = some_quota(algorithm, &mut dice);
             let mut twin = Twin::new(quota, &format!("rule-{index}-{seed}"));
             for _ in 0..STEPS {
@@ -144,36 +148,48 @@ async fn every_comparison_and_change_is_said_as_it_is_meant() {
     let lab = Lab::new();
     let rows = limits(&lab);
     let mut twin = Twin::new(super::quota(Algorithm::FixedWindow, 10), "rule");
-    let all = |change: fn(i128) -> Change| -> Vec<(Field, Change)> {
+    let all = |change: fn(i128) -> FieldUpdate| -> Vec<(Field, FieldUpdate)> {
         fields.iter().zip(100..).map(|(field, value)| (*field, change(value))).collect()
     };
-    let first = Write { guard: Guard::Absent, changes: all(Change::Plus), log: Some(vec![1, 2]) };
+    let first = CounterWrite {
+        condition: WriteCondition::Absent,
+        updates: all(Add),
+        log: Some(vec![1, 2]),
+    };
     assert!(compare(&rows, &mut twin, &first).await);
     for (field, value) in fields.into_iter().zip(100..) {
         for (is, holds) in [
-            (Is::Exactly, [false, true, false]),
-            (Is::AtMost, [false, true, true]),
-            (Is::AtLeast, [true, true, false]),
+            (Equals, [false, true, false]),
+            (AtMost, [false, true, true]),
+            (AtLeast, [true, true, false]),
         ] {
             for (bound, holds) in (value - 1..).zip(holds) {
-                for guard in [Guard::Row, Guard::AbsentOr] {
-                    let guard = guard(vec![(field, is, bound)]);
-                    let write = Write { guard, changes: vec![(field, Change::Plus(0))], log: None };
+                for condition in [WriteCondition::Present, WriteCondition::AbsentOr] {
+                    let condition = condition(vec![(field, is, bound)]);
+                    let write =
+                        CounterWrite { condition, updates: vec![(field, Add(0))], log: None };
                     assert_eq!(compare(&rows, &mut twin, &write).await, holds, "{write:?}");
                 }
             }
         }
     }
-    let guard = || Guard::Row(vec![(Field::Window, Is::AtLeast, 0)]);
+    let condition = || WriteCondition::Present(vec![(Field::Window, AtLeast, 0)]);
     let swap = vec![
-        (Field::Used, Change::Was(Field::Before, -3)),
-        (Field::Before, Change::Was(Field::Used, 4)),
-        (Field::FullAt, Change::Plus(-100)),
+        (Field::Used, SetFrom(Field::Before, -3)),
+        (Field::Before, SetFrom(Field::Used, 4)),
+        (Field::FullAt, Add(-100)),
     ];
-    assert!(compare(&rows, &mut twin, &Write { guard: guard(), changes: swap, log: None }).await);
-    let fresh = Write { guard: guard(), changes: all(Change::Be), log: Some(Vec::new()) };
+    assert!(
+        compare(
+            &rows,
+            &mut twin,
+            &CounterWrite { condition: condition(), updates: swap, log: None }
+        )
+        .await
+    );
+    let fresh = CounterWrite { condition: condition(), updates: all(Set), log: Some(Vec::new()) };
     assert!(compare(&rows, &mut twin, &fresh).await);
-    let absent = Write { guard: Guard::Absent, changes: Vec::new(), log: None };
+    let absent = CounterWrite { condition: WriteCondition::Absent, updates: Vec::new(), log: None };
     assert!(!compare(&rows, &mut twin, &absent).await);
     assert_eq!(rows.counter(&twin.key).await.unwrap().as_ref(), twin.row());
 }

@@ -4,52 +4,52 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::Response;
 
-use super::{Promise, World};
+use super::{ExpectedLink, World};
 
 impl World {
     /// Remembers which version an answer tells of.
-    fn learn(&mut self, code: &str, answer: &Response) {
-        if let Some(promise) = self.promised.links.get_mut(code) {
-            promise.version = answer.body["version"].as_u64();
-            promise.spent = answer.body["state"] == "spent";
+    fn record_version(&mut self, code: &str, answer: &Response) {
+        if let Some(link) = self.expected.links.get_mut(code) {
+            link.version = answer.body["version"].as_u64();
+            link.spent = answer.body["state"] == "spent";
         }
     }
 
-    /// Another destination, by whoever read the link last.
+    /// Changes the destination of the version that was read last.
     pub(super) async fn edit(&mut self) -> Result<(), String> {
-        let is_open = |p: &Promise| !p.deleted && p.max_clicks.is_none();
-        let Some(code) = self.some_link(is_open) else { return Ok(()) };
+        let is_open = |p: &ExpectedLink| !p.deleted && p.max_clicks.is_none();
+        let Some(code) = self.random_link(is_open) else { return Ok(()) };
         let read = self.read(&code).await?;
         let (path, version) = (format!("/api/v1/url/{code}"), read.header("etag").to_owned());
-        let url = format!("https://example.org/edited-{}", self.wish);
+        let url = format!("https://example.org/edited-{}", self.action);
         let body = json!({ "longUrl": url });
         let change = || {
             let call = self.admin(Method::PATCH, &path).header("if-match", &version);
             call.json(&body)
         };
-        let (answer, troubled) = self.persist(change).await?;
+        let (answer, retried) = self.retry_until_answered(change).await?;
         let now = self.read(&code).await?;
         let edited = now.text("longUrl") == url;
         match answer.status.as_u16() {
             200 if edited => {}
-            412 if edited && troubled => {}
+            412 if edited && retried => {}
             status => return Err(format!("editing {code}: {status}, and then {}", now.body)),
         }
-        self.learn(&code, &now);
-        if let Some(promise) = self.promised.links.get_mut(&code) {
-            promise.url = url;
-            promise.reusable = false;
+        self.record_version(&code, &now);
+        if let Some(link) = self.expected.links.get_mut(&code) {
+            link.url = url;
+            link.reusable = false;
         }
         Ok(())
     }
 
     /// Two people change the same version; at most one of them may succeed.
     pub(super) async fn race_to_edit(&mut self) -> Result<(), String> {
-        let is_open = |p: &Promise| !p.deleted && p.max_clicks.is_none();
-        let Some(code) = self.some_link(is_open) else { return Ok(()) };
+        let is_open = |p: &ExpectedLink| !p.deleted && p.max_clicks.is_none();
+        let Some(code) = self.random_link(is_open) else { return Ok(()) };
         let read = self.read(&code).await?;
         let (path, version) = (format!("/api/v1/url/{code}"), read.header("etag").to_owned());
-        let urls = ["a", "b"].map(|one| format!("https://example.org/{one}-{}", self.wish));
+        let urls = ["a", "b"].map(|one| format!("https://example.org/{one}-{}", self.action));
         let change = |url: &str| {
             let call = self.admin(Method::PATCH, &path).header("if-match", &version);
             call.json(&json!({ "longUrl": url })).send()
@@ -66,17 +66,17 @@ impl World {
                 return Err(format!("{url} was answered {status}, and then {}", now.body));
             }
         }
-        self.learn(&code, &now);
-        if let Some(promise) = self.promised.links.get_mut(&code) {
-            now.text("longUrl").clone_into(&mut promise.url);
-            promise.reusable = false;
+        self.record_version(&code, &now);
+        if let Some(link) = self.expected.links.get_mut(&code) {
+            now.text("longUrl").clone_into(&mut link.url);
+            link.reusable = false;
         }
         Ok(())
     }
 
     /// Gives a link more clicks, or fewer, while they are being counted.
     pub(super) async fn refill(&mut self) -> Result<(), String> {
-        let Some(code) = self.some_link(|p| p.max_clicks.is_some()) else { return Ok(()) };
+        let Some(code) = self.random_link(|p| p.max_clicks.is_some()) else { return Ok(()) };
         self.visit_link(&code).await;
         let read = self.read(&code).await?;
         let (path, version) = (format!("/api/v1/url/{code}"), read.header("etag").to_owned());
@@ -97,63 +97,69 @@ impl World {
         if !holds {
             return Err(format!("{after} for {code}: {}, and then {}", answer.status, now.body));
         }
-        self.learn(&code, &now);
-        if let Some(promise) = self.promised.links.get_mut(&code) {
-            promise.max_clicks = most;
+        self.record_version(&code, &now);
+        if let Some(link) = self.expected.links.get_mut(&code) {
+            link.max_clicks = most;
         }
         Ok(())
     }
 
     pub(super) async fn delete_or_restore(&mut self) -> Result<(), String> {
-        let Some(code) = self.some_link(|p| p.max_clicks.is_none()) else { return Ok(()) };
-        let deleted = self.promised.links[&code].deleted;
+        let Some(code) = self.random_link(|p| p.max_clicks.is_none()) else { return Ok(()) };
+        let deleted = self.expected.links[&code].deleted;
         let (method, path) = if deleted {
             (Method::POST, format!("/api/v1/url/{code}/restore"))
         } else {
             (Method::DELETE, format!("/api/v1/url/{code}"))
         };
-        let (answer, troubled) = self.persist(|| self.admin(method.clone(), &path)).await?;
+        let (answer, retried) =
+            self.retry_until_answered(|| self.admin(method.clone(), &path)).await?;
         let holds = match answer.status.as_u16() {
             200 | 204 => true,
             // It met what it had done itself and not heard of.
-            409 => deleted && troubled,
+            409 => deleted && retried,
             _ => false,
         };
         if !holds {
             return Err(format!("{method} {path}: {} {}", answer.status, answer.body));
         }
-        self.changed(&code, |promise| promise.deleted = !deleted).await
+        self.changed(&code, |link| link.deleted = !deleted).await
     }
 
     pub(super) async fn block_or_unblock(&mut self) -> Result<(), String> {
-        let Some(code) = self.some_link(|p| p.max_clicks.is_none()) else { return Ok(()) };
-        let blocked = self.promised.links[&code].blocked;
+        let Some(code) = self.random_link(|p| p.max_clicks.is_none()) else { return Ok(()) };
+        let blocked = self.expected.links[&code].blocked;
         let (verb, body) =
             if blocked { ("unblock", Value::Null) } else { ("block", json!({ "reason": "spam" })) };
         let path = format!("/api/v1/url/{code}/{verb}");
-        let (answer, _) = self.persist(|| self.admin(Method::POST, &path).json(&body)).await?;
+        let (answer, _) =
+            self.retry_until_answered(|| self.admin(Method::POST, &path).json(&body)).await?;
         if answer.status != 200 {
             return Err(format!("{path}: {} {}", answer.status, answer.body));
         }
-        self.changed(&code, |promise| promise.blocked = !blocked).await
+        self.changed(&code, |link| link.blocked = !blocked).await
     }
 
     /// Notes a change that was acknowledged, and sees that it is there.
-    async fn changed(&mut self, code: &str, note: impl Fn(&mut Promise)) -> Result<(), String> {
+    async fn changed(
+        &mut self,
+        code: &str,
+        note: impl Fn(&mut ExpectedLink),
+    ) -> Result<(), String> {
         let now = self.read(code).await?;
-        self.learn(code, &now);
-        let Some(promise) = self.promised.links.get_mut(code) else { return Ok(()) };
-        note(promise);
-        promise.reusable = false;
-        let state = promise.state();
+        self.record_version(code, &now);
+        let Some(link) = self.expected.links.get_mut(code) else { return Ok(()) };
+        note(link);
+        link.reusable = false;
+        let state = link.state();
         if now.text("state") == state {
             return Ok(());
         }
-        Err(format!("{code} is promised to be {state}: {}", now.body))
+        Err(format!("{code} is expected to be {state}: {}", now.body))
     }
 }
 
-impl Promise {
+impl ExpectedLink {
     /// As the API calls it; links that end after some clicks are looked at apart.
     pub(super) fn state(&self) -> &'static str {
         match (self.deleted, self.blocked) {

@@ -4,36 +4,36 @@ use futures::future::join_all;
 use serde_json::json;
 use tests::Response;
 
-use super::{Promise, World, plain};
+use super::{ExpectedLink, World, plain};
 
 impl World {
     fn own_url(&self) -> String {
-        format!("https://example.org/{}", self.wish)
+        format!("https://example.org/{}", self.action)
     }
 
     /// Notes a link that was answered with 201.
-    fn promise(&mut self, answer: &Response, promise: Promise) -> Result<String, String> {
+    fn expect(&mut self, answer: &Response, link: ExpectedLink) -> Result<String, String> {
         let code = answer.text("shortCode").to_owned();
-        if answer.text("longUrl") != promise.url {
-            return Err(format!("{} was wanted: {}", promise.url, answer.body));
+        if answer.text("longUrl") != link.url {
+            return Err(format!("{} was wanted: {}", link.url, answer.body));
         }
         let version = answer.body["version"].as_u64();
-        match self.promised.links.insert(code.clone(), Promise { version, ..promise }) {
+        match self.expected.links.insert(code.clone(), ExpectedLink { version, ..link }) {
             None => Ok(code),
             Some(before) => Err(format!("{code} was given out twice, first as {before:?}")),
         }
     }
 
-    /// A link of its own, whatever its maker has already.
+    /// A new link, even if its owner has an equal one.
     pub(super) async fn make_another(&mut self) -> Result<(), String> {
         let owner = [None, Some(0), Some(1)][self.below(3)];
         let url = self.own_url();
         let body = json!({ "longUrl": url, "reuse": false });
-        let (answer, _) = self.persist(|| self.shorten(owner, &body)).await?;
+        let (answer, _) = self.retry_until_answered(|| self.shorten(owner, &body)).await?;
         if answer.status != 201 {
             return Err(format!("making a link: {} {}", answer.status, answer.body));
         }
-        self.promise(&answer, Promise { owner, url, ..Promise::default() }).map(drop)
+        self.expect(&answer, ExpectedLink { owner, url, ..ExpectedLink::default() }).map(drop)
     }
 
     /// A link under a name that others may want too.
@@ -42,15 +42,16 @@ impl World {
         let alias = format!("name-{}", self.below(3));
         let url = self.own_url();
         let body = json!({ "longUrl": url, "customAlias": alias });
-        let (answer, troubled) = self.persist(|| self.shorten(Some(owner), &body)).await?;
-        let taken = self.promised.links.contains_key(&alias);
-        let promise = Promise { owner: Some(owner), url, ..Promise::default() };
+        let (answer, retried) =
+            self.retry_until_answered(|| self.shorten(Some(owner), &body)).await?;
+        let taken = self.expected.links.contains_key(&alias);
+        let link = ExpectedLink { owner: Some(owner), url, ..ExpectedLink::default() };
         match answer.status.as_u16() {
-            201 => self.promise(&answer, promise).map(drop),
+            201 => self.expect(&answer, link).map(drop),
             409 if taken => Ok(()),
-            // Nobody else was there, so it met what it had written itself and not heard of.
-            409 if troubled => {
-                self.promised.links.insert(alias, promise);
+            // No other request was made, so it met its own write, whose answer was lost.
+            409 if retried => {
+                self.expected.links.insert(alias, link);
                 Ok(())
             }
             status => Err(format!("making {alias}: {status} {}", answer.body)),
@@ -63,11 +64,12 @@ impl World {
         let url = format!("https://example.org/same-{}", self.below(2));
         let times = 1 + self.below(2);
         let body = plain(&url);
-        let wants = (0..times).map(|_| self.persist(|| self.shorten(Some(owner), &body)));
+        let wants =
+            (0..times).map(|_| self.retry_until_answered(|| self.shorten(Some(owner), &body)));
         let answers: Result<Vec<_>, _> = join_all(wants).await.into_iter().collect();
         let answers: Vec<Response> = answers?.into_iter().map(|(answer, _)| answer).collect();
         let had = self
-            .promised
+            .expected
             .links
             .iter()
             .find(|(_, p)| p.reusable && p.owner == Some(owner) && p.url == url)
@@ -83,23 +85,25 @@ impl World {
             return Err(format!("{code} was made twice"));
         }
         let version = answers[0].body["version"].as_u64();
-        self.promised.links.entry(code).or_insert_with(|| Promise {
+        self.expected.links.entry(code).or_insert_with(|| ExpectedLink {
             owner: Some(owner),
             url,
             version,
             reusable: true,
-            ..Promise::default()
+            ..ExpectedLink::default()
         });
         Ok(())
     }
 
     /// The same request under one idempotency key, more than once.
-    pub(super) async fn make_once(&mut self) -> Result<(), String> {
+    pub(super) async fn make_with_key(&mut self) -> Result<(), String> {
         let owner = [None, Some(0), Some(1)][self.below(3)];
-        let (key, url) = (format!("once-{}", self.wish), self.own_url());
+        let (key, url) = (format!("once-{}", self.action), self.own_url());
         let body = json!({ "longUrl": url, "note": key });
-        let ask = || self.persist(|| self.shorten(owner, &body).header("idempotency-key", &key));
-        let (one, two) = if self.wish.is_multiple_of(2) {
+        let ask = || {
+            self.retry_until_answered(|| self.shorten(owner, &body).header("idempotency-key", &key))
+        };
+        let (one, two) = if self.action.is_multiple_of(2) {
             futures::join!(ask(), ask())
         } else {
             (ask().await, ask().await)
@@ -110,8 +114,8 @@ impl World {
         if !made(&one) || !made(&two) || one.text("shortCode") != two.text("shortCode") {
             return Err(format!("{key}: {} and {}", one.body, two.body));
         }
-        let code = self.promise(&one, Promise { owner, url, ..Promise::default() })?;
-        self.promised.once.insert(key, code);
+        let code = self.expect(&one, ExpectedLink { owner, url, ..ExpectedLink::default() })?;
+        self.expected.once.insert(key, code);
         Ok(())
     }
 
@@ -123,19 +127,19 @@ impl World {
         let body = json!({
             "longUrl": url, "reuse": false, "maxClicks": max_clicks, "fallbackUrl": fallback,
         });
-        let (answer, _) = self.persist(|| self.shorten(owner, &body)).await?;
+        let (answer, _) = self.retry_until_answered(|| self.shorten(owner, &body)).await?;
         if answer.status != 201 {
             return Err(format!("making a link: {} {}", answer.status, answer.body));
         }
-        let promise = Promise { owner, url, max_clicks, fallback, ..Promise::default() };
-        let code = self.promise(&answer, promise)?;
+        let link = ExpectedLink { owner, url, max_clicks, fallback, ..ExpectedLink::default() };
+        let code = self.expect(&answer, link)?;
         self.visit_link(&code).await;
         Ok(())
     }
 
     /// Two users want one name at the same moment, without idempotency keys.
     pub(super) async fn race_for_alias(&mut self) -> Result<(), String> {
-        let alias = format!("race-{}", self.wish);
+        let alias = format!("race-{}", self.action);
         let urls = ["https://example.org/one", "https://example.org/two"];
         let bodies = urls.map(|url| json!({ "longUrl": url, "customAlias": alias }));
         let want = |user: usize| self.shorten(Some(user), &bodies[user]).send();
@@ -149,7 +153,10 @@ impl World {
         for (user, answer) in answers.iter().enumerate() {
             if answer.status == 201 {
                 let url = urls[user].to_owned();
-                self.promise(answer, Promise { owner: Some(user), url, ..Promise::default() })?;
+                self.expect(
+                    answer,
+                    ExpectedLink { owner: Some(user), url, ..ExpectedLink::default() },
+                )?;
             }
         }
         Ok(())

@@ -7,34 +7,35 @@ use domain::links::ClickBatch;
 use http::Method;
 use serde_json::Value;
 
-use super::{Promise, World, address};
-use crate::counted::{self, Item, number, text};
+use super::{ExpectedLink, World, address};
+use crate::clicks;
+use crate::items::{Item, number, text};
 
 const OWNERS: [&str; 2] = ["ada", "bob"];
 
-/// Nobody else uses it, so its clicks can be told from all others.
+/// No other visitor uses it, so its clicks can be told from all others.
 const FRESH: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:141.0) Gecko/20100101 Firefox/141.0";
 
 impl World {
-    pub(super) async fn hold(&mut self) -> Result<(), String> {
+    pub(super) async fn check(&mut self) -> Result<(), String> {
         self.lab.cloud.functions.quiesce().await;
         self.lab.cloud.functions.retire(Duration::ZERO).await;
         let seen = self.visit_afresh().await?;
-        self.rest().await;
-        let rows = counted::rows(&self.lab).await;
-        let batches = counted::batches(&counted::messages(&self.lab));
-        counted::check(&self.lab, &rows, &batches)?;
-        counted::absent(&self.lab, &rows, &["203.0.113.".to_owned()])?;
-        self.hold_visits(&batches, &seen)?;
-        for (code, promise) in &self.promised.links {
-            hold_link(&rows, code, promise)?;
+        self.run_until_idle().await;
+        let rows = clicks::rows(&self.lab).await;
+        let batches = clicks::batches(&clicks::messages(&self.lab));
+        clicks::check_counts(&self.lab, &rows, &batches)?;
+        clicks::check_absent(&self.lab, &rows, &["203.0.113.".to_owned()])?;
+        self.check_visits(&batches, &seen)?;
+        for (code, link) in &self.expected.links {
+            check_link(&rows, code, link)?;
         }
-        self.hold_creations(&rows)?;
-        self.hold_codes()
+        self.check_creations(&rows)?;
+        self.check_codes()
     }
 
     /// Held clicks go out, messages arrive, dead letters are put back, the scan comes by.
-    async fn rest(&self) {
+    async fn run_until_idle(&self) {
         self.lab.cloud.functions.quiesce().await;
         self.lab.cloud.functions.retire(Duration::ZERO).await;
         for _ in 0..2 {
@@ -42,40 +43,40 @@ impl World {
             self.lab.advance_seconds(400);
             self.lab.cloud.settle().await;
         }
-        while counted::redrive(&self.lab) > 0 {
+        while clicks::redrive(&self.lab) > 0 {
             self.lab.cloud.settle().await;
         }
         self.lab.sweep().await;
     }
 
-    /// Someone new follows every link and sees the last acknowledged change; says whose click counts.
+    /// A new visitor follows every link and sees the last acknowledged change; returns which clicks count.
     async fn visit_afresh(&mut self) -> Result<BTreeMap<String, u64>, String> {
         let mut seen = BTreeMap::new();
-        for (code, promise) in &self.promised.links {
-            let call = self.lab.call(Method::GET, &format!("/{code}")).coming_from(address(100));
+        for (code, link) in &self.expected.links {
+            let call = self.lab.call(Method::GET, &format!("/{code}")).from_ip(address(100));
             let answer = call.header("user-agent", FRESH).send().await;
             let (status, location) = (answer.status.as_u16(), answer.header("location"));
-            let leads = status == 302 && location == promise.url;
-            let holds = match (promise.max_clicks, &promise.fallback) {
+            let leads = status == 302 && location == link.url;
+            let holds = match (link.max_clicks, &link.fallback) {
                 // Visitors hear of a block even if the link is deleted too.
-                (None, _) if promise.blocked => status == 451,
-                (None, _) if promise.deleted => status == 404,
+                (None, _) if link.blocked => status == 451,
+                (None, _) if link.deleted => status == 404,
                 (None, _) => leads,
                 (Some(_), Some(fallback)) => leads || (status == 302 && location == fallback),
                 (Some(_), None) => leads || status == 410,
             };
             if !holds {
-                return Err(format!("{code} is {promise:?} and leads to {status} {location}"));
+                return Err(format!("{code} is {link:?} and leads to {status} {location}"));
             }
             let clicks = u64::from(status == 302);
-            *self.promised.visits.entry(code.clone()).or_default() += clicks;
+            *self.expected.visits.entry(code.clone()).or_default() += clicks;
             seen.insert(code.clone(), clicks);
         }
         Ok(seen)
     }
 
     /// No click is in two batches, and none of the last ones was lost.
-    fn hold_visits(
+    fn check_visits(
         &self,
         batches: &BTreeMap<String, ClickBatch>,
         seen: &BTreeMap<String, u64>,
@@ -87,7 +88,7 @@ impl World {
             *fresh.entry(&click.code).or_default() += u64::from(is_fresh);
         }
         for (code, sent) in &all {
-            let asked = self.promised.visits.get(*code).copied().unwrap_or(0);
+            let asked = self.expected.visits.get(*code).copied().unwrap_or(0);
             if *sent > asked {
                 return Err(format!("{code} was asked for {asked} times and told {sent} times"));
             }
@@ -101,9 +102,9 @@ impl World {
     }
 
     /// A key made one link, and so did a user who wanted one destination.
-    fn hold_creations(&self, rows: &[Item]) -> Result<(), String> {
+    fn check_creations(&self, rows: &[Item]) -> Result<(), String> {
         let links = || rows.iter().filter(|item| text(item, "sk") == "link");
-        for (key, code) in &self.promised.once {
+        for (key, code) in &self.expected.once {
             let made: Vec<&str> = links()
                 .filter(|item| text(item, "note") == key)
                 .map(|item| text(item, "code"))
@@ -123,7 +124,7 @@ impl World {
     }
 
     /// Codes that were made up never met: each was tried for one link only.
-    fn hold_codes(&self) -> Result<(), String> {
+    fn check_codes(&self) -> Result<(), String> {
         let mut tried: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for call in self.lab.cloud.faults.recorded() {
             let body: Value = serde_json::from_slice(&call.body).unwrap();
@@ -143,11 +144,11 @@ impl World {
     }
 }
 
-/// The row says what was promised, and every version of it is accounted for.
-fn hold_link(rows: &[Item], code: &str, promise: &Promise) -> Result<(), String> {
+/// The row says what was expected, and every version of it is accounted for.
+fn check_link(rows: &[Item], code: &str, link: &ExpectedLink) -> Result<(), String> {
     let link_pk = format!("link##{code}");
     let row = rows.iter().find(|item| text(item, "pk") == link_pk && text(item, "sk") == "link");
-    let Some(row) = row else { return Err(format!("{code} is gone: {promise:?}")) };
+    let Some(row) = row else { return Err(format!("{code} is gone: {link:?}")) };
     let clicks_pk = format!("clicks##{code}");
     let clicks: u64 = rows
         .iter()
@@ -155,22 +156,22 @@ fn hold_link(rows: &[Item], code: &str, promise: &Promise) -> Result<(), String>
         .filter_map(|item| number(item, "n"))
         .sum();
     let spent = row.contains_key("spent_at");
-    let since = u64::from(spent && !promise.spent);
-    let owner = promise.owner.map_or("", |owner| OWNERS[owner]);
+    let since = u64::from(spent && !link.spent);
+    let owner = link.owner.map_or("", |owner| OWNERS[owner]);
     let facts = [
         ("its owner", text(row, "owner") == owner),
-        ("its destination", text(row, "long_url") == promise.url),
-        ("its deletion", row.contains_key("deleted_at") == promise.deleted),
-        ("its block", row.contains_key("blocked_at") == promise.blocked),
-        ("its number of clicks", number(row, "max_clicks") == promise.max_clicks),
-        ("its end", spent == promise.max_clicks.is_some_and(|most| clicks >= most)),
+        ("its destination", text(row, "long_url") == link.url),
+        ("its deletion", row.contains_key("deleted_at") == link.deleted),
+        ("its block", row.contains_key("blocked_at") == link.blocked),
+        ("its number of clicks", number(row, "max_clicks") == link.max_clicks),
+        ("its end", spent == link.max_clicks.is_some_and(|most| clicks >= most)),
         (
             "a change for each version",
-            promise.version.is_none_or(|known| number(row, "v") == Some(known + since)),
+            link.version.is_none_or(|known| number(row, "v") == Some(known + since)),
         ),
     ];
     match facts.iter().find(|(_, holds)| !holds) {
-        Some((fact, _)) => Err(format!("{code} lacks {fact}: {promise:?}, {clicks}, {row:?}")),
+        Some((fact, _)) => Err(format!("{code} lacks {fact}: {link:?}, {clicks}, {row:?}")),
         None => Ok(()),
     }
 }

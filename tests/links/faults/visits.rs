@@ -5,7 +5,6 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{World, address};
-use crate::counted;
 
 const AGENTS: [&str; 5] = [
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/131.0.0.0 Safari/537.36",
@@ -19,7 +18,7 @@ const AGENTS: [&str; 5] = [
 impl World {
     /// A few visitors at once, each on an instance of their own.
     pub(super) async fn visit(&mut self) {
-        if let Some(code) = self.some_link(|_| true) {
+        if let Some(code) = self.random_link(|_| true) {
             self.visit_link(&code).await;
             let ms = i64::try_from(self.dice.below(2_000)).unwrap_or(0);
             self.lab.clock.advance_ms(ms);
@@ -37,7 +36,7 @@ impl World {
         for _ in 0..visitors {
             let method = if self.below(6) == 0 { Method::HEAD } else { Method::GET };
             if method == Method::GET {
-                *self.promised.visits.entry(code.to_owned()).or_default() += 1;
+                *self.expected.visits.entry(code.to_owned()).or_default() += 1;
             }
             let source = address(u8::try_from(1 + self.below(40)).unwrap_or(1));
             let agent = AGENTS[self.below(AGENTS.len())];
@@ -45,7 +44,7 @@ impl World {
         }
         let lab = &self.lab;
         let visits = visits.into_iter().map(|(method, source, agent)| {
-            lab.call(method, &path).coming_from(source).header("user-agent", agent).send()
+            lab.call(method, &path).from_ip(source).header("user-agent", agent).send()
         });
         join_all(visits).await;
     }
@@ -55,7 +54,7 @@ impl World {
         let cloud = &self.lab.cloud;
         let mut mappings = cloud.pump.mappings().iter();
         if let Some(mapping) = mappings.find(|mapping| mapping.function == "CountClicks") {
-            cloud.pump.turn(mapping).await;
+            cloud.pump.poll(mapping).await;
         }
     }
 
@@ -73,10 +72,10 @@ impl World {
 
     /// Two pollers deliver a message each at the same time; what was said of one link meets there.
     pub(super) async fn deliver_side_by_side(&mut self) {
-        let Some(code) = self.some_link(|promise| promise.state() == "live") else { return };
+        let Some(code) = self.random_link(|link| link.state() == "live") else { return };
         self.visit_by(&code, 2).await;
         self.lab.cloud.functions.quiesce().await;
-        let name = counted::queue(&self.lab, "ClicksQueue");
+        let name = self.lab.queue("ClicksQueue");
         let queues = self.lab.cloud.services.queues();
         let deliveries = [1, 1].map(|most| {
             let messages = queues.receive(&name, most, None).unwrap_or_default();

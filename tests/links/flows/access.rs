@@ -1,4 +1,4 @@
-//! Who may do what where no key is needed, and with what is nobody's.
+//! Access where no key is needed, and to anonymous links.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -24,12 +24,12 @@ async fn where_no_key_is_needed_a_wrong_one_is_refused_all_the_same() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_someone_elses_is_not_found_and_what_is_not_there_neither() {
+async fn another_users_link_is_not_found_like_one_that_does_not_exist() {
     let lab = Lab::new();
     let ada = lab.user("ada", &["member"]).await;
     let eve = lab.user("eve", &["member"]).await;
     let link = code(&lab, &ada, &plain("https://example.org/")).await;
-    let nobodys = code(&lab, "", &plain("https://example.org/")).await;
+    let anonymous = code(&lab, "", &plain("https://example.org/")).await;
     for (method, path, body) in [
         (Method::GET, "/api/v1/url/CODE", Value::Null),
         (Method::PATCH, "/api/v1/url/CODE", json!({ "note": "x" })),
@@ -38,7 +38,7 @@ async fn what_is_someone_elses_is_not_found_and_what_is_not_there_neither() {
         (Method::GET, "/api/v1/url/CODE/analytics", Value::Null),
     ] {
         for (name, key) in
-            [(link.as_str(), &eve), (&nobodys, &eve), ("nothing", &ada), ("a!b", &ada)]
+            [(link.as_str(), &eve), (&anonymous, &eve), ("nothing", &ada), ("a!b", &ada)]
         {
             let call = lab.call(method.clone(), &path.replace("CODE", name)).by(key);
             let call = call.header("if-match", "\"1\"").json(&body);
@@ -53,8 +53,8 @@ async fn what_is_someone_elses_is_not_found_and_what_is_not_there_neither() {
     }
     let read = super::get(&lab, &format!("/api/v1/url/{link}"), &ada).await;
     assert_eq!(read.body["version"], 1);
-    // Admins see everyone's, and nobody's.
-    for name in [&link, &nobodys] {
+    // Admins see all users' links, and anonymous ones.
+    for name in [&link, &anonymous] {
         let seen = super::get(&lab, &format!("/api/v1/url/{name}"), &root_key()).await;
         assert_eq!(seen.text("longUrl"), "https://example.org/");
     }

@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Lab, Response, Setup};
 
-use super::{CHROME, assert_names, be_patient, code, get, plain, shorten};
+use super::{CHROME, assert_names, code, get, plain, shorten, wait_out_cache};
 
 const FIREFOX: &str = "Mozilla/5.0 (Android 14; Mobile; rv:132.0) Gecko/132.0 Firefox/132.0";
 const SAFARI: &str = "Mozilla/5.0 (iPad; CPU OS 12_5_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, \
@@ -42,7 +42,7 @@ fn behind_cloudfront() -> Lab {
     Lab::with_parameters(Setup::default(), &[("ViewerHeaders", "cloudfront")])
 }
 
-async fn come(lab: &Lab, link: &str, visitor: Visitor) {
+async fn visit_as(lab: &Lab, link: &str, visitor: Visitor) {
     let call = lab.call(Method::GET, &format!("/{link}")).header("user-agent", visitor.agent);
     let call = call.header("cloudfront-viewer-address", &format!("{}:443", visitor.address));
     let call = call.header("cloudfront-viewer-country", visitor.country);
@@ -79,7 +79,7 @@ async fn people_robots_and_previews_are_told_apart_and_people_broken_down() {
     let robot = Visitor { agent: GOOGLEBOT, ..ANN };
     let card = Visitor { agent: SLACKBOT, ..ANN };
     for visitor in [ANN, ANN, bob, cyd, robot, robot, robot, card, card] {
-        come(&lab, &link, visitor).await;
+        visit_as(&lab, &link, visitor).await;
     }
     deliver_twice(&lab).await;
     let seen = analytics(&lab, &link, &ada, "").await;
@@ -99,12 +99,12 @@ async fn people_robots_and_previews_are_told_apart_and_people_broken_down() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_content_network_nobody_is_believed_about_their_country() {
+async fn without_cloudfront_its_headers_do_not_count() {
     let lab = Lab::new();
     let ada = lab.user("ada", &["member"]).await;
     let link = code(&lab, &ada, &plain("https://example.org/")).await;
-    come(&lab, &link, ANN).await;
-    come(&lab, &link, Visitor { address: "192.0.2.77", ..ANN }).await;
+    visit_as(&lab, &link, ANN).await;
+    visit_as(&lab, &link, Visitor { address: "192.0.2.77", ..ANN }).await;
     deliver_twice(&lab).await;
     let seen = analytics(&lab, &link, &ada, "").await;
     assert_eq!(shares(&seen, "byCountry"), json!([["unknown", 2]]));
@@ -118,7 +118,7 @@ async fn days_are_told_apart_and_a_visitor_of_two_days_counts_twice() {
     let link = code(&lab, &ada, &plain("https://example.org/")).await;
     for day in 0..4 {
         for _ in 0..=day {
-            come(&lab, &link, ANN).await;
+            visit_as(&lab, &link, ANN).await;
         }
         deliver_twice(&lab).await;
         if day < 3 {
@@ -206,7 +206,7 @@ async fn a_burst_of_one_visitor_is_a_robots_doing() {
         lab.cloud.functions.quiesce().await;
         lab.clock.advance_ms(5);
     }
-    be_patient(&lab);
+    wait_out_cache(&lab);
     deliver_twice(&lab).await;
     let seen = analytics(&lab, &link, &ada, "").await;
     let (clicks, bots) =

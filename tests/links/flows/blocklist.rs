@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use tests::{Lab, root_key};
 
 use super::{
-    SHORTEN, assert_names, assert_problem, be_patient, code, delete, get, led, patch, plain, post,
-    shorten,
+    SHORTEN, assert_names, assert_problem, code, delete, get, patch, plain, post, redirect_of,
+    shorten, wait_out_cache,
 };
 
 const BLOCKLIST: &str = "/api/v1/blocklist";
@@ -53,7 +53,7 @@ async fn new_links_to_what_is_listed_are_refused_wherever_they_name_it() {
     post(&lab, BLOCKLIST, &root_key(), &json!({ "host": "evil.example", "reason": "x" })).await;
     let url = json!({ "url": "https://fine.example/bad", "reason": "x" });
     post(&lab, BLOCKLIST, &root_key(), &url).await;
-    let way = |url: &str| json!({ "url": url, "weight": 1 });
+    let variant = |url: &str| json!({ "url": url, "weight": 1 });
     for body in [
         plain("https://evil.example/"),
         plain("http://EVIL.example.:8080/any"),
@@ -61,7 +61,7 @@ async fn new_links_to_what_is_listed_are_refused_wherever_they_name_it() {
         plain("https://fine.example/bad"),
         json!({ "longUrl": "https://a.example/", "maxClicks": 1, "fallbackUrl": "https://evil.example" }),
         json!({ "longUrl": "https://a.example/",
-                "variants": [way("https://b.example"), way("https://evil.example")] }),
+                "variants": [variant("https://b.example"), variant("https://evil.example")] }),
     ] {
         for key in [ada.as_str(), ""] {
             assert_problem(&post(&lab, SHORTEN, key, &body).await, 403, "forbidden");
@@ -88,7 +88,7 @@ async fn another_node_hears_of_an_entry_within_a_minute() {
     shorten(&lab, &ada, &plain("https://evil.example/1")).await;
     // The entry is written behind this node's back.
     let links = links::store::Links::new(lab.aws().dynamodb(), lab.table("LinksTable"));
-    let entry = links::store::Entry {
+    let entry = links::store::BlocklistEntry {
         key: "host:evil.example".to_owned(),
         reason: "x".to_owned(),
         by: "root".to_owned(),
@@ -105,17 +105,17 @@ async fn the_sweep_blocks_what_leads_to_a_listed_destination() {
     let lab = Lab::new();
     let ada = lab.user("ada", &["member"]).await;
     let bad = code(&lab, &ada, &plain("https://evil.example/")).await;
-    let way = |url: &str| json!({ "url": url, "weight": 1 });
+    let variant = |url: &str| json!({ "url": url, "weight": 1 });
     let split = json!({ "longUrl": "https://a.example/",
-                        "variants": [way("https://b.example"), way("https://evil.example")] });
+                        "variants": [variant("https://b.example"), variant("https://evil.example")] });
     let split = code(&lab, &ada, &split).await;
     let fine = code(&lab, &ada, &plain("https://fine.example/")).await;
     let entry = json!({ "host": "evil.example", "reason": "Phishing." });
     post(&lab, BLOCKLIST, &root_key(), &entry).await;
     lab.sweep().await;
-    be_patient(&lab);
+    wait_out_cache(&lab);
     for (link, status) in [(&bad, 451), (&split, 451), (&fine, 302)] {
-        assert_eq!(led(&lab, link).await.0, status);
+        assert_eq!(redirect_of(&lab, link).await.0, status);
     }
     let one = format!("/api/v1/url/{bad}");
     let seen = get(&lab, &one, &ada).await;
@@ -131,6 +131,6 @@ async fn the_sweep_blocks_what_leads_to_a_listed_destination() {
     delete(&lab, &format!("{BLOCKLIST}/host:evil.example"), &root_key()).await;
     post(&lab, &format!("{one}/unblock"), &root_key(), &Value::Null).await;
     lab.sweep().await;
-    be_patient(&lab);
-    assert_eq!(led(&lab, &bad).await.0, 302);
+    wait_out_cache(&lab);
+    assert_eq!(redirect_of(&lab, &bad).await.0, 302);
 }

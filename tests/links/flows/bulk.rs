@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tests::Lab;
 
-use super::{assert_names, counters, led, plain, post, rows, shorten, to};
+use super::{assert_names, counters, plain, post, redirect_of, rows, shorten, to};
 
 const BULK: &str = "/api/v1/bulk/shorten";
 
@@ -56,7 +56,7 @@ async fn a_thousand_are_answered_in_their_order_each_on_its_own() {
     }
     assert_eq!(rows(&lab, "link#").await, 402);
     let code = results[999]["link"]["shortCode"].as_str().unwrap();
-    assert_eq!(led(&lab, code).await, to("https://example.org/999"));
+    assert_eq!(redirect_of(&lab, code).await, to("https://example.org/999"));
 }
 
 #[tokio::test(start_paused = true)]

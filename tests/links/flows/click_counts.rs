@@ -8,14 +8,15 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use domain::SplitMix64;
 use domain::links::Code;
 use futures::future::join_all;
 use links::store::Links;
-use local::faults::{Dice, Faults};
+use local::faults::Faults;
 use queues::NewMessage;
 use tests::{Lab, Setup};
 
-use crate::counted;
+use crate::clicks;
 
 const CLICKS: usize = 100_000;
 const LINKS: usize = 50;
@@ -28,7 +29,7 @@ const DAY: &str = "2026-03-01";
 
 /// What was really done to a link.
 #[derive(Default)]
-struct Truth {
+struct Actual {
     clicks: u64,
     heads: u64,
     /// Those who are neither robots nor previews.
@@ -41,7 +42,7 @@ async fn a_hundred_thousand_clicks_are_counted_once() {
     let faults = Faults::seeded(seed, 2);
     faults.pause();
     let lab = Lab::with(Setup { seed, faults, ..Setup::default() });
-    counted::watch_sends(&lab);
+    clicks::record_sends(&lab);
     for link in 0..LINKS {
         seed_link(&lab, link).await;
     }
@@ -60,10 +61,10 @@ async fn a_hundred_thousand_clicks_are_counted_once() {
     lab.cloud.faults.stop();
     lab.cloud.functions.retire(Duration::ZERO).await;
     lab.run_until_idle().await;
-    while counted::redrive(&lab) > 0 {
+    while clicks::redrive(&lab) > 0 {
         lab.cloud.settle().await;
     }
-    let messages = counted::messages(&lab);
+    let messages = clicks::messages(&lab);
     let requests = traffic.done + traffic.heads;
     println!(
         "{} clicks and {} heads in {} messages (1 for {} requests), {handled} copies more; {injected:?}",
@@ -73,10 +74,10 @@ async fn a_hundred_thousand_clicks_are_counted_once() {
         requests / messages.len(),
     );
     assert!(messages.len() * 10 <= requests, "{} messages", messages.len());
-    let rows = counted::rows(&lab).await;
-    counted::check(&lab, &rows, &counted::batches(&messages)).unwrap();
-    counted::absent(&lab, &rows, &["198.18.".to_owned()]).unwrap();
-    check_statistics(&lab, &traffic.truths).await;
+    let rows = clicks::rows(&lab).await;
+    clicks::check_counts(&lab, &rows, &clicks::batches(&messages)).unwrap();
+    clicks::check_absent(&lab, &rows, &["198.18.".to_owned()]).unwrap();
+    check_statistics(&lab, &traffic.actual).await;
 }
 
 async fn seed_link(lab: &Lab, link: usize) {
@@ -97,16 +98,16 @@ fn code(link: usize) -> String {
 
 /// Visitors, and what they were.
 struct Traffic {
-    dice: Dice,
-    truths: Vec<Truth>,
+    dice: SplitMix64,
+    actual: Vec<Actual>,
     done: usize,
     heads: usize,
 }
 
 impl Traffic {
     fn new(seed: u64) -> Self {
-        let truths = (0..LINKS).map(|_| Truth::default()).collect();
-        Self { dice: Dice::new(seed), truths, done: 0, heads: 0 }
+        let actual = (0..LINKS).map(|_| Actual::default()).collect();
+        Self { dice: SplitMix64::new(seed), actual, done: 0, heads: 0 }
     }
 
     /// One request on each instance, all at the same time.
@@ -136,16 +137,16 @@ impl Traffic {
             2 => "facebookexternalhit/1.1".to_owned(),
             _ => format!("Mozilla/5.0 (X11; rv:{0}.0) Gecko/20100101 Firefox/{0}.0", 100 + link),
         };
-        let truth = &mut self.truths[link];
+        let actual = &mut self.actual[link];
         let method = if kind == 3 {
             self.heads += 1;
-            truth.heads += 1;
+            actual.heads += 1;
             "HEAD"
         } else {
             self.done += 1;
-            truth.clicks += 1;
+            actual.clicks += 1;
             if kind > 3 {
-                truth.people.insert(visitor);
+                actual.people.insert(visitor);
             }
             "GET"
         };
@@ -166,10 +167,10 @@ impl Traffic {
 
 /// Delivers what is in the queue, by two pollers, with copies of what was there before; things go
 /// wrong meanwhile.
-async fn deliver(lab: &Lab, dice: &mut Dice) -> usize {
+async fn deliver(lab: &Lab, dice: &mut SplitMix64) -> usize {
     let mut mappings = lab.cloud.pump.mappings().iter();
     let mapping = mappings.find(|mapping| mapping.function == "CountClicks").unwrap();
-    let sent = counted::messages(lab);
+    let sent = clicks::messages(lab);
     let copies = sent.len() / 20;
     for _ in 0..copies {
         let pick = usize::try_from(dice.below(sent.len() as u64)).unwrap_or(0);
@@ -178,23 +179,23 @@ async fn deliver(lab: &Lab, dice: &mut Dice) -> usize {
     }
     lab.cloud.faults.resume();
     for _ in 0..2 {
-        futures::join!(lab.cloud.pump.turn(mapping), lab.cloud.pump.turn(mapping));
+        futures::join!(lab.cloud.pump.poll(mapping), lab.cloud.pump.poll(mapping));
     }
     lab.cloud.faults.pause();
     copies
 }
 
 /// What the owner is shown is what was done, and nearly by how many.
-async fn check_statistics(lab: &Lab, truths: &[Truth]) {
+async fn check_statistics(lab: &Lab, actual: &[Actual]) {
     let links = Links::new(lab.aws().dynamodb(), lab.table("LinksTable"));
     let (mut seen, mut real, mut worst) = (0, 0, 0.0_f64);
-    for (link, truth) in truths.iter().enumerate() {
+    for (link, actual) in actual.iter().enumerate() {
         let code = Code::parse(&code(link)).unwrap();
         let statistics = links.statistics("", &code, DAY, DAY).await.unwrap();
         let (counts, visitors) = (statistics.counts(), statistics.visitors());
         let counted = counts.clicks + counts.bots + counts.previews;
-        assert_eq!(counted, truth.clicks, "{code:?}, besides {} heads", truth.heads);
-        let people = truth.people.len() as u64;
+        assert_eq!(counted, actual.clicks, "{code:?}, besides {} heads", actual.heads);
+        let people = actual.people.len() as u64;
         let error = error_of(visitors, people);
         assert!(error <= 0.02, "{code:?} had {people} visitors, not {visitors}");
         worst = worst.max(error);
@@ -206,6 +207,6 @@ async fn check_statistics(lab: &Lab, truths: &[Truth]) {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "visitors are counted in thousands here")]
-fn error_of(estimate: u64, truth: u64) -> f64 {
-    estimate.abs_diff(truth) as f64 / truth.max(1) as f64
+fn error_of(estimate: u64, actual: u64) -> f64 {
+    estimate.abs_diff(actual) as f64 / actual.max(1) as f64
 }

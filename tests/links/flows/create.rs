@@ -4,8 +4,8 @@ use serde_json::json;
 use tests::Lab;
 
 use super::{
-    SHORTEN, assert_names, assert_problem, counters, get, led, plain, post, rows, shorten, to,
-    visit,
+    SHORTEN, assert_names, assert_problem, counters, get, plain, post, redirect_of, rows, shorten,
+    to, visit,
 };
 
 #[tokio::test(start_paused = true)]
@@ -118,8 +118,8 @@ async fn variants_share_the_visitors() {
 async fn wrong_input_names_the_field_and_makes_nothing() {
     let lab = Lab::new();
     let ada = lab.user("ada", &["member"]).await;
-    let way = |url: &str, weight: i64| json!({ "url": url, "weight": weight });
-    let (a, b) = (way("https://a.example", 1), way("https://b.example", 1));
+    let variant = |url: &str, weight: i64| json!({ "url": url, "weight": weight });
+    let (a, b) = (variant("https://a.example", 1), variant("https://b.example", 1));
     let many: Vec<String> = (0..11).map(|n| n.to_string()).collect();
     for (option, value, field) in [
         ("longUrl", json!(7), "longUrl"),
@@ -142,9 +142,9 @@ async fn wrong_input_names_the_field_and_makes_nothing() {
         ("redirect", json!(303), "redirect"),
         ("redirect", json!("302"), "redirect"),
         ("variants", json!([a]), "variants"),
-        ("variants", json!([a, way("http://127.0.0.1", 1)]), "variants.url"),
-        ("variants", json!([a, way("https://b.example", 0)]), "variants.weight"),
-        ("variants", json!([a, way("https://b.example", 1001)]), "variants.weight"),
+        ("variants", json!([a, variant("http://127.0.0.1", 1)]), "variants.url"),
+        ("variants", json!([a, variant("https://b.example", 0)]), "variants.weight"),
+        ("variants", json!([a, variant("https://b.example", 1001)]), "variants.weight"),
         ("variants", json!(vec![b; 11]), "variants"),
         ("tags", json!(many), "tags"),
         ("tags", json!(["a\nb"]), "tags"),
@@ -169,7 +169,7 @@ async fn wrong_input_names_the_field_and_makes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_taken_alias_and_a_domain_of_nobodys_are_refused() {
+async fn a_taken_alias_and_an_unverified_domain_are_refused() {
     let lab = Lab::new();
     let (ada, eve) = (lab.user("ada", &["member"]).await, lab.user("eve", &["member"]).await);
     let body = json!({ "longUrl": "https://example.org/", "customAlias": "mine" });
@@ -181,6 +181,6 @@ async fn a_taken_alias_and_a_domain_of_nobodys_are_refused() {
     for key in [&ada, ""] {
         assert_problem(&post(&lab, SHORTEN, key, &elsewhere).await, 404, "not-found");
     }
-    assert_eq!(led(&lab, "mine").await, to("https://example.org/"));
+    assert_eq!(redirect_of(&lab, "mine").await, to("https://example.org/"));
     assert_eq!(rows(&lab, "link#").await, 1);
 }

@@ -1,17 +1,17 @@
-//! Custom domains: claimed by anyone, had by whoever proves them, and links that live there alone.
+//! Custom domains: claimed by any user, owned by the first to prove them, with a namespace of links.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use http::Method;
-use local::internet;
+use local::network;
 use outside::Network;
 use serde_json::{Value, json};
 use tests::{Lab, Response, Setup};
 
 use super::{
-    SHORTEN, assert_names, assert_problem, be_patient, code, codes, delete, get, plain, post,
-    shorten,
+    SHORTEN, assert_names, assert_problem, code, codes, delete, get, plain, post, shorten,
+    wait_out_cache,
 };
 
 const DOMAINS: &str = "/api/v1/domains";
@@ -27,7 +27,7 @@ impl Zone {
 
     fn network(&self) -> Network {
         let zone = self.clone();
-        internet::closed().with_texts(move |name| {
+        network::offline().with_txt_records(move |name| {
             let found = zone.0.lock().unwrap().get(&name).cloned().unwrap_or_default();
             Box::pin(async move { Ok(found) })
         })
@@ -51,7 +51,7 @@ async fn verify(lab: &Lab, key: &str, domain: &str) -> Response {
     post(lab, &format!("{DOMAINS}/{domain}/verify"), key, &Value::Null).await
 }
 
-async fn led_at(lab: &Lab, host: &str, code: &str) -> (u16, String) {
+async fn redirect_at(lab: &Lab, host: &str, code: &str) -> (u16, String) {
     let answer = lab.call(Method::GET, &format!("/{code}")).header("host", host).send().await;
     lab.cloud.functions.quiesce().await;
     (answer.status.as_u16(), answer.header("location").to_owned())
@@ -156,9 +156,9 @@ async fn a_link_on_a_domain_is_reached_through_it_alone() {
     for (host, page) in [("go.example", "go"), ("TO.example:443", "to"), ("localhost:3000", "ours")]
     {
         let url = format!("https://example.org/{page}");
-        assert_eq!(led_at(&lab, host, "same").await, (302, url), "{host}");
+        assert_eq!(redirect_at(&lab, host, "same").await, (302, url), "{host}");
     }
-    assert_eq!(led_at(&lab, "other.example", "same").await.0, 404);
+    assert_eq!(redirect_at(&lab, "other.example", "same").await.0, 404);
     let picture = lab.call(Method::GET, "/qr/same.svg").header("host", "go.example").send().await;
     assert!(String::from_utf8_lossy(&picture.bytes).contains("https://go.example/same"));
     let list = get(&lab, "/api/v1/urls?domain=go.example", &ada).await;
@@ -168,10 +168,10 @@ async fn a_link_on_a_domain_is_reached_through_it_alone() {
     );
     // What is one domain's is not touched through another.
     assert_eq!(delete(&lab, "/api/v1/url/same?domain=go.example", &ada).await.status, 204);
-    be_patient(&lab);
-    assert_eq!(led_at(&lab, "go.example", "same").await.0, 404);
-    assert_eq!(led_at(&lab, "to.example", "same").await.0, 302);
-    assert_eq!(led_at(&lab, "localhost", "same").await.0, 302);
+    wait_out_cache(&lab);
+    assert_eq!(redirect_at(&lab, "go.example", "same").await.0, 404);
+    assert_eq!(redirect_at(&lab, "to.example", "same").await.0, 302);
+    assert_eq!(redirect_at(&lab, "localhost", "same").await.0, 302);
 }
 
 #[tokio::test(start_paused = true)]
@@ -205,6 +205,10 @@ async fn a_domain_is_given_up_once_no_link_lives_on_it() {
     zone.own(&lab, &eve, "go.example").await;
     let undone = post(&lab, "/api/v1/url/one/restore?domain=go.example", &ada, &Value::Null).await;
     assert_problem(&undone, 404, "not-found");
-    be_patient(&lab);
-    assert_eq!(led_at(&lab, "go.example", "one").await.0, 404, "nothing of Ada's on Eve's domain");
+    wait_out_cache(&lab);
+    assert_eq!(
+        redirect_at(&lab, "go.example", "one").await.0,
+        404,
+        "nothing of Ada's on Eve's domain"
+    );
 }

@@ -10,7 +10,7 @@ use super::{SHORTEN, assert_problem, plain, post, rows};
 
 async fn from(lab: &Lab, address: &str, body: &Value) -> Response {
     let source: IpAddr = address.parse().unwrap();
-    lab.call(Method::POST, SHORTEN).coming_from(source).json(body).send().await
+    lab.call(Method::POST, SHORTEN).from_ip(source).json(body).send().await
 }
 
 #[tokio::test(start_paused = true)]
@@ -42,7 +42,7 @@ async fn an_address_makes_a_hundred_links_a_day_and_what_is_refused_is_not_one_o
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_waits_as_long_as_told_is_let_in() {
+async fn a_caller_who_waits_for_retry_after_is_admitted() {
     let lab = Lab::new();
     let body = plain("https://example.org/");
     for _ in 0..100 {
@@ -73,7 +73,7 @@ async fn a_made_up_header_is_no_other_address() {
         from(&lab, "192.0.2.1", &body).await;
     }
     for header in ["cloudfront-viewer-address", "x-forwarded-for", "x-real-ip", "forwarded"] {
-        let call = lab.call(Method::POST, SHORTEN).coming_from("192.0.2.1".parse().unwrap());
+        let call = lab.call(Method::POST, SHORTEN).from_ip("192.0.2.1".parse().unwrap());
         let answer = call.header(header, "198.51.100.7:443").json(&body).send().await;
         assert_eq!(answer.status, 429, "{header}");
     }

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use tests::{Lab, root_key};
 
 use super::{
-    assert_names, assert_problem, be_patient, code, codes, delete, get, led, patch, plain, post,
-    shorten, to,
+    assert_names, assert_problem, code, codes, delete, get, patch, plain, post, redirect_of,
+    shorten, to, wait_out_cache,
 };
 
 const DAY: i64 = 24 * 3600;
@@ -60,7 +60,7 @@ async fn what_is_left_out_stays_and_null_takes_away() {
         assert!(emptied.body.get(name).is_none(), "{name}: {}", emptied.body);
     }
     assert_eq!(emptied.body["expiresAt"], Value::Null);
-    assert_eq!(led(&lab, made.text("shortCode")).await, to("https://example.org/"));
+    assert_eq!(redirect_of(&lab, made.text("shortCode")).await, to("https://example.org/"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -94,12 +94,12 @@ async fn a_deletion_can_be_undone_for_thirty_days() {
     shorten(&lab, &ada, &body).await;
     let (one, restore) = ("/api/v1/url/mine", "/api/v1/url/mine/restore");
     assert_problem(&post(&lab, restore, &ada, &Value::Null).await, 409, "conflict");
-    assert_eq!(led(&lab, "mine").await, to("https://example.org/"));
+    assert_eq!(redirect_of(&lab, "mine").await, to("https://example.org/"));
     for _ in 0..2 {
         assert_eq!(delete(&lab, one, &ada).await.status, 204);
     }
-    be_patient(&lab);
-    assert_eq!(led(&lab, "mine").await.0, 404);
+    wait_out_cache(&lab);
+    assert_eq!(redirect_of(&lab, "mine").await.0, 404);
     let read = get(&lab, one, &ada).await;
     assert_eq!((read.text("state"), &read.body["version"]), ("deleted", &json!(2)));
     assert_eq!(read.text("restorableUntil"), "2026-03-31T12:00:00Z");
@@ -108,7 +108,7 @@ async fn a_deletion_can_be_undone_for_thirty_days() {
     lab.advance_seconds(30 * DAY - 10);
     let restored = post(&lab, restore, &ada, &Value::Null).await;
     assert_eq!((restored.status.as_u16(), restored.text("state")), (200, "live"));
-    assert_eq!(led(&lab, "mine").await, to("https://example.org/"));
+    assert_eq!(redirect_of(&lab, "mine").await, to("https://example.org/"));
     assert_eq!(delete(&lab, one, &ada).await.status, 204);
     lab.advance_seconds(30 * DAY);
     assert_problem(&post(&lab, restore, &ada, &Value::Null).await, 409, "conflict");
@@ -227,8 +227,8 @@ async fn a_code_is_never_given_twice_and_nothing_else_is_kept_of_it() {
     let links = links::store::Links::new(lab.aws().dynamodb(), lab.table("LinksTable"));
     let code = domain::links::Code::parse("secret-sale").unwrap();
     let left = links.find("", &code).await.unwrap().unwrap();
-    assert!(left.is_forgotten() && left.owner.is_none(), "{left:?}");
-    assert_eq!(make(&eve).await.status, 409, "nobody inherits a link or its clicks");
+    assert!(left.is_purged() && left.owner.is_none(), "{left:?}");
+    assert_eq!(make(&eve).await.status, 409, "no other user inherits a link or its clicks");
     let restored = lab.call(Method::POST, "/api/v1/url/secret-sale/restore").by(&ada).send().await;
     assert_eq!(restored.status, 404);
     assert_eq!(lab.call(Method::GET, "/secret-sale").send().await.status, 404);

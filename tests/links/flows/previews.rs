@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http::Method;
-use local::internet;
+use local::network;
 use outside::Network;
 use tests::{Lab, Setup};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::{code, get, led, patch, plain, to};
+use super::{code, get, patch, plain, redirect_of, to};
 
 const PAGE: &str = "<!doctype html><title>Plain</title>\
                     <meta property=\"og:title\" content=\"A &lt;b&gt; title\">\
@@ -36,7 +36,7 @@ async fn site() -> (Network, Arc<AtomicUsize>) {
         }
     });
     let public: SocketAddr = "93.184.216.34:80".parse().unwrap();
-    let network = internet::closed()
+    let network = network::offline()
         .with_resolver(move |_| Box::pin(async move { Ok(vec![public.ip()]) }))
         .with_connect(move |address| {
             Box::pin(async move {
@@ -68,7 +68,7 @@ async fn a_destination_is_asked_once_for_its_card_and_again_when_it_moves() {
     for part in ["A &lt;b&gt; title", "What it is about", "https://site.example/picture.png"] {
         assert!(card.contains(part), "{part} in {card}");
     }
-    assert_eq!(led(&lab, &link).await, to("http://site.example/page"));
+    assert_eq!(redirect_of(&lab, &link).await, to("http://site.example/page"));
 
     let version = seen.body["version"].as_u64().unwrap();
     let moved = patch(&lab, &one, &ada, version, &plain("http://site.example/other")).await;
@@ -81,7 +81,7 @@ async fn a_destination_is_asked_once_for_its_card_and_again_when_it_moves() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_where_previews_are_off() {
+async fn no_destination_is_fetched_where_previews_are_off() {
     let (network, asked) = site().await;
     let setup = Setup { network, ..Setup::default() };
     let lab = Lab::with_parameters(setup, &[("FetchPreviews", "false")]);

@@ -1,4 +1,4 @@
-//! Reports of abuse: anyone makes them, admins read and dismiss them, the sweep makes some.
+//! Reports of abuse: users and visitors make them, admins read and dismiss them, the sweep makes some.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ async fn a_block_needs_a_reason_and_is_the_admins_word() {
     // Its owner can neither unblock it nor get around it by deleting and restoring.
     delete(&lab, &one, &ada).await;
     post(&lab, &format!("{one}/restore"), &ada, &Value::Null).await;
-    assert_eq!(super::led(&lab, &link).await.0, 451);
+    assert_eq!(super::redirect_of(&lab, &link).await.0, 451);
 }
 
 #[tokio::test(start_paused = true)]
@@ -100,7 +100,7 @@ async fn a_crowd_that_shortens_one_destination_is_reported_once_a_day_even_if_di
     let lab = Lab::new();
     for n in 0..100_u8 {
         let call = lab.call(Method::POST, super::SHORTEN);
-        let call = call.coming_from([198, 51, 100, n].into());
+        let call = call.from_ip([198, 51, 100, n].into());
         assert_eq!(call.json(&plain("https://spam.example/")).send().await.status, 201);
     }
     for _ in 0..99 {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tests::Lab;
 
-use super::{SHORTEN, assert_names, be_patient, code, delete, led, patch, plain, post};
+use super::{SHORTEN, assert_names, code, delete, patch, plain, post, redirect_of, wait_out_cache};
 
 #[tokio::test(start_paused = true)]
 async fn the_same_again_is_the_same_link_for_its_owner_alone() {
@@ -30,8 +30,8 @@ async fn the_same_again_is_the_same_link_for_its_owner_alone() {
         assert_ne!(code(&lab, &ada, body).await, first, "{body}");
     }
     assert_ne!(code(&lab, &eve, &body).await, first);
-    let nobodys = [code(&lab, "", &body).await, code(&lab, "", &body).await];
-    assert_ne!(nobodys[0], nobodys[1], "nobody has links");
+    let anonymous = [code(&lab, "", &body).await, code(&lab, "", &body).await];
+    assert_ne!(anonymous[0], anonymous[1], "anonymous links have no owner");
     assert_eq!(post(&lab, SHORTEN, &ada, &body).await.text("shortCode"), first);
 }
 
@@ -67,8 +67,8 @@ async fn after_an_edit_a_deletion_a_block_or_its_end_the_same_again_is_a_new_lin
     let first = code(&lab, &ada, &lasting).await;
     assert_eq!(post(&lab, SHORTEN, &ada, &with_end).await.text("shortCode"), first);
     lab.advance_seconds(3600);
-    be_patient(&lab);
-    assert_eq!(led(&lab, &seen[3]).await.0, 410);
+    wait_out_cache(&lab);
+    assert_eq!(redirect_of(&lab, &seen[3]).await.0, 410);
     let late = post(&lab, SHORTEN, &ada, &body).await;
     assert_names(&late, "expiresAt", &Value::Null);
 }

@@ -1,13 +1,13 @@
 //! Where a link may not lead: every vector of the domain's table, sent by a caller, with a canary on
-//! the loopback that nobody may wake.
+//! the loopback that must not be connected to.
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 
-use domain::links::address::is_public;
+use domain::links::public_ip::is_public;
 use http::Method;
-use local::internet;
+use local::network;
 use outside::Network;
 use serde_json::json;
 use tests::{Lab, Response, Setup, root};
@@ -31,7 +31,7 @@ impl Canary {
     /// A network in which every name is this machine's, and everything private leads to the canary.
     fn network(&self) -> Network {
         let (here, dialled) = (self.listener.local_addr().unwrap(), Arc::clone(&self.dialled));
-        internet::closed()
+        network::offline()
             .with_resolver(|_| Box::pin(async { Ok(vec![Ipv4Addr::LOCALHOST.into()]) }))
             .with_connect(move |address| {
                 dialled.lock().unwrap().push(address);
@@ -63,32 +63,10 @@ fn vectors() -> Vec<(String, String, String)> {
         .map(|line| {
             let mut parts = line.splitn(3, '|').map(str::to_owned);
             let (verdict, expected) = (parts.next().unwrap(), parts.next().unwrap());
-            (verdict, expected, unescaped(&parts.next().unwrap()))
+            let text = serde_json::from_str(&format!("\"{}\"", parts.next().unwrap())).unwrap();
+            (verdict, expected, text)
         })
         .collect()
-}
-
-fn unescaped(text: &str) -> String {
-    let (mut out, mut rest) = (String::new(), text);
-    while let Some((before, after)) = rest.split_once('\\') {
-        out.push_str(before);
-        let (escape, more) = after.split_at(1);
-        rest = more;
-        out.push(match escape {
-            "r" => '\r',
-            "n" => '\n',
-            "t" => '\t',
-            "0" => '\0',
-            "\\" => '\\',
-            "u" => {
-                let (hex, more) = more.strip_prefix('{').unwrap().split_once('}').unwrap();
-                rest = more;
-                char::from_u32(u32::from_str_radix(hex, 16).unwrap()).unwrap()
-            }
-            other => panic!("unknown escape {other:?} in {text:?}"),
-        });
-    }
-    out + rest
 }
 
 async fn shorten(lab: &Lab, key: &str, url: &str) -> Response {

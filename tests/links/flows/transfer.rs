@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tests::{Lab, Response, root};
 
 use super::domains::Zone;
-use super::{assert_names, assert_problem, counters, get, led, post, rows, shorten, to};
+use super::{assert_names, assert_problem, counters, get, post, redirect_of, rows, shorten, to};
 
 async fn import(lab: &Lab, key: &str, query: &str, body: &str) -> Response {
     let call = lab.call(Method::POST, &format!("/api/v1/import?{query}")).by(key);
@@ -71,7 +71,7 @@ async fn every_sample_comes_in_and_a_second_time_changes_nothing() {
         let first = import(&lab, &ada, &query, &body).await;
         assert_eq!(sums(&first), expected, "{file}: {}", first.body);
         for (code, url) in links {
-            assert_eq!(led(&lab, code).await, to(url), "{file}");
+            assert_eq!(redirect_of(&lab, code).await, to(url), "{file}");
         }
         let before = export(&lab, &ada, "").await.1;
         lab.advance_seconds(60);
@@ -106,8 +106,8 @@ async fn each_row_is_answered_on_its_own_with_its_line() {
         .collect();
     assert_eq!(problems, [(3, 409), (4, 409), (6, 422), (7, 422), (8, 422), (9, 422)]);
     // A link that was over moves as one that is over.
-    assert_eq!(led(&lab, "good").await.0, 410);
-    assert_eq!(led(&lab, "mine").await, to("https://example.org/"));
+    assert_eq!(redirect_of(&lab, "good").await.0, 410);
+    assert_eq!(redirect_of(&lab, "mine").await, to("https://example.org/"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -115,7 +115,7 @@ async fn what_cant_be_read_as_a_whole_is_refused_as_a_whole() {
     let lab = Lab::new();
     let ada = lab.user("ada", &["member"]).await;
     let row = "https://example.org/\n";
-    assert_names(&import(&lab, &ada, "from=nobody", "url\n").await, "from", &Value::Null);
+    assert_names(&import(&lab, &ada, "from=tinyurl", "url\n").await, "from", &Value::Null);
     assert_names(&import(&lab, &ada, "", "url\n").await, "from", &Value::Null);
     assert_names(&import(&lab, &ada, "from=csv&to=x", "url\n").await, "to", &Value::Null);
     let too_many = format!("url\n{}", row.repeat(1_001));

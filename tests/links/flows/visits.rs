@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use tests::Lab;
 
 use super::{
-    CHROME, assert_problem, be_patient, code, delete, get, led, patch, plain, post, shorten, to,
-    visit,
+    CHROME, assert_problem, code, delete, get, patch, plain, post, redirect_of, shorten, to, visit,
+    wait_out_cache,
 };
 
 #[tokio::test(start_paused = true)]
@@ -16,7 +16,7 @@ async fn an_expired_link_is_gone_and_an_unknown_one_was_never_there() {
     let body = json!({ "longUrl": "https://example.org/", "expiresAt": "2026-03-01T12:00:30Z" });
     let link = code(&lab, &ada, &body).await;
     lab.advance_seconds(29);
-    assert_eq!(led(&lab, &link).await, to("https://example.org/"));
+    assert_eq!(redirect_of(&lab, &link).await, to("https://example.org/"));
     lab.advance_seconds(1);
     assert_problem(&visit(&lab, &link).await, 410, "gone");
     assert_problem(&visit(&lab, "unknown").await, 404, "not-found");
@@ -27,8 +27,8 @@ async fn an_expired_link_is_gone_and_an_unknown_one_was_never_there() {
     assert_eq!((noted.status.as_u16(), noted.text("state")), (200, "expired"));
     let longer = json!({ "expiresAt": "2026-03-01T13:00:00Z" });
     assert_eq!(patch(&lab, &one, &ada, 2, &longer).await.text("state"), "live");
-    be_patient(&lab);
-    assert_eq!(led(&lab, &link).await, to("https://example.org/"));
+    wait_out_cache(&lab);
+    assert_eq!(redirect_of(&lab, &link).await, to("https://example.org/"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -37,26 +37,26 @@ async fn an_edit_a_deletion_and_a_block_are_seen_within_five_seconds_on_a_warm_n
     let ada = lab.user("ada", &["member"]).await;
     let link = code(&lab, &ada, &plain("https://example.org/1")).await;
     let one = format!("/api/v1/url/{link}");
-    assert_eq!(led(&lab, &link).await, to("https://example.org/1"));
+    assert_eq!(redirect_of(&lab, &link).await, to("https://example.org/1"));
     patch(&lab, &one, &ada, 1, &plain("https://example.org/2")).await;
-    assert_eq!(led(&lab, &link).await, to("https://example.org/1"), "the memory is used");
+    assert_eq!(redirect_of(&lab, &link).await, to("https://example.org/1"), "the memory is used");
     lab.clock.advance_ms(4_999);
-    assert_eq!(led(&lab, &link).await, to("https://example.org/2"));
+    assert_eq!(redirect_of(&lab, &link).await, to("https://example.org/2"));
     post(&lab, &format!("{one}/block"), &tests::root_key(), &json!({ "reason": "x" })).await;
     lab.clock.advance_ms(4_999);
-    assert_eq!(led(&lab, &link).await.0, 451);
+    assert_eq!(redirect_of(&lab, &link).await.0, 451);
     post(&lab, &format!("{one}/unblock"), &tests::root_key(), &Value::Null).await;
     lab.clock.advance_ms(4_999);
-    assert_eq!(led(&lab, &link).await.0, 302);
+    assert_eq!(redirect_of(&lab, &link).await.0, 302);
     delete(&lab, &one, &ada).await;
     lab.clock.advance_ms(4_999);
-    assert_eq!(led(&lab, &link).await.0, 404);
+    assert_eq!(redirect_of(&lab, &link).await.0, 404);
     // That there is none is remembered no longer than that there is one.
     let again = json!({ "longUrl": "https://example.org/", "customAlias": "later" });
-    assert_eq!(led(&lab, "later").await.0, 404);
+    assert_eq!(redirect_of(&lab, "later").await.0, 404);
     shorten(&lab, &ada, &again).await;
     lab.clock.advance_ms(4_999);
-    assert_eq!(led(&lab, "later").await.0, 302);
+    assert_eq!(redirect_of(&lab, "later").await.0, 302);
 }
 
 #[tokio::test(start_paused = true)]
@@ -103,8 +103,8 @@ async fn a_link_with_so_many_clicks_is_spent_after_them() {
     body["redirect"] = json!(301);
     let followed = code(&lab, &ada, &body).await;
     for _ in 0..3 {
-        assert_eq!(led(&lab, &alone).await.0, 302);
-        assert_eq!(led(&lab, &followed).await, (301, "https://example.org/".to_owned()));
+        assert_eq!(redirect_of(&lab, &alone).await.0, 302);
+        assert_eq!(redirect_of(&lab, &followed).await, (301, "https://example.org/".to_owned()));
         // Robots and looks before the click use nothing up.
         lab.call(Method::GET, &format!("/{alone}")).header("user-agent", "curl/8").send().await;
         lab.call(Method::HEAD, &format!("/{alone}")).header("user-agent", CHROME).send().await;
@@ -114,17 +114,17 @@ async fn a_link_with_so_many_clicks_is_spent_after_them() {
     // What a node holds back goes out when it ends.
     lab.cloud.functions.retire(std::time::Duration::ZERO).await;
     lab.cloud.settle().await;
-    be_patient(&lab);
+    wait_out_cache(&lab);
     assert_problem(&visit(&lab, &alone).await, 410, "gone");
-    assert_eq!(led(&lab, &followed).await, to("https://example.org/over"));
+    assert_eq!(redirect_of(&lab, &followed).await, to("https://example.org/over"));
     let one = format!("/api/v1/url/{alone}");
     let read = get(&lab, &one, &ada).await;
     assert_eq!((read.text("state"), &read.body["clicks"]), ("spent", &json!(3)));
     let more = json!({ "maxClicks": 4 });
     let version = read.body["version"].as_u64().unwrap();
     assert_eq!(patch(&lab, &one, &ada, version, &more).await.text("state"), "live");
-    be_patient(&lab);
-    assert_eq!(led(&lab, &alone).await.0, 302);
+    wait_out_cache(&lab);
+    assert_eq!(redirect_of(&lab, &alone).await.0, 302);
 }
 
 #[tokio::test(start_paused = true)]
@@ -136,6 +136,6 @@ async fn a_link_is_spent_once_more_when_the_message_comes_twice() {
     visit(&lab, &link).await;
     super::analytics::deliver_twice(&lab).await;
     assert_eq!(get(&lab, &format!("/api/v1/url/{link}"), &ada).await.text("state"), "live");
-    be_patient(&lab);
-    assert_eq!(led(&lab, &link).await.0, 302, "one click is left");
+    wait_out_cache(&lab);
+    assert_eq!(redirect_of(&lab, &link).await.0, 302, "one click is left");
 }

@@ -2,8 +2,8 @@
 
 use domain::Timestamp;
 use domain::accounts::UserId;
-use domain::links::{Claim, Code, DomainName};
-use links::store::{Entry, Proven, Report};
+use domain::links::{Code, DomainClaim, DomainName};
+use links::store::{AbuseReport, BlocklistEntry, ProofOutcome};
 use local::faults::Fault;
 use tests::Lab;
 
@@ -13,8 +13,8 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
 
-fn claim(owner: &str, token: &str) -> Claim {
-    Claim {
+fn claim(owner: &str, token: &str) -> DomainClaim {
+    DomainClaim {
         name: DomainName::parse("go.example").unwrap(),
         owner: UserId::parse(owner).unwrap(),
         token: token.to_owned(),
@@ -42,15 +42,23 @@ async fn the_first_to_prove_a_claim_owns_the_domain() {
     let lab = Lab::new();
     let links = links(&lab);
     let (ada, eve) = (claim("ada", "a"), claim("eve", "e"));
-    assert_eq!(links.prove_claim(&ada, at(200), "t0").await.unwrap(), Proven::Taken, "no claim");
+    assert_eq!(
+        links.prove_claim(&ada, at(200), "t0").await.unwrap(),
+        ProofOutcome::Taken,
+        "no claim"
+    );
     assert_eq!(links.domain_owner(&ada.name).await.unwrap(), None);
     for claim in [&ada, &eve] {
         links.claim_domain(claim).await.unwrap();
     }
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
-    assert_eq!(links.prove_claim(&ada, at(200), "t1").await.unwrap(), Proven::Proven);
-    assert_eq!(links.prove_claim(&eve, at(201), "t2").await.unwrap(), Proven::Taken);
-    assert_eq!(links.prove_claim(&ada, at(202), "t3").await.unwrap(), Proven::Proven, "again");
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
+    assert_eq!(links.prove_claim(&ada, at(200), "t1").await.unwrap(), ProofOutcome::Proven);
+    assert_eq!(links.prove_claim(&eve, at(201), "t2").await.unwrap(), ProofOutcome::Taken);
+    assert_eq!(
+        links.prove_claim(&ada, at(202), "t3").await.unwrap(),
+        ProofOutcome::Proven,
+        "again"
+    );
     assert_eq!(links.domain_owner(&ada.name).await.unwrap(), Some(ada.owner.clone()));
     let found = links.find_claim(&eve.name, &eve.owner).await.unwrap().unwrap();
     assert_eq!(found.verified_at, None);
@@ -68,9 +76,9 @@ async fn giving_a_claim_up_takes_only_what_is_the_claimants() {
     links.release_domain(&eve, "t2").await.unwrap();
     assert_eq!(links.find_claim(&eve.name, &eve.owner).await.unwrap(), None);
     assert_eq!(links.domain_owner(&ada.name).await.unwrap(), Some(ada.owner.clone()));
-    // Someone who believes to own it takes nothing from who does.
+    // A claimant who wrongly counts as verified takes nothing from the owner.
     links.claim_domain(&eve).await.unwrap();
-    let believer = Claim { verified_at: Some(at(300)), ..eve.clone() };
+    let believer = DomainClaim { verified_at: Some(at(300)), ..eve.clone() };
     links.release_domain(&believer, "t3").await.unwrap();
     assert_eq!(links.domain_owner(&ada.name).await.unwrap(), Some(ada.owner.clone()));
     let proven = links.find_claim(&ada.name, &ada.owner).await.unwrap().unwrap();
@@ -78,15 +86,15 @@ async fn giving_a_claim_up_takes_only_what_is_the_claimants() {
     links.release_domain(&proven, "t5").await.unwrap();
     assert_eq!(links.domain_owner(&ada.name).await.unwrap(), None);
     assert_eq!(links.find_claim(&ada.name, &ada.owner).await.unwrap(), None);
-    assert_eq!(links.prove_claim(&eve, at(400), "t6").await.unwrap(), Proven::Proven);
+    assert_eq!(links.prove_claim(&eve, at(400), "t6").await.unwrap(), ProofOutcome::Proven);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_report_is_kept_once_and_once_dismissed_not_made_again() {
     let lab = Lab::new();
     let links = links(&lab);
-    let report = |second, random| Report {
-        id: Report::id_at(at(second), random),
+    let report = |second, random| AbuseReport {
+        id: AbuseReport::id_at(at(second), random),
         domain: String::new(),
         code: Code::parse("abc").unwrap(),
         reason: "spam".to_owned(),
@@ -112,7 +120,7 @@ async fn a_report_is_kept_once_and_once_dismissed_not_made_again() {
 async fn the_first_word_about_a_blocked_destination_stays() {
     let lab = Lab::new();
     let links = links(&lab);
-    let entry = |key: &str, reason: &str| Entry {
+    let entry = |key: &str, reason: &str| BlocklistEntry {
         key: key.to_owned(),
         reason: reason.to_owned(),
         by: "root".to_owned(),

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use domain::Timestamp;
-use domain::links::counts::{Counts, LinkDay};
-use domain::links::{Code, Link, Preview, Target, Terms};
-use links::store::Counted;
+use domain::links::counts::{ClickCounts, LinkDay};
+use domain::links::{Code, Link, LinkPreview, LinkTerms, Target};
+use links::store::CountOutcome;
 use links::store::Links;
 use local::faults::Fault;
 use tests::Lab;
@@ -24,12 +24,16 @@ fn code(text: &str) -> Code {
     Code::parse(text).unwrap()
 }
 
-fn clicks(clicks: u64) -> Counts {
+fn clicks(clicks: u64) -> ClickCounts {
     let countries = BTreeMap::from([("DE".to_owned(), clicks)]);
-    Counts { clicks, bots: 1, countries, ..Counts::default() }
+    ClickCounts { clicks, bots: 1, countries, ..ClickCounts::default() }
 }
 
-async fn count(links: &Links, batch: &str, counts: &BTreeMap<LinkDay, Counts>) -> Counted {
+async fn count(
+    links: &Links,
+    batch: &str,
+    counts: &BTreeMap<LinkDay, ClickCounts>,
+) -> CountOutcome {
     let tokens = std::cell::Cell::new(0);
     let token = || {
         tokens.set(tokens.get() + 1);
@@ -47,10 +51,10 @@ async fn a_batch_is_counted_under_its_name_once() {
         (day("abc", "2026-03-02"), clicks(3)),
         (day("other", "2026-03-01"), clicks(50)),
     ]);
-    assert_eq!(count(&links, "b1", &counts).await, Counted::Now);
+    assert_eq!(count(&links, "b1", &counts).await, CountOutcome::Counted);
     let again = counts.clone();
-    assert_eq!(count(&links, "b1", &again).await, Counted::Before);
-    assert_eq!(count(&links, "b2", &counts.clone()).await, Counted::Now);
+    assert_eq!(count(&links, "b1", &again).await, CountOutcome::AlreadyCounted);
+    assert_eq!(count(&links, "b2", &counts.clone()).await, CountOutcome::Counted);
     let seen = links.statistics("", &code("abc"), "2026-03-01", "2026-03-02").await.unwrap();
     assert_eq!((seen.counts().clicks, seen.counts().countries["DE"]), (10, 10));
     assert_eq!(seen.days["2026-03-01"].counts.clicks, 4);
@@ -67,8 +71,8 @@ async fn a_batch_too_large_for_one_transaction_is_counted_once_too() {
     let links = links(&lab);
     let counts: BTreeMap<_, _> =
         (0..100).map(|n| (day(&format!("link-{n}"), "2026-03-01"), clicks(1))).collect();
-    assert_eq!(count(&links, "b1", &counts).await, Counted::Now);
-    assert_eq!(count(&links, "b1", &counts.clone()).await, Counted::Before);
+    assert_eq!(count(&links, "b1", &counts).await, CountOutcome::Counted);
+    assert_eq!(count(&links, "b1", &counts.clone()).await, CountOutcome::AlreadyCounted);
     for n in 0..100 {
         let code = code(&format!("link-{n}"));
         assert_eq!(links.totals("", &code).await.unwrap().clicks, 1, "{n}");
@@ -81,9 +85,9 @@ async fn a_count_whose_answer_was_lost_is_made_once() {
         let lab = Lab::new();
         let links = links(&lab);
         let counts = BTreeMap::from([(day("abc", "2026-03-01"), clicks(2))]);
-        lab.cloud.faults.strike(0, fault);
+        lab.cloud.faults.inject(0, fault);
         count(&links, "b1", &counts).await;
-        assert!(!lab.cloud.faults.is_waiting());
+        assert!(!lab.cloud.faults.is_pending());
         assert_eq!(links.totals("", &code("abc")).await.unwrap().clicks, 2, "{fault:?}");
     }
 }
@@ -113,7 +117,8 @@ async fn visitors_who_are_added_at_the_same_time_are_all_there_and_once() {
 async fn a_link_is_spent_once_and_only_for_the_number_that_was_counted_to() {
     let lab = Lab::new();
     let links = links(&lab);
-    let terms = Terms { max_clicks: Some(5), ..Terms::plain(Target::stored("https://a.example/")) };
+    let terms =
+        LinkTerms { max_clicks: Some(5), ..LinkTerms::plain(Target::stored("https://a.example/")) };
     let made = Link::new("", code("abc"), None, terms, at(100));
     links.mark_spent("", &made.code, 5, at(101)).await.unwrap();
     assert_eq!(links.find("", &made.code).await.unwrap(), None, "no row comes from nothing");
@@ -130,12 +135,12 @@ async fn a_link_is_spent_once_and_only_for_the_number_that_was_counted_to() {
 async fn the_scan_goes_on_where_it_stopped_and_the_faster_run_has_its_word() {
     let lab = Lab::new();
     let links = links(&lab);
-    assert_eq!(links.sweep_position().await.unwrap(), (None, 0));
-    links.note_sweep(Some("here"), 0).await.unwrap();
-    links.note_sweep(Some("there"), 0).await.unwrap();
-    assert_eq!(links.sweep_position().await.unwrap(), (Some("here".to_owned()), 1));
-    links.note_sweep(None, 1).await.unwrap();
-    assert_eq!(links.sweep_position().await.unwrap(), (None, 2));
+    assert_eq!(links.scan_position().await.unwrap(), (None, 0));
+    links.save_scan_position(Some("here"), 0).await.unwrap();
+    links.save_scan_position(Some("there"), 0).await.unwrap();
+    assert_eq!(links.scan_position().await.unwrap(), (Some("here".to_owned()), 1));
+    links.save_scan_position(None, 1).await.unwrap();
+    assert_eq!(links.scan_position().await.unwrap(), (None, 2));
 }
 
 #[tokio::test(start_paused = true)]
@@ -143,23 +148,23 @@ async fn the_scan_comes_by_every_link_once_and_by_one_destination_in_one_go() {
     let lab = Lab::new();
     let links = links(&lab);
     for n in 0..60 {
-        let terms = Terms::plain(Target::stored(&format!("https://example.org/{}", n % 7)));
+        let terms = LinkTerms::plain(Target::stored(&format!("https://example.org/{}", n % 7)));
         let made = Link::new("", code(&format!("link-{n:02}")), None, terms, at(100 + n));
         links.create(&made, None, None, made.code.as_str()).await.unwrap();
         if n % 10 == 0 {
             let deleted = made.deleted(at(200));
             links.amend(&deleted, "t").await.unwrap();
             if n % 20 == 0 {
-                let late = at(200 + domain::links::link::UNDO_SECONDS);
-                links.amend(&deleted.forgotten(late).unwrap(), "u").await.unwrap();
+                let late = at(200 + domain::links::link::RESTORE_SECONDS);
+                links.amend(&deleted.purged(late).unwrap(), "u").await.unwrap();
             }
         }
     }
     let (mut seen, mut from) = (Vec::new(), None);
     loop {
-        let stretch = links.stretch(from.as_deref(), 7).await.unwrap();
-        seen.extend(stretch.seen);
-        from = stretch.next;
+        let page = links.scan_page(from.as_deref(), 7).await.unwrap();
+        seen.extend(page.links);
+        from = page.next;
         if from.is_none() {
             break;
         }
@@ -177,19 +182,20 @@ async fn a_preview_is_noted_for_the_version_that_was_looked_at() {
     let links = links(&lab);
     let made = Link::new("", code("abc"), None, plain(), at(100));
     links.create(&made, None, None, "t").await.unwrap();
-    let titled = |title: &str| Preview { title: Some(title.to_owned()), ..Preview::default() };
+    let titled =
+        |title: &str| LinkPreview { title: Some(title.to_owned()), ..LinkPreview::default() };
     let seen = made.scanned(titled("One"), at(200));
-    links.note_preview(&seen).await.unwrap();
+    links.save_preview(&seen).await.unwrap();
     assert_eq!(links.find("", &made.code).await.unwrap(), Some(seen.clone()));
-    let silent = made.scanned(Preview::default(), at(300));
-    links.note_preview(&silent).await.unwrap();
+    let silent = made.scanned(LinkPreview::default(), at(300));
+    links.save_preview(&silent).await.unwrap();
     assert_eq!(links.find("", &made.code).await.unwrap(), Some(silent.clone()), "taken away");
     let edited = silent.blocked("x", at(400));
     links.amend(&edited, "u").await.unwrap();
-    links.note_preview(&made.scanned(titled("Late"), at(500))).await.unwrap();
+    links.save_preview(&made.scanned(titled("Late"), at(500))).await.unwrap();
     assert_eq!(links.find("", &made.code).await.unwrap(), Some(edited));
 }
 
-fn plain() -> Terms {
-    Terms::plain(Target::stored("https://a.example/"))
+fn plain() -> LinkTerms {
+    LinkTerms::plain(Target::stored("https://a.example/"))
 }

@@ -5,41 +5,41 @@ use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
 use tests::callbacks::{SECRET, signed};
-use tests::post::Act;
+use tests::scripted_providers::ScriptedOutcome;
 
-use super::{ALL, Scene, sweep, words};
+use super::{ALL, Scene, contents, strike_all};
 
 #[test]
 fn no_call_of_an_acceptance_can_fail_in_a_way_that_loses_or_doubles_a_notification() {
-    sweep("accept for one", 4, |nth, fault| strike_acceptance(&["ada"], nth, fault));
-    sweep("accept for three", 7, |nth, fault| {
+    strike_all("accept for one", 4, |nth, fault| strike_acceptance(&["ada"], nth, fault));
+    strike_all("accept for three", 7, |nth, fault| {
         strike_acceptance(&["ada", "bob", "cyd"], nth, fault)
     });
 }
 
 #[test]
 fn no_call_of_a_cancellation_or_a_replay_can_fail_in_a_way_that_lasts() {
-    sweep("cancel", 5, strike_cancel);
-    sweep("replay", 4, strike_replay);
+    strike_all("cancel", 5, strike_cancel);
+    strike_all("replay", 4, strike_replay);
 }
 
 #[test]
 fn no_call_of_a_provider_can_fail_in_a_way_that_lasts() {
-    sweep("a bounce", 4, |nth, fault| strike_callback("bounced", nth, fault));
-    sweep("a complaint", 6, |nth, fault| strike_callback("complained", nth, fault));
-    sweep("an arrival", 3, |nth, fault| strike_callback("delivered", nth, fault));
+    strike_all("a bounce", 4, |nth, fault| strike_callback("bounced", nth, fault));
+    strike_all("a complaint", 6, |nth, fault| strike_callback("complained", nth, fault));
+    strike_all("an arrival", 3, |nth, fault| strike_callback("delivered", nth, fault));
 }
 
 #[test]
 fn no_call_about_a_template_can_fail_in_a_way_that_lasts() {
-    sweep("publish a template", 3, |nth, fault| strike_template(1, nth, fault));
-    sweep("publish another version", 3, |nth, fault| strike_template(2, nth, fault));
-    sweep("activate a version", 3, |nth, fault| strike_template(3, nth, fault));
+    strike_all("publish a template", 3, |nth, fault| strike_template(1, nth, fault));
+    strike_all("publish another version", 3, |nth, fault| strike_template(2, nth, fault));
+    strike_all("activate a version", 3, |nth, fault| strike_template(3, nth, fault));
 }
 
 async fn strike_acceptance(people: &[&str], nth: u64, fault: Fault) -> bool {
-    let scene = Scene::of(people).await;
-    let mut body = words("ada");
+    let scene = Scene::new(people).await;
+    let mut body = contents("ada");
     if people.len() > 1 {
         body["userId"] = Value::Null;
         body["userIds"] = json!(people);
@@ -54,7 +54,7 @@ async fn strike_acceptance(people: &[&str], nth: u64, fault: Fault) -> bool {
     let deliveries = scene.check(&context).await;
     assert_eq!(deliveries.len(), 3 * people.len(), "{context}");
     assert!(deliveries.iter().all(|it| it.status == Status::Delivered), "{context}");
-    assert_eq!(scene.post.handed().len(), deliveries.len(), "{context}");
+    assert_eq!(scene.providers.sends().len(), deliveries.len(), "{context}");
     for told in answer.body["notifications"].as_array().unwrap() {
         let id = told["notificationId"].as_str().unwrap();
         let known = |it: &&domain::notifications::Delivery| it.id.notification_id.as_str() == id;
@@ -64,8 +64,8 @@ async fn strike_acceptance(people: &[&str], nth: u64, fault: Fault) -> bool {
 }
 
 async fn strike_cancel(nth: u64, fault: Fault) -> bool {
-    let scene = Scene::of(&["ada"]).await;
-    let id = scene.accept(&words("ada")).await;
+    let scene = Scene::new(&["ada"]).await;
+    let id = scene.accept(&contents("ada")).await;
     scene.strike(nth, fault);
     let answer = scene.persist(Method::DELETE, &format!("{ALL}/{id}"), &Value::Null).await;
     let struck = scene.stop();
@@ -73,19 +73,19 @@ async fn strike_cancel(nth: u64, fault: Fault) -> bool {
     assert_eq!(answer.text("status"), "cancelled", "{context}");
     let deliveries = scene.check(&context).await;
     assert!(deliveries.iter().all(|it| it.status == Status::Cancelled), "{context}");
-    assert!(scene.post.handed().is_empty(), "{context}");
+    assert!(scene.providers.sends().is_empty(), "{context}");
     struck
 }
 
 async fn strike_replay(nth: u64, fault: Fault) -> bool {
-    let scene = Scene::of(&["ada"]).await;
-    scene.post.always("text", Act::refuse(Class::Content));
-    let mut body = words("ada");
+    let scene = Scene::new(&["ada"]).await;
+    scene.providers.script_always("text", ScriptedOutcome::refuse(Class::Content));
+    let mut body = contents("ada");
     body["channels"] = json!(["sms"]);
     scene.accept(&body).await;
     scene.settle().await;
     assert_eq!(scene.delivery(Channel::Sms).await.status, Status::Failed);
-    scene.post.behave();
+    scene.providers.accept_all();
     scene.strike(nth, fault);
     let replay = json!({ "name": "r", "channel": "sms" });
     let answer = scene.persist(Method::POST, "/api/v1/dead-letters/replay", &replay).await;
@@ -100,7 +100,7 @@ async fn strike_replay(nth: u64, fault: Fault) -> bool {
 
 /// What a provider says of a mail that it had accepted; it repeats what it got no answer to.
 async fn strike_callback(kind: &str, nth: u64, fault: Fault) -> bool {
-    let scene = Scene::of(&["ada"]).await;
+    let scene = Scene::new(&["ada"]).await;
     let draft = json!({
         "defaultLocale": "en", "required": [],
         "texts": { "en": { "email": { "subject": "Hello", "text": "Hello" } } },
@@ -109,19 +109,19 @@ async fn strike_callback(kind: &str, nth: u64, fault: Fault) -> bool {
     let body = json!({ "userId": "ada", "category": "orders", "template": { "id": "order" } });
     scene.accept(&body).await;
     scene.settle().await;
-    let mut later = words("ada");
+    let mut later = contents("ada");
     later["channels"] = json!(["email"]);
     later["sendAt"] = json!("2026-03-01T12:10:00Z");
     scene.accept(&later).await;
-    let key = scene.post.handed()[0].parcel.key.clone();
-    let mut said = json!({ "reference": format!("mail:{key}"), "kind": kind });
-    said["at"] = json!("2026-03-01T12:00:00Z");
+    let key = scene.providers.sends()[0].message.key.clone();
+    let mut events = json!({ "reference": format!("mail:{key}"), "kind": kind });
+    events["at"] = json!("2026-03-01T12:00:00Z");
     if kind == "bounced" {
-        said["hard"] = json!(true);
+        events["hard"] = json!(true);
     }
     scene.strike(nth, fault);
     let answer = loop {
-        let bytes = json!([said]).to_string();
+        let bytes = json!([events]).to_string();
         let mut call = scene.lab.call(Method::POST, "/api/v1/providers/mail/events");
         for (name, value) in signed(&SECRET, scene.now().as_second(), bytes.as_bytes()) {
             call = call.header(name, &value);
@@ -160,7 +160,7 @@ async fn strike_template(step: u32, nth: u64, fault: Fault) -> bool {
             "texts": { "en": { "email": { "subject": "Hello", "text": text } } },
         })
     };
-    let scene = Scene::of(&["ada"]).await;
+    let scene = Scene::new(&["ada"]).await;
     for version in 1..step {
         let body = draft(&format!("version {version}"));
         scene.persist(Method::PUT, ORDER, &body).await;

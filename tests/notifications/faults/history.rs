@@ -1,10 +1,10 @@
-//! What the store did, write by write, and what was handed over in between: whatever must hold at
+//! What the store did, write by write, and what was handed over in between: what must hold at
 //! every instant is looked up here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::notifications::{Breaker, Contacts, Delivery, Notification, Preferences};
-use local::faults::Recorded;
+use local::faults::RecordedCall;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -26,13 +26,13 @@ pub(super) struct History {
 
 impl History {
     /// Goes through all of it. A transaction that was asked for twice under one name was done once.
-    pub(super) fn of(recorded: &[Recorded]) -> Result<Self, String> {
+    pub(super) fn from_recorded(recorded: &[RecordedCall]) -> Result<Self, String> {
         let mut history = Self::default();
         let mut names = BTreeSet::new();
         for (write, call) in recorded.iter().enumerate().filter(|(_, call)| call.done) {
             let request: Value = serde_json::from_slice(&call.body).unwrap_or_default();
             if call.operation == "PutItem" {
-                history.note(write, &request["Item"])?;
+                history.record(write, &request["Item"])?;
                 continue;
             }
             let name = request["ClientRequestToken"].as_str();
@@ -40,13 +40,13 @@ impl History {
                 continue;
             }
             for part in request["TransactItems"].as_array().into_iter().flatten() {
-                history.note(write, &part["Put"]["Item"])?;
+                history.record(write, &part["Put"]["Item"])?;
             }
         }
         Ok(history)
     }
 
-    fn note(&mut self, write: usize, row: &Value) -> Result<(), String> {
+    fn record(&mut self, write: usize, row: &Value) -> Result<(), String> {
         let [pk, sk] = ["pk", "sk"].map(|name| row[name]["S"].as_str().unwrap_or_default());
         let (kind, name) = pk.split_once('#').unwrap_or_default();
         match (kind, sk) {

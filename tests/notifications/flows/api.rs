@@ -3,29 +3,29 @@
 mod accept;
 mod access;
 mod callbacks;
-mod dead;
+mod dead_letters;
 mod input;
 mod lost;
-mod people;
 mod templates;
 mod tracking;
 mod unsubscribe;
+mod users;
 
 use http::Method;
 use notifications::store::Notifications;
 use serde_json::{Value, json};
-use tests::post::Post;
+use tests::scripted_providers::ScriptedProviders;
 use tests::{Lab, Response, Setup, root_key};
 
 const ALL: &str = "/api/v1/notifications";
 
 /// A notification that there is not.
-const NOBODY: &str = "0000000000000000000000000000";
+const UNKNOWN_ID: &str = "0000000000000000000000000000";
 
 /// A cloud, and those who carry its notifications.
-fn carried() -> (Lab, Post) {
-    let post = Post::new();
-    (Lab::with(Setup { post: Some(post.clone()), ..Setup::default() }), post)
+fn with_providers() -> (Lab, ScriptedProviders) {
+    let providers = ScriptedProviders::new();
+    (Lab::with(Setup { providers: Some(providers.clone()), ..Setup::default() }), providers)
 }
 
 /// A call with a JSON body, without a key if `key` is empty.
@@ -42,7 +42,7 @@ async fn put(lab: &Lab, path: &str, body: &Value) -> Response {
     saved
 }
 
-/// Somebody with a mailbox and a telephone.
+/// Gives a user a mailbox and a telephone.
 async fn reachable(lab: &Lab, user: &str) {
     let contacts = json!({ "email": format!("{user}@example.org"), "phone": "+34600123456" });
     put(lab, &format!("/api/v1/users/{user}/contacts"), &contacts).await;
@@ -75,7 +75,7 @@ async fn read(lab: &Lab, id: &str) -> Value {
 }
 
 /// How many notifications a person has.
-async fn logged(lab: &Lab, user: &str) -> usize {
+async fn log_length(lab: &Lab, user: &str) -> usize {
     let log = lab.get(&format!("/api/v1/users/{user}/notifications?limit=50")).await;
     assert_eq!(log.status, 200, "{}", log.body);
     log.body["items"].as_array().unwrap().len()
@@ -85,7 +85,6 @@ fn table(lab: &Lab) -> Notifications {
     Notifications::new(lab.aws().dynamodb(), lab.table("NotificationsTable"))
 }
 
-/// A problem about that field.
 fn assert_names(answer: &Response, field: &str) {
     assert_eq!(answer.status, 422, "{field}: {}", answer.body);
     assert_eq!(answer.header("content-type"), "application/problem+json");

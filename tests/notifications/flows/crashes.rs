@@ -11,18 +11,18 @@ async fn wherever_a_sender_dies_its_delivery_ends_and_what_is_doubled_is_known()
     for fault in [Fault::CrashBefore, Fault::CrashAfter, Fault::CommitThenTimeout] {
         for nth in 0..40 {
             let world = World::new();
-            let ada = world.person("ada").await;
-            let ids = world.tell(&world.draft(&ada), &["email", "sms"]).await;
-            world.lab.cloud.faults.strike(nth, fault);
+            let ada = world.recipient("ada").await;
+            let ids = world.send(&world.draft(&ada), &["email", "sms"]).await;
+            world.lab.cloud.faults.inject(nth, fault);
             world.lab.cloud.settle().await;
-            let waiting = world.lab.cloud.faults.is_waiting();
+            let waiting = world.lab.cloud.faults.is_pending();
             world.lab.cloud.faults.stop();
             for _ in 0..8 {
                 world.lab.advance_seconds(66);
                 world.lab.sweep().await;
                 world.lab.cloud.settle().await;
             }
-            let arrivals = world.post.arrivals();
+            let arrivals = world.providers.deliveries();
             for id in &ids {
                 let delivery = world.delivery(id).await;
                 let arrived = arrivals.get(&id.key()).copied().unwrap_or(0);

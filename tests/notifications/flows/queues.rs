@@ -1,4 +1,4 @@
-//! Nine queues: what is said of a delivery arrives at its own, and what nobody can read at its own dead
+//! Nine queues: a message arrives at the one of its channel and priority, a malformed one at its dead
 //! letters.
 
 use domain::notifications::{Channel, Priority};
@@ -13,7 +13,7 @@ fn named(channel: Channel, priority: Priority, what: &str) -> String {
 #[tokio::test(start_paused = true)]
 async fn more_than_ten_at_once_arrive_each_at_its_queue_in_their_persons_group() {
     let world = World::new();
-    let ada = world.person("ada").await;
+    let ada = world.recipient("ada").await;
     let mut deliveries = Vec::new();
     for priority in Priority::ALL {
         for _ in 0..4 {
@@ -22,10 +22,10 @@ async fn more_than_ten_at_once_arrive_each_at_its_queue_in_their_persons_group()
             deliveries.extend(world.accept(&draft, &["email", "sms", "push-phone"]).await);
         }
     }
-    world.topic().due(&deliveries, TRACE).await.unwrap();
+    world.topic().publish_due(&deliveries, TRACE).await.unwrap();
     for channel in Channel::ALL {
         for priority in Priority::ALL {
-            let messages = world.letters(&named(channel, priority, "Queue"));
+            let messages = world.dead_letters(&named(channel, priority, "Queue"));
             assert_eq!(messages.len(), 4, "{channel:?} {priority:?}");
             for message in messages {
                 assert_eq!(message.attributes["MessageGroupId"], "ada");
@@ -37,7 +37,7 @@ async fn more_than_ten_at_once_arrive_each_at_its_queue_in_their_persons_group()
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_can_read_lies_with_the_dead_letters_of_its_queue() {
+async fn a_malformed_message_lies_with_the_dead_letters_of_its_queue() {
     let world = World::new();
     let queues = world.lab.cloud.services.queues().clone();
     for channel in Channel::ALL {
@@ -47,9 +47,9 @@ async fn what_nobody_can_read_lies_with_the_dead_letters_of_its_queue() {
             let queue = stack.queues.iter().find(|queue| queue.logical_id == name).unwrap();
             queues.send(&queue.name, &::queues::NewMessage::text("not json")).unwrap();
             world.lab.cloud.settle().await;
-            let letters = world.letters(&named(channel, priority, "DeadLetters"));
-            assert_eq!(letters.len(), 1, "{name}");
-            assert!(letters[0].message_attributes.contains_key("reason"), "{name}");
+            let dead_letters = world.dead_letters(&named(channel, priority, "DeadLetters"));
+            assert_eq!(dead_letters.len(), 1, "{name}");
+            assert!(dead_letters[0].message_attributes.contains_key("reason"), "{name}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use domain::notifications::{Body, Notification, NotificationId, TemplateId};
 use futures::future::join_all;
 use local::faults::Fault;
-use notifications::store::{Accept, Accepted, Part};
+use notifications::store::{AcceptOutcome, Acceptance, BatchAccepted};
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use tests::Lab;
 
@@ -15,7 +15,7 @@ fn request(fingerprint: u8) -> IdempotentRequest<'static> {
         operation: "notify",
         key: "key",
         fingerprint: [fingerprint; 32],
-        claimant: "someone",
+        claimant: "other",
         deadline: at(30),
     }
 }
@@ -54,13 +54,13 @@ async fn the_second_with_a_key_gets_the_answer_of_the_first() {
     let store = notifications(&lab);
     let attempt = async |n: u64, fingerprint: u8| {
         let new = notification(n, "ada");
-        let wanted = Accept { notification: &new, deliveries: &deliveries(&new, &["email"]) };
+        let wanted = Acceptance { notification: &new, deliveries: &deliveries(&new, &["email"]) };
         let (request, answer) = (request(fingerprint), answer(&n.to_string()));
         store.accept(wanted, Some((&request, &answer)), at(0), &token()).await.unwrap()
     };
-    assert_eq!(attempt(1, 0).await, Accepted::Created);
-    assert_eq!(attempt(2, 0).await, Accepted::Before(Claim::Answered(answer("1"))));
-    assert_eq!(attempt(3, 7).await, Accepted::Before(Claim::Mismatch));
+    assert_eq!(attempt(1, 0).await, AcceptOutcome::Created);
+    assert_eq!(attempt(2, 0).await, AcceptOutcome::Repeated(Claim::Answered(answer("1"))));
+    assert_eq!(attempt(3, 7).await, AcceptOutcome::Repeated(Claim::Mismatch));
     for n in [2, 3] {
         assert_eq!(store.find(&id(n)).await.unwrap(), None);
     }
@@ -72,14 +72,14 @@ async fn a_hundred_calls_with_one_key_make_one_notification_and_get_one_answer()
     let store = notifications(&lab);
     let calls = (0..100).map(async |n| {
         let new = notification(n, "ada");
-        let wanted = Accept { notification: &new, deliveries: &deliveries(&new, &["email"]) };
+        let wanted = Acceptance { notification: &new, deliveries: &deliveries(&new, &["email"]) };
         let (request, answer) = (request(0), answer(&n.to_string()));
         store.accept(wanted, Some((&request, &answer)), at(0), &token()).await.unwrap()
     });
     let came = join_all(calls).await;
-    let winners: Vec<usize> = (0..100).filter(|n| came[*n] == Accepted::Created).collect();
+    let winners: Vec<usize> = (0..100).filter(|n| came[*n] == AcceptOutcome::Created).collect();
     assert_eq!(winners.len(), 1);
-    let told = Accepted::Before(Claim::Answered(answer(&winners[0].to_string())));
+    let told = AcceptOutcome::Repeated(Claim::Answered(answer(&winners[0].to_string())));
     assert_eq!(came.iter().filter(|came| **came == told).count(), 99);
     assert_eq!(store.log(&user("ada"), 10, None).await.unwrap().items.len(), 1);
 }
@@ -90,8 +90,8 @@ async fn one_that_is_there_stays_as_it_is() {
     let store = notifications(&lab);
     accept(&store, &notification(1, "ada"), &["email"]).await;
     let again = notification(1, "bob");
-    let wanted = Accept { notification: &again, deliveries: &deliveries(&again, &["sms"]) };
-    assert_eq!(store.accept(wanted, None, at(9), &token()).await.unwrap(), Accepted::There);
+    let wanted = Acceptance { notification: &again, deliveries: &deliveries(&again, &["sms"]) };
+    assert_eq!(store.accept(wanted, None, at(9), &token()).await.unwrap(), AcceptOutcome::Existing);
     let told = store.find(&id(1)).await.unwrap().unwrap();
     assert_eq!((told.notification.user, told.deliveries.len()), (user("ada"), 1));
 }
@@ -101,12 +101,12 @@ async fn an_answer_that_was_lost_is_recognised() {
     let lab = Lab::new();
     let store = notifications(&lab);
     let new = notification(1, "ada");
-    let wanted = Accept { notification: &new, deliveries: &deliveries(&new, &["email"]) };
+    let wanted = Acceptance { notification: &new, deliveries: &deliveries(&new, &["email"]) };
     let (request, answer) = (request(0), answer("1"));
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     let came = store.accept(wanted, Some((&request, &answer)), at(0), &token()).await.unwrap();
-    assert_eq!(came, Accepted::Created);
-    assert!(!lab.cloud.faults.is_waiting());
+    assert_eq!(came, AcceptOutcome::Created);
+    assert!(!lab.cloud.faults.is_pending());
 }
 
 fn many(count: u64, created_by: &str) -> Vec<Notification> {
@@ -122,15 +122,15 @@ fn many(count: u64, created_by: &str) -> Vec<Notification> {
 async fn accept_many(
     store: &notifications::store::Notifications,
     notifications: &[Notification],
-    ways: &[&str],
-) -> Part {
-    let all: Vec<_> = notifications.iter().map(|new| deliveries(new, ways)).collect();
-    let wanted: Vec<Accept<'_>> = notifications
+    endpoints: &[&str],
+) -> BatchAccepted {
+    let all: Vec<_> = notifications.iter().map(|new| deliveries(new, endpoints)).collect();
+    let wanted: Vec<Acceptance<'_>> = notifications
         .iter()
         .zip(&all)
-        .map(|(notification, deliveries)| Accept { notification, deliveries })
+        .map(|(notification, deliveries)| Acceptance { notification, deliveries })
         .collect();
-    store.accept_part(&wanted, at(0), token).await.unwrap()
+    store.accept_batch(&wanted, at(0), token).await.unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -141,13 +141,13 @@ async fn a_repeat_for_many_writes_what_is_missing_and_nothing_else() {
     let ids: Vec<NotificationId> = wanted.iter().map(|new| new.id.clone()).collect();
     // The call was cut off after some of them.
     let some = accept_many(&store, &wanted[20..55], &["email", "sms"]).await;
-    assert_eq!((some.created, some.there), (ids[20..55].to_vec(), vec![]));
+    assert_eq!((some.created, some.existing), (ids[20..55].to_vec(), vec![]));
     // The second time, people have other addresses, and parts have other borders.
     let all = accept_many(&store, &many(90, "second"), &["email", "sms", "push-phone"]).await;
     assert_eq!(all.created, [&ids[..20], &ids[55..]].concat());
-    assert_eq!(all.there, ids[20..55]);
+    assert_eq!(all.existing, ids[20..55]);
     let third = accept_many(&store, &wanted, &["email"]).await;
-    assert_eq!((third.created, third.there), (vec![], ids.clone()));
+    assert_eq!((third.created, third.existing), (vec![], ids.clone()));
     for (n, id) in ids.iter().enumerate() {
         let told = store.find(id).await.unwrap().unwrap();
         let resumed = !(20..55).contains(&n);
@@ -168,7 +168,7 @@ async fn long_texts_for_many_are_written_in_smaller_parts() {
         .into_iter()
         .map(|new| Notification { body: body.clone(), ..new })
         .collect();
-    lab.watch_calls();
+    lab.record_calls();
     assert_eq!(accept_many(&store, &wanted, &["email"]).await.created.len(), 14);
-    assert_eq!(lab.calls_to("NotificationsTable"), 2);
+    assert_eq!(lab.count_calls_to("NotificationsTable"), 2);
 }

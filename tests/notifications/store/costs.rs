@@ -1,8 +1,8 @@
 //! What the path of a notification costs at the store: what the table in its documentation says.
 
-use domain::notifications::rate::{Grant, Lanes, grant};
-use domain::notifications::{Event, Priority, Why};
-use notifications::store::{Accept, Claim, Claimed, What};
+use domain::notifications::rate::{Grant, SlotCounters, grant};
+use domain::notifications::{Event, Priority, Reason};
+use notifications::store::{Acceptance, AttemptClaim, ClaimOutcome, CountedEvent};
 use store::capacity::{CapacityUsed, metered};
 use store::idempotency::{IdempotentRequest, StoredResponse};
 use tests::Lab;
@@ -29,30 +29,30 @@ async fn each_step_is_one_call() {
         operation: "notify",
         key: "key",
         fingerprint: [0; 32],
-        claimant: "someone",
+        claimant: "other",
         deadline: at(30),
     };
     let answer = StoredResponse { status: 202, location: None, etag: None, body: b"{}".to_vec() };
-    let wanted = Accept { notification: &new, deliveries: &all };
+    let wanted = Acceptance { notification: &new, deliveries: &all };
     let once = Some((&request, &answer));
     let (done, accepting) = cost(store.accept(wanted, once, at(0), &token())).await;
     done.unwrap();
     let ada = user("ada");
-    let (look, looking) = cost(store.look(&all[0].id, Some(&ada))).await;
-    let look = look.unwrap().unwrap();
-    let claim = Claim {
-        delivery: &look.delivery,
-        person: &look.person,
+    let (snapshot, looking) = cost(store.load(&all[0].id, Some(&ada))).await;
+    let snapshot = snapshot.unwrap().unwrap();
+    let claim = AttemptClaim {
+        delivery: &snapshot.delivery,
+        recipient: &snapshot.recipient,
         address: &mailbox("ada"),
         by: "me",
         provider: &provider(),
         rendering: None,
     };
     let (claimed, claiming) = cost(store.claim(claim, at(1), &token())).await;
-    let Claimed::Claimed(claimed) = claimed.unwrap() else { panic!("nobody else is there") };
+    let ClaimOutcome::Won(claimed) = claimed.unwrap() else { panic!("there is no other claimant") };
     let (done, recording) = cost(store.record(&claimed, &accepted_as("m"), 0, at(2), token)).await;
     done.unwrap();
-    let lease = match grant(&Lanes::default(), 100, Priority::Low, 10, at(2)) {
+    let lease = match grant(&SlotCounters::default(), 100, Priority::Low, 10, at(2)) {
         Grant::Lease(lease) => lease,
         Grant::Later { at } => panic!("{at}"),
     };
@@ -60,7 +60,7 @@ async fn each_step_is_one_call() {
     done.unwrap();
     let rendering = rendering(None);
     let (done, counting) =
-        cost(store.count(&claimed.id, &rendering, What::Sent, at(2), &token())).await;
+        cost(store.count(&claimed.id, &rendering, CountedEvent::Sent, at(2), &token())).await;
     done.unwrap();
     for (step, capacity, units) in [
         ("accept", accepting, 2 + 3 + 4 + 4),
@@ -72,7 +72,7 @@ async fn each_step_is_one_call() {
     ] {
         assert_eq!(capacity, CapacityUsed { calls: 1, units: f64::from(units) }, "{step}");
     }
-    let event = Event::Withdrawn { why: Why::Cancelled };
+    let event = Event::Withdrawn { reason: Reason::Cancelled };
     let (_, applying) = cost(store.apply(&all[1].id, &event, at(3), token)).await;
     assert_eq!(applying, CapacityUsed { calls: 2, units: 5.0 });
 }

@@ -1,34 +1,34 @@
 //! Counts: each thing once for each delivery, by variant.
 
 use domain::notifications::TemplateId;
-use domain::notifications::engagement::Who;
+use domain::notifications::engagement::Actor;
 use futures::future::join_all;
 use local::faults::Fault;
-use notifications::store::{Counted, Results, What};
+use notifications::store::{CountOutcome, CountedEvent, VariantResults};
 use tests::Lab;
 
 use super::{at, delivery_id, notifications, rendering, token};
 
-const EACH: [What; 6] = [
-    What::Sent,
-    What::Delivered,
-    What::Opened(Who::Person),
-    What::Opened(Who::Machine),
-    What::Clicked(Who::Person),
-    What::Clicked(Who::Machine),
+const EACH: [CountedEvent; 6] = [
+    CountedEvent::Sent,
+    CountedEvent::Delivered,
+    CountedEvent::Opened(Actor::Person),
+    CountedEvent::Opened(Actor::Machine),
+    CountedEvent::Clicked(Actor::Person),
+    CountedEvent::Clicked(Actor::Machine),
 ];
 
 #[tokio::test(start_paused = true)]
 async fn each_thing_counts_once_for_each_delivery() {
     let lab = Lab::new();
     let store = notifications(&lab);
-    let ways = ["email", "sms"];
+    let endpoints = ["email", "sms"];
     for (kind, what) in EACH.into_iter().enumerate() {
         // More of the one than of the other, so that none is taken for another.
         for n in 0..=u64::try_from(kind).unwrap() {
-            for way in ways {
-                let id = delivery_id(n, way);
-                for expected in [Counted::Counted, Counted::Before] {
+            for endpoint in endpoints {
+                let id = delivery_id(n, endpoint);
+                for expected in [CountOutcome::Counted, CountOutcome::AlreadyCounted] {
                     let came = store.count(&id, &rendering(None), what, at(0), &token()).await;
                     assert_eq!(came.unwrap(), expected, "{what:?}");
                 }
@@ -37,7 +37,7 @@ async fn each_thing_counts_once_for_each_delivery() {
     }
     let template = TemplateId::parse("welcome").unwrap();
     let found = store.results(&template, 3, &[None]).await.unwrap();
-    let expected = Results {
+    let expected = VariantResults {
         sent: 2,
         delivered: 4,
         opened: 6,
@@ -46,7 +46,7 @@ async fn each_thing_counts_once_for_each_delivery() {
         clicked_by_machine: 12,
     };
     assert_eq!(found, [expected]);
-    assert_eq!(store.results(&template, 2, &[None]).await.unwrap(), [Results::default()]);
+    assert_eq!(store.results(&template, 2, &[None]).await.unwrap(), [VariantResults::default()]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -57,11 +57,14 @@ async fn variants_are_counted_apart() {
     for n in 0..30_u8 {
         let variant = &names[usize::from(n % 3)];
         let id = delivery_id(n.into(), "email");
-        store.count(&id, &rendering(Some(variant)), What::Sent, at(0), &token()).await.unwrap();
+        store
+            .count(&id, &rendering(Some(variant)), CountedEvent::Sent, at(0), &token())
+            .await
+            .unwrap();
     }
     let template = TemplateId::parse("welcome").unwrap();
     let variants: Vec<Option<&str>> = names.iter().map(|name| Some(name.as_str())).collect();
-    lab.watch_calls();
+    lab.record_calls();
     let found = store.results(&template, 3, &variants).await.unwrap();
     assert_eq!(lab.cloud.faults.recorded().len(), 1, "as many as there may be are one read");
     let sent: Vec<u64> = found.iter().map(|results| results.sent).collect();
@@ -72,16 +75,16 @@ async fn variants_are_counted_apart() {
 async fn many_who_count_the_same_count_it_once() {
     let lab = Lab::new();
     let store = notifications(&lab);
-    let opened = What::Opened(Who::Person);
+    let opened = CountedEvent::Opened(Actor::Person);
     let (id, rendering) = (delivery_id(1, "email"), rendering(None));
     let tokens: Vec<String> = (0..20).map(|_| token()).collect();
     let counts = tokens.iter().map(|token| store.count(&id, &rendering, opened, at(0), token));
     let came = join_all(counts).await;
-    assert_eq!(came.iter().filter(|came| matches!(came, Ok(Counted::Counted))).count(), 1);
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
-    let clicked = What::Clicked(Who::Person);
+    assert_eq!(came.iter().filter(|came| matches!(came, Ok(CountOutcome::Counted))).count(), 1);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
+    let clicked = CountedEvent::Clicked(Actor::Person);
     let came = store.count(&id, &rendering, clicked, at(0), &token()).await.unwrap();
-    assert_eq!(came, Counted::Counted);
+    assert_eq!(came, CountOutcome::Counted);
     let found = store.results(&rendering.template, 3, &[None]).await.unwrap();
     assert_eq!((found[0].opened, found[0].clicked), (1, 1));
 }

@@ -1,13 +1,13 @@
-//! What is someone's: their log, and what waits for them.
+//! A user's log, and what waits for them.
 
-use domain::notifications::{DeliveryId, Event, Notification, Way, Why};
-use notifications::store::Look;
+use domain::notifications::{DeliveryId, Endpoint, Event, Notification, Reason};
+use notifications::store::DeliverySnapshot;
 use notifications::store::Notifications;
 use tests::Lab;
 
 use super::{
-    accept, at, claim, deliveries, delivery_id, happen, id, notification, notifications, pending,
-    save_contacts, save_preferences, user,
+    accept, apply_event, at, claim, deliveries, delivery_id, id, notification, notifications,
+    pending, save_contacts, save_preferences, user,
 };
 
 #[tokio::test(start_paused = true)]
@@ -45,7 +45,7 @@ async fn a_notification_that_goes_nowhere_is_in_the_log_too() {
     let lab = Lab::new();
     let store = notifications(&lab);
     let new = notification(1, "ada");
-    let wanted = notifications::store::Accept { notification: &new, deliveries: &[] };
+    let wanted = notifications::store::Acceptance { notification: &new, deliveries: &[] };
     store.accept(wanted, None, at(0), "nowhere").await.unwrap();
     let log = store.log(&user("ada"), 3, None).await.unwrap();
     assert_eq!((&log.items[0].notification, log.items[0].deliveries.len()), (&new, 0));
@@ -73,34 +73,35 @@ async fn a_delivery_waits_for_its_person_until_it_ends() {
     accept(&store, &notification(3, "bob"), &["email"]).await;
     let ids = [delivery_id(1, "email"), delivery_id(1, "sms"), near.id.clone()];
     assert_eq!(waiting(&store, "ada").await, ids);
-    claim(&store, &near, &store.person(&user("ada")).await.unwrap(), "me").await;
+    claim(&store, &near, &store.recipient(&user("ada")).await.unwrap(), "me").await;
     assert_eq!(waiting(&store, "ada").await, ids, "what is being sent may have to wait again");
     for ended in &ids[1..] {
-        let why = Why::Cancelled;
-        happen(&store, ended, Event::Withdrawn { why }, at(2)).await;
+        let reason = Reason::Cancelled;
+        apply_event(&store, ended, Event::Withdrawn { reason }, at(2)).await;
     }
     assert_eq!(waiting(&store, "ada").await, [ids[0].clone(), ids[2].clone()]);
     assert_eq!(waiting(&store, "bob").await, [delivery_id(3, "email")]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_look_sees_everything_whoever_it_is_said_to_be_for() {
+async fn one_load_reads_everything_also_with_a_wrong_hint() {
     let lab = Lab::new();
     let store = notifications(&lab);
     let new = notification(1, "ada");
     accept(&store, &new, &["email", "sms"]).await;
     save_preferences(&store, 1).await;
     save_contacts(&store, 1).await;
-    let expected = Look {
+    let expected = DeliverySnapshot {
         delivery: deliveries(&new, &["sms"]).remove(0),
         notification: new,
-        person: store.person(&user("ada")).await.unwrap(),
+        recipient: store.recipient(&user("ada")).await.unwrap(),
     };
     for hint in [None, Some(user("ada")), Some(user("bob"))] {
-        let seen = store.look(&delivery_id(1, "sms"), hint.as_ref()).await.unwrap();
+        let seen = store.load(&delivery_id(1, "sms"), hint.as_ref()).await.unwrap();
         assert_eq!(seen.as_ref(), Some(&expected), "{hint:?}");
     }
-    let nowhere = DeliveryId { notification_id: id(1), way: Way::parse("push-x").unwrap() };
-    assert_eq!(store.look(&nowhere, None).await.unwrap(), None);
-    assert_eq!(store.look(&delivery_id(9, "sms"), Some(&user("ada"))).await.unwrap(), None);
+    let nowhere =
+        DeliveryId { notification_id: id(1), endpoint: Endpoint::parse("push-x").unwrap() };
+    assert_eq!(store.load(&nowhere, None).await.unwrap(), None);
+    assert_eq!(store.load(&delivery_id(9, "sms"), Some(&user("ada"))).await.unwrap(), None);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use boundary::http::{Cursor, Json, Operation, Problem, Query, State};
-use domain::accounts::{Audit, Role};
+use domain::accounts::{AuditEntry, Role};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -25,8 +25,8 @@ pub(crate) struct AuditView {
     at: String,
 }
 
-impl From<&Audit> for AuditView {
-    fn from(audit: &Audit) -> Self {
+impl From<&AuditEntry> for AuditView {
+    fn from(audit: &AuditEntry) -> Self {
         Self {
             audit_id: audit.audit_id.clone(),
             change: audit.change.name().to_owned(),

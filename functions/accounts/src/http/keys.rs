@@ -8,10 +8,12 @@ use boundary::http::{
 };
 use boundary::idempotency::{self, Execution};
 use domain::Timestamp;
-use domain::accounts::{ApiKey, Audit, Change, Key, KeyId, NewKey, Rejected, Role};
+use domain::accounts::{
+    AccountChange, ApiKey, AuditEntry, KeyId, NewKey, PresentedKey, Rejected, Role,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::accounts::{CreatedKey as Written, RevokedKey};
+use store::accounts::{KeyCreation, KeyRevocation};
 use store::idempotency::Ticket;
 
 use super::page::{PageQuery, PageView};
@@ -22,7 +24,7 @@ use crate::http::state::App;
 /// A key to create.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct KeyWanted {
+pub(crate) struct NewKeyBody {
     /// A label for people, 1 to 100 characters.
     #[schemars(length(min = 1, max = 100))]
     pub(crate) name: Option<String>,
@@ -33,7 +35,7 @@ pub(crate) struct KeyWanted {
     pub(crate) roles: Option<Vec<Role>>,
 }
 
-impl KeyWanted {
+impl NewKeyBody {
     pub(crate) fn expires_at(&self) -> Result<Option<Timestamp>, Problem> {
         let parse = |text: &String| {
             text.parse().map_err(|_| {
@@ -65,8 +67,8 @@ pub(crate) struct KeyView {
     last_used_at: Option<String>,
 }
 
-impl From<&Key> for KeyView {
-    fn from(key: &Key) -> Self {
+impl From<&ApiKey> for KeyView {
+    fn from(key: &ApiKey) -> Self {
         let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
         Self {
             key_id: key.key_id.as_str().to_owned(),
@@ -83,7 +85,7 @@ impl From<&Key> for KeyView {
 /// A new key.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct KeyCreated {
+pub(crate) struct CreatedKeyView {
     /// The whole key, `keyId.secret`: shown this once. Absent when a request is repeated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) key: Option<String>,
@@ -107,44 +109,44 @@ pub(super) async fn create(
     State(app): State<Arc<App>>,
     call: Call,
     key: IdempotencyKey,
-    body: Result<Option<Json<KeyWanted>>, Problem>,
+    body: Result<Option<Json<NewKeyBody>>, Problem>,
     path: Result<Path<UserPath>, Problem>,
 ) -> Result<CreatedKey, Problem> {
     let once = app.accounts.once();
-    let ticket = match idempotency::begin(once, &call, &key, CREATE.id, &app.entropy).await? {
+    let ticket = match idempotency::claim(once, &call, &key, CREATE.id, &app.entropy).await? {
         Execution::Run(ticket) => ticket,
         Execution::Replay(answer) => return Ok(Repeatable::again(answer)),
     };
     let outcome = create_once(&app, &call, body, path, ticket.as_ref()).await;
-    idempotency::settle(once, ticket.as_ref(), outcome).await
+    idempotency::release_if_refused(once, ticket.as_ref(), outcome).await
 }
 
-type CreatedKey = Repeatable<Created<KeyCreated>>;
+type CreatedKey = Repeatable<Created<CreatedKeyView>>;
 
 async fn create_once(
     app: &App,
     call: &Call,
-    body: Result<Option<Json<KeyWanted>>, Problem>,
+    body: Result<Option<Json<NewKeyBody>>, Problem>,
     path: Result<Path<UserPath>, Problem>,
     ticket: Option<&Ticket>,
 ) -> Result<CreatedKey, Problem> {
-    let wanted = body?.map(|Json(wanted)| wanted).unwrap_or_default();
+    let body = body?.map(|Json(body)| body).unwrap_or_default();
     let Path(user_id) = path?;
     let account = app.managed(&user_id, call).await?;
-    let (api_key, text) = ApiKey::made_from(app.entropy.bytes(), app.entropy.bytes());
+    let (api_key, text) = PresentedKey::made_from(app.entropy.bytes(), app.entropy.bytes());
     let new = NewKey {
-        name: wanted.name.clone(),
-        expires_at: wanted.expires_at()?,
-        roles: wanted.roles.map(|roles| roles.into_iter().collect()),
+        name: body.name.clone(),
+        expires_at: body.expires_at()?,
+        roles: body.roles.map(|roles| roles.into_iter().collect()),
     };
-    let key = Key::create(&account, &api_key, &new, call.caller()?, call.now)?;
-    let audit = Audit {
+    let key = ApiKey::create(&account, &api_key, &new, call.caller()?, call.now)?;
+    let audit = AuditEntry {
         key_id: Some(key.key_id.clone()),
-        ..app.audit(Change::KeyCreated, &key.user_id, call)?
+        ..app.audit(AccountChange::KeyCreated, &key.user_id, call)?
     };
     let user = account.user_id.as_str();
     let location = format!("/api/v1/accounts/{user}/keys/{}", key.key_id.as_str());
-    let body = KeyCreated { key: Some(text), details: KeyView::from(&key) };
+    let body = CreatedKeyView { key: Some(text), details: KeyView::from(&key) };
     let mut created = Created { location, body };
     let answer = Repeatable::first(&created);
     // A repeated request gets the same answer without the secret, which is kept nowhere.
@@ -152,12 +154,12 @@ async fn create_once(
     let without_secret = created.stored();
     let kept = ticket.map(|ticket| (ticket, &without_secret));
     match app.accounts.create_key(&key, &audit, kept, &app.entropy.token()).await? {
-        Written::Created => {
-            app.announce(&audit, call).await;
+        KeyCreation::Created => {
+            app.publish(&audit, call).await;
             Ok(answer)
         }
-        Written::AccountDisabled => Err(Rejected::AccountDisabled.into()),
-        Written::ClaimLost => Err(Problem::in_progress(1)),
+        KeyCreation::AccountDisabled => Err(Rejected::AccountDisabled.into()),
+        KeyCreation::ClaimLost => Err(Problem::in_progress(1)),
     }
 }
 
@@ -198,17 +200,17 @@ pub(super) async fn revoke(
     Managed(account): Managed,
     Path(key_id): Path<KeyPath>,
 ) -> Result<NoContent, Problem> {
-    let audit = Audit {
+    let audit = AuditEntry {
         key_id: Some(key_id.clone()),
-        ..app.audit(Change::KeyRevoked, &account.user_id, &call)?
+        ..app.audit(AccountChange::KeyRevoked, &account.user_id, &call)?
     };
     let token = app.entropy.token();
     match app.accounts.revoke_key(&account.user_id, &key_id, &audit, &token).await? {
-        RevokedKey::Revoked => {
-            app.announce(&audit, &call).await;
+        KeyRevocation::Revoked => {
+            app.publish(&audit, &call).await;
             Ok(NoContent)
         }
-        RevokedKey::Already => Ok(NoContent),
-        RevokedKey::Unknown => Err(Rejected::UnknownKey.into()),
+        KeyRevocation::Already => Ok(NoContent),
+        KeyRevocation::Unknown => Err(Rejected::UnknownKey.into()),
     }
 }

@@ -32,8 +32,8 @@ impl PageQuery {
         is_one: impl Fn(&str) -> bool,
     ) -> Result<Option<String>, Problem> {
         let Some(text) = &self.cursor else { return Ok(None) };
-        let position = Cursor::position(list, text)?;
-        if is_one(&position) { Ok(Some(position)) } else { Err(Cursor::not_one()) }
+        let position = Cursor::decode(list, text)?;
+        if is_one(&position) { Ok(Some(position)) } else { Err(Cursor::invalid()) }
     }
 }
 

@@ -1,4 +1,5 @@
-//! What the handlers share, and what all changes have in common: who may make them, their audit row, their event.
+//! What the handlers share, and what all changes have in common: who may make them, their audit
+//! row, their event.
 
 use std::time::Duration;
 
@@ -6,12 +7,12 @@ use boundary::http::{Call, Problem};
 use boundary::telemetry::Log;
 use boundary::{Entropy, Host, Misconfigured};
 use domain::Failure;
-use domain::accounts::{Account, Audit, Change, Rejected, UserId};
+use domain::accounts::{Account, AccountChange, AuditEntry, Rejected, UserId};
 use messaging::AccountEvents;
 use store::Accounts;
 
 /// The change is committed: its answer must not be lost to a slow topic.
-const COURTESY: Duration = Duration::from_secs(1);
+const PUBLISH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What the handlers share.
 #[derive(Debug)]
@@ -33,7 +34,8 @@ impl App {
         })
     }
 
-    /// The account, if the caller may manage it. Someone else's is not found, so that ids can't be probed.
+    /// The account, if the caller may manage it. Another user's is not found, so that ids can't be
+    /// probed.
     pub(crate) async fn managed(&self, user_id: &UserId, call: &Call) -> Result<Account, Problem> {
         if !call.caller()?.may_manage(user_id) {
             return Err(Rejected::UnknownAccount.into());
@@ -45,22 +47,23 @@ impl App {
     /// An audit row for a change that the caller is making now.
     pub(crate) fn audit(
         &self,
-        change: Change,
+        change: AccountChange,
         user_id: &UserId,
         call: &Call,
-    ) -> Result<Audit, Problem> {
+    ) -> Result<AuditEntry, Problem> {
         let by = &call.caller()?.user_id;
-        Ok(Audit::new(change, user_id, None, by, call.now, self.entropy.bytes()))
+        Ok(AuditEntry::new(change, user_id, None, by, call.now, self.entropy.bytes()))
     }
 
-    /// Tells the world about a committed change, within a second or not at all. The row waits in the outbox until
-    /// both calls have worked, so a failure here costs the caller nothing: the sweep publishes it again.
-    pub(crate) async fn announce(&self, audit: &Audit, call: &Call) {
+    /// Tells the world about a committed change, within a second or not at all. The row waits in
+    /// the outbox until both calls have worked, so a failure here costs the caller nothing: the
+    /// sweep publishes it again.
+    pub(crate) async fn publish(&self, audit: &AuditEntry, call: &Call) {
         let told = async {
-            self.events.changed(audit, &call.trace.traceparent()).await?;
+            self.events.publish(audit, &call.trace.traceparent()).await?;
             self.accounts.mark_published(audit).await
         };
-        match tokio::time::timeout(COURTESY, told).await {
+        match tokio::time::timeout(PUBLISH_TIMEOUT, told).await {
             Ok(Ok(())) => {}
             Ok(Err(failure)) => {
                 let failure: Failure = failure;

@@ -8,14 +8,14 @@ use boundary::http::{
     Problem, Query, Repeatable, State, Versioned,
 };
 use boundary::idempotency::{self, Execution};
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use domain::accounts::{
-    Account, Amendment, Change, NewAccount, Profile, Rejected, Role, State as AccountState, Tenant,
-    UserId,
+    Account, AccountChange, AccountProfile, AccountState, Amendment, NewAccount, Rejected, Role,
+    Tenant, UserId,
 };
 use http::request::Parts;
 use schemars::SchemaGenerator;
-use store::accounts::{Amended, Created as Written};
+use store::accounts::{AccountAmendment, AccountCreation};
 use store::idempotency::Ticket;
 
 use super::page::{PageQuery, PageView};
@@ -24,7 +24,7 @@ use super::{Managed, UserPath};
 use crate::http::state::App;
 
 /// Others may change an account while it is disabled; more often than this is a conflict.
-const TRIES: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
 pub(super) const ME: Operation = Operation::get("/api/v1/me", "readMe", "Who am I?").key();
 
@@ -42,12 +42,12 @@ pub(super) async fn create(
     body: Result<Json<NewAccountBody>, Problem>,
 ) -> Result<CreatedAccount, Problem> {
     let once = app.accounts.once();
-    let ticket = match idempotency::begin(once, &call, &key, CREATE.id, &app.entropy).await? {
+    let ticket = match idempotency::claim(once, &call, &key, CREATE.id, &app.entropy).await? {
         Execution::Run(ticket) => ticket,
         Execution::Replay(answer) => return Ok(Repeatable::again(answer)),
     };
     let outcome = create_once(&app, &call, body, ticket.as_ref()).await;
-    idempotency::settle(once, ticket.as_ref(), outcome).await
+    idempotency::release_if_refused(once, ticket.as_ref(), outcome).await
 }
 
 type CreatedAccount = Repeatable<Versioned<Created<AccountView>>>;
@@ -64,23 +64,23 @@ async fn create_once(
             Some(chosen) => UserId::parse(chosen)?,
             None => UserId::made_from(app.entropy.bytes()),
         },
-        profile: Profile::new(&body.name, body.email.as_deref())?,
+        profile: AccountProfile::new(&body.name, body.email.as_deref())?,
         roles: body.roles.into_iter().collect(),
         tenant: body.tenant.as_deref().map(Tenant::parse).transpose()?.unwrap_or_default(),
     };
     let account = Account::create(new, call.now);
-    let audit = app.audit(Change::AccountCreated, &account.user_id, call)?;
+    let audit = app.audit(AccountChange::AccountCreated, &account.user_id, call)?;
     let location = format!("/api/v1/accounts/{}", account.user_id.as_str());
     let created = Created { location, body: AccountView::from(&account) };
     let answer = Repeatable::first(&Versioned(account.version, created));
     let kept = ticket.map(|ticket| (ticket, answer.stored()));
     match app.accounts.create(&account, &audit, kept, &app.entropy.token()).await? {
-        Written::Created => {
-            app.announce(&audit, call).await;
+        AccountCreation::Created => {
+            app.publish(&audit, call).await;
             Ok(answer)
         }
-        Written::Taken => Err(Rejected::UserIdTaken.into()),
-        Written::ClaimLost => Err(Problem::in_progress(1)),
+        AccountCreation::Taken => Err(Rejected::UserIdTaken.into()),
+        AccountCreation::ClaimLost => Err(Problem::in_progress(1)),
     }
 }
 
@@ -107,7 +107,7 @@ pub(super) const READ: Operation =
         .key();
 
 pub(super) async fn read(Managed(account): Managed) -> Versioned<Json<AccountView>> {
-    shown(&account)
+    account_response(&account)
 }
 
 pub(super) const AMEND: Operation =
@@ -120,14 +120,14 @@ pub(super) async fn amend(
     State(app): State<Arc<App>>,
     call: Call,
     IfMatch(version): IfMatch,
-    Wanted(amendment): Wanted,
+    AmendmentBody(amendment): AmendmentBody,
     Managed(account): Managed,
 ) -> Result<Versioned<Json<AccountView>>, Problem> {
     if account.version != version {
         return Err(Rejected::Moved.into());
     }
     let next = apply(&app, &account, &amendment, &call).await?;
-    Ok(shown(&next))
+    Ok(account_response(&next))
 }
 
 pub(super) const DISABLE: Operation =
@@ -143,14 +143,14 @@ pub(super) async fn disable(
     Path(user_id): Path<UserPath>,
 ) -> Result<NoContent, Problem> {
     let amendment = Amendment { state: Some(AccountState::Disabled), ..Amendment::default() };
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let account = app.managed(&user_id, &call).await?;
         if account.state == AccountState::Disabled {
             return Ok(NoContent);
         }
         match apply(&app, &account, &amendment, &call).await {
             Ok(_) => return Ok(NoContent),
-            Err(problem) if problem == Problem::moved() => {}
+            Err(problem) if problem == Problem::version_mismatch() => {}
             Err(problem) => return Err(problem),
         }
     }
@@ -158,9 +158,9 @@ pub(super) async fn disable(
 }
 
 /// What the body asks to be changed. It is checked before the account is looked for.
-pub(super) struct Wanted(Amendment);
+pub(super) struct AmendmentBody(Amendment);
 
-impl FromRequestParts<Arc<App>> for Wanted {
+impl FromRequestParts<Arc<App>> for AmendmentBody {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
@@ -170,13 +170,13 @@ impl FromRequestParts<Arc<App>> for Wanted {
     }
 }
 
-impl DescribeArgument for Wanted {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        <Json<AccountPatch> as DescribeArgument>::describe(entry, schemas);
+impl DescribeExtractor for AmendmentBody {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        <Json<AccountPatch> as DescribeExtractor>::describe(entry, schemas);
     }
 }
 
-fn shown(account: &Account) -> Versioned<Json<AccountView>> {
+fn account_response(account: &Account) -> Versioned<Json<AccountView>> {
     Versioned(account.version, Json(AccountView::from(account)))
 }
 
@@ -188,14 +188,15 @@ async fn apply(
 ) -> Result<Account, Problem> {
     let next = account.amend(amendment, call.caller()?.is_admin(), call.now)?;
     let disabled = account.state == AccountState::Active && next.state == AccountState::Disabled;
-    let change = if disabled { Change::AccountDisabled } else { Change::AccountAmended };
+    let change =
+        if disabled { AccountChange::AccountDisabled } else { AccountChange::AccountAmended };
     let audit = app.audit(change, &account.user_id, call)?;
     match app.accounts.amend(account, &next, &audit, &app.entropy.token()).await? {
-        Amended::Amended => {
-            app.announce(&audit, call).await;
+        AccountAmendment::Amended => {
+            app.publish(&audit, call).await;
             Ok(next)
         }
-        Amended::Moved => Err(Rejected::Moved.into()),
-        Amended::LastAdmin => Err(Rejected::LastAdmin.into()),
+        AccountAmendment::Moved => Err(Rejected::Moved.into()),
+        AccountAmendment::LastAdmin => Err(Rejected::LastAdmin.into()),
     }
 }

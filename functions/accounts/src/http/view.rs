@@ -1,7 +1,7 @@
 //! Accounts as callers write and see them.
 
 use domain::accounts::{
-    Account, Amendment, NewValue as Change, Principal, Rejected, Role, Roles, State, Tenant,
+    Account, AccountState, Amendment, NewValue, Principal, Rejected, Role, Roles, Tenant,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,7 @@ pub(crate) struct AccountPatch {
     /// A new address, or null to forget it.
     #[serde(default, deserialize_with = "present")]
     #[schemars(with = "Option<String>")]
-    email: Option<Change<String>>,
+    email: Option<NewValue<String>>,
     /// The new set of roles.
     #[schemars(with = "Option<Vec<RoleName>>")]
     roles: Option<Vec<Role>>,
@@ -105,15 +105,15 @@ pub(crate) enum StateName {
 /// Tells `null` (forget it) from absence (leave it).
 fn present<'de, D: serde::Deserializer<'de>>(
     reader: D,
-) -> Result<Option<Change<String>>, D::Error> {
-    Option::deserialize(reader).map(|value| Some(value.map_or(Change::Forget, Change::To)))
+) -> Result<Option<NewValue<String>>, D::Error> {
+    Option::deserialize(reader).map(|value| Some(value.map_or(NewValue::Forget, NewValue::To)))
 }
 
 impl AccountPatch {
     pub(crate) fn into_amendment(self) -> Result<Amendment, Rejected> {
         let state = match self.state.as_deref() {
             None => None,
-            Some(name) => Some(State::named(name).ok_or_else(|| Rejected::Field {
+            Some(name) => Some(AccountState::from_name(name).ok_or_else(|| Rejected::Field {
                 field: "state",
                 rule: "`active` or `disabled`".to_owned(),
             })?),

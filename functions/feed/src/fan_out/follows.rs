@@ -1,16 +1,16 @@
-//! Somebody follows, or no longer: what was said before comes to them, and followers are counted.
+//! A follow or an unfollow: earlier posts are backfilled, and followers are counted.
 
 use boundary::telemetry::Trace;
 use domain::Failure;
 use domain::accounts::UserId;
-use domain::feed::Message;
+use domain::feed::FeedMessage;
 
-use crate::fan_out::{State, hints};
+use crate::fan_out::{State, notify};
 
-/// A reader may change under our hands so often.
+/// Tries when another instance changes the reader.
 const TRIES: usize = 8;
 
-/// Brings what an author said before into a timeline, and counts.
+/// Backfills an author's earlier posts into a timeline, and counts.
 pub(crate) async fn followed(
     state: &State,
     follower: &UserId,
@@ -19,28 +19,33 @@ pub(crate) async fn followed(
     trace: &Trace,
 ) -> Result<(), Failure> {
     let (who, whom) = (follower.clone(), author.clone());
-    let said = Message::Followed { v: 1, follower: who, author: whom, version };
-    let Some(work) = said.work() else { return Ok(()) };
-    if !state.feed.is_due(&work).await? {
+    let message = FeedMessage::Followed { v: 1, follower: who, author: whom, version };
+    let Some(work) = message.work_id() else { return Ok(()) };
+    if !state.feed.is_pending(&work).await? {
         return Ok(());
     }
     backfill(state, follower, author, trace).await?;
-    if state.feed.author(author).await?.recents.reach.mark().is_some() {
-        hints::marked(state, author, [follower]).await?;
+    if state.feed.author(author).await?.recents.policy.mark_epoch().is_some() {
+        notify::pull_marks_added(state, author, [follower]).await?;
     }
-    counted(state, author, trace).await?;
-    state.feed.done(&work).await
+    update_policy(state, author, trace).await?;
+    state.feed.complete_work(&work).await
 }
 
 /// Counts an author's followers, and begins to pull or to push them if that is what follows.
-pub(crate) async fn counted(state: &State, author: &UserId, trace: &Trace) -> Result<(), Failure> {
+pub(crate) async fn update_policy(
+    state: &State,
+    author: &UserId,
+    trace: &Trace,
+) -> Result<(), Failure> {
     let token = || state.token();
-    let crossed = state.feed.recount(author, &state.settings, state.now(), token).await?;
-    state.ask(crossed.into_iter().collect(), trace).await;
+    let crossed =
+        state.feed.update_fan_out_policy(author, &state.settings, state.now(), token).await?;
+    state.enqueue(crossed.into_iter().collect(), trace).await;
     Ok(())
 }
 
-/// The reader's row first, then the references: whoever reads in between reads the author's posts from
+/// The reader's row first, then the references: a request in between reads the author's posts from
 /// the author.
 async fn backfill(
     state: &State,
@@ -51,18 +56,18 @@ async fn backfill(
     for _ in 0..TRIES {
         let now = state.now();
         let row = state.feed.author(author).await?.recents;
-        let before = state.feed.standing(reader, now).await?.reader;
-        let (after, references) = before.backfilled(author, &row);
+        let before = state.feed.reader_state(reader, now).await?.reader;
+        let (after, references) = before.backfill(author, &row);
         let same = (after.floor, after.epoch) == (before.floor, before.epoch);
         if !same && !state.feed.move_floor(&before, after.floor, after.epoch, now).await? {
             continue;
         }
         if after.epoch != before.epoch {
             let (reader, epoch) = (reader.clone(), after.epoch);
-            state.ask(vec![Message::ReaderReturned { v: 1, reader, epoch }], trace).await;
+            state.enqueue(vec![FeedMessage::ReaderReturned { v: 1, reader, epoch }], trace).await;
         }
         let references = references.into_iter().map(|reference| (reader.clone(), reference));
-        return state.feed.refer(references, now).await;
+        return state.feed.add_references(references, now).await;
     }
     Err(Failure::new("bring posts into a timeline", "the reader keeps changing"))
 }

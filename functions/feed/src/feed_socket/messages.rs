@@ -1,30 +1,38 @@
-//! What a connection says, and what it is told in return.
+//! A client's message, and the response to it.
 
-use crate::store::Listener;
-use boundary::socket::{Message, Posted};
+use crate::store::ReaderConnection;
+use boundary::socket::{Posted, SocketMessage};
 use domain::Failure;
-use domain::feed::{Hint, Said};
+use domain::feed::{ClientMessage, ServerMessage};
 
 use crate::feed_socket::State;
 
-/// Hears a message. What makes no sense is answered, and changes nothing.
-pub(crate) async fn hear(state: &State, message: &Message) -> Result<(), Failure> {
+/// Handles a message. A malformed one is answered with a problem, and changes nothing.
+pub(crate) async fn handle(state: &State, message: &SocketMessage) -> Result<(), Failure> {
     let (connection, now) = (&message.connection.id, message.connection.now);
-    let Some(owner) = state.feed.owner(connection).await? else {
-        return state.dismiss(connection, "you are not known any more: connect again").await;
+    let Some(owner) = state.feed.connection_owner(connection).await? else {
+        return state
+            .close_with_problem(connection, "this connection is not known any more: connect again")
+            .await;
     };
-    let who = owner.who;
-    let answer = match Said::parse(&message.body, now) {
-        Ok(Said::Resume { position }) => {
+    let who = owner.reader;
+    let answer = match ClientMessage::parse(&message.body, now) {
+        Ok(ClientMessage::Resume { position }) => {
             state.feed.missed(&who, position, &state.settings, now).await?
         }
-        Ok(Said::Ping) => Hint::Pong { v: 1, position: now },
-        Err(rejected) => Hint::problem(rejected.to_string()),
+        Ok(ClientMessage::Ping) => ServerMessage::Pong { v: 1, position: now },
+        Err(rejected) => ServerMessage::problem(rejected.to_string()),
     };
     match state.connections.post(connection, answer.text()).await? {
         Posted::Sent => Ok(()),
         Posted::Gone => {
-            state.feed.disconnect(&Listener { who, connection: connection.clone() }).await
+            state
+                .feed
+                .remove_connection(&ReaderConnection {
+                    reader: who,
+                    connection: connection.clone(),
+                })
+                .await
         }
     }
 }

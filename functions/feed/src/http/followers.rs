@@ -1,18 +1,16 @@
 //! The lists of who follows whom.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use boundary::http::{Caller, Cursor, Json, Operation, Problem, Query, State};
+use domain::Failure;
 use domain::accounts::{Role, UserId};
-use domain::feed::Profile;
-use domain::{Failure, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Person;
-use super::follows::may_know;
-use super::view::{AuthorView, author};
+use super::follows::ensure_profile_visible;
+use super::views::{AuthorView, author_view};
+use super::{Person, page_limit};
 use crate::http::state::App;
 
 /// Which part of a list.
@@ -36,7 +34,6 @@ pub(crate) struct PeopleView {
     has_more: bool,
 }
 
-/// Which list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum List {
     Followers,
@@ -53,7 +50,7 @@ impl List {
 }
 
 pub(super) const FOLLOWERS: Operation =
-    Operation::get("/api/v1/users/{userId}/followers", "listFollowers", "Who follows somebody?")
+    Operation::get("/api/v1/users/{userId}/followers", "listFollowers", "List a user's followers")
         .description("In an order that stays. Who blocks you, or is blocked by you, is left out.")
         .role(Role::Member);
 
@@ -66,13 +63,10 @@ pub(super) async fn followers(
     list(&app, &caller, &whose, query, List::Followers).await
 }
 
-pub(super) const FOLLOWING: Operation = Operation::get(
-    "/api/v1/users/{userId}/following",
-    "listFollowing",
-    "Whom does somebody follow?",
-)
-.description("By name. Who blocks you, or is blocked by you, is left out.")
-.role(Role::Member);
+pub(super) const FOLLOWING: Operation =
+    Operation::get("/api/v1/users/{userId}/following", "listFollowing", "List whom a user follows")
+        .description("By name. Who blocks you, or is blocked by you, is left out.")
+        .role(Role::Member);
 
 pub(super) async fn following(
     State(app): State<Arc<App>>,
@@ -92,13 +86,10 @@ async fn list(
     list: List,
 ) -> Result<Json<PeopleView>, Problem> {
     let me = &caller.user_id;
-    let limit = query.limit.unwrap_or(50);
-    if !(1..=100).contains(&limit) {
-        return Err(Problem::field("limit", "a number from 1 to 100"));
-    }
-    let after = query.cursor.map(|text| Cursor::position(list.name(), &text)).transpose()?;
+    let limit = page_limit(query.limit, 50, 100)?;
+    let after = query.cursor.map(|text| Cursor::decode(list.name(), &text)).transpose()?;
     let mut after = after.as_deref().map(UserId::outside);
-    may_know(app, me, whose).await?;
+    ensure_profile_visible(app, me, whose).await?;
     let mut shown: Vec<UserId> = Vec::new();
     // One more than the page has is known of before a cursor is given.
     while shown.len() <= limit {
@@ -108,8 +99,9 @@ async fn list(
         };
         let ended = found.len() <= limit;
         after = found.last().cloned();
-        let ties = app.feed.ties(me, &found).await?;
-        let blocked = |who: &UserId| ties.get(who).is_some_and(|one| one.tie.is_blocked());
+        let relationships = app.feed.relationships(me, &found).await?;
+        let blocked =
+            |who: &UserId| relationships.get(who).is_some_and(|one| one.state.is_blocked());
         shown.extend(found.into_iter().filter(|who| !blocked(who)));
         if ended {
             break;
@@ -125,12 +117,10 @@ async fn list(
 
 /// People, each in a line.
 async fn people(app: &App, me: &UserId, users: &[UserId]) -> Result<Vec<AuthorView>, Failure> {
-    let profiles: HashMap<UserId, Profile> = app.feed.company(me, users, []).await?.profiles;
+    let context = app.feed.post_context(me, users, []).await?;
     let mut views = Vec::with_capacity(users.len());
     for user in users {
-        let unwritten = || Profile::unwritten(user.clone(), Timestamp::UNIX_EPOCH);
-        let profile = profiles.get(user).cloned().unwrap_or_else(unwritten);
-        views.push(author(app, &profile).await?);
+        views.push(author_view(app, &context.profile(user)).await?);
     }
     Ok(views)
 }

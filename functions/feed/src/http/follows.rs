@@ -1,22 +1,22 @@
-//! Following, blocking and muting: what is between the caller and somebody else.
+//! Following, blocking and muting: the relationship between the caller and another user.
 
 use std::sync::Arc;
 
-use crate::store::Acted;
+use crate::store::ActionOutcome;
 use boundary::http::{Call, Caller, Json, Operation, Problem, State};
 use domain::accounts::{Role, UserId};
-use domain::feed::{Act, Rejected, Tie, knows};
+use domain::feed::{Rejected, Relationship, SocialAction, is_profile_visible};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Person;
 use crate::http::state::App;
 
-/// How the caller stands to somebody.
+/// The caller's relationship with another user.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
-pub(crate) struct TieView {
+pub(crate) struct RelationshipView {
     user_id: String,
     /// Whether you follow them.
     follows: bool,
@@ -28,20 +28,20 @@ pub(crate) struct TieView {
     mutes: bool,
 }
 
-impl TieView {
-    pub(crate) fn of(other: &UserId, tie: Tie) -> Self {
+impl RelationshipView {
+    pub(crate) fn of(other: &UserId, relationship: Relationship) -> Self {
         Self {
             user_id: other.as_str().to_owned(),
-            follows: tie.mine.follows,
-            follows_you: tie.theirs.follows,
-            blocks: tie.mine.blocks,
-            mutes: tie.mine.mutes,
+            follows: relationship.mine.follows,
+            follows_you: relationship.theirs.follows,
+            blocks: relationship.mine.blocks,
+            mutes: relationship.mine.mutes,
         }
     }
 }
 
 pub(super) const FOLLOW: Operation =
-    Operation::put("/api/v1/users/{userId}/follow", "followUser", "Follow somebody")
+    Operation::put("/api/v1/users/{userId}/follow", "followUser", "Follow a user")
         .description("Their posts come into your feed, also those of lately. At most 5,000 people.")
         .role(Role::Member)
         .refuses(&[409, 422]);
@@ -51,15 +51,15 @@ pub(super) async fn follow(
     call: Call,
     caller: Caller,
     Person(other): Person,
-) -> Result<Json<TieView>, Problem> {
-    if other != caller.user_id && !app.is_somebody(&other).await? {
+) -> Result<Json<RelationshipView>, Problem> {
+    if other != caller.user_id && !app.user_exists(&other).await? {
         return Err(Rejected::UnknownUser.into());
     }
-    act(&app, &call, &caller, &other, Act::Follow).await
+    act(&app, &call, &caller, &other, SocialAction::Follow).await
 }
 
 pub(super) const UNFOLLOW: Operation =
-    Operation::delete("/api/v1/users/{userId}/follow", "unfollowUser", "Follow somebody no longer")
+    Operation::delete("/api/v1/users/{userId}/follow", "unfollowUser", "Unfollow a user")
         .description("Their posts leave your feed at once.")
         .role(Role::Member)
         .refuses(&[409, 422]);
@@ -69,14 +69,14 @@ pub(super) async fn unfollow(
     call: Call,
     caller: Caller,
     Person(other): Person,
-) -> Result<Json<TieView>, Problem> {
-    act(&app, &call, &caller, &other, Act::Unfollow).await
+) -> Result<Json<RelationshipView>, Problem> {
+    act(&app, &call, &caller, &other, SocialAction::Unfollow).await
 }
 
 pub(super) const BLOCK: Operation = Operation::put(
     "/api/v1/users/{userId}/block",
     "blockUser",
-    "Block somebody",
+    "Block a user",
 )
 .description(
     "Neither of you sees anything of the other, and neither follows the other any more. They \
@@ -90,13 +90,13 @@ pub(super) async fn block(
     call: Call,
     caller: Caller,
     Person(other): Person,
-) -> Result<Json<TieView>, Problem> {
-    act(&app, &call, &caller, &other, Act::Block).await
+) -> Result<Json<RelationshipView>, Problem> {
+    act(&app, &call, &caller, &other, SocialAction::Block).await
 }
 
 pub(super) const UNBLOCK: Operation =
-    Operation::delete("/api/v1/users/{userId}/block", "unblockUser", "Block somebody no longer")
-        .description("Nobody follows anybody by that.")
+    Operation::delete("/api/v1/users/{userId}/block", "unblockUser", "Unblock a user")
+        .description("Follows that the block ended are not restored.")
         .role(Role::Member)
         .refuses(&[409, 422]);
 
@@ -105,14 +105,14 @@ pub(super) async fn unblock(
     call: Call,
     caller: Caller,
     Person(other): Person,
-) -> Result<Json<TieView>, Problem> {
-    act(&app, &call, &caller, &other, Act::Unblock).await
+) -> Result<Json<RelationshipView>, Problem> {
+    act(&app, &call, &caller, &other, SocialAction::Unblock).await
 }
 
 pub(super) const MUTE: Operation =
-    Operation::put("/api/v1/users/{userId}/mute", "muteUser", "Mute somebody")
+    Operation::put("/api/v1/users/{userId}/mute", "muteUser", "Mute a user")
         .description(
-            "Their posts and comments are left out of whatever lists you read, until you unmute \
+            "Their posts and comments are left out of the lists that you read, until you unmute \
              them. They are not told.",
         )
         .role(Role::Member)
@@ -123,12 +123,12 @@ pub(super) async fn mute(
     call: Call,
     caller: Caller,
     Person(other): Person,
-) -> Result<Json<TieView>, Problem> {
-    act(&app, &call, &caller, &other, Act::Mute).await
+) -> Result<Json<RelationshipView>, Problem> {
+    act(&app, &call, &caller, &other, SocialAction::Mute).await
 }
 
 pub(super) const UNMUTE: Operation =
-    Operation::delete("/api/v1/users/{userId}/mute", "unmuteUser", "Mute somebody no longer")
+    Operation::delete("/api/v1/users/{userId}/mute", "unmuteUser", "Unmute a user")
         .description("What was left out is there again.")
         .role(Role::Member)
         .refuses(&[409, 422]);
@@ -138,8 +138,8 @@ pub(super) async fn unmute(
     call: Call,
     caller: Caller,
     Person(other): Person,
-) -> Result<Json<TieView>, Problem> {
-    act(&app, &call, &caller, &other, Act::Unmute).await
+) -> Result<Json<RelationshipView>, Problem> {
+    act(&app, &call, &caller, &other, SocialAction::Unmute).await
 }
 
 /// Repeating it changes nothing.
@@ -148,28 +148,33 @@ async fn act(
     call: &Call,
     caller: &Caller,
     other: &UserId,
-    act: Act,
-) -> Result<Json<TieView>, Problem> {
+    act: SocialAction,
+) -> Result<Json<RelationshipView>, Problem> {
     let token = || app.entropy.token();
-    let tie = match app.feed.act(&caller.user_id, act, other, call.now, token).await? {
-        Acted::Changed(tie, told) => {
-            app.ask(told, call).await;
-            tie
-        }
-        Acted::Same(tie) => tie,
-        Acted::Rejected(rejected) => return Err(rejected.into()),
-    };
-    Ok(Json(TieView::of(other, tie)))
+    let relationship =
+        match app.feed.apply_action(&caller.user_id, act, other, call.now, token).await? {
+            ActionOutcome::Changed(relationship, messages) => {
+                app.enqueue(messages, call).await;
+                relationship
+            }
+            ActionOutcome::Unchanged(relationship) => relationship,
+            ActionOutcome::Rejected(rejected) => return Err(rejected.into()),
+        };
+    Ok(Json(RelationshipView::of(other, relationship)))
 }
 
-/// Whether there is somebody, and the caller may know of them.
-pub(super) async fn may_know(app: &App, me: &UserId, other: &UserId) -> Result<Tie, Problem> {
+/// The relationship with a user who exists and does not block the caller.
+pub(super) async fn ensure_profile_visible(
+    app: &App,
+    me: &UserId,
+    other: &UserId,
+) -> Result<Relationship, Problem> {
     if me == other {
-        return Ok(Tie::default());
+        return Ok(Relationship::default());
     }
-    let tie = app.feed.between(me, other).await?.tie;
-    if !knows(&tie) || !app.is_somebody(other).await? {
+    let relationship = app.feed.relationship(me, other).await?.state;
+    if !is_profile_visible(&relationship) || !app.user_exists(other).await? {
         return Err(Rejected::UnknownUser.into());
     }
-    Ok(tie)
+    Ok(relationship)
 }

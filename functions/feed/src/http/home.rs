@@ -1,33 +1,32 @@
-//! The home feed: a page of what those say whom the caller follows.
+//! The home feed: a page of posts of the authors whom the caller follows.
 //!
-//! The domain's [`Scroll`] says what to read next; here it is read. In rounds: who the reader is, with
+//! The domain's [`FeedPager`] says what to read next; here it is read. In rounds: who the reader is, with
 //! their timeline; recent posts of authors who are pulled; posts, with what is between the reader and their
 //! authors; profiles and likes for the page.
 
-mod gather;
+mod candidates;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::store::{Between, Entry, Standing};
+use crate::store::{ReaderState, StoredPost, StoredRelationship};
 use boundary::http::{Call, Caller, Json, Operation, Problem, Query, State};
 use boundary::telemetry::{Unit, measure};
 use domain::Timestamp;
 use domain::accounts::{Role, UserId};
 use domain::feed::{
-    Arrival, Candidate, Cursor, Message, Order, Page, PostId, Scroll, Step, Weights,
+    Candidate, FeedCursor, FeedMessage, FeedOrder, FeedPage, FeedPager, PagerStep, PostId,
+    RankWeights, ReaderVisit,
 };
 use futures::future::{try_join, try_join3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::posts::busy;
-use super::view::{PostView, show};
+use super::posts::contended;
+use super::views::{PostView, post_views};
+use crate::http::TRIES;
 use crate::http::state::App;
-use gather::Gathering;
-
-/// A reader may change under our hands so often.
-const TRIES: usize = 8;
+use candidates::CandidateReader;
 
 /// Which part of the feed.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -57,23 +56,22 @@ pub(crate) struct FeedView {
 }
 
 /// What is read for one page.
-struct Reading<'a> {
+struct PageReader<'a> {
     app: &'a App,
     me: UserId,
-    standing: Standing,
-    gathering: Gathering,
-    entries: HashMap<PostId, Entry>,
+    state: ReaderState,
+    candidates: CandidateReader,
+    entries: HashMap<PostId, StoredPost>,
 }
 
-pub(super) const READ: Operation =
-    Operation::get("/api/v1/feed", "readFeed", "What is new for me?")
-        .description(
-            "What the people say whom you follow, ranked by how new it is, how many care \
+pub(super) const READ: Operation = Operation::get("/api/v1/feed", "readFeed", "Read the home feed")
+    .description(
+        "What the people say whom you follow, ranked by how new it is, how many care \
              about it and how close you are to its author; each item says why it is there. \
              A scroll is pinned to its first page: nothing comes twice and nothing is \
-             passed over, whatever is written meanwhile.",
-        )
-        .role(Role::Member);
+             passed over while others write.",
+    )
+    .role(Role::Member);
 
 pub(super) async fn read(
     State(app): State<Arc<App>>,
@@ -85,89 +83,91 @@ pub(super) async fn read(
     let mut scroll = scroll(&query, me, &app, call.now)?;
     // What the first step asks for is read beside the reader's own row.
     let first = scroll.step();
-    let gathering = async { Ok(Gathering::begin(&app, me, &first).await?) };
-    let (standing, gathering) = try_join(arrive(&app, me, &call), gathering).await?;
+    let candidates = async { Ok(CandidateReader::start(&app, me, &first).await?) };
+    let (state, candidates) = try_join(record_visit(&app, me, &call), candidates).await?;
     let me = me.clone();
-    let mut reading = Reading { app: &app, me, standing, gathering, entries: HashMap::new() };
-    let page = reading.page(scroll, first).await?;
-    Ok(Json(reading.answer(page, call.now).await?))
+    let mut reader = PageReader { app: &app, me, state, candidates, entries: HashMap::new() };
+    let page = reader.page(scroll, first).await?;
+    Ok(Json(reader.into_view(page, call.now).await?))
 }
 
-fn scroll(query: &FeedQuery, me: &UserId, app: &App, now: Timestamp) -> Result<Scroll, Problem> {
+fn scroll(query: &FeedQuery, me: &UserId, app: &App, now: Timestamp) -> Result<FeedPager, Problem> {
     let limit = query.limit.unwrap_or(20);
-    let order = query.order.as_deref().map(Order::parse).transpose()?;
+    let order = query.order.as_deref().map(FeedOrder::parse).transpose()?;
     let Some(text) = &query.cursor else {
-        let (order, weights) = (order.unwrap_or_default(), &Weights::CURRENT);
-        return Ok(Scroll::start(me.clone(), order, limit, weights, &app.settings, now)?);
+        let (order, weights) = (order.unwrap_or_default(), &RankWeights::CURRENT);
+        return Ok(FeedPager::start(me.clone(), order, limit, weights, &app.settings, now)?);
     };
-    let cursor = Cursor::decode(text, me)?;
+    let cursor = FeedCursor::decode(text, me)?;
     if order.is_some_and(|order| order != cursor.order) {
         return Err(Problem::field("order", "the one that the cursor began with"));
     }
-    let weights = Weights::of(cursor.weights).unwrap_or(Weights::CURRENT);
-    Ok(Scroll::resume(me.clone(), cursor, limit, &weights, &app.settings)?)
+    let weights = RankWeights::by_version(cursor.weights).unwrap_or(RankWeights::CURRENT);
+    Ok(FeedPager::resume(me.clone(), cursor, limit, &weights, &app.settings)?)
 }
 
-/// Who is reading. That somebody is back is written before anything is read for them, so that whoever
-/// fans out from then on writes to their timeline; until it is rebuilt they read from the authors.
-async fn arrive(app: &App, me: &UserId, call: &Call) -> Result<Standing, Problem> {
+/// The reader's state. A return is written before anything is read, so that a fan-out that
+/// begins later writes to their timeline; until it is rebuilt they read from the authors.
+async fn record_visit(app: &App, me: &UserId, call: &Call) -> Result<ReaderState, Problem> {
     for _ in 0..TRIES {
-        let mut standing = app.feed.standing(me, call.now).await?;
-        let arrival = standing.reader.arrives(call.now, &app.settings);
+        let mut state = app.feed.reader_state(me, call.now).await?;
+        let arrival = state.reader.visit(call.now, &app.settings);
         let asked = match arrival {
-            Arrival::Here if standing.is_known => rebuilding(&standing),
-            Arrival::Here => {
-                let reader = standing.reader.clone();
-                if !app.feed.arrived(&standing, &reader, call.now).await? {
+            ReaderVisit::Recent if state.is_known => rebuild_request(&state),
+            ReaderVisit::Recent => {
+                let reader = state.reader.clone();
+                if !app.feed.record_visit(&state, &reader, call.now).await? {
                     continue;
                 }
                 None
             }
-            Arrival::Noted(reader) => {
+            ReaderVisit::Recorded(reader) => {
                 // Another page that noted it has noted it.
-                app.feed.arrived(&standing, &reader, call.now).await?;
-                let seen = Message::ReaderSeen { v: 1, reader: me.clone() };
-                Some(rebuilding(&standing).unwrap_or(seen))
+                app.feed.record_visit(&state, &reader, call.now).await?;
+                let seen = FeedMessage::ReaderSeen { v: 1, reader: me.clone() };
+                Some(rebuild_request(&state).unwrap_or(seen))
             }
-            Arrival::Returned(reader) => {
-                if !app.feed.arrived(&standing, &reader, call.now).await? {
+            ReaderVisit::Returned(reader) => {
+                if !app.feed.record_visit(&state, &reader, call.now).await? {
                     continue;
                 }
-                standing.reader = reader;
-                rebuilding(&standing)
+                state.reader = reader;
+                rebuild_request(&state)
             }
         };
-        app.ask(asked.into_iter().collect(), call).await;
-        return Ok(standing);
+        app.enqueue(asked.into_iter().collect(), call).await;
+        return Ok(state);
     }
-    Err(busy())
+    Err(contended())
 }
 
 /// A rebuild that was lost is asked for again by the next page.
-fn rebuilding(standing: &Standing) -> Option<Message> {
-    let reader = &standing.reader;
-    (reader.floor == PostId::MAX).then(|| Message::ReaderReturned {
+fn rebuild_request(state: &ReaderState) -> Option<FeedMessage> {
+    let reader = &state.reader;
+    (reader.floor == PostId::MAX).then(|| FeedMessage::ReaderReturned {
         v: 1,
         reader: reader.user.clone(),
         epoch: reader.epoch,
     })
 }
 
-impl Reading<'_> {
+impl PageReader<'_> {
     /// Reads until there is a page.
-    async fn page(&mut self, mut scroll: Scroll, first: Step) -> Result<Page, Problem> {
+    async fn page(&mut self, mut scroll: FeedPager, first: PagerStep) -> Result<FeedPage, Problem> {
         let mut step = first;
         loop {
             match step {
-                Step::Gather { below, most } => {
-                    let standing = &mut self.standing;
-                    scroll.gathered(self.gathering.below(self.app, standing, below, most).await?);
+                PagerStep::FetchCandidates { below, limit } => {
+                    let state = &mut self.state;
+                    scroll.candidates_fetched(
+                        self.candidates.below(self.app, state, below, limit).await?,
+                    );
                 }
-                Step::Hydrate(posts) => {
+                PagerStep::Hydrate(posts) => {
                     let found = self.hydrate(posts, scroll.ranked_at()).await?;
-                    scroll.hydrated(found);
+                    scroll.posts_hydrated(found);
                 }
-                Step::Done(page) => return Ok(page),
+                PagerStep::Done(page) => return Ok(page),
             }
             step = scroll.step();
         }
@@ -183,27 +183,28 @@ impl Reading<'_> {
         let feed = &self.app.feed;
         let posts = feed.posts(ids.iter().copied());
         let known: Option<BTreeSet<&UserId>> =
-            ids.iter().map(|id| self.gathering.author_of(*id)).collect();
-        let (entries, ties) = if let Some(authors) = known {
-            try_join(posts, feed.ties(&self.me, authors)).await?
+            ids.iter().map(|id| self.candidates.author_of(*id)).collect();
+        let (entries, relationships) = if let Some(authors) = known {
+            try_join(posts, feed.relationships(&self.me, authors)).await?
         } else {
             let entries = posts.await?;
             let authors: BTreeSet<&UserId> = entries.values().map(|it| &it.post.author).collect();
-            let ties = feed.ties(&self.me, authors).await?;
-            (entries, ties)
+            let relationships = feed.relationships(&self.me, authors).await?;
+            (entries, relationships)
         };
         let mut found = Vec::with_capacity(entries.len());
         for (id, entry) in entries {
-            let between: Between = ties.get(&entry.post.author).copied().unwrap_or_default();
-            if between.tie.is_barred() {
-                self.gathering.bar(&entry.post.author);
+            let relation: StoredRelationship =
+                relationships.get(&entry.post.author).copied().unwrap_or_default();
+            if relation.state.hides_from_feed() {
+                self.candidates.exclude_author(&entry.post.author);
             }
             found.push(Candidate {
                 post: entry.post.clone(),
                 counts: entry.counts,
-                tie: between.tie,
-                affinity: between.affinity_at(ranked_at),
-                seen: self.standing.seen.has(id),
+                relationship: relation.state,
+                affinity: relation.affinity_at(ranked_at),
+                seen: self.state.seen.contains(id),
             });
             self.entries.insert(id, entry);
         }
@@ -212,17 +213,18 @@ impl Reading<'_> {
 
     /// The page with everything that is shown of it. What was shown is noted, and references that lead
     /// to nothing are taken away.
-    async fn answer(mut self, page: Page, now: Timestamp) -> Result<FeedView, Problem> {
-        let ids: Vec<PostId> = page.items.iter().map(domain::feed::Item::id).collect();
-        let entries: Vec<Entry> = ids.iter().filter_map(|id| self.entries.remove(id)).collect();
+    async fn into_view(mut self, page: FeedPage, now: Timestamp) -> Result<FeedView, Problem> {
+        let ids: Vec<PostId> = page.items.iter().map(domain::feed::RankedItem::id).collect();
+        let entries: Vec<StoredPost> =
+            ids.iter().filter_map(|id| self.entries.remove(id)).collect();
         let stale: Vec<_> = page.stale.into_iter().map(|post| (self.me.clone(), post)).collect();
         let (views, (), ()) = try_join3(
-            show(self.app, &self.me, &entries),
-            self.app.feed.shown(&self.standing, ids.iter().copied()),
-            self.app.feed.forget(stale),
+            post_views(self.app, &self.me, &entries),
+            self.app.feed.record_seen(&self.state, ids.iter().copied()),
+            self.app.feed.remove_references(stale),
         )
         .await?;
-        if let Some(ms) = self.gathering.staleness(&ids) {
+        if let Some(ms) = self.candidates.staleness(&ids) {
             measure("FeedStaleness", Unit::Milliseconds, ms);
         }
         let ranked = views.into_iter().zip(&page.items);

@@ -10,16 +10,16 @@ use domain::hex;
 use futures::future::try_join_all;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::bucket::LINK_SECONDS;
+use store::bucket::PRESIGNED_SECONDS;
 
-use super::view::media_key;
+use super::views::media_key;
 use crate::http::state::App;
 
 /// Bytes of an upload, at most.
-const LARGEST: u64 = 100 * 1024 * 1024;
+const MAX_UPLOAD_BYTES: u64 = 100 * 1024 * 1024;
 
 /// What browsers show. Anything that can carry a script is missing.
-const TYPES: [&str; 7] =
+const CONTENT_TYPES: [&str; 7] =
     ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "video/mp4", "video/webm"];
 
 /// What is to be uploaded.
@@ -60,22 +60,22 @@ pub(super) async fn prepare(
     caller: Caller,
     Json(body): Json<UploadBody>,
 ) -> Result<(StatusCode, Json<UploadView>), Problem> {
-    if !TYPES.contains(&body.content_type.as_str()) {
-        return Err(Problem::field("contentType", format!("one of {}", TYPES.join(", "))));
+    if !CONTENT_TYPES.contains(&body.content_type.as_str()) {
+        return Err(Problem::field("contentType", format!("one of {}", CONTENT_TYPES.join(", "))));
     }
-    if !(1..=LARGEST).contains(&body.bytes) {
-        return Err(Problem::field("bytes", format!("1 to {LARGEST}")));
+    if !(1..=MAX_UPLOAD_BYTES).contains(&body.bytes) {
+        return Err(Problem::field("bytes", format!("1 to {MAX_UPLOAD_BYTES}")));
     }
     let name = hex(&app.entropy.bytes::<12>());
     let id = MediaId::parse("mediaId", &name)?;
     let key = media_key(&caller.user_id, &id);
-    let upload_url = app.media.upload_link_of(&key, &body.content_type, body.bytes).await?;
+    let upload_url = app.media.presign_exact_upload(&key, &body.content_type, body.bytes).await?;
     let view = UploadView {
         media_id: name,
         upload_url,
         content_type: body.content_type,
         bytes: body.bytes,
-        expires_in: LINK_SECONDS,
+        expires_in: PRESIGNED_SECONDS,
     };
     // It is nowhere before it is uploaded, so there is no `Location`.
     Ok((StatusCode::CREATED, Json(view)))
@@ -85,7 +85,7 @@ pub(super) async fn prepare(
 pub(super) async fn check(app: &App, owner: &UserId, media: &[MediaId]) -> Result<(), Problem> {
     let there = media.iter().map(|id| {
         let key = media_key(owner, id);
-        async move { app.media.holds(&key).await }
+        async move { app.media.exists(&key).await }
     });
     if try_join_all(there).await?.into_iter().all(|is_there| is_there) {
         return Ok(());

@@ -2,26 +2,23 @@
 
 use std::sync::Arc;
 
-use crate::store::{self, Amended, Entry, NewPost};
+use crate::store::{self, NewPost, StoredPost, UpdateOutcome};
 use boundary::http::{
     Call, Caller, Created, IdempotencyKey, IfMatch, Json, NoContent, Operation, Path, Problem,
     Repeatable, State, Versioned,
 };
-use boundary::idempotency;
+use boundary::idempotency::{self, RequestKey};
 use boundary::telemetry::{Unit, measure};
 use domain::accounts::{Role, UserId};
-use domain::feed::{Counts, Place, Post, PostId, Rejected, Tie, look, visible};
+use domain::feed::{Counts, Post, PostId, Rejected, ViewContext, is_visible};
 use futures::future::try_join;
 
-use super::engagement::counts_moved;
-use super::engagement::share::unsharing;
-use super::shapes::{DraftBody, EditBody};
-use super::view::{PostView, show};
-use super::{PostPath, media};
+use super::engagement::share::prepare_unshare;
+use super::engagement::{counts_moved, visible_post};
+use super::schemas::{DraftBody, EditBody};
+use super::views::{PostView, post_views};
+use super::{PostPath, TRIES, media};
 use crate::http::state::App;
-
-/// A row may change under our hands so often.
-const TRIES: usize = 8;
 
 pub(super) const WRITE: Operation = Operation::post("/api/v1/posts", "writePost", "Write a post")
     .description(
@@ -30,7 +27,7 @@ pub(super) const WRITE: Operation = Operation::post("/api/v1/posts", "writePost"
     )
     .role(Role::Member);
 
-/// What is wrong with the post is said before what is wrong with the key.
+/// The post is validated before the key.
 pub(super) async fn write(
     State(app): State<Arc<App>>,
     call: Call,
@@ -43,31 +40,30 @@ pub(super) async fn write(
     media::check(&app, me, &body.media).await?;
     let id = PostId::made_from(call.now, app.entropy.bytes());
     let claimant = app.entropy.token();
-    let IdempotencyKey(key) = key?;
-    let whose = (me.as_str(), WRITE.id);
-    let once = key.as_deref().map(|key| idempotency::name(key, &call, whose, &claimant));
+    let key = key?.0.map(|key| RequestKey::new(key, &call));
+    let once = key.as_ref().map(|key| key.request(&call, me.as_str(), WRITE.id, &claimant));
     for _ in 0..TRIES {
         let author = app.feed.author(me).await?;
-        let fan = author.recents.reach.fan();
-        let post = Post::new(id, me.clone(), body.clone(), fan, call.now);
+        let delivery = author.recents.policy.post_delivery();
+        let post = Post::new(id, me.clone(), body.clone(), delivery, call.now);
         let answer = Repeatable::first(&written(&app, me, &post).await?);
         let once = once.as_ref().map(|once| (once, answer.stored()));
         let new = NewPost { post: &post, author: &author, once };
         let token = app.entropy.token();
-        let done = app.feed.create(new, Vec::new(), &app.settings, call.now, &token);
+        let done = app.feed.create_post(new, Vec::new(), &app.settings, call.now, &token);
         match done.await? {
-            store::Created::Created(told) => {
+            store::CreateOutcome::Created(message) => {
                 measure("PostsCreated", Unit::Count, 1.0);
-                app.tell(told.as_ref(), &call).await;
+                app.publish(message.as_ref(), &call).await;
                 return Ok(answer);
             }
-            store::Created::Before(claim) => {
-                return idempotency::met(claim, call.now).map(Repeatable::again);
+            store::CreateOutcome::Replayed(claim) => {
+                return idempotency::replay(claim, call.now).map(Repeatable::again);
             }
-            store::Created::Moved => {}
+            store::CreateOutcome::Conflict => {}
         }
     }
-    Err(busy())
+    Err(contended())
 }
 
 /// The answer to the author of a new post.
@@ -75,7 +71,8 @@ pub(super) type Written = Versioned<Created<PostView>>;
 
 /// What the author of a new post is answered.
 pub(super) async fn written(app: &App, me: &UserId, post: &Post) -> Result<Written, Problem> {
-    let entry = Entry { post: post.clone(), counts: Counts::default(), acts: 0, width: 1 };
+    let entry =
+        StoredPost { post: post.clone(), counts: Counts::default(), acts: 0, shard_count: 1 };
     let body = shown(app, me, entry).await?;
     let location = format!("/api/v1/posts/{}", post.id);
     Ok(Versioned(post.version, Created { location, body }))
@@ -84,8 +81,8 @@ pub(super) async fn written(app: &App, me: &UserId, post: &Post) -> Result<Writt
 pub(super) const READ: Operation =
     Operation::get("/api/v1/posts/{postId}", "readPost", "Read a post")
         .description(
-            "If you may see it: what is private, for friends of somebody else, by somebody \
-             who blocks you, or deleted is not found.",
+            "If you may see it: others' private posts, posts for their friends, posts by users \
+             who block you and deleted posts are not found.",
         )
         .role(Role::Member)
         .refuses(&[404]);
@@ -96,7 +93,7 @@ pub(super) async fn read(
     Path(id): Path<PostPath>,
 ) -> Result<Versioned<Json<PostView>>, Problem> {
     let me = &caller.user_id;
-    let entry = seen(&app, me, id).await?;
+    let (entry, _) = visible_post(&app, me, id).await?;
     versioned(&app, me, entry).await
 }
 
@@ -109,7 +106,7 @@ pub(super) const EDIT: Operation =
         .role(Role::Member)
         .refuses(&[404, 503]);
 
-/// Whose post it is, and whether it is there, is said before what is wrong with the version.
+/// The post and its author are checked before the version.
 pub(super) async fn edit(
     State(app): State<Arc<App>>,
     call: Call,
@@ -130,19 +127,19 @@ pub(super) async fn edit(
         let after = before.post.edited(edit.clone(), call.now)?;
         let Some(after) = after else { return versioned(&app, me, before).await };
         let token = app.entropy.token();
-        let done = app.feed.amend(&before.post, &after, call.now, &token);
-        if let Amended::Amended(told) = done.await? {
-            app.tell(told.as_ref(), &call).await;
-            return versioned(&app, me, Entry { post: after, ..before }).await;
+        let done = app.feed.update_post(&before.post, &after, call.now, &token);
+        if let UpdateOutcome::Updated(message) = done.await? {
+            app.publish(message.as_ref(), &call).await;
+            return versioned(&app, me, StoredPost { post: after, ..before }).await;
         }
     }
-    Err(busy())
+    Err(contended())
 }
 
 async fn versioned(
     app: &App,
     me: &UserId,
-    entry: Entry,
+    entry: StoredPost,
 ) -> Result<Versioned<Json<PostView>>, Problem> {
     let version = entry.post.version;
     Ok(Versioned(version, Json(shown(app, me, entry).await?)))
@@ -151,13 +148,13 @@ async fn versioned(
 pub(super) const DELETE: Operation =
     Operation::delete("/api/v1/posts/{postId}", "deletePost", "Delete a post of your own")
         .description(
-            "Nobody can read it once this is answered. There is no way back; repeating it \
+            "It can't be read any more once this is answered. There is no way back; repeating it \
              changes nothing.",
         )
         .role(Role::Member)
         .refuses(&[404, 503]);
 
-/// Once this is answered nobody can read it, whatever timelines say. Repeating it changes nothing.
+/// Once this is answered it can't be read, also where timelines still refer to it.
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     call: Call,
@@ -169,56 +166,44 @@ pub(super) async fn delete(
         let author = async { Ok(app.feed.author(me).await?) };
         let (before, author) = try_join(own(&app, me, id), author).await?;
         let Some(after) = before.post.deleted(call.now) else { return Ok(NoContent) };
-        let (with, moved) = match unsharing(&app, &before.post, call.now).await? {
-            Some((shared, back)) => (back.items, Some((shared, back.told))),
+        let (with, moved) = match prepare_unshare(&app, &before.post, call.now).await? {
+            Some((shared, back)) => (back.items, Some((shared, back.aggregation_due))),
             None => (Vec::new(), None),
         };
         let token = app.entropy.token();
         let posts = (&before.post, &after);
-        let done = app.feed.delete(posts, &author, with, &app.settings, call.now, &token);
-        if let Amended::Amended(told) = done.await? {
-            app.tell(told.as_ref(), &call).await;
-            if let Some((shared, told)) = moved {
-                counts_moved(&app, shared, told, &call).await;
+        let done = app.feed.delete_post(posts, &author, with, &app.settings, call.now, &token);
+        if let UpdateOutcome::Updated(message) = done.await? {
+            app.publish(message.as_ref(), &call).await;
+            if let Some((shared, aggregation_due)) = moved {
+                counts_moved(&app, shared, aggregation_due, &call).await;
             }
             return Ok(NoContent);
         }
     }
-    Err(busy())
+    Err(contended())
 }
 
-/// A post that the caller may see, asked for by its name.
-async fn seen(app: &App, me: &UserId, id: PostId) -> Result<Entry, Problem> {
-    let entry = app.feed.post(id).await?.ok_or(Rejected::UnknownPost)?;
-    let tie = if entry.post.author == *me {
-        Tie::default()
-    } else {
-        app.feed.between(me, &entry.post.author).await?.tie
-    };
-    look(Some(&entry.post), &tie, me, Place::Direct)?;
-    Ok(entry)
-}
-
-/// A post of the caller's own, also if it is deleted. Somebody else's is told from one that is not
+/// A post of the caller's own, also if it is deleted. Another user's is told from one that is not
 /// there only if the caller may see it.
-async fn own(app: &App, me: &UserId, id: PostId) -> Result<Entry, Problem> {
+async fn own(app: &App, me: &UserId, id: PostId) -> Result<StoredPost, Problem> {
     let entry = app.feed.post(id).await?.ok_or(Rejected::UnknownPost)?;
     if entry.post.author == *me {
         return Ok(entry);
     }
-    let tie = app.feed.between(me, &entry.post.author).await?.tie;
-    if visible(&entry.post, &tie, me, Place::Direct) {
-        return Err(Problem::forbidden("Only whoever wrote a post can change it."));
+    let relationship = app.feed.relationship(me, &entry.post.author).await?.state;
+    if is_visible(&entry.post, &relationship, me, ViewContext::Direct) {
+        return Err(Problem::forbidden("Only its author can change a post."));
     }
     Err(Rejected::UnknownPost.into())
 }
 
-async fn shown(app: &App, me: &UserId, entry: Entry) -> Result<PostView, Problem> {
-    let mut views = show(app, me, &[entry]).await?;
+async fn shown(app: &App, me: &UserId, entry: StoredPost) -> Result<PostView, Problem> {
+    let mut views = post_views(app, me, &[entry]).await?;
     views.pop().ok_or_else(|| Rejected::UnknownPost.into())
 }
 
-/// Another writer was faster, again and again.
-pub(super) fn busy() -> Problem {
+/// Other writers won every try.
+pub(super) fn contended() -> Problem {
     Problem::unavailable("It keeps changing.", 1)
 }

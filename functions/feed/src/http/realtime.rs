@@ -24,10 +24,10 @@ pub(crate) struct RealtimeView {
 }
 
 pub(super) const FIND: Operation =
-    Operation::get("/api/v1/feed/realtime", "findRealtime", "Where to hear of new posts?")
+    Operation::get("/api/v1/feed/realtime", "findRealtime", "Find the WebSocket for new posts")
         .description(
             "Connect there with the same key. You are sent `{\"type\":\"newPosts\",\"postIds\":[…],\
-             \"position\":…}` when somebody whom you follow writes; the latest position, sent as \
+             \"position\":…}` when a user whom you follow writes; the latest position, sent as \
              `{\"type\":\"resume\",\"position\":…}` after you were cut off, brings what you missed. \
              Say `{\"type\":\"ping\"}` every few minutes to keep the line open; after two hours it \
              is cut.",

@@ -1,23 +1,23 @@
-//! What the handlers share, and what all of them ask for.
+//! State of the HTTP handlers.
 
 use crate::settings::settings;
-use crate::store::Feed;
+use crate::store::FeedStore;
 use boundary::http::Call;
 use boundary::telemetry::Log;
 use boundary::{Entropy, Host, Misconfigured};
 use domain::Failure;
 use domain::accounts::UserId;
-use domain::feed::{Message, Settings};
+use domain::feed::{FeedMessage, FeedSettings};
 use messaging::{FanOutQueue, FeedTopic};
 use store::{Accounts, Bucket};
 
 /// What the handlers share.
 #[derive(Debug)]
 pub struct App {
-    pub(crate) feed: Feed,
+    pub(crate) feed: FeedStore,
     pub(crate) accounts: Accounts,
     pub(crate) media: Bucket,
-    pub(crate) settings: Settings,
+    pub(crate) settings: FeedSettings,
     pub(crate) entropy: Entropy,
     pub(crate) socket_url: String,
     topic: FeedTopic,
@@ -28,7 +28,7 @@ pub struct App {
 impl App {
     pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
         Ok(Self {
-            feed: Feed::from_host(host)?,
+            feed: FeedStore::from_host(host)?,
             accounts: host.accounts()?,
             media: Bucket::new(host.aws.s3(), host.vars.required("MEDIA_BUCKET")?),
             settings: settings(host)?,
@@ -40,36 +40,35 @@ impl App {
         })
     }
 
-    /// Tells of a post that is written or deleted. Where the topic can't be reached the queue behind it is told,
-    /// so that no deletion waits for the sweep, which says what could not be said at all.
-    pub(crate) async fn tell(&self, message: Option<&Message>, call: &Call) {
+    /// Publishes a post event. If SNS fails it is sent straight to the queue, so that no deletion waits for the
+    /// sweep.
+    pub(crate) async fn publish(&self, message: Option<&FeedMessage>, call: &Call) {
         let Some(message) = message else { return };
-        let told = self.topic.tell(message, &call.trace.traceparent()).await;
-        if told.is_err() {
-            self.note(told, call);
-            self.ask(vec![message.clone()], call).await;
+        let sent = self.topic.publish(message, &call.trace.traceparent()).await;
+        if sent.is_err() {
+            self.log_failure(sent, call);
+            self.enqueue(vec![message.clone()], call).await;
         }
     }
 
-    /// Asks for what is to be done. Everything that is asked for here is asked for again, by the sweep
-    /// or by the next reader who comes by.
-    pub(crate) async fn ask(&self, messages: Vec<Message>, call: &Call) {
+    /// Queues work. A lost message is sent again by the sweep or by the reader's next request.
+    pub(crate) async fn enqueue(&self, messages: Vec<FeedMessage>, call: &Call) {
         if !messages.is_empty() {
-            let said = self.queue.say(messages, &call.trace.traceparent()).await;
-            self.note(said, call);
+            let sent = self.queue.send(messages, &call.trace.traceparent()).await;
+            self.log_failure(sent, call);
         }
     }
 
-    /// Notes what went wrong without anybody having to be told.
-    pub(crate) fn note(&self, outcome: Result<(), Failure>, call: &Call) {
+    /// Logs a failure that does not fail the request.
+    pub(crate) fn log_failure(&self, outcome: Result<(), Failure>, call: &Call) {
         if let Err(failure) = outcome {
             self.log.warn(call.now, &call.trace, &failure.chain());
         }
     }
 
-    /// Whether there is somebody of that name: they have an account, or have been here.
-    pub(crate) async fn is_somebody(&self, user: &UserId) -> Result<bool, Failure> {
-        if self.feed.is_known(user).await? {
+    /// Whether the user has an account, or has used the feed.
+    pub(crate) async fn user_exists(&self, user: &UserId) -> Result<bool, Failure> {
+        if self.feed.user_exists(user).await? {
             return Ok(true);
         }
         let account = self.accounts.find(user).await?;

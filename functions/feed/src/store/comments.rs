@@ -1,88 +1,88 @@
-//! What is said to posts, oldest first.
+//! Comments, oldest first.
 
 use aws_sdk_dynamodb::types::{Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem};
 use domain::accounts::UserId;
-use domain::feed::{Comment, CommentId, Engage, PostId};
+use domain::feed::{Comment, CommentId, PostAction, PostId};
 use domain::{Failure, Timestamp};
 
-use super::engage::Ended;
-use super::posts::Entry;
-use super::ties::Between;
-use super::wire::Stretch;
-use super::{Feed, rows};
+use super::engagement::PostActionEnd;
+use super::posts::StoredPost;
+use super::relationships::StoredRelationship;
+use super::requests::RangeQuery;
+use super::{FeedStore, rows};
 use store::Idempotency;
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use store::row::{key, text};
 use store::transaction::put;
 
-/// What came of a comment.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Commented {
-    /// It is there.
-    Written {
-        /// Whether `CountsMoved` is to be said.
-        told: bool,
+pub enum CommentOutcome {
+    Created {
+        /// Whether `CountsMoved` is to be sent.
+        aggregation_due: bool,
     },
     /// The call was made before: its answer, or why there is none.
-    Before(Claim),
-    /// Something that it was decided by is not what it was; look again.
-    Moved,
+    Replayed(Claim),
+    /// A row that was read has changed; read again.
+    Conflict,
 }
 
-/// What came of taking one back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Uncommented {
-    /// Its words are gone.
-    Gone {
-        /// Whether `CountsMoved` is to be said.
-        told: bool,
+pub enum UncommentOutcome {
+    Deleted {
+        /// Whether `CountsMoved` is to be sent.
+        aggregation_due: bool,
     },
     /// They were gone already.
-    Same,
-    /// Its author did something else meanwhile; look again.
-    Moved,
+    Unchanged,
+    /// Its author's row has changed; read again.
+    Conflict,
 }
 
-impl Feed {
+impl FeedStore {
     /// Writes a comment on a post that its author may see, counts it, and keeps the answer for a repeat.
     pub async fn comment(
         &self,
         comment: &Comment,
-        entry: &Entry,
-        between: &Between,
+        entry: &StoredPost,
+        relation: &StoredRelationship,
         once: Option<(&IdempotentRequest<'_>, &StoredResponse)>,
         now: Timestamp,
         token: &str,
-    ) -> Result<Commented, Failure> {
+    ) -> Result<CommentOutcome, Failure> {
         let mut with = vec![self.comment_row(comment, "attribute_not_exists(pk)")?];
         if let Some((request, answer)) = once {
-            with.push(self.once.answered(request, answer, now)?);
+            with.push(self.once.claim_with_response(request, answer, now)?);
         }
-        let act = (&comment.author, Engage::Comment);
-        let (ended, own) = match self.engage_with(act, entry, between, &with, now, token).await? {
-            Ended::Counted { told } => return Ok(Commented::Written { told }),
-            // Nobody has written so many.
-            Ended::Same => return Ok(Commented::Moved),
-            Ended::Refused { ended, with } => (ended, with),
-        };
+        let act = (&comment.author, PostAction::Comment);
+        let (ended, own) =
+            match self.engage_in_transaction(act, entry, relation, &with, now, token).await? {
+                PostActionEnd::Counted { aggregation_due } => {
+                    return Ok(CommentOutcome::Created { aggregation_due });
+                }
+                // Only at 2^32 comments.
+                PostActionEnd::Unchanged => return Ok(CommentOutcome::Conflict),
+                PostActionEnd::Refused { ended, with } => (ended, with),
+            };
         match (once, ended.refused(own + 1)) {
             (Some((request, _)), Some(met)) => {
-                Ok(Commented::Before(Idempotency::met(met, request)?))
+                Ok(CommentOutcome::Replayed(Idempotency::read_claim(met, request)?))
             }
             // Ids are random: who finds the comment there has written it.
-            _ if ended.refused(own).is_some() => Ok(Commented::Written { told: true }),
-            _ => Ok(Commented::Moved),
+            _ if ended.refused(own).is_some() => {
+                Ok(CommentOutcome::Created { aggregation_due: true })
+            }
+            _ => Ok(CommentOutcome::Conflict),
         }
     }
 
-    /// Reads a comment, up to date.
     pub async fn find_comment(
         &self,
         post: PostId,
         id: CommentId,
     ) -> Result<Option<Comment>, Failure> {
         let found = self.get(key(&rows::comments_pk(post), &id.text()), "read the comment").await?;
-        found.as_ref().map(rows::read).transpose()
+        found.as_ref().map(rows::from_item).transpose()
     }
 
     /// Comments on a post after one of them, oldest first, those whose words are gone among them.
@@ -93,35 +93,37 @@ impl Feed {
         limit: usize,
     ) -> Result<Vec<Comment>, Failure> {
         let after = after.map_or_else(|| " ".to_owned(), CommentId::text);
-        let stretch = Stretch {
+        let range = RangeQuery {
             condition: "pk = :post AND sk > :after",
             values: vec![(":post", text(rows::comments_pk(post))), (":after", text(after))],
             limit: Some(limit),
-            ..Stretch::default()
+            ..RangeQuery::default()
         };
-        let found = self.query(stretch, "list comments").await?;
-        found.iter().map(rows::read).collect()
+        let found = self.query(range, "list comments").await?;
+        found.iter().map(rows::from_item).collect()
     }
 
     /// Replaces a comment by what is left of it, which says when, and no longer counts it.
     pub async fn uncomment(
         &self,
         gone: &Comment,
-        entry: &Entry,
+        entry: &StoredPost,
         now: Timestamp,
         token: &str,
-    ) -> Result<Uncommented, Failure> {
+    ) -> Result<UncommentOutcome, Failure> {
         let there = "attribute_exists(pk) AND attribute_not_exists(deleted_at)";
         let with = [self.comment_row(gone, there)?];
         let author: &UserId = &gone.author;
-        let (act, between) = ((author, Engage::Uncomment), Between::default());
-        match self.engage_with(act, entry, &between, &with, now, token).await? {
-            Ended::Counted { told } => Ok(Uncommented::Gone { told }),
-            Ended::Same => Ok(Uncommented::Same),
-            Ended::Refused { ended, with } if ended.refused(with).is_some() => {
-                Ok(Uncommented::Same)
+        let (act, relation) = ((author, PostAction::Uncomment), StoredRelationship::default());
+        match self.engage_in_transaction(act, entry, &relation, &with, now, token).await? {
+            PostActionEnd::Counted { aggregation_due } => {
+                Ok(UncommentOutcome::Deleted { aggregation_due })
             }
-            Ended::Refused { .. } => Ok(Uncommented::Moved),
+            PostActionEnd::Unchanged => Ok(UncommentOutcome::Unchanged),
+            PostActionEnd::Refused { ended, with } if ended.refused(with).is_some() => {
+                Ok(UncommentOutcome::Unchanged)
+            }
+            PostActionEnd::Refused { .. } => Ok(UncommentOutcome::Conflict),
         }
     }
 
@@ -130,7 +132,7 @@ impl Feed {
         comment: &Comment,
         condition: &'static str,
     ) -> Result<TransactWriteItem, Failure> {
-        let mut item = rows::plain(comment)?;
+        let mut item = rows::to_item(comment)?;
         item.extend(key(&rows::comments_pk(comment.post), &comment.id.text()));
         Put::builder()
             .table_name(&self.table)

@@ -4,13 +4,16 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use domain::accounts::UserId;
-use domain::feed::fan_out::{FanOut, plan, purge};
-use domain::feed::{Counts, Message, Mode, Post, PostId, Privacy, Reach, Recents, Run, Settings};
+use domain::feed::fan_out::{FanOutPlan, plan_purge, plan_push};
+use domain::feed::{
+    Counts, FanOutMode, FanOutPolicy, FeedMessage, FeedSettings, Post, PostId, Privacy,
+    RecentPosts, ReferenceRun,
+};
 use domain::{Failure, Timestamp};
 use serde::Deserialize;
 
-use super::wire::{Change, Stretch};
-use super::{Feed, rows};
+use super::requests::{RangeQuery, RowUpdate};
+use super::{FeedStore, rows};
 use store::Idempotency;
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use store::row::{Builder, Item, Row, broken, bytes, number, text};
@@ -19,14 +22,13 @@ use store::transaction::{Transacted, transact};
 
 /// A post, and what is counted of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct StoredPost {
     pub post: Post,
     /// As it was last added up.
     pub counts: Counts,
-    /// Acts that went into that.
     pub acts: u64,
     /// How many counters it is spread over.
-    pub width: u8,
+    pub shard_count: u8,
 }
 
 #[derive(Deserialize)]
@@ -35,84 +37,79 @@ struct Totals {
     counts: Counts,
     #[serde(default)]
     acts: u64,
-    #[serde(default)]
-    width: u8,
+    #[serde(default, rename = "width")]
+    shard_count: u8,
 }
 
-/// What somebody wrote last, and how they reach people. Whoever never wrote is at version 0.
+/// An author's recent posts and fan-out policy. Version 0 if they never wrote.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Author {
-    pub recents: Recents,
-    /// Grows with each change.
+pub struct AuthorRow {
+    pub recents: RecentPosts,
     pub version: u64,
 }
 
-/// A post to write.
 #[derive(Debug, Clone, Copy)]
 pub struct NewPost<'a> {
     pub post: &'a Post,
     /// Its author's row, as it was read. The post's fan is the one that it says.
-    pub author: &'a Author,
-    /// What a repeat of the call is told.
+    pub author: &'a AuthorRow,
+    /// The request's key and the response that a repeat gets.
     pub once: Option<(&'a IdempotentRequest<'a>, &'a StoredResponse)>,
 }
 
-/// What came of it.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Created {
-    /// It is there. Say this, if it is something: a row remembers it until its work is done.
-    Created(Option<Message>),
+pub enum CreateOutcome {
+    /// It is written. The message to publish, if any; its work is pending until it is done.
+    Created(Option<FeedMessage>),
     /// The call was made before: its answer, or why there is none.
-    Before(Claim),
-    /// The author's row is not what it was, or something else that it was decided by; look again.
-    Moved,
+    Replayed(Claim),
+    /// The author's row or another one that was read has changed; read again.
+    Conflict,
 }
 
-/// What came of a change.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Amended {
-    /// It is written. Say this, if it is something.
-    Amended(Option<Message>),
-    /// It is not what it was; look again.
-    Moved,
+pub enum UpdateOutcome {
+    /// It is written. The message to publish, if any.
+    Updated(Option<FeedMessage>),
+    /// It has changed; read again.
+    Conflict,
 }
 
-impl Entry {
+impl StoredPost {
     pub(super) fn read(item: &Item) -> Result<Self, Failure> {
-        let Totals { counts, acts, width } = rows::read(item)?;
-        Ok(Self { post: rows::read(item)?, counts, acts, width: width.max(1) })
+        let Totals { counts, acts, shard_count } = rows::from_item(item)?;
+        Ok(Self { post: rows::from_item(item)?, counts, acts, shard_count: shard_count.max(1) })
     }
 }
 
-impl Feed {
-    /// Reads a post, up to date.
-    pub async fn post(&self, id: PostId) -> Result<Option<Entry>, Failure> {
+impl FeedStore {
+    pub async fn post(&self, id: PostId) -> Result<Option<StoredPost>, Failure> {
         let found = self.get(rows::post_key(id), "read the post").await?;
-        found.as_ref().map(Entry::read).transpose()
+        found.as_ref().map(StoredPost::read).transpose()
     }
 
     /// Reads posts, up to date, a hundred in a call; what is not there is left out.
     pub async fn posts(
         &self,
         ids: impl IntoIterator<Item = PostId>,
-    ) -> Result<HashMap<PostId, Entry>, Failure> {
+    ) -> Result<HashMap<PostId, StoredPost>, Failure> {
         let keys = ids.into_iter().map(rows::post_key).collect();
         let found = self.get_all(keys, "read posts").await?;
-        let entries = found.iter().map(Entry::read);
+        let entries = found.iter().map(StoredPost::read);
         entries.map(|entry| entry.map(|entry| (entry.post.id, entry))).collect()
     }
 
-    /// Reads what somebody wrote last, up to date.
-    pub async fn author(&self, author: &UserId) -> Result<Author, Failure> {
+    /// Reads an author's row, up to date.
+    pub async fn author(&self, author: &UserId) -> Result<AuthorRow, Failure> {
         let found = self.get(rows::author_key(author), "read the author").await?;
-        found.as_ref().map_or_else(|| Ok(Author::default()), read_author)
+        found.as_ref().map_or_else(|| Ok(AuthorRow::default()), read_author)
     }
 
     /// The same for several, each once, a hundred in a call. Who never wrote is left out.
     pub async fn authors(
         &self,
         authors: impl IntoIterator<Item = &UserId>,
-    ) -> Result<HashMap<UserId, Author>, Failure> {
+    ) -> Result<HashMap<UserId, AuthorRow>, Failure> {
         let keys = authors.into_iter().map(rows::author_key).collect();
         let found = self.get_all(keys, "read authors").await?;
         let author = |item: &Item| {
@@ -122,130 +119,132 @@ impl Feed {
         found.iter().map(author).collect()
     }
 
-    /// The newest `limit` posts of somebody below a place: from their row as far as that goes, then
+    /// An author's newest `limit` posts below a place: from their row as far as that goes, then
     /// from the list of all.
     pub async fn posts_below(
         &self,
         author: &UserId,
-        row: &Recents,
+        row: &RecentPosts,
         below: PostId,
         limit: usize,
-    ) -> Result<Run, Failure> {
-        if let Some(run) = row.run(author, below) {
+    ) -> Result<ReferenceRun, Failure> {
+        if let Some(run) = row.run_below(author, below) {
             return Ok(run);
         }
-        let stretch = Stretch {
+        let range = RangeQuery {
             index: Some(GSI1),
             condition: "gsi1pk = :author AND gsi1sk < :below",
             values: vec![(":author", text(rows::posts_of(author))), (":below", text(below.text()))],
             descending: true,
             limit: Some(limit),
         };
-        let found = self.query(stretch, "read an author's posts").await?;
+        let found = self.query(range, "read an author's posts").await?;
         let ids: Vec<PostId> = found
             .iter()
             .map(|item| PostId::parse(Row(item).text(GSI1_SK)?).ok_or_else(|| broken(GSI1_SK)))
             .collect::<Result<_, _>>()?;
-        Ok(Run::queried(author, &ids, limit))
+        Ok(ReferenceRun::from_query(author, &ids, limit))
     }
 
     /// Writes a new post: the post, its author's row, what is left to do about it, the answer for a
-    /// repeat, and whatever else belongs to it, all of it or nothing.
-    pub async fn create(
+    /// repeat, and the items of `with`, all of it or nothing.
+    pub async fn create_post(
         &self,
         new: NewPost<'_>,
         with: Vec<TransactWriteItem>,
-        settings: &Settings,
+        settings: &FeedSettings,
         now: Timestamp,
         token: &str,
-    ) -> Result<Created, Failure> {
+    ) -> Result<CreateOutcome, Failure> {
         const ACTION: &str = "write the post";
         let NewPost { post, author, once } = new;
         let mut recents = author.recents.clone();
-        recents.add(post.id, post.fan, settings);
+        recents.add(post.id, post.delivery, settings);
         let mut items = vec![
-            self.next_row(new_row(post)?, 0, ACTION)?,
-            self.author_row(&post.author, &recents, author.version, ACTION)?,
+            self.put_version(new_row(post)?, 0, ACTION)?,
+            self.author_item(&post.author, &recents, author.version, ACTION)?,
         ];
-        let once_at = items.len();
+        let idempotency_index = items.len();
         if let Some((request, answer)) = once {
-            items.push(self.once.answered(request, answer, now)?);
+            items.push(self.once.claim_with_response(request, answer, now)?);
         }
-        let said = Message::created(post);
-        let told = match plan(post, 0, settings) {
-            FanOut::Nothing => None,
+        let message = FeedMessage::post_created(post);
+        let message = match plan_push(post, 0, settings) {
+            FanOutPlan::Nothing => None,
             // What is pulled is still to be named to those who are connected.
-            FanOut::Pulled | FanOut::Pages(_) => {
-                items.push(self.begin(&said, now, ACTION)?);
-                Some(said)
+            FanOutPlan::Pulled | FanOutPlan::Pages(_) => {
+                items.push(self.pending_item(&message, now, ACTION)?);
+                Some(message)
             }
         };
         items.extend(with);
         let outcome = transact(&self.client, ACTION, items, token).await?;
         if matches!(outcome, Transacted::Committed) {
-            return Ok(Created::Created(told));
+            return Ok(CreateOutcome::Created(message));
         }
-        match (once, outcome.refused(once_at)) {
-            (Some((request, _)), Some(met)) => Ok(Created::Before(Idempotency::met(met, request)?)),
+        match (once, outcome.refused(idempotency_index)) {
+            (Some((request, _)), Some(met)) => {
+                Ok(CreateOutcome::Replayed(Idempotency::read_claim(met, request)?))
+            }
             // Ids are random: who finds the post there has written it.
-            _ if outcome.refused(0).is_some() => Ok(Created::Created(told)),
-            _ => Ok(Created::Moved),
+            _ if outcome.refused(0).is_some() => Ok(CreateOutcome::Created(message)),
+            _ => Ok(CreateOutcome::Conflict),
         }
     }
 
     /// Replaces a post by its next version: an edit, or what an admin decided. If that brings it to
     /// people whom it was kept from, it is fanned out.
-    pub async fn amend(
+    pub async fn update_post(
         &self,
         before: &Post,
         after: &Post,
         now: Timestamp,
         token: &str,
-    ) -> Result<Amended, Failure> {
+    ) -> Result<UpdateOutcome, Failure> {
         const ACTION: &str = "change the post";
-        let mut items = vec![self.next_post(before, after, ACTION)?];
-        let said = after.is_wider_than(before).then(|| Message::created(after));
-        if let Some(said) = &said {
-            items.push(self.begin(said, now, ACTION)?);
+        let mut items = vec![self.next_post_item(before, after, ACTION)?];
+        let message = after.is_wider_than(before).then(|| FeedMessage::post_created(after));
+        if let Some(message) = &message {
+            items.push(self.pending_item(message, now, ACTION)?);
         }
         match transact(&self.client, ACTION, items, token).await? {
-            Transacted::Committed => Ok(Amended::Amended(said)),
-            Transacted::Refused(_) => Ok(Amended::Moved),
+            Transacted::Committed => Ok(UpdateOutcome::Updated(message)),
+            Transacted::Refused(_) => Ok(UpdateOutcome::Conflict),
         }
     }
 
     /// Replaces `before` by its tombstone, takes it out of its author's row, and says that timelines are to
     /// be purged. `with` is what else belongs to it.
-    pub async fn delete(
+    pub async fn delete_post(
         &self,
         (before, after): (&Post, &Post),
-        author: &Author,
+        author: &AuthorRow,
         with: Vec<TransactWriteItem>,
-        settings: &Settings,
+        settings: &FeedSettings,
         now: Timestamp,
         token: &str,
-    ) -> Result<Amended, Failure> {
+    ) -> Result<UpdateOutcome, Failure> {
         const ACTION: &str = "delete the post";
         let mut recents = author.recents.clone();
         recents.remove(before.id);
         let mut items = vec![
-            self.next_post(before, after, ACTION)?,
-            self.author_row(&before.author, &recents, author.version, ACTION)?,
+            self.next_post_item(before, after, ACTION)?,
+            self.author_item(&before.author, &recents, author.version, ACTION)?,
         ];
-        let purged = matches!(purge(after, 0, settings), FanOut::Pages(_));
-        let said = purged.then(|| Message::deleted(after));
-        if let Some(said) = &said {
-            items.push(self.begin(said, now, ACTION)?);
+        let purged = matches!(plan_purge(after, 0, settings), FanOutPlan::Pages(_));
+        let message = purged.then(|| FeedMessage::post_deleted(after));
+        if let Some(message) = &message {
+            items.push(self.pending_item(message, now, ACTION)?);
         }
         items.extend(with);
         match transact(&self.client, ACTION, items, token).await? {
-            Transacted::Committed => Ok(Amended::Amended(said)),
-            Transacted::Refused(_) => Ok(Amended::Moved),
+            Transacted::Committed => Ok(UpdateOutcome::Updated(message)),
+            Transacted::Refused(_) => Ok(UpdateOutcome::Conflict),
         }
     }
 
     /// The next version of a post. Its totals, which others write, stay.
-    fn next_post(
+    fn next_post_item(
         &self,
         before: &Post,
         after: &Post,
@@ -265,35 +264,35 @@ impl Feed {
         } else {
             KEEPS
         };
-        let mut body = rows::plain(&HashMap::from([("body", &after.body)]))?;
+        let mut body = rows::to_item(&HashMap::from([("body", &after.body)]))?;
         let body = body.remove("body").ok_or_else(|| broken("body"))?;
         let at = |at: Option<Timestamp>| {
             at.map_or(AttributeValue::Null(true), |at| text(at.to_string()))
         };
-        let change = Change::of(rows::post_key(before.id), expression)
-            .given("v = :before")
-            .with(":before", number(before.version))
-            .with(":after", number(after.version))
-            .with(":body", body)
-            .with(":edited", at(after.edited_at))
-            .with(":deleted", at(after.deleted_at))
-            .with(":hidden", at(after.hidden_at));
-        self.changing(change, action)
+        let update = RowUpdate::new(rows::post_key(before.id), expression)
+            .condition("v = :before")
+            .value(":before", number(before.version))
+            .value(":after", number(after.version))
+            .value(":body", body)
+            .value(":edited", at(after.edited_at))
+            .value(":deleted", at(after.deleted_at))
+            .value(":hidden", at(after.hidden_at));
+        self.update_item(update, action)
     }
 
-    pub(super) fn author_row(
+    pub(super) fn author_item(
         &self,
         author: &UserId,
-        recents: &Recents,
+        recents: &RecentPosts,
         before: u64,
         action: &'static str,
     ) -> Result<TransactWriteItem, Failure> {
-        self.next_row(author_row(author, recents, before + 1), before, action)
+        self.put_version(author_item(author, recents, before + 1), before, action)
     }
 }
 
 fn new_row(post: &Post) -> Result<Item, Failure> {
-    let mut item = rows::plain(post)?;
+    let mut item = rows::to_item(post)?;
     item.extend(rows::post_key(post.id));
     item.insert(GSI1_PK.to_owned(), text(rows::posts_of(&post.author)));
     item.insert(GSI1_SK.to_owned(), text(post.id.text()));
@@ -301,12 +300,12 @@ fn new_row(post: &Post) -> Result<Item, Failure> {
 }
 
 /// A hundred names are 1,400 bytes: as text the row would cost twice as much with each post.
-fn author_row(author: &UserId, recents: &Recents, version: u64) -> Item {
+fn author_item(author: &UserId, recents: &RecentPosts, version: u64) -> Item {
     let names: Vec<u8> = recents.posts.iter().flat_map(|post| post.bytes()).collect();
-    let Reach { mode, epoch } = recents.reach;
+    let FanOutPolicy { mode, epoch } = recents.policy;
     let mut item = Builder::default()
         .with_some("posts", (!names.is_empty()).then(|| bytes(&names)))
-        .with_some("cut", recents.cut.map(|post| text(post.text())))
+        .with_some("cut", recents.truncated_at.map(|post| text(post.text())))
         .with_some("last_pulled", recents.last_pulled.map(|post| text(post.text())))
         .with("reach", text(mode_name(mode)))
         .with("epoch", number(epoch))
@@ -316,7 +315,7 @@ fn author_row(author: &UserId, recents: &Recents, version: u64) -> Item {
     item
 }
 
-fn read_author(item: &Item) -> Result<Author, Failure> {
+fn read_author(item: &Item) -> Result<AuthorRow, Failure> {
     let row = Row(item);
     let names = if item.contains_key("posts") { row.bytes("posts")? } else { &[] };
     let names = names.chunks_exact(PostId::BYTES).filter_map(|name| name.try_into().ok());
@@ -325,23 +324,23 @@ fn read_author(item: &Item) -> Result<Author, Failure> {
         id.map(|id| id.ok_or_else(|| broken(name))).transpose()
     };
     let mode = row.text("reach")?;
-    let mode = [Mode::Pushed, Mode::Rising, Mode::Pulled]
+    let mode = [FanOutMode::Push, FanOutMode::Switching, FanOutMode::Pull]
         .into_iter()
         .find(|known| mode_name(*known) == mode)
         .ok_or_else(|| broken("reach"))?;
-    let recents = Recents {
+    let recents = RecentPosts {
         posts: names.map(PostId::from_bytes).collect(),
-        cut: post("cut")?,
+        truncated_at: post("cut")?,
         last_pulled: post("last_pulled")?,
-        reach: Reach { mode, epoch: row.number("epoch")? },
+        policy: FanOutPolicy { mode, epoch: row.number("epoch")? },
     };
-    Ok(Author { recents, version: row.number("v")? })
+    Ok(AuthorRow { recents, version: row.number("v")? })
 }
 
-const fn mode_name(mode: Mode) -> &'static str {
+const fn mode_name(mode: FanOutMode) -> &'static str {
     match mode {
-        Mode::Pushed => "pushed",
-        Mode::Rising => "rising",
-        Mode::Pulled => "pulled",
+        FanOutMode::Push => "pushed",
+        FanOutMode::Switching => "rising",
+        FanOutMode::Pull => "pulled",
     }
 }

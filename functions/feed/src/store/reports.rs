@@ -1,49 +1,46 @@
-//! Reports of posts: one for each post and person, on a list while nobody has decided.
+//! Reports of posts: one for each post and person, on a list until an admin decides.
 
 use domain::accounts::UserId;
-use domain::feed::{PostId, Report};
+use domain::feed::{PostId, PostReport};
 use domain::{Failure, Timestamp};
 
-use super::wire::{Change, Stretch};
-use super::{Feed, rows};
+use super::requests::{RangeQuery, RowUpdate};
+use super::{FeedStore, rows};
 use store::row::{Item, Row, broken, key, text};
 use store::schema::{GSI1, GSI1_PK, GSI1_SK, PK, SK};
 
 /// The list of open reports, on the first index.
 const OPEN: &str = "reports";
 
-/// What came of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reported {
-    /// It is on the list.
-    Reported,
+pub enum ReportOutcome {
+    Created,
     /// They have reported it before; this is what stands.
-    Before(Report),
+    Existing(PostReport),
 }
 
-/// Some open reports, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpenReports {
-    pub reports: Vec<Report>,
+    pub reports: Vec<PostReport>,
     /// Where the next look begins, if there may be more.
     pub next: Option<String>,
 }
 
-impl Feed {
+impl FeedStore {
     /// Writes a report, unless the same person has reported the post before.
-    pub async fn report(&self, report: &Report) -> Result<Reported, Failure> {
+    pub async fn report(&self, report: &PostReport) -> Result<ReportOutcome, Failure> {
         const ACTION: &str = "write the report";
-        let mut item = rows::plain(report)?;
-        item.extend(report_key(report.post, &report.by));
+        let mut item = rows::to_item(report)?;
+        item.extend(report_key(report.post, &report.reporter));
         item.insert(GSI1_PK.to_owned(), text(OPEN));
         item.insert(GSI1_SK.to_owned(), text(place(report)));
-        if self.write_new(item, ACTION).await? {
-            return Ok(Reported::Reported);
+        if self.insert(item, ACTION).await? {
+            return Ok(ReportOutcome::Created);
         }
-        let found = self.get(report_key(report.post, &report.by), ACTION).await?;
-        let stands: Report = rows::read(&found.ok_or_else(|| broken(PK))?)?;
-        // Whoever finds the very report has written it, and was not told.
-        Ok(if stands == *report { Reported::Reported } else { Reported::Before(stands) })
+        let found = self.get(report_key(report.post, &report.reporter), ACTION).await?;
+        let stands: PostReport = rows::from_item(&found.ok_or_else(|| broken(PK))?)?;
+        // The same report is from an earlier try whose response was lost.
+        Ok(if stands == *report { ReportOutcome::Created } else { ReportOutcome::Existing(stands) })
     }
 
     /// Open reports, oldest first, after the place where the last look stopped. The list may lag behind:
@@ -53,14 +50,14 @@ impl Feed {
         after: Option<&str>,
         limit: usize,
     ) -> Result<OpenReports, Failure> {
-        let stretch = Stretch {
+        let range = RangeQuery {
             index: Some(GSI1),
             condition: "gsi1pk = :open AND gsi1sk > :after",
             values: vec![(":open", text(OPEN)), (":after", text(after.unwrap_or(" ")))],
             limit: Some(limit),
-            ..Stretch::default()
+            ..RangeQuery::default()
         };
-        let listed = self.query(stretch, "list open reports").await?;
+        let listed = self.query(range, "list open reports").await?;
         let next = listed.last().filter(|_| listed.len() >= limit);
         let next = next.map(|item| Row(item).text(GSI1_SK).map(str::to_owned)).transpose()?;
         let own_key = |item: &Item| -> Result<Item, Failure> {
@@ -68,33 +65,34 @@ impl Feed {
         };
         let keys = listed.iter().map(own_key).collect::<Result<Vec<_>, _>>()?;
         let found = self.get_all(keys, "read open reports").await?;
-        let mut reports = found.iter().map(rows::read).collect::<Result<Vec<Report>, _>>()?;
+        let mut reports =
+            found.iter().map(rows::from_item).collect::<Result<Vec<PostReport>, _>>()?;
         reports.retain(|report| report.ruling.is_none());
         reports.sort_by_key(place);
         Ok(OpenReports { reports, next })
     }
 
-    /// Everything that was said against a post, up to date.
-    pub async fn reports_of(&self, post: PostId) -> Result<Vec<Report>, Failure> {
-        let stretch = Stretch {
+    /// All reports of a post, up to date.
+    pub async fn reports_of(&self, post: PostId) -> Result<Vec<PostReport>, Failure> {
+        let range = RangeQuery {
             condition: "pk = :post",
             values: vec![(":post", text(rows::reports_pk(post)))],
-            ..Stretch::default()
+            ..RangeQuery::default()
         };
-        let found = self.query(stretch, "read what was said against a post").await?;
-        found.iter().map(rows::read).collect()
+        let found = self.query(range, "read a post's reports").await?;
+        found.iter().map(rows::from_item).collect()
     }
 
     /// Writes down what was decided; `false` if something was decided before. It leaves the list.
-    pub async fn rule(&self, ruled: &Report) -> Result<bool, Failure> {
-        let ruling = rows::plain(ruled)?.remove("ruling").ok_or_else(|| broken("ruling"))?;
-        let change = Change::of(
-            report_key(ruled.post, &ruled.by),
+    pub async fn rule(&self, ruled: &PostReport) -> Result<bool, Failure> {
+        let ruling = rows::to_item(ruled)?.remove("ruling").ok_or_else(|| broken("ruling"))?;
+        let update = RowUpdate::new(
+            report_key(ruled.post, &ruled.reporter),
             "SET ruling = :ruling REMOVE gsi1pk, gsi1sk",
         )
-        .given("attribute_exists(pk) AND attribute_not_exists(ruling)")
-        .with(":ruling", ruling);
-        Ok(self.change(change, "rule on a report").await?.is_some())
+        .condition("attribute_exists(pk) AND attribute_not_exists(ruling)")
+        .value(":ruling", ruling);
+        Ok(self.update(update, "rule on a report").await?.is_some())
     }
 }
 
@@ -103,7 +101,7 @@ fn report_key(post: PostId, by: &UserId) -> Item {
 }
 
 /// By time; the rest tells reports of the same moment apart.
-fn place(report: &Report) -> String {
+fn place(report: &PostReport) -> String {
     let at: Timestamp = report.created_at;
-    format!("{:014}#{}#{}", at.as_millisecond(), report.post, report.by.as_str())
+    format!("{:014}#{}#{}", at.as_millisecond(), report.post, report.reporter.as_str())
 }

@@ -2,7 +2,7 @@
 
 use domain::Failure;
 use domain::accounts::UserId;
-use domain::feed::{PostId, Tie};
+use domain::feed::{PostId, Relationship};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -20,8 +20,8 @@ pub(super) const ENGAGED: &str = "engaged#";
 /// Over how many lists work that is not done is spread.
 pub(super) const WORK_LISTS: u8 = 16;
 
-/// Over how many lists counters that are not added up are spread, and so are posts that are hot.
-pub(super) const LISTS: u8 = 16;
+/// Over how many lists counters that are not added up are spread, and so are trending posts.
+pub(super) const COUNT_LISTS: u8 = 16;
 
 pub(super) fn post_key(id: PostId) -> Item {
     key(&format!("post#{id}"), POST)
@@ -37,8 +37,8 @@ pub(super) fn posts_of(author: &UserId) -> String {
 }
 
 /// The length keeps people whose names have a `#` apart.
-pub(super) fn tie_key(me: &UserId, other: &UserId) -> Item {
-    let (lesser, greater, _) = Tie::key(me, other);
+pub(super) fn relationship_key(me: &UserId, other: &UserId) -> Item {
+    let (lesser, greater, _) = Relationship::key(me, other);
     let (lesser, greater) = (lesser.as_str(), greater.as_str());
     key(&format!("tie#{}#{lesser}#{greater}", lesser.len()), "tie")
 }
@@ -82,14 +82,14 @@ pub(super) fn dirty_pk(list: u8) -> String {
     format!("dirty#{list}")
 }
 
-/// The list, on the second index, of posts that are hot.
+/// The list, on the second index, of trending posts.
 pub(super) fn hot_pk(list: u8) -> String {
     format!("hot#{list}")
 }
 
 /// Which of those lists a post is on. Its last byte is random.
 pub(super) fn list_of(post: PostId) -> u8 {
-    post.bytes()[PostId::BYTES - 1] % LISTS
+    post.bytes()[PostId::BYTES - 1] % COUNT_LISTS
 }
 
 pub(super) fn comments_pk(post: PostId) -> String {
@@ -118,11 +118,10 @@ pub(super) fn work_key(name: &str) -> Item {
 }
 
 /// The attributes of a value, by their names in the domain.
-pub(super) fn plain(value: &impl Serialize) -> Result<Item, Failure> {
+pub(super) fn to_item(value: &impl Serialize) -> Result<Item, Failure> {
     serde_dynamo::to_item(value).map_err(|cause| Failure::new("write a row", cause))
 }
 
-/// The value that a row holds.
-pub(super) fn read<T: DeserializeOwned>(item: &Item) -> Result<T, Failure> {
+pub(super) fn from_item<T: DeserializeOwned>(item: &Item) -> Result<T, Failure> {
     serde_dynamo::from_item(item.clone()).map_err(|cause| Failure::new("read a stored row", cause))
 }

@@ -1,24 +1,24 @@
 //! Timelines: references under names that follow from the post, so a repeat changes nothing.
 
 use domain::accounts::UserId;
-use domain::feed::{PostId, Reference};
+use domain::feed::{PostId, PostReference};
 use domain::{Failure, Timestamp};
 
-use super::batches::Written;
-use super::wire::Stretch;
-use super::{Feed, rows};
+use super::batch_write::BatchWrite;
+use super::requests::RangeQuery;
+use super::{FeedStore, rows};
 use store::row::{Item, Row, broken, instant, key, text};
 use store::schema::SK;
 
-impl Feed {
+impl FeedStore {
     /// The newest references of a reader below a place, and when each arrived, up to date.
     pub async fn timeline(
         &self,
         reader: &UserId,
         below: PostId,
         limit: usize,
-    ) -> Result<Vec<(Reference, Timestamp)>, Failure> {
-        let stretch = Stretch {
+    ) -> Result<Vec<(PostReference, Timestamp)>, Failure> {
+        let range = RangeQuery {
             condition: "pk = :timeline AND sk < :below",
             values: vec![
                 (":timeline", text(rows::timeline_pk(reader))),
@@ -26,41 +26,39 @@ impl Feed {
             ],
             descending: true,
             limit: Some(limit),
-            ..Stretch::default()
+            ..RangeQuery::default()
         };
-        self.query(stretch, "read the timeline").await?.iter().map(read).collect()
+        self.query(range, "read the timeline").await?.iter().map(read).collect()
     }
 
-    /// Puts references into timelines.
-    pub async fn refer(
+    pub async fn add_references(
         &self,
-        references: impl IntoIterator<Item = (UserId, Reference)>,
+        references: impl IntoIterator<Item = (UserId, PostReference)>,
         now: Timestamp,
     ) -> Result<(), Failure> {
         let written = references.into_iter().map(|(reader, reference)| {
             let mut item = key(&rows::timeline_pk(&reader), &reference.post_id.text());
             item.insert("author".to_owned(), text(reference.author.as_str()));
             item.insert("at".to_owned(), instant(now));
-            Written::Put(item)
+            BatchWrite::Put(item)
         });
         self.write_all(written, "write to timelines").await
     }
 
-    /// Takes references out of timelines.
-    pub async fn forget(
+    pub async fn remove_references(
         &self,
         references: impl IntoIterator<Item = (UserId, PostId)>,
     ) -> Result<(), Failure> {
-        let gone = references
-            .into_iter()
-            .map(|(reader, post)| Written::Delete(key(&rows::timeline_pk(&reader), &post.text())));
+        let gone = references.into_iter().map(|(reader, post)| {
+            BatchWrite::Delete(key(&rows::timeline_pk(&reader), &post.text()))
+        });
         self.write_all(gone, "take references out of timelines").await
     }
 }
 
-fn read(item: &Item) -> Result<(Reference, Timestamp), Failure> {
+fn read(item: &Item) -> Result<(PostReference, Timestamp), Failure> {
     let row = Row(item);
     let post_id = PostId::parse(row.text(SK)?).ok_or_else(|| broken(SK))?;
     let author = UserId::outside(row.text("author")?);
-    Ok((Reference { post_id, author }, row.instant("at")?))
+    Ok((PostReference { post_id, author }, row.instant("at")?))
 }

@@ -1,80 +1,89 @@
-//! What is hot: lists that folds keep, and snapshots of them.
+//! Trending posts: lists that aggregation keeps, and snapshots of them.
 
 use std::collections::BTreeMap;
 
 use domain::feed::PostId;
-use domain::feed::trending::{MAX_TRENDING, SNAPSHOT_SECONDS, Snapshot, cold_below};
+use domain::feed::trending::{MAX_TRENDING, SNAPSHOT_SECONDS, TrendingSnapshot, min_rank_key};
 use domain::{Failure, Timestamp};
 
-use super::fold::read_people;
-use super::wire::{Change, Stretch};
-use super::{Feed, rows};
+use super::requests::{RangeQuery, RowUpdate};
+use super::totals::read_hourly_users;
+use super::{FeedStore, rows};
 use store::row::{Item, Row, broken, key, number, text};
 use store::schema::{EXPIRES, GSI2, GSI2_SK};
 
 const SNAPSHOTS: &str = "trending";
 
-impl Feed {
-    /// The hottest posts of a list, with the people who came to each by the hour. It may lag behind.
-    pub async fn hottest(&self, list: u8) -> Result<Vec<(PostId, BTreeMap<i64, u64>)>, Failure> {
-        let stretch = Stretch {
+impl FeedStore {
+    /// A list's posts with the highest scores, each with its new users by the hour. It may lag behind.
+    pub async fn top_trending(
+        &self,
+        list: u8,
+    ) -> Result<Vec<(PostId, BTreeMap<i64, u64>)>, Failure> {
+        let range = RangeQuery {
             index: Some(GSI2),
             condition: "gsi2pk = :hot",
             values: vec![(":hot", text(rows::hot_pk(list)))],
             descending: true,
             limit: Some(MAX_TRENDING),
         };
-        let found = self.query(stretch, "read what is hot").await?;
-        found.iter().map(|item| Ok((hot_post(item)?, read_people(item)))).collect()
+        let found = self.query(range, "read trending posts").await?;
+        found.iter().map(|item| Ok((trending_post(item)?, read_hourly_users(item)))).collect()
     }
 
-    /// Takes posts that have no heat left off a list, at most `limit`; how many there were.
-    pub async fn cool(&self, list: u8, now: Timestamp, limit: usize) -> Result<usize, Failure> {
-        let stretch = Stretch {
+    /// Takes posts without a score off a list, at most `limit`; how many there were.
+    pub async fn remove_cold(
+        &self,
+        list: u8,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<usize, Failure> {
+        let range = RangeQuery {
             index: Some(GSI2),
             condition: "gsi2pk = :hot AND gsi2sk < :cold",
             values: vec![
                 (":hot", text(rows::hot_pk(list))),
-                (":cold", text(format!("{:012}", cold_below(now)))),
+                (":cold", text(format!("{:012}", min_rank_key(now)))),
             ],
             limit: Some(limit),
-            ..Stretch::default()
+            ..RangeQuery::default()
         };
-        let found = self.query(stretch, "read what is cold").await?;
+        let found = self.query(range, "read posts without a score").await?;
         for item in &found {
-            let change = Change::of(rows::post_key(hot_post(item)?), "REMOVE gsi2pk, gsi2sk")
-                .given("gsi2sk = :stands")
-                .with(":stands", text(Row(item).text(GSI2_SK)?));
-            self.change(change, "take what is cold off the list").await?;
+            let update =
+                RowUpdate::new(rows::post_key(trending_post(item)?), "REMOVE gsi2pk, gsi2sk")
+                    .condition("gsi2sk = :stands")
+                    .value(":stands", text(Row(item).text(GSI2_SK)?));
+            self.update(update, "take a post off the trending list").await?;
         }
         Ok(found.len())
     }
 
     /// Keeps a snapshot; `false` if there is one of its minute.
-    pub async fn keep_snapshot(&self, snapshot: &Snapshot) -> Result<bool, Failure> {
-        let mut item = rows::plain(snapshot)?;
+    pub async fn save_snapshot(&self, snapshot: &TrendingSnapshot) -> Result<bool, Failure> {
+        let mut item = rows::to_item(snapshot)?;
         item.extend(snapshot_key(snapshot.minute));
         let expires = (snapshot.minute + 1) * 60 + SNAPSHOT_SECONDS;
         item.insert(EXPIRES.to_owned(), number(expires));
-        self.write_new(item, "keep what is hot").await
+        self.insert(item, "store the snapshot").await
     }
 
     /// The snapshot of a minute, or the newest; `None` if there is none.
-    pub async fn snapshot(&self, minute: Option<i64>) -> Result<Option<Snapshot>, Failure> {
-        const ACTION: &str = "read what was hot";
+    pub async fn snapshot(&self, minute: Option<i64>) -> Result<Option<TrendingSnapshot>, Failure> {
+        const ACTION: &str = "read the snapshot";
         let found = if let Some(minute) = minute {
             self.get(snapshot_key(minute), ACTION).await?
         } else {
-            let stretch = Stretch {
+            let range = RangeQuery {
                 condition: "pk = :snapshots",
                 values: vec![(":snapshots", text(SNAPSHOTS))],
                 descending: true,
                 limit: Some(1),
-                ..Stretch::default()
+                ..RangeQuery::default()
             };
-            self.query(stretch, ACTION).await?.pop()
+            self.query(range, ACTION).await?.pop()
         };
-        found.as_ref().map(rows::read).transpose()
+        found.as_ref().map(rows::from_item).transpose()
     }
 }
 
@@ -82,7 +91,7 @@ fn snapshot_key(minute: i64) -> Item {
     key(SNAPSHOTS, &format!("{minute:012}"))
 }
 
-fn hot_post(item: &Item) -> Result<PostId, Failure> {
+fn trending_post(item: &Item) -> Result<PostId, Failure> {
     let name = Row(item).text(GSI2_SK)?.split_once('#').map(|(_, post)| post);
     name.and_then(PostId::parse).ok_or_else(|| broken(GSI2_SK))
 }

@@ -1,102 +1,101 @@
-//! Handing jobs out: the first of the queue, as far as there are licences.
+//! Assigning jobs: the first of a type's queue, as far as there are licences.
 
-use domain::jobs::licence::{Licence, is_stale};
-use domain::jobs::order::merge;
+use domain::jobs::aging::merge_by_level;
+use domain::jobs::licence::{LicenceShard, needs_rebalance};
 use domain::jobs::{
-    Actor, Decision, Event, Job, JobId, JobType, Priority, Record, Status, Worker, transition,
+    Actor, AuditRecord, Job, JobDecision, JobEvent, JobId, JobPriority, JobStatus, JobType,
+    WorkerId, transition,
 };
 use domain::{Failure, Timestamp};
 
 use super::Engine;
-use crate::store::{Change, Committed};
+use crate::store::{CommitOutcome, JobChange};
 
-/// Jobs looked at for one that is wanted.
-const SEEN_AT_LEAST: usize = 8;
+/// Candidates read for one assignment: concurrent assigners take from the same heads, and one that read no
+/// more than it assigns would lose most of its races.
+const MIN_CANDIDATES: usize = 8;
 
-/// What was handed out.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Assigned {
-    /// These jobs, in order.
     pub(crate) jobs: Vec<Job>,
-    /// Whether there may be more to hand out.
+    /// Whether there may be more to assign.
     pub(crate) more: bool,
 }
 
 impl Engine {
-    /// Assigns up to `most` jobs of a type, the first of its queue first; to `worker`, if one asked.
-    /// `also` are jobs that the queue's index may not show yet.
+    /// Assigns up to `max` jobs of a type, in the order of its queue; to `worker`, if one claims them.
+    /// `unindexed` are jobs that the queue's index may not show yet.
     pub(crate) async fn assign(
         &self,
-        kind: &JobType,
-        worker: Option<&Worker>,
-        also: &[JobId],
-        most: usize,
+        job_type: &JobType,
+        worker: Option<&WorkerId>,
+        unindexed: &[JobId],
+        max: usize,
         now: Timestamp,
     ) -> Result<Assigned, Failure> {
-        let mut rows = self.rows_with_room(kind).await?;
-        let room: usize = rows.iter().map(|row| row.room() as usize).sum();
-        let wanted = most.min(room);
+        let mut rows = self.balanced_licences(job_type).await?;
+        let available: usize = rows.iter().map(|row| row.available() as usize).sum();
+        let wanted = max.min(available);
         if wanted == 0 {
             return Ok(Assigned::default());
         }
-        // Others take from the same heads: who only looks at as many as are wanted goes away with fewer.
-        let looked_at = wanted.max(SEEN_AT_LEAST);
-        let limit = i32::try_from(looked_at).unwrap_or(i32::MAX);
+        let candidates = wanted.max(MIN_CANDIDATES);
+        let limit = i32::try_from(candidates).unwrap_or(i32::MAX);
         let mut lists = Vec::new();
-        for priority in Priority::ALL {
-            lists.push(self.jobs.ready(&kind.name, priority, now, limit).await?);
+        for priority in JobPriority::ALL {
+            lists.push(self.jobs.ready_jobs(&job_type.name, priority, now, limit).await?);
         }
-        self.add_missing(&mut lists, kind, also, now).await?;
+        self.add_unindexed(&mut lists, job_type, unindexed, now).await?;
         let by = worker.map_or(Actor::System, |worker| Actor::Worker(worker.clone()));
-        let first = merge(lists, now, kind.settings.aging_seconds, looked_at);
+        let aging = job_type.settings.aging_seconds;
         let mut assigned = Assigned::default();
-        for before in first {
+        for before in merge_by_level(lists, now, aging, candidates) {
             if assigned.jobs.len() == wanted {
                 break;
             }
-            let Some(row) = rows.iter_mut().max_by_key(|row| row.room()) else { break };
-            if row.room() == 0 {
+            let Some(row) = rows.iter_mut().max_by_key(|row| row.available()) else { break };
+            if row.available() == 0 {
                 break;
             }
-            let event = Event::Assigned { shard: row.shard, worker: worker.cloned() };
-            let Decision::Become(after) = transition(&before, &event, now) else { continue };
-            let record = Record::change(&after, event, by.clone(), now);
-            let change = Change {
+            let event = JobEvent::Assigned { shard: row.shard, worker: worker.cloned() };
+            let JobDecision::Change(after) = transition(&before, &event, now) else { continue };
+            let record = AuditRecord::change(&after, event, by.clone(), now);
+            let change = JobChange {
                 before: &before,
                 after: &after,
                 record: &record,
                 dependency: None,
-                limit: kind.settings.max_concurrent,
+                limit: job_type.settings.max_concurrent,
             };
             match self.jobs.commit(change, &self.entropy.token()).await? {
-                Committed::Done => {
+                CommitOutcome::Committed => {
                     row.in_use += 1;
                     assigned.jobs.push(*after);
                 }
-                // Others take licences too: this row has none any more.
-                Committed::NoLicence => row.in_use = row.max,
-                Committed::Moved | Committed::Counted => {}
+                // Concurrent assigners took the last licences of this row.
+                CommitOutcome::NoLicence => row.in_use = row.max,
+                CommitOutcome::Conflict | CommitOutcome::AlreadyCounted => {}
             }
         }
         assigned.more = assigned.jobs.len() == wanted;
         Ok(assigned)
     }
 
-    /// Adds jobs that are ready and that the lists lack.
-    async fn add_missing(
+    /// Adds ready jobs that the lists lack.
+    async fn add_unindexed(
         &self,
         lists: &mut [Vec<Job>],
-        kind: &JobType,
-        also: &[JobId],
+        job_type: &JobType,
+        unindexed: &[JobId],
         now: Timestamp,
     ) -> Result<(), Failure> {
         let shown = |id: &JobId| lists.iter().flatten().any(|job| job.id == *id);
-        let missing: Vec<JobId> = also.iter().filter(|id| !shown(id)).cloned().collect();
+        let missing: Vec<JobId> = unindexed.iter().filter(|id| !shown(id)).cloned().collect();
         if missing.is_empty() {
             return Ok(());
         }
         let is_ready = |job: &Job| {
-            job.status == Status::Queued && job.kind == kind.name && job.ready_at <= now
+            job.status == JobStatus::Queued && job.job_type == job_type.name && job.ready_at <= now
         };
         for job in self.jobs.find_all(&missing).await?.into_iter().filter(is_ready) {
             if let Some(list) = lists.get_mut(usize::from(job.priority.level())) {
@@ -107,14 +106,16 @@ impl Engine {
         Ok(())
     }
 
-    /// The rows of a type's licences, shared out anew if some are free that no row may give.
-    async fn rows_with_room(&self, kind: &JobType) -> Result<Vec<Licence>, Failure> {
-        let rows = self.jobs.licences(kind).await?;
-        let settings = kind.settings;
-        if rows.len() == 1 || !is_stale(settings.max_concurrent, settings.shards, &rows) {
+    /// A type's licences, split anew if some are free that no row may give.
+    async fn balanced_licences(&self, job_type: &JobType) -> Result<Vec<LicenceShard>, Failure> {
+        let rows = self.jobs.licence_shards(job_type).await?;
+        let settings = job_type.settings;
+        if rows.len() == 1
+            || !needs_rebalance(settings.max_concurrent, settings.licence_shards, &rows)
+        {
             return Ok(rows);
         }
-        self.jobs.reallot(kind, &rows, &self.entropy.token()).await?;
-        self.jobs.licences(kind).await
+        self.jobs.rebalance_licences(job_type, &rows, &self.entropy.token()).await?;
+        self.jobs.licence_shards(job_type).await
     }
 }

@@ -4,20 +4,20 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use boundary::http::{Call, Caller, Json, Operation, Problem, State, parse_json, sentence};
-use boundary::idempotency;
+use boundary::idempotency::{self, RequestKey};
 use domain::accounts::Role;
 use domain::jobs::JobId;
-use domain::jobs::graph::{MARK, Node, sort};
+use domain::jobs::graph::{JobNode, REFERENCE_PREFIX, topological_sort};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::new_job::{NewJob, ids};
-use super::submit::{BODY_CAP, Submission, submit_one};
+use super::new_job::{NewJob, parse_ids};
+use super::submit::{MAX_BODY_LENGTH, SubmitResponse, submit_one};
 use crate::http::state::App;
 
 /// Jobs in one request.
-const MOST: usize = 100;
+const MAX_JOBS: usize = 100;
 
 /// Jobs to submit, each on its own.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -28,35 +28,35 @@ pub(crate) struct Bulk {
     jobs: Vec<Value>,
 }
 
-/// A job with a name that the others of the request may use: how an entry is documented. It is read in
-/// two steps, because its name decides when its turn comes.
+/// A job with a name that the others of the request may depend on: how an entry is documented. It is read
+/// in two steps, because all names are needed before the first job is submitted.
 #[derive(Debug, JsonSchema)]
 #[expect(dead_code, reason = "only its shape is used")]
 pub(crate) struct NamedJob {
-    /// What the others of this request call it: their `dependencies` may have `@name`.
+    /// Others of this request may depend on it by `@name`.
     name: Option<String>,
     #[schemars(flatten)]
     job: NewJob,
 }
 
-/// What became of each, in the order they were sent.
+/// The results, in the order in which the jobs were sent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct BulkView {
     created: usize,
-    /// Sent before, with the same key.
+    /// Submitted before, with the same key.
     repeated: usize,
     failed: usize,
     results: Vec<BulkResult>,
 }
 
-/// What became of one.
+/// The result of one.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct BulkResult {
-    /// The status it would have been answered with alone.
+    /// The status of a submission of its own.
     status: u16,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    /// What it would have been answered with alone.
+    /// The body of a submission of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     job: Option<Value>,
     /// Why it was refused.
@@ -64,57 +64,57 @@ pub(crate) struct BulkResult {
     problem: Option<Value>,
 }
 
-/// An entry before it is read as a job.
 struct Entry {
     value: Value,
     name: Option<String>,
     dependencies: Vec<String>,
 }
 
-pub(super) const SUBMIT_ALL: Operation =
+pub(super) const SUBMIT_BULK: Operation =
     Operation::post("/api/v1/jobs/bulk", "submitJobs", "Submit up to 100 jobs")
         .description(
             "Each is answered on its own, in the order they were sent. A job may have a `name`, and the others \
              may depend on `@name`; a cycle is refused with its members.",
         )
         .role(Role::JobSubmitter)
-        .body_up_to(BODY_CAP)
-        .metered();
+        .body_up_to(MAX_BODY_LENGTH)
+        .charges_itself();
 
-pub(super) async fn submit_all(
+pub(super) async fn submit_bulk(
     State(app): State<Arc<App>>,
     call: Call,
     caller: Caller,
     Json(bulk): Json<Bulk>,
 ) -> Result<Json<BulkView>, Problem> {
-    if !(1..=MOST).contains(&bulk.jobs.len()) {
-        return Err(Problem::field("jobs", format!("1 to {MOST} jobs")));
+    if !(1..=MAX_JOBS).contains(&bulk.jobs.len()) {
+        return Err(Problem::field("jobs", format!("1 to {MAX_JOBS} jobs")));
     }
     call.charge(u32::try_from(bulk.jobs.len()).unwrap_or(u32::MAX)).await?;
-    let entries: Vec<Entry> = bulk.jobs.into_iter().map(entry).collect();
-    let nodes: Vec<Node<'_>> = entries
+    let entries: Vec<Entry> = bulk.jobs.into_iter().map(read_entry).collect();
+    let nodes: Vec<JobNode<'_>> = entries
         .iter()
-        .map(|entry| Node { name: entry.name.as_deref(), dependencies: &entry.dependencies })
+        .map(|entry| JobNode { name: entry.name.as_deref(), dependencies: &entry.dependencies })
         .collect();
-    let sorted = sort(&nodes);
-    let mut answers: Vec<Option<Result<Submission, Problem>>> =
+    let sorted = topological_sort(&nodes);
+    let mut answers: Vec<Option<Result<SubmitResponse, Problem>>> =
         entries.iter().map(|_| None).collect();
-    for (index, flaw) in sorted.flaws {
-        answers[index] = Some(Err(Problem::unfit("dependencies", sentence(&flaw.to_string()))));
+    for (index, error) in sorted.rejected {
+        answers[index] =
+            Some(Err(Problem::invalid_field("dependencies", sentence(&error.to_string()))));
     }
-    // One after the other: whoever depends on another has to come after it.
-    let mut made: HashMap<String, JobId> = HashMap::new();
+    // In sequence: a job must be submitted after its dependencies.
+    let mut submitted: HashMap<String, JobId> = HashMap::new();
     for index in sorted.order {
-        let answer = one_of_many(&app, &call, &caller, &entries[index], &made).await;
+        let answer = submit_entry(&app, &call, &caller, &entries[index], &submitted).await;
         if let (Some(name), Ok(response)) = (&entries[index].name, &answer) {
-            made.extend(job_id(response).map(|id| (name.clone(), id)));
+            submitted.extend(job_id(response).map(|id| (name.clone(), id)));
         }
         answers[index] = Some(answer);
     }
     let results: Vec<BulkResult> = answers
         .into_iter()
         .zip(entries)
-        .filter_map(|(answer, entry)| Some(result(answer?, entry.name, &call.path)))
+        .filter_map(|(answer, entry)| Some(entry_result(answer?, entry.name, &call.path)))
         .collect();
     let created = results.iter().filter(|result| result.status == 201).count();
     let failed = results.iter().filter(|result| result.problem.is_some()).count();
@@ -122,8 +122,8 @@ pub(super) async fn submit_all(
     Ok(Json(BulkView { created, repeated, failed, results }))
 }
 
-/// Takes the name off, which a job has only here.
-fn entry(mut value: Value) -> Entry {
+/// Removes the name, which only an entry of a bulk request has.
+fn read_entry(mut value: Value) -> Entry {
     let name = value.as_object_mut().and_then(|object| object.remove("name"));
     let name = name.and_then(|name| name.as_str().map(str::to_owned));
     let listed = value["dependencies"].as_array().cloned().unwrap_or_default();
@@ -132,44 +132,48 @@ fn entry(mut value: Value) -> Entry {
     Entry { value, name, dependencies }
 }
 
-async fn one_of_many(
+async fn submit_entry(
     app: &App,
     call: &Call,
     caller: &Caller,
     entry: &Entry,
-    made: &HashMap<String, JobId>,
-) -> Result<Submission, Problem> {
+    submitted: &HashMap<String, JobId>,
+) -> Result<SubmitResponse, Problem> {
     let new: NewJob = parse_json(entry.value.clone())?;
     let mut dependencies = Vec::new();
     for written in &entry.dependencies {
-        match written.strip_prefix(MARK) {
-            None => dependencies.extend(ids(std::slice::from_ref(written))?),
-            Some(name) => dependencies.push(made.get(name).cloned().ok_or_else(|| {
+        match written.strip_prefix(REFERENCE_PREFIX) {
+            None => dependencies.extend(parse_ids(std::slice::from_ref(written))?),
+            Some(name) => dependencies.push(submitted.get(name).cloned().ok_or_else(|| {
                 let detail = format!("The job named `{name}` was refused, so this one is too.");
-                Problem::unfit("dependencies", detail)
+                Problem::invalid_field("dependencies", detail)
             })?),
         }
     }
-    let print = idempotency::digest(&call.path, entry.value.to_string().as_bytes());
-    let once = new.idempotency_key.clone().map(|key| (key, print));
-    submit_one(app, call, caller, new, dependencies, once).await
+    let fingerprint = idempotency::fingerprint(&call.path, entry.value.to_string().as_bytes());
+    let key = new.idempotency_key.clone().map(|text| RequestKey { text, fingerprint });
+    submit_one(app, call, caller, new, dependencies, key).await
 }
 
-fn job_id(submission: &Submission) -> Option<JobId> {
-    let body: Value = serde_json::from_slice(&submission.stored().body).ok()?;
+fn job_id(response: &SubmitResponse) -> Option<JobId> {
+    let body: Value = serde_json::from_slice(&response.stored().body).ok()?;
     JobId::parse(body["jobId"].as_str()?)
 }
 
-fn result(answer: Result<Submission, Problem>, name: Option<String>, path: &str) -> BulkResult {
+fn entry_result(
+    answer: Result<SubmitResponse, Problem>,
+    name: Option<String>,
+    path: &str,
+) -> BulkResult {
     match answer {
-        Ok(submission) => {
-            let kept = submission.stored();
-            let status = if submission.is_repeat() { 200 } else { kept.status };
-            let job = serde_json::from_slice(&kept.body).ok();
+        Ok(response) => {
+            let stored = response.stored();
+            let status = if response.is_repeat() { 200 } else { stored.status };
+            let job = serde_json::from_slice(&stored.body).ok();
             BulkResult { status, name, job, problem: None }
         }
         Err(problem) => {
-            let (status, problem) = (problem.status(), Some(problem.described(path)));
+            let (status, problem) = (problem.status(), Some(problem.to_json(path)));
             BulkResult { status, name, job: None, problem }
         }
     }

@@ -1,10 +1,10 @@
-//! Looking at one job: how it is, why it is not running, and how it got there.
+//! Reading one job: its state, why it is not running, and its audit trail.
 
 use std::sync::Arc;
 
 use boundary::http::{Call, Cursor, Json, Operation, Problem, Query, State};
-use domain::jobs::explain::{self, Facts, Reason};
-use domain::jobs::{Job, Status, builtin};
+use domain::jobs::explain::{self, ExplainInput, Explanation};
+use domain::jobs::{Job, JobStatus, builtin_job_type};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::http::state::App;
 const NAMED_HOLDERS: usize = 20;
 
 pub(super) const READ: Operation =
-    Operation::get("/api/v1/jobs/{jobId}", "readJob", "How is it?").key();
+    Operation::get("/api/v1/jobs/{jobId}", "readJob", "Read a job").key();
 
 pub(super) async fn read(
     State(app): State<Arc<App>>,
@@ -35,70 +35,83 @@ pub(crate) struct ExplainView {
     /// One of `running`, `stopping`, `ended`, `dependencies`, `not-before`, `backoff`, `paused`,
     /// `limit-reached`, `behind`, `waits-for-claim`, `next`, `assigned`.
     reason: &'static str,
-    /// The same as a sentence.
+    /// The reason as a sentence.
     explanation: String,
-    /// Where it stands among the jobs of its type, 1 is next; counted up to 1,000 a priority.
+    /// Its position among the ready jobs of its type, 1 is next; counted up to 1,000 a priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     queue_position: Option<u64>,
     /// Dependencies that have not ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     open_dependencies: Option<Vec<String>>,
-    /// When that changes by itself.
+    /// When the reason ends by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<String>,
     /// Licences of its type.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_concurrent: Option<u32>,
-    /// Licences that are taken.
+    /// Licences in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     in_use: Option<u32>,
-    /// Jobs that have them, at most 20.
+    /// Jobs that hold them, at most 20.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_by: Option<Vec<String>>,
 }
 
-pub(super) const EXPLAIN: Operation =
-    Operation::get("/api/v1/jobs/{jobId}/explain", "explainJob", "Why is it not running?")
-        .description("The one reason that, taken away, lets it go on.")
-        .key();
+pub(super) const EXPLAIN: Operation = Operation::get(
+    "/api/v1/jobs/{jobId}/explain",
+    "explainJob",
+    "Explain why a job is not running",
+)
+.description("The one obstacle without which it would go on.")
+.key();
 
 pub(super) async fn explain(
     State(app): State<Arc<App>>,
     call: Call,
     Visible(job): Visible,
 ) -> Result<Json<ExplainView>, Problem> {
-    let found = app.jobs.kind(&job.kind).await?;
-    let kind = found.or_else(|| builtin(&job.kind)).ok_or_else(|| Problem::unknown("job type"))?;
-    let licences = app.jobs.licences(&kind).await?;
+    let found = app.jobs.job_type(&job.job_type).await?;
+    let job_type = found
+        .or_else(|| builtin_job_type(&job.job_type))
+        .ok_or_else(|| Problem::unknown("job type"))?;
+    let licences = app.jobs.licence_shards(&job_type).await?;
     let mut open = Vec::new();
-    if job.status == Status::Waiting {
+    if job.status == JobStatus::Waiting {
         let parents = app.jobs.find_all(&job.dependencies).await?;
         let unfinished = parents.into_iter().filter(|parent| !parent.status.is_final());
         open.extend(unfinished.map(|parent| parent.id));
     }
-    let queued = job.status == Status::Queued && job.ready_at <= call.now;
-    let ahead =
-        if queued { app.ahead(&kind, job.priority, job.ready_at, call.now).await? } else { 0 };
-    let facts =
-        Facts { job: &job, settings: kind.settings, licences: &licences, open: &open, ahead };
-    let reason = explain::explain(&facts, call.now);
+    let queued = job.status == JobStatus::Queued && job.ready_at <= call.now;
+    let ahead = if queued {
+        app.count_ahead(&job_type, job.priority, job.ready_at, call.now).await?
+    } else {
+        0
+    };
+    let facts = ExplainInput {
+        job: &job,
+        settings: job_type.settings,
+        licences: &licences,
+        open_dependencies: &open,
+        ahead,
+    };
+    let explanation = explain::explain(&facts, call.now);
     let mut view = ExplainView {
         job_id: job.id.as_str().to_owned(),
         status: job.status.name(),
         queue_position: queued.then_some(ahead + 1),
         ..ExplainView::default()
     };
-    if let Reason::LimitReached { .. } = reason {
-        view.held_by = Some(holders(&app, &job, kind.widest.max(kind.settings.shards)).await?);
+    if let Explanation::LimitReached { .. } = explanation {
+        view.held_by = Some(holders(&app, &job, job_type.shard_count()).await?);
     }
-    view.tell(&reason, &job);
+    view.describe(&explanation, &job);
     Ok(Json(view))
 }
 
 async fn holders(app: &App, job: &Job, shards: u8) -> Result<Vec<String>, Problem> {
     let mut held = Vec::new();
     for shard in 0..shards {
-        let more = app.jobs.holders(&job.kind, shard, NAMED_HOLDERS).await?;
+        let more = app.jobs.holders(&job.job_type, shard, NAMED_HOLDERS).await?;
         held.extend(more.into_iter().map(|holder| holder.job.as_str().to_owned()));
     }
     held.truncate(NAMED_HOLDERS);
@@ -106,21 +119,20 @@ async fn holders(app: &App, job: &Job, shards: u8) -> Result<Vec<String>, Proble
 }
 
 impl ExplainView {
-    fn tell(&mut self, reason: &Reason, job: &Job) {
-        let (name, sentence) = match reason {
-            Reason::Running => ("running", "It is running.".to_owned()),
-            Reason::Stopping => (
+    fn describe(&mut self, explanation: &Explanation, job: &Job) {
+        let (name, sentence) = match explanation {
+            Explanation::Running => ("running", "It is running.".to_owned()),
+            Explanation::Stopping => (
                 "stopping",
-                "It is running; its worker hears at its next heartbeat that it should stop."
-                    .to_owned(),
+                "It is running; its worker is told to stop at its next heartbeat.".to_owned(),
             ),
-            Reason::Ended => ("ended", format!("It is {}.", job.status.name())),
-            Reason::Dependencies(open) => {
+            Explanation::Ended => ("ended", format!("It is {}.", job.status.name())),
+            Explanation::Dependencies(open) => {
                 self.open_dependencies =
                     Some(open.iter().map(|id| id.as_str().to_owned()).collect());
-                ("dependencies", format!("It waits for others to end: {}.", open.len()))
+                ("dependencies", format!("It waits for other jobs to end: {}.", open.len()))
             }
-            Reason::NotBefore { at, backoff } => {
+            Explanation::NotBefore { at, backoff } => {
                 self.until = Some(at.to_string());
                 if *backoff {
                     let last = job.attempt.saturating_sub(1);
@@ -129,28 +141,29 @@ impl ExplainView {
                     ("not-before", format!("It was submitted to run from {at} on."))
                 }
             }
-            Reason::Paused => {
+            Explanation::Paused => {
                 self.max_concurrent = Some(0);
                 ("paused", "Its type has `maxConcurrent` 0, so nothing of it runs.".to_owned())
             }
-            Reason::LimitReached { limit, in_use } => {
+            Explanation::LimitReached { limit, in_use } => {
                 (self.max_concurrent, self.in_use) = (Some(*limit), Some(*in_use));
                 let sentence = format!(
                     "Every licence of its type is taken: {in_use} in use, {limit} allowed."
                 );
                 ("limit-reached", sentence)
             }
-            Reason::Behind { ahead } => {
-                ("behind", format!("There are licences, but others of its type go first: {ahead}."))
-            }
-            Reason::WaitsForClaim => {
+            Explanation::Behind { ahead } => (
+                "behind",
+                format!("There are licences, but other jobs of its type go first: {ahead}."),
+            ),
+            Explanation::WaitsForClaim => {
                 ("waits-for-claim", "It is next; a worker has to claim it.".to_owned())
             }
-            Reason::Next => ("next", "It is next, and being handed out.".to_owned()),
-            Reason::Assigned { until } => {
+            Explanation::Next => ("next", "It is next, and being assigned.".to_owned()),
+            Explanation::Assigned { until } => {
                 self.until = Some(until.to_string());
                 let sentence = format!(
-                    "A worker was told to begin; if none does it is queued again at {until}."
+                    "It was sent to a worker; if none starts it, it is queued again at {until}."
                 );
                 ("assigned", sentence)
             }
@@ -159,10 +172,10 @@ impl ExplainView {
     }
 }
 
-/// Which page of a trail.
+/// A page of an audit trail.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct TrailQuery {
+pub(crate) struct AuditTrailQuery {
     /// `nextCursor` of the page before.
     cursor: Option<String>,
     /// How many at most, 1 to 100; 50 if left out.
@@ -170,10 +183,10 @@ pub(crate) struct TrailQuery {
     limit: Option<i32>,
 }
 
-/// A page of a trail.
+/// A page of an audit trail.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct TrailView {
+pub(crate) struct AuditTrailView {
     items: Vec<EventView>,
     /// Pass it as `cursor` for the next page; absent on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -181,26 +194,26 @@ pub(crate) struct TrailView {
 }
 
 pub(super) const EVENTS: Operation =
-    Operation::get("/api/v1/jobs/{jobId}/events", "readJobEvents", "How did it get there?")
+    Operation::get("/api/v1/jobs/{jobId}/events", "readJobEvents", "Read a job's audit trail")
         .description("Every change since its submission, oldest first; kept for 90 days.")
         .key();
 
 pub(super) async fn events(
     State(app): State<Arc<App>>,
-    Query(query): Query<TrailQuery>,
+    Query(query): Query<AuditTrailQuery>,
     Visible(job): Visible,
-) -> Result<Json<TrailView>, Problem> {
+) -> Result<Json<AuditTrailView>, Problem> {
     const LIST: &str = "job-events";
     let limit = query.limit.unwrap_or(50);
     if !(1..=100).contains(&limit) {
         return Err(Problem::field("limit", "a number from 1 to 100"));
     }
-    let after = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
+    let after = query.cursor.map(|text| Cursor::decode(LIST, &text)).transpose()?;
     if after.as_ref().is_some_and(|position| position.parse::<u64>().is_err()) {
-        return Err(Cursor::not_one());
+        return Err(Cursor::invalid());
     }
-    let page = app.jobs.trail(&job.id, limit, after.as_deref()).await?;
+    let page = app.jobs.audit_trail(&job.id, limit, after.as_deref()).await?;
     let next_cursor = page.next.map(|next| Cursor::new(LIST, &next).as_str().to_owned());
     let items = page.items.iter().map(EventView::from).collect();
-    Ok(Json(TrailView { items, next_cursor }))
+    Ok(Json(AuditTrailView { items, next_cursor }))
 }

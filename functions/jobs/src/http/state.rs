@@ -1,4 +1,4 @@
-//! What the handlers share, and what all of them ask for.
+//! The state of the function, and what several handlers need of it.
 
 use std::collections::HashMap;
 
@@ -6,28 +6,27 @@ use boundary::http::{Call, Problem, sentence};
 use boundary::{Host, Misconfigured};
 use domain::Timestamp;
 use domain::accounts::{Principal, Role};
-use domain::jobs::order::ahead_until;
-use domain::jobs::{Actor, Event, Job, JobId, JobType, Priority, Refusal, TypeName, WakeUp};
+use domain::jobs::aging::ahead_cutoff;
+use domain::jobs::{Actor, Job, JobEvent, JobId, JobPriority, JobType, JobTypeName, WakeUp};
 use parking_lot::Mutex;
 use store::Bucket;
 
 use crate::engine::{Applied, Engine};
 use crate::store::Jobs;
 
-/// How long a node remembers a type's settings and how long its queue is.
-const REMEMBERED_MS: i64 = 5_000;
+/// How long an instance caches a type's settings and the length of its queue.
+const CACHE_TTL_MS: i64 = 5_000;
 
 /// Jobs ahead are counted up to this.
-pub(crate) const COUNTED: i32 = 1_000;
+pub(crate) const MAX_COUNTED: i32 = 1_000;
 
-/// What the handlers share.
 #[derive(Debug)]
 pub struct App {
     pub(crate) engine: Engine,
     pub(crate) jobs: Jobs,
     pub(crate) bucket: Bucket,
-    kinds: Mutex<HashMap<TypeName, (Timestamp, JobType)>>,
-    depths: Mutex<HashMap<(TypeName, Priority), (Timestamp, u64)>>,
+    job_types: Mutex<HashMap<JobTypeName, (Timestamp, JobType)>>,
+    queue_depths: Mutex<HashMap<(JobTypeName, JobPriority), (Timestamp, u64)>>,
 }
 
 impl App {
@@ -37,106 +36,112 @@ impl App {
             jobs: engine.jobs.clone(),
             engine,
             bucket: Bucket::new(host.aws.s3(), host.vars.required("ARTIFACTS_BUCKET")?),
-            kinds: Mutex::default(),
-            depths: Mutex::default(),
+            job_types: Mutex::default(),
+            queue_depths: Mutex::default(),
         })
     }
 
-    /// Lets an event happen to a job, and wakes up whoever has to look.
-    pub(crate) async fn happen(
+    /// Applies an event to a job, and sends the wake-up that it calls for.
+    pub(crate) async fn apply_event(
         &self,
         call: &Call,
         id: &JobId,
-        event: &Event,
+        event: &JobEvent,
         by: &Actor,
-        may: impl Fn(&Job) -> bool,
+        visible: impl Fn(&Job) -> bool,
     ) -> Result<Job, Problem> {
-        match self.engine.happen(id, event, by, may, (call.now, &call.trace)).await? {
-            Applied::Changed(job) | Applied::Stays(job) => Ok(*job),
-            Applied::Refused(refusal) => Err(refused(&refusal)),
-            Applied::Unknown => Err(Problem::unknown("job")),
-        }
+        found(self.engine.apply_event(id, event, by, visible, (call.now, &call.trace)).await?)
     }
 
-    /// A limit that was raised may let jobs in.
-    pub(crate) async fn announce(&self, kind: &JobType, call: &Call) {
-        self.kinds.lock().remove(&kind.name);
-        self.engine.send(&WakeUp::ready(&kind.name), (call.now, &call.trace)).await;
+    /// Wakes `dispatch` up: a raised limit may let jobs run.
+    pub(crate) async fn limit_changed(&self, job_type: &JobType, call: &Call) {
+        self.job_types.lock().remove(&job_type.name);
+        self.engine
+            .send_wake_up(&WakeUp::jobs_ready(&job_type.name), (call.now, &call.trace))
+            .await;
     }
 
-    /// A type that jobs may be submitted for, as it was within the last few seconds.
-    pub(crate) async fn kind(&self, name: &TypeName, now: Timestamp) -> Result<JobType, Problem> {
-        let known = self.kinds.lock().get(name).filter(|(at, _)| is_fresh(*at, now)).cloned();
-        if let Some((_, kind)) = known {
-            return Ok(kind);
-        }
-        let found = self.jobs.kind(name).await?;
-        let kind = found.ok_or_else(|| unknown_type(name.as_str()))?;
-        self.kinds.lock().insert(name.clone(), (now, kind.clone()));
-        Ok(kind)
-    }
-
-    /// How many jobs a new one would have before it, as it was within the last few seconds.
-    pub(crate) async fn depth(
+    /// A type, at most a few seconds old.
+    pub(crate) async fn job_type(
         &self,
-        kind: &JobType,
-        priority: Priority,
+        name: &JobTypeName,
+        now: Timestamp,
+    ) -> Result<JobType, Problem> {
+        let known = self.job_types.lock().get(name).filter(|(at, _)| is_fresh(*at, now)).cloned();
+        if let Some((_, job_type)) = known {
+            return Ok(job_type);
+        }
+        let found = self.jobs.job_type(name).await?;
+        let job_type = found.ok_or_else(|| unknown_type(name.as_str()))?;
+        self.job_types.lock().insert(name.clone(), (now, job_type.clone()));
+        Ok(job_type)
+    }
+
+    /// How many jobs would go before a new one, at most a few seconds old.
+    pub(crate) async fn queue_depth(
+        &self,
+        job_type: &JobType,
+        priority: JobPriority,
         now: Timestamp,
     ) -> Result<u64, Problem> {
-        let key = (kind.name.clone(), priority);
-        let known = self.depths.lock().get(&key).filter(|(at, _)| is_fresh(*at, now)).copied();
+        let key = (job_type.name.clone(), priority);
+        let known =
+            self.queue_depths.lock().get(&key).filter(|(at, _)| is_fresh(*at, now)).copied();
         if let Some((_, depth)) = known {
             return Ok(depth);
         }
-        let depth = self.ahead(kind, priority, now, now).await?;
-        self.depths.lock().insert(key, (now, depth));
+        let depth = self.count_ahead(job_type, priority, now, now).await?;
+        self.queue_depths.lock().insert(key, (now, depth));
         Ok(depth)
     }
 
     /// How many jobs go before one that became ready at `ready_at`.
-    pub(crate) async fn ahead(
+    pub(crate) async fn count_ahead(
         &self,
-        kind: &JobType,
-        priority: Priority,
+        job_type: &JobType,
+        priority: JobPriority,
         ready_at: Timestamp,
         now: Timestamp,
     ) -> Result<u64, Problem> {
-        let aging = kind.settings.aging_seconds;
+        let aging = job_type.settings.aging_seconds;
         let mut ahead = 0;
-        for other in Priority::ALL {
-            let until = ahead_until((priority, ready_at), other, now, aging);
-            ahead += self.jobs.count_ready(&kind.name, other, until, COUNTED).await?;
+        for other in JobPriority::ALL {
+            let until = ahead_cutoff((priority, ready_at), other, now, aging);
+            ahead += self.jobs.count_ready(&job_type.name, other, until, MAX_COUNTED).await?;
         }
         Ok(ahead)
     }
 }
 
-/// The state that a job is in does not let that happen.
-pub(crate) fn refused(refusal: &Refusal) -> Problem {
-    Problem::conflict(sentence(&refusal.to_string()))
+/// The job that an event was applied to: 409 if it was refused, 404 if there is none.
+pub(crate) fn found(applied: Applied) -> Result<Job, Problem> {
+    match applied {
+        Applied::Changed(job) | Applied::Unchanged(job) => Ok(*job),
+        Applied::Refused(refusal) => Err(Problem::conflict(sentence(&refusal.to_string()))),
+        Applied::NotFound => Err(Problem::unknown("job")),
+    }
 }
 
 fn unknown_type(name: &str) -> Problem {
     let make = format!("an admin makes it with `PUT /api/v1/job-types/{name}`.");
-    Problem::unfit("jobType", format!("There is no job type `{name}`; {make}"))
+    Problem::invalid_field("jobType", format!("There is no job type `{name}`; {make}"))
 }
 
-/// Whether a caller sees everyone's jobs.
-pub(crate) fn sees_all(caller: &Principal) -> bool {
+/// Whether a caller may read all jobs.
+pub(crate) fn may_read_all(caller: &Principal) -> bool {
     let all = [Role::JobViewer, Role::JobWorker];
     caller.is_admin() || all.into_iter().any(|role| caller.roles.contains(role))
 }
 
-/// Whether a caller may look at a job.
-pub(crate) fn sees(caller: &Principal, job: &Job) -> bool {
-    sees_all(caller) || job.owner == caller.user_id
+pub(crate) fn may_read(caller: &Principal, job: &Job) -> bool {
+    may_read_all(caller) || job.owner == caller.user_id
 }
 
-/// Whether a caller may cancel a job or have it again.
-pub(crate) fn decides(caller: &Principal, job: &Job) -> bool {
+/// Whether a caller may cancel or retry a job.
+pub(crate) fn may_manage(caller: &Principal, job: &Job) -> bool {
     caller.is_admin() || job.owner == caller.user_id
 }
 
 fn is_fresh(at: Timestamp, now: Timestamp) -> bool {
-    (0..REMEMBERED_MS).contains(&(now.as_millisecond() - at.as_millisecond()))
+    (0..CACHE_TTL_MS).contains(&(now.as_millisecond() - at.as_millisecond()))
 }

@@ -5,26 +5,27 @@ use std::sync::Arc;
 use boundary::http::{
     Call, Caller, Created, IdempotencyKey, Json, Operation, Problem, Repeatable, State,
 };
-use boundary::idempotency;
-use boundary::telemetry::{Unit, measure_of};
+use boundary::idempotency::{self, RequestKey};
+use boundary::telemetry::{Unit, measure_by};
 use domain::Timestamp;
 use domain::accounts::{Role, UserId};
-use domain::jobs::{self, Job, JobId, JobType, MAX_PAYLOAD_LENGTH, PayloadPlace, Status, TypeName};
+use domain::jobs::{
+    self, Job, JobId, JobStatus, JobType, JobTypeName, MAX_ROW_PAYLOAD_LENGTH, PayloadLocation,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use store::Bucket;
-use store::idempotency::IdempotentRequest;
 
-use super::new_job::{NewJob, ids, unknown_dependency};
-use crate::http::state::{App, sees};
-use crate::store::{Submitted, Wanted};
+use super::new_job::{NewJob, parse_ids, unknown_dependency};
+use crate::http::state::{App, may_read};
+use crate::store::{JobInsert, SubmitOutcome};
 
 /// Payloads over 256 KB go to the bucket; Lambda takes 6 MB.
-pub(super) const BODY_CAP: usize = 4 * 1024 * 1024;
+pub(super) const MAX_BODY_LENGTH: usize = 4 * 1024 * 1024;
 
-/// Dependencies may end while we look at them; more often than this is a fault.
-const TRIES: usize = 5;
+/// Submissions that a dependency's end may undo before the request fails.
+const MAX_TRIES: usize = 5;
 
 /// A job that was submitted.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -32,8 +33,8 @@ const TRIES: usize = 5;
 pub(crate) struct SubmittedView {
     job_id: String,
     status: &'static str,
-    /// About where it stands among the jobs of its type, 1 is next; absent while it waits for others
-    /// or for its time.
+    /// Its approximate position among the ready jobs of its type, 1 is next; absent while it waits for its
+    /// dependencies or its earliest start.
     queue_position: Option<u64>,
     created_at: String,
 }
@@ -41,7 +42,7 @@ pub(crate) struct SubmittedView {
 pub(super) const SUBMIT: Operation = Operation::post("/api/v1/jobs", "submitJob", "Submit a job")
     .description("Its id comes back at once; watch it with `GET /api/v1/jobs/{jobId}`.")
     .role(Role::JobSubmitter)
-    .body_up_to(BODY_CAP);
+    .body_up_to(MAX_BODY_LENGTH);
 
 pub(super) async fn submit(
     State(app): State<Arc<App>>,
@@ -49,127 +50,125 @@ pub(super) async fn submit(
     caller: Caller,
     Json(new): Json<NewJob>,
     IdempotencyKey(header): IdempotencyKey,
-) -> Result<Submission, Problem> {
+) -> Result<SubmitResponse, Problem> {
     let key = header.or_else(|| new.idempotency_key.clone());
-    let print = idempotency::digest(&call.path, &call.body);
-    let dependencies = ids(&new.dependencies)?;
-    submit_one(&app, &call, &caller, new, dependencies, key.map(|key| (key, print))).await
+    let dependencies = parse_ids(&new.dependencies)?;
+    submit_one(&app, &call, &caller, new, dependencies, key.map(|key| RequestKey::new(key, &call)))
+        .await
 }
 
-/// What a submission is answered with, alone or as one of many.
-pub(super) type Submission = Repeatable<Created<SubmittedView>>;
+pub(super) type SubmitResponse = Repeatable<Created<SubmittedView>>;
 
-/// Submits one job; `once` is the key it goes by and what it is told apart by.
+/// Submits one job.
 pub(super) async fn submit_one(
     app: &App,
     call: &Call,
     caller: &Caller,
     new: NewJob,
     dependencies: Vec<JobId>,
-    once: Option<(String, [u8; 32])>,
-) -> Result<Submission, Problem> {
-    let name = TypeName::parse(&new.job_type)?;
-    let kind = app.kind(&name, call.now).await?;
+    key: Option<RequestKey>,
+) -> Result<SubmitResponse, Problem> {
+    let name = JobTypeName::parse(&new.job_type)?;
+    let job_type = app.job_type(&name, call.now).await?;
     let payload = new.payload.as_ref().filter(|value| !value.is_null()).map(Value::to_string);
     let place = match &payload {
-        None => PayloadPlace::Nowhere,
-        Some(json) if json.len() <= MAX_PAYLOAD_LENGTH => PayloadPlace::Row,
-        Some(_) => PayloadPlace::Bucket,
+        None => PayloadLocation::None,
+        Some(json) if json.len() <= MAX_ROW_PAYLOAD_LENGTH => PayloadLocation::Row,
+        Some(_) => PayloadLocation::Bucket,
     };
-    let wanted = new.checked(dependencies, &kind, place, call.now)?;
-    let id = JobId::made_from(call.now, app.engine.entropy.bytes());
-    if let (PayloadPlace::Bucket, Some(json)) = (place, &payload) {
-        app.bucket.keep(&Bucket::payload_key(&id), json.clone().into_bytes()).await?;
+    let submission = new.checked(dependencies, &job_type, place, call.now)?;
+    let id = JobId::new(call.now, app.engine.entropy.bytes());
+    if let (PayloadLocation::Bucket, Some(json)) = (place, &payload) {
+        app.bucket.put(&Bucket::payload_key(&id), json.clone().into_bytes()).await?;
     }
-    let kept = payload.as_deref().filter(|_| place == PayloadPlace::Row);
-    let draft = Draft { id, kind, wanted, payload: kept, once };
-    draft.write(app, call, caller).await
+    let row_payload = payload.as_deref().filter(|_| place == PayloadLocation::Row);
+    let pending = PendingSubmission { id, job_type, submission, payload: row_payload, key };
+    pending.write(app, call, caller).await
 }
 
-struct Draft<'a> {
+struct PendingSubmission<'a> {
     id: JobId,
-    kind: JobType,
-    wanted: jobs::Submission,
+    job_type: JobType,
+    submission: jobs::Submission,
     payload: Option<&'a str>,
-    once: Option<(String, [u8; 32])>,
+    key: Option<RequestKey>,
 }
 
-impl Draft<'_> {
-    async fn write(self, app: &App, call: &Call, caller: &Caller) -> Result<Submission, Problem> {
+impl PendingSubmission<'_> {
+    async fn write(
+        self,
+        app: &App,
+        call: &Call,
+        caller: &Caller,
+    ) -> Result<SubmitResponse, Problem> {
         let owner: &UserId = &caller.user_id;
         let claimant = app.engine.entropy.token();
-        let once = self.once.as_ref().map(|(key, fingerprint)| IdempotentRequest {
-            caller: owner.as_str(),
-            operation: "submitJob",
-            key,
-            fingerprint: *fingerprint,
-            claimant: &claimant,
-            deadline: call.deadline,
-        });
-        for _ in 0..TRIES {
+        let request =
+            self.key.as_ref().map(|key| key.request(call, owner.as_str(), "submitJob", &claimant));
+        for _ in 0..MAX_TRIES {
             let (open, failed) = self.dependencies(app, caller).await?;
             let count = u32::try_from(open.len()).unwrap_or(u32::MAX);
-            let job = self.wanted.job(
+            let job = self.submission.build(
                 self.id.clone(),
-                &self.kind,
+                &self.job_type,
                 owner,
                 count,
                 failed.as_ref(),
                 call.now,
             );
-            let answer = Repeatable::first(&answer(app, &job, &self.kind, call.now).await?);
-            let wanted = Wanted {
+            let response = Repeatable::first(&created(app, &job, &self.job_type, call.now).await?);
+            let insert = JobInsert {
                 job: &job,
                 payload: self.payload,
-                open: &open,
-                once: once.as_ref().map(|once| (once, answer.stored())),
+                open_dependencies: &open,
+                idempotency: request.as_ref().map(|request| (request, response.stored())),
             };
-            match app.jobs.submit(wanted, call.now, &app.engine.entropy.token()).await? {
-                Submitted::Created => {
+            match app.jobs.submit(insert, call.now, &app.engine.entropy.token()).await? {
+                SubmitOutcome::Created => {
                     count_submission(&job);
-                    app.engine.wake_up(None, &job, (call.now, &call.trace)).await;
-                    return Ok(answer);
+                    app.engine.wake_dispatch_for(None, &job, (call.now, &call.trace)).await;
+                    return Ok(response);
                 }
-                Submitted::Before(claim) => {
-                    return idempotency::met(claim, call.now).map(Repeatable::again);
+                SubmitOutcome::Repeated(claim) => {
+                    return idempotency::replay(claim, call.now).map(Repeatable::again);
                 }
-                Submitted::DependencyMoved => {}
+                SubmitOutcome::DependencyEnded => {}
             }
         }
         Err(Problem::unavailable("Its dependencies keep changing.", 1))
     }
 
-    /// Which dependencies are open, and one that ended without completing.
+    /// The open dependencies, and one that ended without completing.
     async fn dependencies(
         &self,
         app: &App,
         caller: &Caller,
     ) -> Result<(Vec<JobId>, Option<JobId>), Problem> {
-        let wanted = &self.wanted.dependencies;
-        if wanted.is_empty() {
+        let ids = &self.submission.dependencies;
+        if ids.is_empty() {
             return Ok((Vec::new(), None));
         }
-        let mut found = app.jobs.find_all(wanted).await?;
-        found.retain(|job| sees(caller, job));
+        let mut found = app.jobs.find_all(ids).await?;
+        found.retain(|job| may_read(caller, job));
         let is_there = |id: &&JobId| found.iter().any(|job| job.id == **id);
-        if let Some(missing) = wanted.iter().find(|id| !is_there(id)) {
+        if let Some(missing) = ids.iter().find(|id| !is_there(id)) {
             return Err(unknown_dependency(missing.as_str()));
         }
         let open = found.iter().filter(|job| !job.status.is_final()).map(|job| job.id.clone());
         let failed =
-            found.iter().find(|job| job.status.is_final() && job.status != Status::Completed);
+            found.iter().find(|job| job.status.is_final() && job.status != JobStatus::Completed);
         Ok((open.collect(), failed.map(|job| job.id.clone())))
     }
 }
 
-async fn answer(
+async fn created(
     app: &App,
     job: &Job,
-    kind: &JobType,
+    job_type: &JobType,
     now: Timestamp,
 ) -> Result<Created<SubmittedView>, Problem> {
-    let queue_position = if job.status == Status::Queued && job.ready_at <= now {
-        Some(app.depth(kind, job.priority, now).await? + 1)
+    let queue_position = if job.status == JobStatus::Queued && job.ready_at <= now {
+        Some(app.queue_depth(job_type, job.priority, now).await? + 1)
     } else {
         None
     };
@@ -185,8 +184,8 @@ async fn answer(
 
 fn count_submission(job: &Job) {
     let dimensions = vec![
-        ("JobType", job.kind.as_str().to_owned()),
+        ("JobType", job.job_type.as_str().to_owned()),
         ("Priority", job.priority.name().to_owned()),
     ];
-    measure_of("jobs_submitted_total", Unit::Count, 1.0, dimensions);
+    measure_by("jobs_submitted_total", Unit::Count, 1.0, dimensions);
 }

@@ -1,8 +1,8 @@
-//! Jobs as callers see them.
+//! Jobs as the API shows them.
 
 use boundary::http::Problem;
 use domain::Timestamp;
-use domain::jobs::{Actor, Job, Record, Status};
+use domain::jobs::{Actor, AuditRecord, Job, JobStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -19,16 +19,16 @@ pub(crate) struct JobView {
     status: &'static str,
     /// `P0` to `P3`.
     priority: &'static str,
-    /// 0 to 100, as its worker says.
+    /// 0 to 100, as its worker reported.
     progress: u8,
-    /// The run it is queued for, or that is going on, or was the last.
+    /// The current run, or the one it is queued for, or the last one.
     attempt: u32,
-    /// The last run that it gets.
+    /// The last attempt that it gets.
     last_attempt: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     worker: Option<String>,
     created_at: String,
-    /// From when on it may run.
+    /// The earliest start of its current attempt.
     ready_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     started_at: Option<String>,
@@ -36,16 +36,16 @@ pub(crate) struct JobView {
     heartbeat_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_at: Option<String>,
-    /// When it will be done if it goes on as it has: only while it runs and says how far it is.
+    /// Extrapolated from its progress; only while it runs and has reported any.
     #[serde(skip_serializing_if = "Option::is_none")]
     estimated_end_at: Option<String>,
-    /// Its worker was asked to stop.
+    /// Whether its worker is told to stop at its next heartbeat.
     cancel_requested: bool,
     timeout_seconds: u32,
     dependencies: Vec<String>,
-    /// What it left, each with a link that works for 15 minutes.
+    /// What its worker uploaded, each with a link that works for 15 minutes.
     artifacts: Vec<ArtifactView>,
-    /// What its worker answered.
+    /// What its worker returned.
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<Value>,
     /// Why the last run failed.
@@ -53,7 +53,7 @@ pub(crate) struct JobView {
     error: Option<String>,
 }
 
-/// Something that a job left.
+/// A file that a worker uploaded for its job.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ArtifactView {
     name: String,
@@ -63,12 +63,12 @@ pub(crate) struct ArtifactView {
 
 impl JobView {
     /// Without links: for lists.
-    pub(crate) fn of(job: &Job, now: Timestamp) -> Self {
+    pub(crate) fn new(job: &Job, now: Timestamp) -> Self {
         let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
         let artifacts = job.artifacts.iter();
         Self {
             job_id: job.id.as_str().to_owned(),
-            job_type: job.kind.as_str().to_owned(),
+            job_type: job.job_type.as_str().to_owned(),
             status: job.status.name(),
             priority: job.priority.name(),
             progress: job.progress,
@@ -78,7 +78,7 @@ impl JobView {
             created_at: job.created_at.to_string(),
             ready_at: job.ready_at.to_string(),
             started_at: time(job.started_at),
-            heartbeat_at: time(job.beat_at),
+            heartbeat_at: time(job.heartbeat_at),
             ended_at: time(job.ended_at),
             estimated_end_at: time(estimate(job, now)),
             cancel_requested: job.cancel_requested_at.is_some(),
@@ -92,19 +92,19 @@ impl JobView {
         }
     }
 
-    /// With links to what it left.
+    /// With links to its artifacts.
     pub(crate) async fn with_links(job: &Job, app: &App, now: Timestamp) -> Result<Self, Problem> {
-        let mut view = Self::of(job, now);
+        let mut view = Self::new(job, now);
         for (shown, artifact) in view.artifacts.iter_mut().zip(&job.artifacts) {
-            shown.url = Some(app.bucket.download_link(&artifact.key(job)).await?);
+            shown.url = Some(app.bucket.presign_download(&artifact.key(job)).await?);
         }
         Ok(view)
     }
 }
 
-/// When a run will be done if it goes on as it has.
+/// When a run will end, extrapolated from its progress.
 fn estimate(job: &Job, now: Timestamp) -> Option<Timestamp> {
-    let started_ms = job.started_at.filter(|_| job.status == Status::Running)?.as_millisecond();
+    let started_ms = job.started_at.filter(|_| job.status == JobStatus::Running)?.as_millisecond();
     let took_ms = now.as_millisecond() - started_ms;
     let progress = i64::from(job.progress);
     (progress > 0 && took_ms > 0)
@@ -112,7 +112,7 @@ fn estimate(job: &Job, now: Timestamp) -> Option<Timestamp> {
         .flatten()
 }
 
-/// One change of a job.
+/// One record of a job's audit trail.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct EventView {
     /// The version that it made.
@@ -120,12 +120,12 @@ pub(crate) struct EventView {
     at: String,
     /// `user …`, `worker …` or `system`.
     by: String,
-    /// What happened, with what came with it: `attempt`, `error`, `worker` and the like.
+    /// The event and its fields: `attempt`, `error`, `worker` and the like.
     what: Value,
 }
 
-impl From<&Record> for EventView {
-    fn from(record: &Record) -> Self {
+impl From<&AuditRecord> for EventView {
+    fn from(record: &AuditRecord) -> Self {
         let by = match &record.by {
             Actor::User(user) => format!("user {}", user.as_str()),
             Actor::Worker(worker) => format!("worker {}", worker.as_str()),
@@ -134,7 +134,7 @@ impl From<&Record> for EventView {
         let what = match (&record.event, &record.submitted) {
             (Some(event), _) => serde_json::to_value(event).unwrap_or_default(),
             (None, Some(job)) => serde_json::json!({
-                "event": "submitted", "jobType": job.kind.as_str(), "priority": job.priority.name(),
+                "event": "submitted", "jobType": job.job_type.as_str(), "priority": job.priority.name(),
                 "status": job.status.name(),
             }),
             (None, None) => Value::Null,

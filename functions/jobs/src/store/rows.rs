@@ -1,58 +1,58 @@
 //! Jobs as rows.
 
 use domain::Failure;
-use domain::jobs::{Job, JobId, Priority, Record, Status, TypeName, Worker};
+use domain::jobs::{AuditRecord, Job, JobId, JobPriority, JobStatus, JobTypeName, WorkerId};
 use serde::Serialize;
 use store::{IndexKeys, Item, Key, Row, plain, text_of};
 
-/// How long what has ended, and its trail, are kept.
-const KEPT_SECONDS: i64 = 90 * 86_400;
+/// How long an ended job and its audit records are kept.
+const RETENTION_SECONDS: i64 = 90 * 86_400;
 
-/// Over how many lists the index of everything is spread: a list takes 1,000 writes a second.
-pub(super) const LISTS: u8 = 4;
+/// Partitions of the index of all jobs: each takes 1,000 writes a second.
+pub(super) const LIST_PARTITIONS: u8 = 4;
 
-fn of_job(id: &JobId, sk: impl Into<String>) -> Key {
+fn job_key(id: &JobId, sk: impl Into<String>) -> Key {
     Key::new(format!("job#{}", id.as_str()), sk)
 }
 
 pub(super) fn job(id: &JobId) -> Key {
-    of_job(id, "job")
+    job_key(id, "job")
 }
 
 pub(super) fn payload(id: &JobId) -> Key {
-    of_job(id, "payload")
+    job_key(id, "payload")
 }
 
 pub(super) fn event(id: &JobId, version: u64) -> Key {
-    of_job(id, format!("event#{version:08}"))
+    job_key(id, format!("event#{version:08}"))
 }
 
 pub(super) fn child(parent: &JobId, child: &JobId) -> Key {
-    of_job(parent, format!("child#{}", child.as_str()))
+    job_key(parent, format!("child#{}", child.as_str()))
 }
 
-pub(super) fn licence(kind: &TypeName, shard: u8) -> Key {
-    Key::new(format!("licence#{}#{shard}", kind.as_str()), "licence")
+pub(super) fn licence(job_type: &JobTypeName, shard: u8) -> Key {
+    Key::new(format!("licence#{}#{shard}", job_type.as_str()), "licence")
 }
 
-pub(super) fn holder(kind: &TypeName, shard: u8, id: &JobId) -> Key {
-    Key { sk: format!("holder#{}", id.as_str()), ..licence(kind, shard) }
+pub(super) fn holder(job_type: &JobTypeName, shard: u8, id: &JobId) -> Key {
+    Key { sk: format!("holder#{}", id.as_str()), ..licence(job_type, shard) }
 }
 
 pub(super) fn owner_list(owner: &str) -> String {
     format!("owner#{owner}")
 }
 
-pub(super) fn everyones_list(list: u8) -> String {
+pub(super) fn all_jobs_list(list: u8) -> String {
     format!("jobs#{list}")
 }
 
-pub(super) fn queue_of(kind: &TypeName, priority: Priority) -> String {
-    format!("queued#{}#{}", kind.as_str(), priority.name())
+pub(super) fn queue_list(job_type: &JobTypeName, priority: JobPriority) -> String {
+    format!("queued#{}#{}", job_type.as_str(), priority.name())
 }
 
-/// Sorts by time; whatever follows a time comes after everything before it.
-pub(super) fn moment(at: domain::Timestamp) -> String {
+/// Sorts by time, also with a suffix.
+pub(super) fn sortable_time(at: domain::Timestamp) -> String {
     format!("{:013}", at.as_millisecond().max(0))
 }
 
@@ -70,33 +70,35 @@ impl Row for JobRow<'_> {
 
     fn index_keys(&self) -> IndexKeys {
         let (job, id) = (self.0, self.0.id.as_str());
-        let lot = job.id.lot(LISTS);
+        let partition = job.id.partition(LIST_PARTITIONS);
         let work = match job.status {
-            Status::Queued => Some((queue_of(&job.kind, job.priority), job.ready_at)),
-            Status::Waiting => Some((format!("waiting#{lot}"), job.created_at)),
-            Status::Completed | Status::Failed | Status::Cancelled if !job.settled => {
-                Some((format!("ended#{lot}"), job.ended_at.unwrap_or(job.created_at)))
+            JobStatus::Queued => Some((queue_list(&job.job_type, job.priority), job.ready_at)),
+            JobStatus::Waiting => Some((format!("waiting#{partition}"), job.created_at)),
+            JobStatus::Completed | JobStatus::Failed | JobStatus::Cancelled
+                if !job.end_announced =>
+            {
+                Some((format!("ended#{partition}"), job.ended_at.unwrap_or(job.created_at)))
             }
-            Status::Assigned
-            | Status::Running
-            | Status::Completed
-            | Status::Failed
-            | Status::Cancelled => None,
+            JobStatus::Assigned
+            | JobStatus::Running
+            | JobStatus::Completed
+            | JobStatus::Failed
+            | JobStatus::Cancelled => None,
         };
         [
             Some((owner_list(job.owner.as_str()), id.to_owned())),
-            work.map(|(list, at)| (list, format!("{}#{id}", moment(at)))),
-            Some((everyones_list(lot), id.to_owned())),
+            work.map(|(list, at)| (list, format!("{}#{id}", sortable_time(at)))),
+            Some((all_jobs_list(partition), id.to_owned())),
         ]
     }
 
     fn expires(&self) -> Option<i64> {
-        self.0.ended_at.map(|at| at.as_second() + KEPT_SECONDS)
+        self.0.ended_at.map(|at| at.as_second() + RETENTION_SECONDS)
     }
 }
 
 /// A change of a job, named by the version that it made.
-pub(super) struct RecordRow<'a>(pub(super) &'a JobId, pub(super) &'a Record);
+pub(super) struct RecordRow<'a>(pub(super) &'a JobId, pub(super) &'a AuditRecord);
 
 impl Row for RecordRow<'_> {
     fn key(&self) -> Key {
@@ -108,11 +110,10 @@ impl Row for RecordRow<'_> {
     }
 
     fn expires(&self) -> Option<i64> {
-        Some(self.1.at.as_second() + KEPT_SECONDS)
+        Some(self.1.at.as_second() + RETENTION_SECONDS)
     }
 }
 
-/// What a job is to work on: JSON.
 #[derive(Serialize)]
 pub(super) struct PayloadRow<'a> {
     #[serde(skip)]
@@ -129,13 +130,13 @@ impl Row for PayloadRow<'_> {
         plain(self)
     }
 
-    /// A month more than its job: a row must not outlive what it is for, nor the other way round.
+    /// A month later than its job's, so that a job never loses its payload.
     fn expires(&self) -> Option<i64> {
-        Some(self.job.ready_at.as_second() + KEPT_SECONDS + 30 * 86_400)
+        Some(self.job.ready_at.as_second() + RETENTION_SECONDS + 30 * 86_400)
     }
 }
 
-/// The second job waits for the first.
+/// The second job depends on the first.
 pub(super) struct EdgeRow<'a>(pub(super) &'a JobId, pub(super) &'a JobId);
 
 impl Row for EdgeRow<'_> {
@@ -153,7 +154,7 @@ pub(super) struct HolderRow<'a>(pub(super) &'a Job, pub(super) u8);
 
 impl Row for HolderRow<'_> {
     fn key(&self) -> Key {
-        holder(&self.0.kind, self.1, &self.0.id)
+        holder(&self.0.job_type, self.1, &self.0.id)
     }
 
     fn attributes(&self) -> Result<Item, Failure> {
@@ -166,8 +167,12 @@ impl Row for HolderRow<'_> {
             worker: Option<&'a str>,
         }
         let job = self.0;
-        let worker = job.worker.as_ref().map(Worker::as_str);
-        plain(&Holder { attempt: job.attempt, due: job.due_at().map(|at| at.to_string()), worker })
+        let worker = job.worker.as_ref().map(WorkerId::as_str);
+        plain(&Holder {
+            attempt: job.attempt,
+            due: job.check_due_at().map(|at| at.to_string()),
+            worker,
+        })
     }
 }
 

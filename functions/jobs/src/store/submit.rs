@@ -1,7 +1,7 @@
-//! Submitting: the job, the record of it, its payload, the answer kept for a repeat and an edge from
-//! each open dependency, in one transaction.
+//! Submitting: the job, its audit record, its payload, the answer for a repeat and an edge from each open
+//! dependency, in one transaction.
 
-use domain::jobs::{Job, JobId, Record};
+use domain::jobs::{AuditRecord, Job, JobId};
 use domain::{Failure, Timestamp};
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use store::{ABSENT, Ended, Idempotency, given};
@@ -9,27 +9,24 @@ use store::{ABSENT, Ended, Idempotency, given};
 use super::Jobs;
 use super::rows::{self, EdgeRow, JobRow, PayloadRow, RecordRow};
 
-/// A job to write.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct JobInsert<'a> {
     pub job: &'a Job,
-    /// Its payload, if that goes into a row: JSON.
+    /// JSON, if it goes into a row.
     pub payload: Option<&'a str>,
-    /// Its dependencies that have not ended.
-    pub open: &'a [JobId],
-    /// What a repeat of the request is to be told.
-    pub once: Option<(&'a IdempotentRequest<'a>, &'a StoredResponse)>,
+    /// Those that have not ended.
+    pub open_dependencies: &'a [JobId],
+    /// The answer to a repeat of the request.
+    pub idempotency: Option<(&'a IdempotentRequest<'a>, &'a StoredResponse)>,
 }
 
-/// What came of it.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Submitted {
-    /// The job is there.
+pub enum SubmitOutcome {
     Created,
     /// The request was made before: its answer, or why there is none.
-    Before(Claim),
-    /// A dependency has ended meanwhile: look again.
-    DependencyMoved,
+    Repeated(Claim),
+    /// A dependency has ended since it was read.
+    DependencyEnded,
 }
 
 /// The rows of a submission.
@@ -44,24 +41,27 @@ impl Jobs {
     /// Writes a new job, all of it or nothing.
     pub async fn submit(
         &self,
-        wanted: Wanted<'_>,
+        insert: JobInsert<'_>,
         now: Timestamp,
         token: &str,
-    ) -> Result<Submitted, Failure> {
-        let Wanted { job, payload, open, once } = wanted;
+    ) -> Result<SubmitOutcome, Failure> {
+        let JobInsert { job, payload, open_dependencies, idempotency } = insert;
         let mut tx = self.table.tx("submit the job").put(Part::New, JobRow(job), ABSENT).put(
             Part::New,
-            RecordRow(&job.id, &Record::submission(job)),
+            RecordRow(&job.id, &AuditRecord::submission(job)),
             ABSENT,
         );
         if let Some(payload) = payload {
             tx = tx.put(Part::New, PayloadRow { job, payload }, ABSENT);
         }
-        if let Some((request, answer)) = once {
-            tx = tx.item(Part::StoredResponse, self.once.answered(request, answer, now));
+        if let Some((request, answer)) = idempotency {
+            tx = tx.item(
+                Part::StoredResponse,
+                self.idempotency.claim_with_response(request, answer, now),
+            );
         }
-        for parent in open {
-            // A job that ends at the same time must not overlook the new edge: one of the two is first.
+        for parent in open_dependencies {
+            // A dependency that ends at the same time either fails this check or sees the new edge.
             let still_open =
                 given("attribute_exists(pk) AND NOT #status IN (:completed, :failed, :cancelled)")
                     .with(":completed", "COMPLETED")
@@ -73,10 +73,12 @@ impl Jobs {
                 ABSENT,
             );
         }
-        let Ended::Lost(lost) = tx.commit(token).await? else { return Ok(Submitted::Created) };
-        match once.zip(lost.at(Part::StoredResponse)) {
-            Some(((request, _), met)) => Ok(Submitted::Before(Idempotency::met(met, request)?)),
-            None => Ok(Submitted::DependencyMoved),
+        let Ended::Lost(lost) = tx.commit(token).await? else { return Ok(SubmitOutcome::Created) };
+        match idempotency.zip(lost.at(Part::StoredResponse)) {
+            Some(((request, _), met)) => {
+                Ok(SubmitOutcome::Repeated(Idempotency::read_claim(met, request)?))
+            }
+            None => Ok(SubmitOutcome::DependencyEnded),
         }
     }
 }

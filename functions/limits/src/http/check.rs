@@ -6,7 +6,7 @@
 use axum::response::{IntoResponse, Response};
 use boundary::http::{Call, Json, Operation, Problem};
 use boundary::limits::Admission;
-use boundary::openapi::{DescribeAnswer, Entry};
+use boundary::openapi::{DescribeResponse, OperationEntry};
 use domain::accounts::Role;
 use domain::limits::Dimension;
 use domain::{Failure, Timestamp};
@@ -14,7 +14,7 @@ use http::{StatusCode, header};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use crate::http::subject;
+use crate::http::caller;
 use crate::http::view::DimensionName;
 
 const MAX_TOKENS: i64 = 1_000_000;
@@ -82,10 +82,10 @@ pub(super) async fn check(call: Call, Json(body): Json<CheckBody>) -> Result<Che
     if !(1..=MAX_TOKENS).contains(&tokens) {
         return Err(Problem::field("tokens", format!("from 1 to {MAX_TOKENS}")));
     }
-    let path = subject::resource(&body.resource)?;
-    let method = subject::method(body.method.as_deref())?;
+    let path = caller::resource(&body.resource)?;
+    let method = caller::method(body.method.as_deref())?;
     let (api_key, client_ip) = (body.api_key.as_deref(), body.client_ip.as_deref());
-    let caller = subject::caller(body.user_id, api_key, client_ip, body.tenant_id)?;
+    let caller = caller::from_fields(body.user_id, api_key, client_ip, body.tenant_id)?;
     let limiter = call
         .limiter()
         .ok_or_else(|| Failure::new("check a quota", "the request came without a limiter"))?;
@@ -112,25 +112,25 @@ impl IntoResponse for Checked {
     }
 }
 
-impl DescribeAnswer for Checked {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        <Json<CheckView> as DescribeAnswer>::describe(entry, schemas);
+impl DescribeResponse for Checked {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        <Json<CheckView> as DescribeResponse>::describe(entry, schemas);
     }
 }
 
 impl From<&Admission> for CheckView {
     fn from(admission: &Admission) -> Self {
-        let held = admission.decisive();
-        let standing = held.map(|held| held.standing);
+        let tightest = admission.most_restrictive();
+        let status = tightest.map(|tightest| tightest.status);
         Self {
             allowed: admission.refusal.is_none(),
-            limit: held.map(|held| held.quota.limit),
-            remaining: standing.map(|standing| standing.remaining),
-            reset_at: standing.map(|standing| time(standing.reset_at_ms)),
+            limit: tightest.map(|tightest| tightest.quota.limit),
+            remaining: status.map(|status| status.remaining),
+            reset_at: status.map(|status| time(status.reset_at_ms)),
             retry_after: admission.refusal.and_then(|refusal| refusal.retry_after),
-            dimension: held.map(|held| held.dimension),
-            rule: held.map(|held| held.rule.clone()),
-            delay_ms: standing.map(|standing| standing.delay_ms),
+            dimension: tightest.map(|tightest| tightest.dimension),
+            rule: tightest.map(|tightest| tightest.rule.clone()),
+            delay_ms: status.map(|status| status.delay_ms),
         }
     }
 }

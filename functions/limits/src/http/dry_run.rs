@@ -1,4 +1,4 @@
-//! What a rule that nobody has saved would have denied in the last hour.
+//! What a rule that is not saved would have denied in the last hour.
 //!
 //! Every key that nodes reported is replayed against the proposed quota, if the rule would apply to
 //! what it asked for among all the others as they are. Absent: callers that are exempt or have an
@@ -6,14 +6,14 @@
 
 use std::net::IpAddr;
 
-use boundary::limits::configuration::{Decided, Rules};
+use boundary::limits::configuration::{Configured, ConfiguredRules};
 use domain::limits::dry_run::DryRun;
-use domain::limits::history::{Demand, Report};
-use domain::limits::{Dimension, Rule, RuleSet, Subject};
+use domain::limits::history::{UsageReport, UsageSeries};
+use domain::limits::{CallerRef, Dimension, Rule, RuleSet};
 use domain::{Failure, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::limits::Part;
+use store::limits::DocumentPart;
 
 use crate::http::check::time;
 use crate::http::state::App;
@@ -59,37 +59,38 @@ pub(crate) struct Denied {
 
 /// Replays the last hour as if `rule` had held.
 pub(crate) async fn replay(app: &App, rule: Rule, now: Timestamp) -> Result<DryRunView, Failure> {
-    let mut rules = Rules::of(&app.limits.documents(Part::Rules).await?);
-    rules.rules.retain(|other| other.what.id != rule.id);
-    rules.rules.push(Decided { what: rule.clone(), by: None });
+    let mut rules =
+        ConfiguredRules::from_documents(&app.limits.documents(DocumentPart::Rules).await?);
+    rules.rules.retain(|other| other.value.id != rule.id);
+    rules.rules.push(Configured { value: rule.clone(), changed: None });
     let set = rules.compile();
     let now_ms = now.as_millisecond();
-    let seen = app.limits.seen(now).await?;
-    let meant = seen.into_iter().filter(|report| is_meant(&set, &rule, report, now_ms));
-    let run = rule.quota.dry_run(&Demand::of_each(meant, now_ms), now_ms);
-    let proposed = RuleView::from(&Decided { what: rule, by: None });
+    let reports = app.limits.usage_reports(now).await?;
+    let affected = reports.into_iter().filter(|report| is_affected(&set, &rule, report, now_ms));
+    let run = rule.quota.dry_run(&UsageSeries::by_entity(affected, now_ms), now_ms);
+    let proposed = RuleView::from(&Configured { value: rule, changed: None });
     Ok(DryRunView { dry_run: run.into(), rule: proposed })
 }
 
 /// Whether the rule's own quota would have decided on what the report is about.
-fn is_meant(set: &RuleSet, rule: &Rule, report: &Report, now_ms: i64) -> bool {
+fn is_affected(set: &RuleSet, rule: &Rule, report: &UsageReport, now_ms: i64) -> bool {
     if report.dimension != rule.dimension {
         return false;
     }
     let Some((method, path)) = report.resource.split_once(' ') else { return false };
-    let applied = set.applying(&subject(report), path, method, now_ms);
+    let applied = set.matching(&caller_of(report), path, method, now_ms);
     applied.iter().any(|applied| applied.rule.id == rule.id && applied.quota == rule.quota)
 }
 
-fn subject(report: &Report) -> Subject<'_> {
+fn caller_of(report: &UsageReport) -> CallerRef<'_> {
     let entity = Some(report.entity.as_str());
-    let nobody = Subject::default();
+    let anonymous = CallerRef::default();
     match report.dimension {
-        Dimension::User => Subject { user: entity, ..nobody },
-        Dimension::ApiKey => Subject { api_key: entity, ..nobody },
-        Dimension::Ip => Subject { ip: address(&report.entity), ..nobody },
-        Dimension::Tenant => Subject { tenant: entity, ..nobody },
-        Dimension::Global => nobody,
+        Dimension::User => CallerRef { user: entity, ..anonymous },
+        Dimension::ApiKey => CallerRef { api_key: entity, ..anonymous },
+        Dimension::Ip => CallerRef { ip: address(&report.entity), ..anonymous },
+        Dimension::Tenant => CallerRef { tenant: entity, ..anonymous },
+        Dimension::Global => anonymous,
     }
 }
 

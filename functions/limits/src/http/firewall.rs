@@ -11,16 +11,18 @@ use boundary::http::{Call, Json, NoContent, Operation, Path, Problem, State, Ver
 use boundary::limits::configuration;
 use domain::accounts::Role;
 use domain::limits::Rejected;
-use domain::limits::firewall::{Asked, Firewall, FirewallDraft, FirewallRule, Ruling};
+use domain::limits::firewall::{
+    Firewall, FirewallDecision, FirewallDraft, FirewallRequest, FirewallRule,
+};
 use domain::{Failure, Timestamp};
 use http::HeaderMap;
-use store::limits::{Document, Part};
+use store::limits::{DocumentPart, LimitsDocument};
 
 use self::view::{FirewallBody, FirewallView, FirewallsView};
 use super::RulePath;
-use super::changed::Changed;
+use super::saved::SavedResponse;
 use crate::http::rules::MAX_ID_LENGTH;
-use crate::http::state::{App, Expected, check_version, decided};
+use crate::http::state::{App, Expected, check_version, new_document};
 
 /// What nodes call their rules.
 const AUTOMATIC: &str = "auto-";
@@ -41,8 +43,8 @@ pub(super) async fn list(
     call: Call,
 ) -> Result<Json<FirewallsView>, Problem> {
     let rules = configuration::firewall(&app.limits).await?;
-    let rules = rules.iter().filter(|(rule, _)| holds(rule, call.now));
-    let rules = rules.map(|(rule, document)| FirewallView::of(rule, document, LISTED_NETWORKS));
+    let rules = rules.iter().filter(|(rule, _)| is_active(rule, call.now));
+    let rules = rules.map(|(rule, document)| FirewallView::new(rule, document, LISTED_NETWORKS));
     Ok(Json(FirewallsView { rules: rules.collect() }))
 }
 
@@ -57,8 +59,8 @@ pub(super) async fn read(
     Path(id): Path<RulePath>,
 ) -> Result<Versioned<Json<FirewallView>>, Problem> {
     let found = app.firewall_rule(&id).await?;
-    let (rule, document) = held(found.as_ref(), call.now)?;
-    Ok(Versioned(document.version, Json(FirewallView::of(rule, document, usize::MAX))))
+    let (rule, document) = require_active(found.as_ref(), call.now)?;
+    Ok(Versioned(document.version, Json(FirewallView::new(rule, document, usize::MAX))))
 }
 
 pub(super) const SAVE: Operation =
@@ -77,26 +79,27 @@ pub(super) async fn save(
     Json(body): Json<FirewallBody>,
     Path(id): Path<RulePath>,
     expected: Expected,
-) -> Result<Changed<FirewallView>, Problem> {
+) -> Result<SavedResponse<FirewallView>, Problem> {
     if id.starts_with(AUTOMATIC) {
         let rule = format!("another name: those that begin with `{AUTOMATIC}` are for nodes");
         return Err(Problem::field("rule", rule));
     }
     let draft = FirewallDraft::from(body);
-    let mut rule = draft.into_rule(&id, 1, call.now).map_err(unfit)?;
+    let mut rule = draft.into_rule(&id, 1, call.now).map_err(invalid_field)?;
     if locks_out(&rule, &call, &headers) {
         let must_be = "such that the rule does not turn away the request that makes it";
         return Err(Problem::field(first_list(&rule), must_be));
     }
     let found = app.firewall_rule(&id).await?;
-    let held = held(found.as_ref(), call.now).map(|(_, document)| document.version).ok();
-    check_version(expected, held)?;
+    let active =
+        require_active(found.as_ref(), call.now).map(|(_, document)| document.version).ok();
+    check_version(expected, active)?;
     rule.version = found.map_or(0, |found| found.document.version) + 1;
-    let document = decided(&call, id, rule.version, rule.to_document(), rule.expires_at)?;
-    app.save(Part::Firewall, &document).await?;
-    let made_at = held.is_none().then(|| call.path.clone());
-    let view = FirewallView::of(&rule, &document, usize::MAX);
-    Ok(Changed::saved(rule.version, made_at, view))
+    let document = new_document(&call, id, rule.version, rule.to_document(), rule.expires_at)?;
+    app.save(DocumentPart::Firewall, &document).await?;
+    let made_at = active.is_none().then(|| call.path.clone());
+    let view = FirewallView::new(&rule, &document, usize::MAX);
+    Ok(SavedResponse::saved(rule.version, made_at, view))
 }
 
 pub(super) const DELETE: Operation =
@@ -112,25 +115,25 @@ pub(super) async fn delete(
     expected: Expected,
 ) -> Result<NoContent, Problem> {
     let found = app.firewall_rule(&id).await?;
-    let (_, document) = held(found.as_ref(), call.now)?;
+    let (_, document) = require_active(found.as_ref(), call.now)?;
     check_version(expected, Some(document.version))?;
-    app.remove(part(&id), &id, document.version).await?;
+    app.remove(part_of(&id), &id, document.version).await?;
     Ok(NoContent)
 }
 
 /// A rule's document and, unless another version of the program wrote it, the rule.
-struct Found {
+struct StoredFirewallRule {
     rule: Option<FirewallRule>,
-    document: Document,
+    document: LimitsDocument,
 }
 
 impl App {
-    async fn firewall_rule(&self, id: &str) -> Result<Option<Found>, Failure> {
+    async fn firewall_rule(&self, id: &str) -> Result<Option<StoredFirewallRule>, Failure> {
         if id.len() > MAX_ID_LENGTH {
             return Ok(None);
         }
-        let document = self.limits.document(part(id), id).await?;
-        let found = |document: Document| Found {
+        let document = self.limits.document(part_of(id), id).await?;
+        let found = |document: LimitsDocument| StoredFirewallRule {
             rule: FirewallRule::from_document(&document.body),
             document,
         };
@@ -140,15 +143,15 @@ impl App {
 
 /// Whether the caller who makes this rule could not take it back.
 fn locks_out(rule: &FirewallRule, call: &Call, headers: &HeaderMap) -> bool {
-    let asked = Asked {
-        ip: call.client,
+    let request = FirewallRequest {
+        ip: call.client_ip,
         path: &call.path,
         method: SAVE.method,
         // One odd byte in a header does not hide the rest from the firewall.
         header: &|name| std::str::from_utf8(headers.get(name)?.as_bytes()).ok(),
     };
     let firewall = Firewall::compile(vec![rule.clone()]);
-    firewall.judge(&asked, call.now.as_millisecond()) != Ruling::Pass
+    firewall.evaluate(&request, call.now.as_millisecond()) != FirewallDecision::Pass
 }
 
 /// The first list that has something in it.
@@ -162,23 +165,26 @@ fn first_list(rule: &FirewallRule) -> &'static str {
     lists.iter().find(|(_, is_empty)| !is_empty).map_or("userAgents", |(name, _)| name)
 }
 
-fn part(id: &str) -> Part {
-    if id.starts_with(AUTOMATIC) { Part::Blocks } else { Part::Firewall }
+fn part_of(id: &str) -> DocumentPart {
+    if id.starts_with(AUTOMATIC) { DocumentPart::Blocks } else { DocumentPart::Firewall }
 }
 
-fn holds(rule: &FirewallRule, now: Timestamp) -> bool {
+fn is_active(rule: &FirewallRule, now: Timestamp) -> bool {
     rule.expires_at.is_none_or(|at| now < at)
 }
 
 /// The rule if it is there and has not expired.
-fn held(found: Option<&Found>, now: Timestamp) -> Result<(&FirewallRule, &Document), Rejected> {
-    let held = found.and_then(|found| Some((found.rule.as_ref()?, &found.document)));
-    held.filter(|(rule, _)| holds(rule, now)).ok_or(Rejected::UnknownFirewallRule)
+fn require_active(
+    found: Option<&StoredFirewallRule>,
+    now: Timestamp,
+) -> Result<(&FirewallRule, &LimitsDocument), Rejected> {
+    let active = found.and_then(|found| Some((found.rule.as_ref()?, &found.document)));
+    active.filter(|(rule, _)| is_active(rule, now)).ok_or(Rejected::UnknownFirewallRule)
 }
 
 /// A rule's id is in the path, under another name.
-fn unfit((field, rule): (String, String)) -> Problem {
+fn invalid_field((field, rule): (String, String)) -> Problem {
     let field = if field == "id" { "rule".to_owned() } else { field };
     let detail = format!("`{field}` {rule}.");
-    Problem::unfit(field, detail)
+    Problem::invalid_field(field, detail)
 }

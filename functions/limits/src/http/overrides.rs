@@ -3,26 +3,26 @@
 //! What has expired is not found, whether its row is still there or not. An override of a rule that
 //! is gone does nothing, and can be read and deleted like any other.
 
-mod place;
+mod override_path;
 
 use std::sync::Arc;
 
 use boundary::http::{Call, Json, NoContent, Operation, Problem, Query, State, Versioned};
-use boundary::limits::configuration::{Decided, Rules};
+use boundary::limits::configuration::{Configured, ConfiguredRules};
 use domain::accounts::Role;
 use domain::limits::{Dimension, Override, OverrideDraft, Rejected};
 use domain::{Failure, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::limits::Part;
+use store::limits::DocumentPart;
 
-use self::place::{Place, dimension};
-use super::changed::Changed;
-use crate::http::rules::written;
-use crate::http::state::{App, Expected, check_version, decided};
+use self::override_path::{OverridePath, dimension};
+use super::saved::SavedResponse;
+use crate::http::rules::to_json;
+use crate::http::state::{App, Expected, check_version, new_document};
 use crate::http::view::DimensionName;
 
-pub(crate) use self::place::entity;
+pub(crate) use self::override_path::entity;
 
 /// Which overrides.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -84,18 +84,18 @@ pub(crate) struct OverridesView {
     overrides: Vec<OverrideView>,
 }
 
-impl From<&Decided<Override>> for OverrideView {
-    fn from(decided: &Decided<Override>) -> Self {
-        let (special, by) = (&decided.what, decided.by.as_ref());
+impl From<&Configured<Override>> for OverrideView {
+    fn from(configured: &Configured<Override>) -> Self {
+        let (limit_override, by) = (&configured.value, configured.changed.as_ref());
         Self {
-            dimension: special.dimension,
-            entity: special.entity.clone(),
-            rule: special.rule.clone(),
-            limit: special.limit,
-            burst: special.burst,
-            expires_at: special.expires_at.map(|at| at.to_string()),
-            reason: special.reason.clone(),
-            version: special.version,
+            dimension: limit_override.dimension,
+            entity: limit_override.entity.clone(),
+            rule: limit_override.rule.clone(),
+            limit: limit_override.limit,
+            burst: limit_override.burst,
+            expires_at: limit_override.expires_at.map(|at| at.to_string()),
+            reason: limit_override.reason.clone(),
+            version: limit_override.version,
             changed_by: by.map(|(who, _)| who.clone()),
             changed_at: by.map(|(_, at)| at.to_string()),
         }
@@ -103,8 +103,8 @@ impl From<&Decided<Override>> for OverrideView {
 }
 
 /// An override that holds, and the version of its document, whether it holds or not: 0 for none.
-struct Stands {
-    special: Option<Decided<Override>>,
+struct StoredOverride {
+    limit_override: Option<Configured<Override>>,
     version: u64,
 }
 
@@ -124,11 +124,13 @@ pub(super) async fn list(
         (Some(dimension), Some(text)) => Some(entity(dimension, text)?),
         (None, Some(_)) => return Err(Problem::field("dimension", "given with `entity`")),
     };
-    let mut overrides = Rules::of(&app.limits.documents(Part::Rules).await?).overrides;
-    overrides.retain(|Decided { what: special, .. }| {
-        holds(special, call.now)
-            && wanted.is_none_or(|dimension| special.dimension == dimension)
-            && entity.as_ref().is_none_or(|entity| special.entity == *entity)
+    let mut overrides =
+        ConfiguredRules::from_documents(&app.limits.documents(DocumentPart::Rules).await?)
+            .overrides;
+    overrides.retain(|Configured { value: limit_override, .. }| {
+        is_active(limit_override, call.now)
+            && wanted.is_none_or(|dimension| limit_override.dimension == dimension)
+            && entity.as_ref().is_none_or(|entity| limit_override.entity == *entity)
     });
     Ok(Json(OverridesView { overrides: overrides.iter().map(OverrideView::from).collect() }))
 }
@@ -143,11 +145,11 @@ pub(super) const READ: Operation = Operation::get(
 pub(super) async fn read(
     State(app): State<Arc<App>>,
     call: Call,
-    place: Place,
+    path: OverridePath,
 ) -> Result<Versioned<Json<OverrideView>>, Problem> {
-    let stands = app.special(&place, call.now).await?;
-    let special = stands.special.ok_or(Rejected::UnknownOverride)?;
-    Ok(Versioned(stands.version, Json(OverrideView::from(&special))))
+    let stored = app.limit_override(&path, call.now).await?;
+    let limit_override = stored.limit_override.ok_or(Rejected::UnknownOverride)?;
+    Ok(Versioned(stored.version, Json(OverrideView::from(&limit_override))))
 }
 
 pub(super) const SAVE: Operation = Operation::put(
@@ -162,21 +164,27 @@ pub(super) async fn save(
     State(app): State<Arc<App>>,
     call: Call,
     Json(body): Json<OverrideBody>,
-    place: Place,
+    path: OverridePath,
     expected: Expected,
-) -> Result<Changed<OverrideView>, Problem> {
-    let rule = app.known_rule(&place.rule).await?.ok_or(Rejected::UnknownRule)?;
-    let stands = app.special(&place, call.now).await?;
-    check_version(expected, stands.special.as_ref().map(|_| stands.version))?;
-    let (version, draft) = (stands.version + 1, OverrideDraft::from(body));
-    let special = draft.into_override(place.dimension, &place.entity, &rule, version, call.now)?;
-    let document =
-        decided(&call, place.document(), version, written(&special)?, special.expires_at)?;
-    app.save(Part::Rules, &document).await?;
+) -> Result<SavedResponse<OverrideView>, Problem> {
+    let rule = app.find_rule(&path.rule).await?.ok_or(Rejected::UnknownRule)?;
+    let stored = app.limit_override(&path, call.now).await?;
+    check_version(expected, stored.limit_override.as_ref().map(|_| stored.version))?;
+    let (version, draft) = (stored.version + 1, OverrideDraft::from(body));
+    let limit_override =
+        draft.into_override(path.dimension, &path.entity, &rule, version, call.now)?;
+    let document = new_document(
+        &call,
+        path.document(),
+        version,
+        to_json(&limit_override)?,
+        limit_override.expires_at,
+    )?;
+    app.save(DocumentPart::Rules, &document).await?;
     let by = Some((document.changed_by, document.changed_at));
-    let view = OverrideView::from(&Decided { what: special, by });
-    let made_at = stands.special.is_none().then(|| call.path.clone());
-    Ok(Changed::saved(version, made_at, view))
+    let view = OverrideView::from(&Configured { value: limit_override, changed: by });
+    let made_at = stored.limit_override.is_none().then(|| call.path.clone());
+    Ok(SavedResponse::saved(version, made_at, view))
 }
 
 pub(super) const DELETE: Operation = Operation::delete(
@@ -189,27 +197,33 @@ pub(super) const DELETE: Operation = Operation::delete(
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     call: Call,
-    place: Place,
+    path: OverridePath,
     expected: Expected,
 ) -> Result<NoContent, Problem> {
-    let stands = app.special(&place, call.now).await?;
-    stands.special.ok_or(Rejected::UnknownOverride)?;
-    check_version(expected, Some(stands.version))?;
-    app.remove(Part::Rules, &place.document(), stands.version).await?;
+    let stored = app.limit_override(&path, call.now).await?;
+    stored.limit_override.ok_or(Rejected::UnknownOverride)?;
+    check_version(expected, Some(stored.version))?;
+    app.remove(DocumentPart::Rules, &path.document(), stored.version).await?;
     Ok(NoContent)
 }
 
 /// Whether it has not expired.
-pub(crate) fn holds(special: &Override, now: Timestamp) -> bool {
-    special.expires_at.is_none_or(|at| now < at)
+pub(crate) fn is_active(limit_override: &Override, now: Timestamp) -> bool {
+    limit_override.expires_at.is_none_or(|at| now < at)
 }
 
 impl App {
-    async fn special(&self, place: &Place, now: Timestamp) -> Result<Stands, Failure> {
-        let document = self.limits.document(Part::Rules, &place.document()).await?;
-        let mut overrides = Rules::of(document.as_slice()).overrides;
-        Ok(Stands {
-            special: overrides.pop().filter(|special| holds(&special.what, now)),
+    async fn limit_override(
+        &self,
+        path: &OverridePath,
+        now: Timestamp,
+    ) -> Result<StoredOverride, Failure> {
+        let document = self.limits.document(DocumentPart::Rules, &path.document()).await?;
+        let mut overrides = ConfiguredRules::from_documents(document.as_slice()).overrides;
+        Ok(StoredOverride {
+            limit_override: overrides
+                .pop()
+                .filter(|limit_override| is_active(&limit_override.value, now)),
             version: document.map_or(0, |document| document.version),
         })
     }

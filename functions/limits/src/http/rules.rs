@@ -1,6 +1,6 @@
 //! Rules: list, read, save, delete.
 //!
-//! A rule that comes with the program has no document until someone changes it, and is at version 0.
+//! A rule that comes with the program has no document until an admin changes it, and is at version 0.
 //! It is deleted by an empty document that stands in its place; any other by removing its document.
 
 use std::collections::BTreeSet;
@@ -8,19 +8,19 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use boundary::http::{Call, Json, NoContent, Operation, Path, Problem, Query, State, Versioned};
-use boundary::limits::configuration::{Decided, rule_document};
+use boundary::limits::configuration::{Configured, rule_document};
 use domain::accounts::Role;
-use domain::limits::{Exempt, Rejected, Rule, RuleDraft, RuleSet, Subject};
+use domain::limits::{CallerRef, Exemptions, Rejected, Rule, RuleDraft, RuleSet};
 use domain::{Failure, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::limits::Part;
+use store::limits::DocumentPart;
 
 use super::RulePath;
-use super::changed::Changed;
+use super::saved::SavedResponse;
+use crate::http::caller;
 use crate::http::dry_run::{DryRunView, replay};
-use crate::http::state::{App, Expected, check_version, decided};
-use crate::http::subject;
+use crate::http::state::{App, Expected, check_version, new_document};
 use crate::http::view::{RuleBody, RuleView};
 
 /// Names that paths beside the rules have.
@@ -33,7 +33,7 @@ pub(crate) const MAX_ID_LENGTH: usize = 64;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RulesQuery {
-    /// Only those that apply to this path, whatever the method and whoever calls.
+    /// Only those that apply to this path, with any method and any caller.
     resource: Option<String>,
 }
 
@@ -62,8 +62,8 @@ pub(crate) enum SavedView {
 }
 
 /// A rule, and the version of its document: 0 if it has none.
-struct Stands {
-    rule: Option<Decided<Rule>>,
+struct StoredRule {
+    rule: Option<Configured<Rule>>,
     version: u64,
 }
 
@@ -75,11 +75,11 @@ pub(super) async fn list(
     call: Call,
     Query(query): Query<RulesQuery>,
 ) -> Result<Json<RulesView>, Problem> {
-    let path = query.resource.as_deref().map(subject::resource).transpose()?;
-    let mut rules = app.rules(&app.limits.documents(Part::Rules).await?);
+    let path = query.resource.as_deref().map(caller::resource).transpose()?;
+    let mut rules = app.rules(&app.limits.documents(DocumentPart::Rules).await?);
     if let Some(path) = path {
-        let applying = applying(&rules, path, call.now);
-        rules.retain(|rule| applying.contains(&rule.what.id));
+        let matching = matching(&rules, path, call.now);
+        rules.retain(|rule| matching.contains(&rule.value.id));
     }
     Ok(Json(RulesView { rules: rules.iter().map(RuleView::from).collect() }))
 }
@@ -93,7 +93,7 @@ pub(super) async fn read(
     State(app): State<Arc<App>>,
     Path(id): Path<RulePath>,
 ) -> Result<Versioned<Json<RuleView>>, Problem> {
-    let Stands { rule, version } = app.rule(&id).await?;
+    let StoredRule { rule, version } = app.rule(&id).await?;
     let rule = rule.ok_or(Rejected::UnknownRule)?;
     Ok(Versioned(version, Json(RuleView::from(&rule))))
 }
@@ -115,26 +115,27 @@ pub(super) async fn save(
     Json(body): Json<RuleBody>,
     Path(id): Path<RulePath>,
     expected: Expected,
-) -> Result<Changed<SavedView>, Problem> {
+) -> Result<SavedResponse<SavedView>, Problem> {
     if RESERVED.contains(&id.as_str()) {
         return Err(Problem::field("rule", "another name: this one is taken by a path"));
     }
     // What is wrong with the rest is said before anything is read.
     let draft = RuleDraft::from(body);
-    draft.clone().into_rule(&id, 1).map_err(named)?;
-    let stands = app.rule(&id).await?;
-    check_version(expected, stands.rule.as_ref().map(|_| stands.version))?;
-    let version = stands.version + 1;
-    let rule = draft.into_rule(&id, version).map_err(named)?;
+    draft.clone().into_rule(&id, 1).map_err(with_path_name)?;
+    let stored = app.rule(&id).await?;
+    check_version(expected, stored.rule.as_ref().map(|_| stored.version))?;
+    let version = stored.version + 1;
+    let rule = draft.into_rule(&id, version).map_err(with_path_name)?;
     if query.dry_run {
         let view = replay(&app, rule, call.now).await?;
-        return Ok(Changed::Tried(Json(SavedView::DryRun(view))));
+        return Ok(SavedResponse::DryRun(Json(SavedView::DryRun(view))));
     }
-    let document = decided(&call, rule_document(&id), version, written(&rule)?, None)?;
-    app.save(Part::Rules, &document).await?;
-    let rule = Decided { what: rule, by: Some((document.changed_by, document.changed_at)) };
-    let made_at = stands.rule.is_none().then(|| format!("/admin/ratelimits/{id}"));
-    Ok(Changed::saved(version, made_at, SavedView::Saved(RuleView::from(&rule))))
+    let document = new_document(&call, rule_document(&id), version, to_json(&rule)?, None)?;
+    app.save(DocumentPart::Rules, &document).await?;
+    let rule =
+        Configured { value: rule, changed: Some((document.changed_by, document.changed_at)) };
+    let made_at = stored.rule.is_none().then(|| format!("/admin/ratelimits/{id}"));
+    Ok(SavedResponse::saved(version, made_at, SavedView::Saved(RuleView::from(&rule))))
 }
 
 pub(super) const DELETE: Operation =
@@ -152,44 +153,44 @@ pub(super) async fn delete(
     Path(id): Path<RulePath>,
     expected: Expected,
 ) -> Result<NoContent, Problem> {
-    let Stands { rule, version } = app.rule(&id).await?;
+    let StoredRule { rule, version } = app.rule(&id).await?;
     rule.ok_or(Rejected::UnknownRule)?;
     check_version(expected, Some(version))?;
     if RuleSet::defaults().iter().any(|rule| rule.id == id) {
-        let nothing = decided(&call, rule_document(&id), version + 1, String::new(), None)?;
-        app.save(Part::Rules, &nothing).await?;
+        let nothing = new_document(&call, rule_document(&id), version + 1, String::new(), None)?;
+        app.save(DocumentPart::Rules, &nothing).await?;
     } else {
-        app.remove(Part::Rules, &rule_document(&id), version).await?;
+        app.remove(DocumentPart::Rules, &rule_document(&id), version).await?;
     }
     Ok(NoContent)
 }
 
 impl App {
-    async fn rule(&self, id: &str) -> Result<Stands, Failure> {
+    async fn rule(&self, id: &str) -> Result<StoredRule, Failure> {
         if id.len() > MAX_ID_LENGTH {
-            return Ok(Stands { rule: None, version: 0 });
+            return Ok(StoredRule { rule: None, version: 0 });
         }
-        let document = self.limits.document(Part::Rules, &rule_document(id)).await?;
+        let document = self.limits.document(DocumentPart::Rules, &rule_document(id)).await?;
         let rules = self.rules(document.as_slice());
-        Ok(Stands {
-            rule: rules.into_iter().find(|rule| rule.what.id == id),
+        Ok(StoredRule {
+            rule: rules.into_iter().find(|rule| rule.value.id == id),
             version: document.map_or(0, |document| document.version),
         })
     }
 
     /// The rule of that name that holds.
-    pub(crate) async fn known_rule(&self, id: &str) -> Result<Option<Rule>, Failure> {
-        Ok(self.rule(id).await?.rule.map(|rule| rule.what))
+    pub(crate) async fn find_rule(&self, id: &str) -> Result<Option<Rule>, Failure> {
+        Ok(self.rule(id).await?.rule.map(|rule| rule.value))
     }
 }
 
 /// A document's body.
-pub(crate) fn written(what: &impl Serialize) -> Result<String, Failure> {
+pub(crate) fn to_json(what: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string(what).map_err(|error| Failure::new("write a document", error))
 }
 
 /// A rule's id is in the path, under another name.
-fn named(rejected: Rejected) -> Rejected {
+fn with_path_name(rejected: Rejected) -> Rejected {
     match rejected {
         Rejected::Field { field, rule } if field == "id" => Rejected::field("rule", rule),
         Rejected::Field { .. }
@@ -201,16 +202,16 @@ fn named(rejected: Rejected) -> Rejected {
 }
 
 /// The ids of the rules that some request for `path` is held to: anonymous or not, with any method.
-fn applying(rules: &[Decided<Rule>], path: &str, now: Timestamp) -> BTreeSet<String> {
+fn matching(rules: &[Configured<Rule>], path: &str, now: Timestamp) -> BTreeSet<String> {
     const METHODS: [&str; 8] =
         ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"];
-    let rules = rules.iter().map(|rule| rule.what.clone()).collect();
-    let set = RuleSet::new(rules, Vec::new(), Exempt::default());
+    let rules = rules.iter().map(|rule| rule.value.clone()).collect();
+    let set = RuleSet::new(rules, Vec::new(), Exemptions::default());
     let ip = Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
-    let someone = Subject { user: Some("-"), api_key: Some("-"), ip, tenant: Some("-") };
-    let stranger = Subject { ip, ..Subject::default() };
-    let asked = METHODS.into_iter().flat_map(|method| [(method, someone), (method, stranger)]);
+    let identified = CallerRef { user: Some("-"), api_key: Some("-"), ip, tenant: Some("-") };
+    let anonymous = CallerRef { ip, ..CallerRef::default() };
+    let asked = METHODS.into_iter().flat_map(|method| [(method, identified), (method, anonymous)]);
     let applied = asked
-        .flat_map(|(method, subject)| set.applying(&subject, path, method, now.as_millisecond()));
+        .flat_map(|(method, subject)| set.matching(&subject, path, method, now.as_millisecond()));
     applied.map(|applied| applied.rule.id.clone()).collect()
 }

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use boundary::http::{Call, Json, Operation, Problem, State, Versioned};
-use boundary::limits::configuration::{ExemptCaller, Rules, SETTINGS, Settings};
+use boundary::limits::configuration::{ConfiguredRules, ExemptCaller, LimitsSettings, SETTINGS};
 use domain::accounts::Role;
 use domain::limits::Dimension;
 use domain::limits::firewall::AutoBlock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::limits::Part;
+use store::limits::DocumentPart;
 
 use crate::http::overrides::entity;
-use crate::http::rules::written;
-use crate::http::state::{App, Expected, check_version, decided};
+use crate::http::rules::to_json;
+use crate::http::state::{App, Expected, check_version, new_document};
 use crate::http::view::DimensionName;
 
 const MAX_EXEMPT: usize = 100;
@@ -48,7 +48,7 @@ struct Exempt {
 #[schemars(rename = "AutoBlock")]
 #[expect(dead_code, reason = "only its schema is used")]
 struct AutoBlockBody {
-    /// 100 if left out; 0 blocks nobody.
+    /// 100 if left out; 0 blocks no address.
     #[schemars(range(min = 0, max = 1_000_000))]
     denials: Option<u32>,
     /// 60 if left out.
@@ -66,9 +66,10 @@ pub(super) const READ: Operation =
 pub(super) async fn read(
     State(app): State<Arc<App>>,
 ) -> Result<Versioned<Json<SettingsBody>>, Problem> {
-    let document = app.limits.document(Part::Rules, SETTINGS).await?;
-    let Rules { settings, settings_version, .. } = Rules::of(document.as_slice());
-    Ok(shown(settings, settings_version))
+    let document = app.limits.document(DocumentPart::Rules, SETTINGS).await?;
+    let ConfiguredRules { settings, settings_version, .. } =
+        ConfiguredRules::from_documents(document.as_slice());
+    Ok(settings_response(settings, settings_version))
 }
 
 pub(super) const SAVE: Operation =
@@ -81,23 +82,23 @@ pub(super) async fn save(
     Json(body): Json<SettingsBody>,
     expected: Expected,
 ) -> Result<Versioned<Json<SettingsBody>>, Problem> {
-    let settings = Settings::try_from(body)?;
-    let stands = app.limits.document(Part::Rules, SETTINGS).await?;
-    let version = stands.map_or(0, |document| document.version);
+    let settings = LimitsSettings::try_from(body)?;
+    let stored = app.limits.document(DocumentPart::Rules, SETTINGS).await?;
+    let version = stored.map_or(0, |document| document.version);
     check_version(expected, Some(version))?;
-    let body = written(&settings)?;
-    let document = decided(&call, SETTINGS.to_owned(), version + 1, body, None)?;
-    app.save(Part::Rules, &document).await?;
-    Ok(shown(settings, version + 1))
+    let body = to_json(&settings)?;
+    let document = new_document(&call, SETTINGS.to_owned(), version + 1, body, None)?;
+    app.save(DocumentPart::Rules, &document).await?;
+    Ok(settings_response(settings, version + 1))
 }
 
-fn shown(settings: Settings, version: u64) -> Versioned<Json<SettingsBody>> {
+fn settings_response(settings: LimitsSettings, version: u64) -> Versioned<Json<SettingsBody>> {
     let exempt = settings.exempt.into_iter();
     let exempt = exempt.map(|it| Exempt { dimension: it.dimension, entity: it.entity }).collect();
     Versioned(version, Json(SettingsBody { exempt, auto_block: settings.auto_block }))
 }
 
-impl TryFrom<SettingsBody> for Settings {
+impl TryFrom<SettingsBody> for LimitsSettings {
     type Error = Problem;
 
     fn try_from(body: SettingsBody) -> Result<Self, Problem> {
@@ -107,7 +108,7 @@ impl TryFrom<SettingsBody> for Settings {
         let auto_block = body.auto_block.checked().map_err(|(field, rule)| {
             let field = format!("autoBlock.{field}");
             let detail = format!("`{field}` {rule}.");
-            Problem::unfit(field, detail)
+            Problem::invalid_field(field, detail)
         })?;
         let exempt = body.exempt.into_iter().enumerate().map(|(index, it)| it.checked(index));
         Ok(Self { exempt: exempt.collect::<Result<_, _>>()?, auto_block })

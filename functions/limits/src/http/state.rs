@@ -1,12 +1,12 @@
 //! What the handlers share: the table, and the one way to change a document in it.
 
 use boundary::http::{Call, IfMatch, Problem};
-use boundary::limits::configuration::{Decided, Rules};
+use boundary::limits::configuration::{Configured, ConfiguredRules};
 use boundary::{Entropy, Host, Misconfigured, Switches};
 use domain::Timestamp;
 use domain::limits::{Rejected, Rule, RuleSet};
 use store::Limits;
-use store::limits::{Document, Part, Saved};
+use store::limits::{DocumentPart, LimitsDocument, SaveOutcome};
 
 /// What the handlers share.
 #[derive(Debug)]
@@ -18,57 +18,66 @@ pub struct App {
 
 impl App {
     pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
-        let switches = Switches::of(&host.vars);
+        let switches = Switches::from_vars(&host.vars);
         Ok(Self { limits: host.limits()?, entropy: host.entropy.clone(), switches })
     }
 
-    /// The rules that there are: those that the program brings for a system that is switched off are none, unless
-    /// an admin has saved them.
-    pub(crate) fn rules(&self, documents: &[Document]) -> Vec<Decided<Rule>> {
-        let mut rules = Rules::of(documents).rules;
+    /// The rules that there are: those that the program brings for a system that is switched off
+    /// are none, unless an admin has saved them.
+    pub(crate) fn rules(&self, documents: &[LimitsDocument]) -> Vec<Configured<Rule>> {
+        let mut rules = ConfiguredRules::from_documents(documents).rules;
         let is_off = |id: &str| RuleSet::system_of(id).is_some_and(|it| self.switches.is_off(it));
-        rules.retain(|rule| rule.by.is_some() || !is_off(&rule.what.id));
+        rules.retain(|rule| rule.changed.is_some() || !is_off(&rule.value.id));
         rules
     }
 
     /// Saves a document over the version before its own.
-    pub(crate) async fn save(&self, part: Part, document: &Document) -> Result<(), Problem> {
-        won(self.limits.save(part, document, &self.entropy.token()).await?)
+    pub(crate) async fn save(
+        &self,
+        part: DocumentPart,
+        document: &LimitsDocument,
+    ) -> Result<(), Problem> {
+        ensure_saved(self.limits.save(part, document, &self.entropy.token()).await?)
     }
 
     /// Removes a document that is at that version.
-    pub(crate) async fn remove(&self, part: Part, id: &str, version: u64) -> Result<(), Problem> {
-        won(self.limits.remove(part, id, version, &self.entropy.token()).await?)
+    pub(crate) async fn remove(
+        &self,
+        part: DocumentPart,
+        id: &str,
+        version: u64,
+    ) -> Result<(), Problem> {
+        ensure_saved(self.limits.remove(part, id, version, &self.entropy.token()).await?)
     }
 }
 
-fn won(saved: Saved) -> Result<(), Problem> {
+fn ensure_saved(saved: SaveOutcome) -> Result<(), Problem> {
     match saved {
-        Saved::Saved => Ok(()),
-        Saved::Moved => Err(Rejected::Moved.into()),
+        SaveOutcome::Saved => Ok(()),
+        SaveOutcome::VersionConflict => Err(Rejected::Moved.into()),
     }
 }
 
 /// A document that the caller decides on now.
-pub(crate) fn decided(
+pub(crate) fn new_document(
     call: &Call,
     id: String,
     version: u64,
     body: String,
     expires_at: Option<Timestamp>,
-) -> Result<Document, Problem> {
+) -> Result<LimitsDocument, Problem> {
     let changed_by = call.caller()?.user_id.as_str().to_owned();
-    Ok(Document { id, version, body, changed_by, changed_at: call.now, expires_at })
+    Ok(LimitsDocument { id, version, body, changed_by, changed_at: call.now, expires_at })
 }
 
-/// The version that the caller expects, if they say one. It counts once it is known what is there: what is wrong
-/// with the rest, and that there is nothing, is said before.
+/// The version that the caller expects, if they say one. It counts once it is known what is there:
+/// what is wrong with the rest, and that there is nothing, is said before.
 pub(crate) type Expected = Result<Option<IfMatch>, Problem>;
 
-/// Holds the caller to the version they expect. `stands` is the one that is there, if any is.
-pub(crate) fn check_version(expected: Expected, stands: Option<u64>) -> Result<(), Problem> {
+/// Holds the caller to the version they expect. `current` is the one that is there, if any is.
+pub(crate) fn check_version(expected: Expected, current: Option<u64>) -> Result<(), Problem> {
     match expected? {
-        Some(IfMatch(version)) if stands != Some(version) => Err(Problem::moved()),
+        Some(IfMatch(version)) if current != Some(version) => Err(Problem::version_mismatch()),
         Some(_) | None => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use boundary::http::{Call, Json, Operation, Problem, Query, State};
 use domain::accounts::Role;
 use domain::limits::Dimension;
-use domain::limits::history::{DeniedKey, DeniedResource, Top};
+use domain::limits::history::{DeniedKey, DeniedResource, TopDenied};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -74,13 +74,13 @@ pub(super) async fn read(
     let most @ 1..=100 = query.limit.unwrap_or(20) else {
         return Err(Problem::field("limit", "a number from 1 to 100"));
     };
-    let seen = app.limits.seen(call.now).await?;
-    let top = Top::of(seen, call.now.as_millisecond(), most);
+    let reports = app.limits.usage_reports(call.now).await?;
+    let top = TopDenied::of(reports, call.now.as_millisecond(), most);
     Ok(Json(TopView::from(top)))
 }
 
-impl From<Top> for TopView {
-    fn from(top: Top) -> Self {
+impl From<TopDenied> for TopView {
+    fn from(top: TopDenied) -> Self {
         let key = |DeniedKey { dimension, entity, asked, denied }| KeyView {
             dimension,
             entity,

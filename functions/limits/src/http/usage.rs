@@ -7,21 +7,21 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use boundary::http::{Call, Json, Operation, Problem, Query, State};
-use boundary::limits::configuration::Rules;
+use boundary::limits::configuration::ConfiguredRules;
 use domain::accounts::Role;
-use domain::limits::counter::Row;
-use domain::limits::rule::Mode;
-use domain::limits::{Algorithm, Applied, Dimension, Quota};
+use domain::limits::counter::CounterRow;
+use domain::limits::rule::RuleMode;
+use domain::limits::{Algorithm, AppliedRule, Dimension, Quota};
 use domain::{Failure, Timestamp};
 use futures::future::try_join_all;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::limits::{CounterKey, Part};
+use store::limits::{CounterKey, DocumentPart};
 
+use crate::http::caller;
 use crate::http::check::time;
-use crate::http::overrides::holds;
+use crate::http::overrides::is_active;
 use crate::http::state::App;
-use crate::http::subject;
 use crate::http::view::{DimensionName, ModeName};
 
 /// Whose usage, of what.
@@ -58,7 +58,7 @@ pub(crate) struct Usage {
     /// Whom the rule counts.
     entity: String,
     #[schemars(with = "ModeName")]
-    mode: Mode,
+    mode: RuleMode,
     /// Units in a window.
     limit: i64,
     /// Whether the limit comes from an override.
@@ -68,7 +68,7 @@ pub(crate) struct Usage {
     used: i64,
     /// Units that could still be debited.
     remaining: i64,
-    /// When everything is there again if nobody takes any more.
+    /// When everything is available again if no more is taken.
     reset_at: String,
     /// Units debited in this window: spent, or still held by nodes.
     leased: i64,
@@ -88,20 +88,20 @@ pub(super) async fn read(
     call: Call,
     Query(query): Query<UsageQuery>,
 ) -> Result<Json<UsageView>, Problem> {
-    let path = subject::resource(&query.resource)?;
-    let method = subject::method(query.method.as_deref())?;
+    let path = caller::resource(&query.resource)?;
+    let method = caller::method(query.method.as_deref())?;
     let (api_key, client_ip) = (query.api_key.as_deref(), query.client_ip.as_deref());
-    let caller = subject::caller(query.user_id, api_key, client_ip, query.tenant_id)?;
-    let rules = Rules::of(&app.limits.documents(Part::Rules).await?);
-    let overrides = rules.overrides.iter().map(|special| &special.what);
+    let caller = caller::from_fields(query.user_id, api_key, client_ip, query.tenant_id)?;
+    let rules = ConfiguredRules::from_documents(&app.limits.documents(DocumentPart::Rules).await?);
+    let overrides = rules.overrides.iter().map(|limit_override| &limit_override.value);
     let overridden: BTreeSet<(String, String)> = overrides
-        .filter(|special| holds(special, call.now))
-        .map(|special| (special.rule.clone(), special.entity.clone()))
+        .filter(|limit_override| is_active(limit_override, call.now))
+        .map(|limit_override| (limit_override.rule.clone(), limit_override.entity.clone()))
         .collect();
     let set = rules.compile();
-    let subject = caller.subject();
+    let subject = caller.borrowed();
     let mut usage = Vec::new();
-    for applied in set.applying(&subject, path, &method, call.now.as_millisecond()) {
+    for applied in set.matching(&subject, path, &method, call.now.as_millisecond()) {
         let key = (applied.rule.id.clone(), applied.entity.clone().into_owned());
         usage.push(app.usage(&applied, overridden.contains(&key), call.now).await?);
     }
@@ -111,16 +111,16 @@ pub(super) async fn read(
 impl App {
     async fn usage(
         &self,
-        applied: &Applied<'_>,
+        applied: &AppliedRule<'_>,
         overridden: bool,
         now: Timestamp,
     ) -> Result<Usage, Failure> {
-        let Applied { rule, quota, entity, .. } = applied;
+        let AppliedRule { rule, quota, entity, .. } = applied;
         let keys: Vec<CounterKey> = (0..quota.shards())
             .map(|shard| CounterKey::new(&rule.id, quota, entity, shard))
             .collect();
         let rows = try_join_all(keys.iter().map(|key| self.limits.counter(key))).await?;
-        let sum = Sum::of(quota, &rows, now.as_millisecond());
+        let sum = CounterTotals::new(quota, &rows, now.as_millisecond());
         Ok(Usage {
             rule: rule.id.clone(),
             dimension: rule.dimension,
@@ -140,7 +140,7 @@ impl App {
 
 /// What all shards of a counter come to.
 #[derive(Default)]
-struct Sum {
+struct CounterTotals {
     used: i64,
     remaining: i64,
     reset_at_ms: i64,
@@ -148,8 +148,8 @@ struct Sum {
     leases: i64,
 }
 
-impl Sum {
-    fn of(quota: &Quota, rows: &[Option<Row>], now_ms: i64) -> Self {
+impl CounterTotals {
+    fn new(quota: &Quota, rows: &[Option<CounterRow>], now_ms: i64) -> Self {
         let mut sum = Self { reset_at_ms: now_ms, ..Self::default() };
         for (shard, row) in (0..quota.shards()).zip(rows) {
             let part = quota.shard(shard);

@@ -1,7 +1,7 @@
 //! Rules as callers write and see them, and the names that more than one body has.
 
-use boundary::limits::configuration::Decided;
-use domain::limits::rule::{Mode, OnFailure};
+use boundary::limits::configuration::Configured;
+use domain::limits::rule::{OnFailure, RuleMode};
 use domain::limits::{Algorithm, Dimension, Rule, RuleDraft};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,7 +77,7 @@ pub(crate) struct RuleBody {
     burst: Option<i64>,
     /// `enforce` if left out.
     #[schemars(with = "Option<ModeName>")]
-    mode: Option<Mode>,
+    mode: Option<RuleMode>,
     /// `open` if left out.
     #[schemars(with = "Option<OnFailureName>")]
     on_failure: Option<OnFailure>,
@@ -121,22 +121,22 @@ pub(crate) struct RuleView {
     window_seconds: i64,
     burst: Option<i64>,
     #[schemars(with = "ModeName")]
-    mode: Mode,
+    mode: RuleMode,
     #[schemars(with = "OnFailureName")]
     on_failure: OnFailure,
     description: String,
     /// Grows with each change; the same number as in `ETag`. 0 for a rule as it came with the program.
     version: u64,
-    /// Who changed it last; null if nobody has.
+    /// Who changed it last; null if it was never changed.
     changed_by: Option<String>,
     /// When.
     changed_at: Option<String>,
 }
 
-impl From<&Decided<Rule>> for RuleView {
-    fn from(decided: &Decided<Rule>) -> Self {
-        let rule = &decided.what;
-        let by = decided.by.as_ref();
+impl From<&Configured<Rule>> for RuleView {
+    fn from(configured: &Configured<Rule>) -> Self {
+        let rule = &configured.value;
+        let by = configured.changed.as_ref();
         Self {
             id: rule.id.clone(),
             resources: rule.resources.clone(),

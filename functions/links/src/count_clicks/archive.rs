@@ -1,12 +1,12 @@
-//! Raw clicks for whoever wants to ask something else later: one line of JSON each, by day.
+//! The archive of raw clicks, for later queries: one line of JSON each, by day.
 //!
-//! Absent, as everywhere: addresses. A line names its batch and its place in it, so a click that was
-//! archived twice can be told from two clicks.
+//! Absent, as everywhere: addresses. A line has its batch's id and its place in the batch, so that a
+//! click that was archived twice can be told from two clicks.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use boundary::batch::Message;
+use boundary::batch::ReceivedMessage;
 use domain::links::clicks::{Click, ClickBatch};
 use domain::links::counts::day_of;
 use domain::{Failure, hex};
@@ -19,7 +19,7 @@ use crate::count_clicks::State;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Line<'a> {
+struct ArchivedClick<'a> {
     batch: &'a str,
     place: usize,
     at: domain::Timestamp,
@@ -39,8 +39,11 @@ struct Line<'a> {
 
 /// Puts all clicks of an invocation into one object a day. The object's name follows from what is in
 /// it, so the same messages again write the same object.
-pub(crate) async fn keep(state: &State, messages: &[Message]) -> Result<(), Failure> {
-    // What can't be read is for the dead letters, not for the archive.
+pub(crate) async fn archive_clicks(
+    state: &State,
+    messages: &[ReceivedMessage],
+) -> Result<(), Failure> {
+    // Unreadable messages go to the dead letters, not to the archive.
     let batches: Vec<ClickBatch> =
         messages.iter().filter_map(|message| ClickBatch::parse(&message.body).ok()).collect();
     let mut days: BTreeMap<String, String> = BTreeMap::new();
@@ -54,13 +57,13 @@ pub(crate) async fn keep(state: &State, messages: &[Message]) -> Result<(), Fail
     for (day, lines) in &days {
         let name = hex(&Sha256::digest(lines.as_bytes())[..12]);
         let key = format!("clicks/day={day}/{name}.ndjson.gz");
-        state.archive.keep(&key, packed(lines)?).await?;
+        state.archive.put(&key, gzipped(lines)?).await?;
     }
     Ok(())
 }
 
 fn line(batch: &ClickBatch, place: usize, click: &Click) -> Result<String, Failure> {
-    let line = Line {
+    let line = ArchivedClick {
         batch: &batch.id,
         place,
         at: click.at,
@@ -76,7 +79,7 @@ fn line(batch: &ClickBatch, place: usize, click: &Click) -> Result<String, Failu
     serde_json::to_string(&line).map_err(|cause| Failure::new("write a click down", cause))
 }
 
-fn packed(lines: &str) -> Result<Vec<u8>, Failure> {
+fn gzipped(lines: &str) -> Result<Vec<u8>, Failure> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let written = encoder.write_all(lines.as_bytes()).and_then(|()| encoder.finish());
     written.map_err(|cause| Failure::new("pack the clicks", cause))

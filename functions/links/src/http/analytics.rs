@@ -1,17 +1,17 @@
-//! What became of a link: clicks and visitors by day, place, page, device and way.
+//! A link's clicks and visitors by day, country, referrer, device, browser, variant and hour.
 
 use std::sync::Arc;
 
-use crate::store::Statistics;
+use crate::store::LinkStatistics;
 use boundary::http::{Call, Caller, Json, Operation, Path, Problem, Query, State};
 use domain::Timestamp;
 use domain::accounts::Role;
-use domain::links::counts::{Counts, Dimension, day_of};
+use domain::links::counts::{ClickCounts, Dimension, day_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::CodePath;
-use crate::http::named::{Named, domain_named};
+use crate::http::link_ref::{LinkRef, parse_domain};
 use crate::http::state::App;
 
 const DAY_SECONDS: i64 = 24 * 3600;
@@ -20,9 +20,8 @@ const DAY_SECONDS: i64 = 24 * 3600;
 const MAX_DAYS: i64 = 760;
 
 /// Values of a breakdown that are listed; the rest is added up.
-const LISTED: usize = 100;
+const MAX_LISTED: usize = 100;
 
-/// Which days.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Period {
@@ -33,7 +32,7 @@ pub(crate) struct Period {
     domain: Option<String>,
 }
 
-/// What was counted in a period.
+/// A link's clicks in a period.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AnalyticsView {
@@ -48,7 +47,7 @@ pub(crate) struct AnalyticsView {
     unique_visitors: u64,
     /// Visits by robots.
     bots: u64,
-    /// Looks by preview crawlers.
+    /// Visits by preview crawlers.
     previews: u64,
     by_date: Vec<DateView>,
     by_country: Vec<Share>,
@@ -95,8 +94,8 @@ pub(super) async fn read(
 ) -> Result<Json<AnalyticsView>, Problem> {
     let days = days_in(query.period.as_deref().unwrap_or("7d"))?;
     let Path(code) = code?;
-    let named = Named { domain: domain_named(query.domain.as_deref())?, code };
-    let link = app.own(&caller, &named).await?;
+    let link_ref = LinkRef { domain: parse_domain(query.domain.as_deref())?, code };
+    let link = app.owned_link(&caller, &link_ref).await?;
     let first = day_of(days_before(call.now, days - 1));
     let last = day_of(call.now);
     let found = app.links.statistics(&link.domain, &link.code, &first, &last).await?;
@@ -110,7 +109,7 @@ pub(super) async fn read(
     }))
 }
 
-fn breakdown(counts: &Counts) -> AnalyticsView {
+fn breakdown(counts: &ClickCounts) -> AnalyticsView {
     AnalyticsView {
         short_code: String::new(),
         from: String::new(),
@@ -129,8 +128,8 @@ fn breakdown(counts: &Counts) -> AnalyticsView {
     }
 }
 
-/// Every day of the period, the quiet ones too.
-fn by_date(found: &Statistics, now: Timestamp, days: i64) -> Vec<DateView> {
+/// Every day of the period, those without visits too.
+fn by_date(found: &LinkStatistics, now: Timestamp, days: i64) -> Vec<DateView> {
     let dates = (0..days).rev().map(|back| day_of(days_before(now, back)));
     dates
         .map(|date| {
@@ -150,9 +149,9 @@ fn by_date(found: &Statistics, now: Timestamp, days: i64) -> Vec<DateView> {
 fn shares(dimension: &Dimension) -> Vec<Share> {
     let mut shares: Vec<Share> = dimension.iter().map(share).collect();
     shares.sort_by(|a, b| b.clicks.cmp(&a.clicks).then_with(|| a.name.cmp(&b.name)));
-    let rest: u64 = shares.iter().skip(LISTED).map(|share| share.clicks).sum();
+    let rest: u64 = shares.iter().skip(MAX_LISTED).map(|share| share.clicks).sum();
     if rest > 0 {
-        shares.truncate(LISTED);
+        shares.truncate(MAX_LISTED);
         shares.push(Share { name: "(others)".to_owned(), clicks: rest });
     }
     shares
@@ -203,7 +202,7 @@ mod tests {
     fn a_long_tail_is_one_entry_and_nothing_is_lost() {
         let many: Dimension = (0..150).map(|n| (format!("host{n:03}"), n + 1)).collect();
         let shares = shares(&many);
-        assert_eq!(shares.len(), LISTED + 1);
+        assert_eq!(shares.len(), MAX_LISTED + 1);
         assert_eq!(shares.iter().map(|share| share.clicks).sum::<u64>(), (1..=150).sum::<u64>());
         assert_eq!(shares[0].clicks, 150);
     }

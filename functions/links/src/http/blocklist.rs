@@ -1,24 +1,24 @@
-//! Destinations that no link may lead to.
+//! The blocklist: destinations that no link may lead to.
 
 use std::sync::Arc;
 
-use crate::store::Entry;
+use crate::store::BlocklistEntry;
 use boundary::http::{Call, Caller, Json, NoContent, Operation, Path, Problem, State};
 use domain::accounts::Role;
-use domain::links::target::Rules;
-use domain::links::{DomainName, Rejected, Target};
+use domain::links::target::TargetRules;
+use domain::links::{DomainName, Target};
 use http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::EntryPath;
-use crate::http::moderation::reason_of;
+use crate::http::moderation::parse_reason;
 use crate::http::state::App;
 
 /// A destination to block: one of the two.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct NewEntry {
+pub(crate) struct NewBlocklistEntry {
     /// A host, with everything beneath it.
     host: Option<String>,
     /// One URL.
@@ -31,7 +31,7 @@ pub(crate) struct NewEntry {
 /// A blocked destination.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct EntryView {
+pub(crate) struct BlocklistEntryView {
     /// Names the entry: `host:evil.example` or `url:` and a SHA-256.
     entry: String,
     reason: String,
@@ -41,12 +41,12 @@ pub(crate) struct EntryView {
 
 /// The blocklist.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct EntriesView {
-    items: Vec<EntryView>,
+pub(crate) struct BlocklistView {
+    items: Vec<BlocklistEntryView>,
 }
 
-impl From<&Entry> for EntryView {
-    fn from(entry: &Entry) -> Self {
+impl From<&BlocklistEntry> for BlocklistEntryView {
+    fn from(entry: &BlocklistEntry) -> Self {
         Self {
             entry: entry.key.clone(),
             reason: entry.reason.clone(),
@@ -60,50 +60,48 @@ pub(super) const LIST: Operation =
     Operation::get("/api/v1/blocklist", "listBlocked", "List blocked destinations")
         .role(Role::Admin);
 
-pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<EntriesView>, Problem> {
+pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<BlocklistView>, Problem> {
     let entries = app.links.blocklist().await?;
-    Ok(Json(EntriesView { items: entries.iter().map(EntryView::from).collect() }))
+    Ok(Json(BlocklistView { items: entries.iter().map(BlocklistEntryView::from).collect() }))
 }
 
 pub(super) const BLOCK: Operation =
     Operation::post("/api/v1/blocklist", "blockDestination", "Block a destination")
         .description(
-            "New links to it are refused within a minute; the scan blocks those that are there.",
+            "New links to it are refused within a minute; the scan blocks those that exist.",
         )
         .role(Role::Admin)
         .statuses(&[201]);
 
-/// Links to it that exist already are found by the scan.
 pub(super) async fn block(
     State(app): State<Arc<App>>,
     call: Call,
     caller: Caller,
-    Json(body): Json<NewEntry>,
-) -> Result<(StatusCode, Json<EntryView>), Problem> {
+    Json(body): Json<NewBlocklistEntry>,
+) -> Result<(StatusCode, Json<BlocklistEntryView>), Problem> {
     let key = match (&body.host, &body.url) {
         (Some(host), None) => {
-            let name = DomainName::parse(host).map_err(|_| {
-                Rejected::field("host", "a domain name like evil.example, in ASCII")
-            })?;
+            let name = DomainName::parse(host)
+                .map_err(|_| Problem::field("host", "a domain name like evil.example, in ASCII"))?;
             format!("host:{}", name.as_str())
         }
         (None, Some(url)) => {
-            let rules = Rules { longest: Rules::MOST, own_hosts: &[] };
+            let rules = TargetRules { max_length: TargetRules::MAX_LENGTH, own_hosts: &[] };
             let target = Target::parse(url, &rules);
-            let target = target.map_err(|unfit| Rejected::field("url", unfit))?;
+            let target = target.map_err(|invalid| Problem::field("url", invalid))?;
             target.block_keys().pop().unwrap_or_default()
         }
         _ => return Err(Problem::field("host", "given, or else `url`, and not both")),
     };
-    let entry = Entry {
+    let entry = BlocklistEntry {
         key,
-        reason: reason_of(&body.reason)?,
+        reason: parse_reason(&body.reason)?,
         by: caller.user_id.as_str().to_owned(),
         at: call.now,
     };
     app.links.block_destination(&entry).await?;
-    app.forget_blocklist().await;
-    Ok((StatusCode::CREATED, Json(EntryView::from(&entry))))
+    app.invalidate_blocklist().await;
+    Ok((StatusCode::CREATED, Json(BlocklistEntryView::from(&entry))))
 }
 
 pub(super) const UNBLOCK: Operation =
@@ -115,6 +113,6 @@ pub(super) async fn unblock(
     Path(entry): Path<EntryPath>,
 ) -> Result<NoContent, Problem> {
     app.links.unblock_destination(&entry).await?;
-    app.forget_blocklist().await;
+    app.invalidate_blocklist().await;
     Ok(NoContent)
 }

@@ -1,4 +1,4 @@
-//! Up to a thousand links at once, each decided on its own.
+//! Creates up to a thousand links at once, each on its own.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::http::BULK_CAP;
-use crate::http::create::Made;
+use crate::http::create::Creation;
 use crate::http::request::Request;
 use crate::http::state::App;
 use crate::http::terms::NewLink;
 use crate::http::view::LinkView;
 
-/// Links asked for at once.
-pub(crate) const MOST: usize = 1_000;
+/// Links in one request.
+pub(crate) const MAX_LINKS: usize = 1_000;
 
 /// Writes in flight for one request.
-const AT_ONCE: usize = 32;
+const CONCURRENCY: usize = 32;
 
 /// Links to make, each on its own.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -32,7 +32,7 @@ pub(crate) struct Bulk {
     urls: Vec<Value>,
 }
 
-/// What became of each, in the order they were sent.
+/// The result for each link, in the order they were sent.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BulkView {
@@ -45,10 +45,10 @@ pub(crate) struct BulkView {
     pub(crate) results: Vec<BulkResult>,
 }
 
-/// What became of one.
+/// The result for one link.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct BulkResult {
-    /// The status it would have been answered with alone.
+    /// The status that `POST /api/v1/shorten` would have answered with.
     pub(crate) status: u16,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) link: Option<LinkView>,
@@ -62,7 +62,7 @@ pub(super) const SHORTEN_ALL: Operation =
         .description("Up to 1,000, each answered on its own: some may fail and others not.")
         .role(Role::Member)
         .body_up_to(BULK_CAP)
-        .metered()
+        .charges_itself()
         .refuses(&[429]);
 
 pub(super) async fn shorten_all(
@@ -70,13 +70,13 @@ pub(super) async fn shorten_all(
     request: Request,
     Json(bulk): Json<Bulk>,
 ) -> Result<Json<BulkView>, Problem> {
-    if !(1..=MOST).contains(&bulk.urls.len()) {
-        return Err(Problem::field("urls", format!("1 to {MOST} links")));
+    if !(1..=MAX_LINKS).contains(&bulk.urls.len()) {
+        return Err(Problem::field("urls", format!("1 to {MAX_LINKS} links")));
     }
     request.charge(u32::try_from(bulk.urls.len()).unwrap_or(u32::MAX)).await?;
     let results: Vec<BulkResult> = stream::iter(bulk.urls)
-        .map(|value| one_of_many(&app, &request, value))
-        .buffered(AT_ONCE)
+        .map(|value| shorten_one(&app, &request, value))
+        .buffered(CONCURRENCY)
         .collect()
         .await;
     let count = |status| results.iter().filter(|result| result.status == status).count();
@@ -85,26 +85,25 @@ pub(super) async fn shorten_all(
     Ok(Json(BulkView { created, reused, failed, results }))
 }
 
-async fn one_of_many(app: &App, request: &Request, value: Value) -> BulkResult {
+async fn shorten_one(app: &App, request: &Request, value: Value) -> BulkResult {
     let outcome = async {
         let new: NewLink = parse_json(value)?;
         let draft = app.draft(&new, request).await?;
-        app.make(&draft, request, None).await
+        app.create_link(&draft, request, None).await
     };
-    BulkResult::of(&outcome.await, app, request)
+    BulkResult::new(&outcome.await, app, request)
 }
 
 impl BulkResult {
-    /// One answer among many.
-    pub(crate) fn of(made: &Result<Made, Problem>, app: &App, request: &Request) -> Self {
+    pub(crate) fn new(made: &Result<Creation, Problem>, app: &App, request: &Request) -> Self {
         let (status, link) = match made {
-            Ok(Made::New(link)) => (201, link),
-            Ok(Made::Had(link)) => (200, link),
+            Ok(Creation::New(link)) => (201, link),
+            Ok(Creation::Existing(link)) => (200, link),
             Err(problem) => {
-                let described = Some(problem.described(&request.path));
+                let described = Some(problem.to_json(&request.path));
                 return Self { status: problem.status(), link: None, problem: described };
             }
         };
-        Self { status, link: Some(LinkView::of(link, app, request)), problem: None }
+        Self { status, link: Some(LinkView::new(link, app, request)), problem: None }
     }
 }

@@ -1,13 +1,13 @@
-//! Custom domains: claim, prove, use, give up.
+//! Custom domains: claim, verify, list, release.
 
 use std::sync::Arc;
 
-use crate::store::{Filter, Proven, Whose};
+use crate::store::{LinkFilter, OwnerList, ProofOutcome};
 use axum::extract::FromRequestParts;
 use boundary::http::{Call, Caller, Created, Json, NoContent, Operation, Path, Problem, State};
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use domain::accounts::Role;
-use domain::links::{Claim, DomainName, Rejected};
+use domain::links::{DomainClaim, DomainName};
 use http::StatusCode;
 use http::request::Parts;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -52,8 +52,8 @@ pub(crate) struct DomainsView {
     items: Vec<DomainView>,
 }
 
-impl From<&Claim> for DomainView {
-    fn from(claim: &Claim) -> Self {
+impl From<&DomainClaim> for DomainView {
+    fn from(claim: &DomainClaim) -> Self {
         Self {
             domain: claim.name.as_str().to_owned(),
             verified: claim.verified_at.is_some(),
@@ -65,7 +65,7 @@ impl From<&Claim> for DomainView {
 }
 
 /// The caller's claim to the domain that the path names: 404 if there is none.
-pub(crate) struct Claimed(Claim);
+pub(crate) struct Claimed(DomainClaim);
 
 impl FromRequestParts<Arc<App>> for Claimed {
     type Rejection = Problem;
@@ -74,14 +74,14 @@ impl FromRequestParts<Arc<App>> for Claimed {
         let Path(name) = Path::<DomainPath>::from_request_parts(parts, app).await?;
         let caller = <Caller as FromRequestParts<Arc<App>>>::from_request_parts(parts, app).await?;
         let found = app.links.find_claim(&name, &caller.user_id).await?;
-        found.map(Self).ok_or_else(|| Rejected::UnknownDomain.into())
+        found.map(Self).ok_or_else(|| Problem::unknown("verified domain of yours"))
     }
 }
 
-impl DescribeArgument for Claimed {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for Claimed {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<DomainPath>::describe(entry, schemas);
-        entry.refuses(&[404]);
+        entry.errors(&[404]);
     }
 }
 
@@ -91,30 +91,29 @@ pub(super) const CLAIM: Operation = Operation::post(
     "Claim a domain",
 )
 .description(
-    "Publish the TXT record of the answer, then verify. Claiming again answers with the claim that \
-             stands.",
+    "Publish the TXT record of the answer, then verify. Claiming again answers with the existing claim.",
 )
 .role(Role::Member)
 .statuses(&[200, 201]);
 
-/// 201 for a new claim, 200 for the one that stands.
+/// 201 for a new claim, 200 for an existing one.
 pub(super) async fn claim(
     State(app): State<Arc<App>>,
     call: Call,
     caller: Caller,
     Json(body): Json<NewDomain>,
 ) -> Result<(StatusCode, Created<DomainView>), Problem> {
-    let claim = Claim {
+    let claim = DomainClaim {
         name: DomainName::parse(&body.domain)?,
         owner: caller.user_id.clone(),
         token: app.entropy.token(),
         created_at: call.now,
         verified_at: None,
     };
-    let stands = app.links.claim_domain(&claim).await?;
-    let status = if stands == claim { StatusCode::CREATED } else { StatusCode::OK };
-    let location = format!("/api/v1/domains/{}", stands.name.as_str());
-    Ok((status, Created { location, body: DomainView::from(&stands) }))
+    let stored = app.links.claim_domain(&claim).await?;
+    let status = if stored == claim { StatusCode::CREATED } else { StatusCode::OK };
+    let location = format!("/api/v1/domains/{}", stored.name.as_str());
+    Ok((status, Created { location, body: DomainView::from(&stored) }))
 }
 
 pub(super) const LIST: Operation =
@@ -145,8 +144,8 @@ pub(super) async fn release(
     State(app): State<Arc<App>>,
     Claimed(claim): Claimed,
 ) -> Result<NoContent, Problem> {
-    if claim.verified_at.is_some() && app.is_lived_on(&claim).await? {
-        return Err(Rejected::DomainInUse.into());
+    if claim.verified_at.is_some() && app.has_links(&claim).await? {
+        return Err(Problem::conflict("Links still live on this domain; delete them first."));
     }
     app.links.release_domain(&claim, &app.entropy.token()).await?;
     Ok(NoContent)
@@ -154,11 +153,11 @@ pub(super) async fn release(
 
 pub(super) const VERIFY: Operation =
     Operation::post("/api/v1/domains/{domain}/verify", "verifyDomain", "Verify a domain")
-        .description("Looks for the TXT record. Whoever proves a domain first has it.")
+        .description("Looks for the TXT record. The first user to prove a domain owns it.")
         .role(Role::Member)
         .refuses(&[409]);
 
-/// Looks for the proof in DNS; what is proven once stays proven.
+/// Looks for the proof in DNS; a domain that was proven once stays proven.
 pub(super) async fn verify(
     State(app): State<Arc<App>>,
     call: Call,
@@ -167,14 +166,20 @@ pub(super) async fn verify(
     if claim.verified_at.is_none() {
         let record = claim.name.record_name();
         // A resolver that can't be reached proves nothing; the caller may ask again.
-        let texts = app.network.texts(&record).await.unwrap_or_default();
+        let texts = app.network.txt_records(&record).await.unwrap_or_default();
         if !claim.is_proven_by(&texts) {
             let record = format!("{record} with the value {}", claim.proof());
-            return Err(Rejected::NotProven(record).into());
+            return Err(Problem::conflict(format!(
+                "The proof was not found: publish the TXT record {record}, wait for DNS, try again."
+            )));
         }
         match app.links.prove_claim(&claim, call.now, &app.entropy.token()).await? {
-            Proven::Proven => claim.verified_at = Some(call.now),
-            Proven::Taken => return Err(Rejected::DomainTaken.into()),
+            ProofOutcome::Proven => claim.verified_at = Some(call.now),
+            ProofOutcome::Taken => {
+                return Err(Problem::conflict(
+                    "Another account has proven that this domain is theirs.",
+                ));
+            }
         }
     }
     Ok(Json(DomainView::from(&claim)))
@@ -182,12 +187,13 @@ pub(super) async fn verify(
 
 impl App {
     /// Whether links of the claimant still live on the domain.
-    async fn is_lived_on(&self, claim: &Claim) -> Result<bool, Problem> {
-        let whose = Whose { owner: &claim.owner, deleted: false };
-        let filter = Filter { domain: Some(claim.name.as_str().to_owned()), ..Filter::default() };
+    async fn has_links(&self, claim: &DomainClaim) -> Result<bool, Problem> {
+        let list = OwnerList { owner: &claim.owner, deleted: false };
+        let filter =
+            LinkFilter { domain: Some(claim.name.as_str().to_owned()), ..LinkFilter::default() };
         let mut after: Option<String> = None;
         loop {
-            let page = self.links.list(whose, &filter, 1, after.as_deref()).await?;
+            let page = self.links.list(list, &filter, 1, after.as_deref()).await?;
             if !page.items.is_empty() {
                 return Ok(true);
             }

@@ -1,24 +1,24 @@
-//! The owner's links: read, edit, delete, restore, list.
+//! The owner's links: read, amend, delete, restore, list.
 
 use std::sync::Arc;
 
-use crate::store::{Amended, Filter, Whose};
+use crate::store::{AmendOutcome, LinkFilter, OwnerList};
 use boundary::http::{
     Caller, IfMatch, Json, NoContent, Operation, Problem, Query, State, Versioned,
 };
 use domain::accounts::Role;
-use domain::links::{DomainName, Link, Rejected};
+use domain::links::{DomainName, Link};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::http::named::{Named, Own, domain_named};
+use crate::http::link_ref::{LinkRef, OwnedLink, parse_domain};
 use crate::http::request::Request;
 use crate::http::state::App;
 use crate::http::terms::LinkPatch;
 use crate::http::view::{LinkDetails, LinkView, PageView, limit, position};
 
-/// Changes that don't name a version are run again when they lose a race.
-const TRIES: usize = 5;
+/// Attempts of a change that names no version and loses a race.
+const MAX_ATTEMPTS: usize = 5;
 
 pub(super) const READ: Operation =
     Operation::get("/api/v1/url/{code}", "readLink", "Read a link").role(Role::Member);
@@ -26,11 +26,11 @@ pub(super) const READ: Operation =
 pub(super) async fn read(
     State(app): State<Arc<App>>,
     request: Request,
-    Own(link): Own,
+    OwnedLink(link): OwnedLink,
 ) -> Result<Versioned<Json<LinkDetails>>, Problem> {
     let totals = app.links.totals(&link.domain, &link.code).await?;
     let details = LinkDetails {
-        link: LinkView::of(&link, &app, &request),
+        link: LinkView::new(&link, &app, &request),
         clicks: totals.clicks,
         bots: totals.bots,
         previews: totals.previews,
@@ -50,20 +50,20 @@ pub(super) async fn amend(
     request: Request,
     IfMatch(version): IfMatch,
     Json(patch): Json<LinkPatch>,
-    Own(link): Own,
+    OwnedLink(link): OwnedLink,
 ) -> Result<Versioned<Json<LinkView>>, Problem> {
     if link.version != version {
-        return Err(Problem::moved());
+        return Err(Problem::version_mismatch());
     }
     if link.deleted_at.is_some() {
         return Err(Problem::conflict("The link is deleted; restore it first."));
     }
-    let terms = app.patched(&link.terms, patch, &request)?;
-    app.vet(terms.destinations(), request.now).await?;
+    let terms = app.apply_patch(&link.terms, patch, &request)?;
+    app.check_destinations(terms.destinations(), request.now).await?;
     let next = link.with_terms(terms, request.now);
     match app.links.amend(&next, &app.entropy.token()).await? {
-        Amended::Amended => Ok(LinkView::versioned(&next, &app, &request)),
-        Amended::Moved => Err(Problem::moved()),
+        AmendOutcome::Amended => Ok(LinkView::versioned(&next, &app, &request)),
+        AmendOutcome::VersionChanged => Err(Problem::version_mismatch()),
     }
 }
 
@@ -78,13 +78,13 @@ pub(super) async fn delete(
     State(app): State<Arc<App>>,
     request: Request,
     caller: Caller,
-    named: Named,
+    link_ref: LinkRef,
 ) -> Result<NoContent, Problem> {
     let change = |link: &Link| match link.deleted_at {
         Some(_) => Ok(None),
         None => Ok(Some(link.deleted(request.now))),
     };
-    app.change(&caller, &named, change).await?;
+    app.change(&caller, &link_ref, change).await?;
     Ok(NoContent)
 }
 
@@ -97,19 +97,19 @@ pub(super) async fn restore(
     State(app): State<Arc<App>>,
     request: Request,
     caller: Caller,
-    named: Named,
+    link_ref: LinkRef,
 ) -> Result<Versioned<Json<LinkView>>, Problem> {
-    let link = app.own(&caller, &named).await?;
+    let link = app.owned_link(&caller, &link_ref).await?;
     app.check_domain(&link).await?;
     let change = |link: &Link| match link.restored(request.now) {
         Some(next) => Ok(Some(next)),
-        None => Err(Rejected::NothingToUndo),
+        None => Err(Problem::conflict("The link is not deleted, or was for more than 30 days.")),
     };
-    let link = app.change(&caller, &named, change).await?;
+    let link = app.change(&caller, &link_ref, change).await?;
     Ok(LinkView::versioned(&link, &app, &request))
 }
 
-/// Which links, and how many of them.
+/// Filters and pagination.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListQuery {
@@ -142,21 +142,21 @@ pub(super) async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Json<PageView<LinkView>>, Problem> {
     const LIST: &str = "links";
-    let filter = Filter {
+    let filter = LinkFilter {
         tag: query.tag.as_deref().map(|tag| tag.trim().to_lowercase()),
         text: query.q.as_deref().map(|text| text.trim().to_lowercase()).filter(|t| !t.is_empty()),
-        domain: query.domain.as_deref().map(|text| domain_named(Some(text))).transpose()?,
+        domain: query.domain.as_deref().map(|text| parse_domain(Some(text))).transpose()?,
     };
-    let whose = Whose { owner: &caller.user_id, deleted: query.deleted.unwrap_or(false) };
+    let list = OwnerList { owner: &caller.user_id, deleted: query.deleted.unwrap_or(false) };
     let after = position(LIST, query.cursor.as_deref())?;
-    let found = app.links.list(whose, &filter, limit(query.limit)?, after.as_deref()).await?;
-    let items = found.items.iter().map(|link| LinkView::of(link, &app, &request)).collect();
+    let found = app.links.list(list, &filter, limit(query.limit)?, after.as_deref()).await?;
+    let items = found.items.iter().map(|link| LinkView::new(link, &app, &request)).collect();
     Ok(Json(PageView::new(LIST, items, found.next.as_deref())))
 }
 
 impl App {
-    /// A deleted link does not keep its owner from giving its domain up, so someone else may have it
-    /// by now.
+    /// A deleted link does not keep its owner from releasing its domain, so another user may own it by
+    /// now.
     async fn check_domain(&self, link: &Link) -> Result<(), Problem> {
         if link.domain.is_empty() {
             return Ok(());
@@ -165,22 +165,22 @@ impl App {
         if owner.is_some() && owner == link.owner {
             Ok(())
         } else {
-            Err(Rejected::UnknownDomain.into())
+            Err(Problem::unknown("verified domain of yours"))
         }
     }
 
-    /// Applies a change to a link, again if another request was faster; `None` means that there is
-    /// nothing to change.
+    /// Applies a change to a link, again if another request was faster; `None` from `change` means that
+    /// there is nothing to change.
     pub(crate) async fn change(
         &self,
         caller: &Caller,
-        named: &Named,
-        change: impl Fn(&Link) -> Result<Option<Link>, Rejected>,
+        link_ref: &LinkRef,
+        change: impl Fn(&Link) -> Result<Option<Link>, Problem>,
     ) -> Result<Link, Problem> {
-        for _ in 0..TRIES {
-            let link = self.own(caller, named).await?;
+        for _ in 0..MAX_ATTEMPTS {
+            let link = self.owned_link(caller, link_ref).await?;
             let Some(next) = change(&link)? else { return Ok(link) };
-            if self.links.amend(&next, &self.entropy.token()).await? == Amended::Amended {
+            if self.links.amend(&next, &self.entropy.token()).await? == AmendOutcome::Amended {
                 return Ok(next);
             }
         }

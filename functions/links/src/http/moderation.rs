@@ -1,27 +1,26 @@
-//! Abuse: anyone reports, admins look, block and unblock links.
+//! Abuse: users and visitors report links; admins list reports, block and unblock links.
 
 use std::sync::Arc;
 
-use crate::store::Report;
+use crate::store::AbuseReport;
 use axum::response::{IntoResponse, Response};
 use boundary::http::{Caller, Json, NoContent, Operation, Path, Problem, Query, State, Versioned};
 use domain::accounts::Role;
-use domain::links::{Link, Rejected};
+use domain::links::Link;
 use http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::ReportPath;
-use crate::http::named::Named;
+use crate::http::link_ref::LinkRef;
 use crate::http::request::Request;
 use crate::http::state::App;
 use crate::http::view::{LinkView, PageQuery, PageView, limit, position};
 
-/// What is wrong with a link.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewReport {
-    reason: Reason,
+    reason: AbuseReason,
     /// Up to 1,000 characters more.
     #[schemars(length(max = 1000))]
     details: Option<String>,
@@ -30,20 +29,19 @@ pub(crate) struct NewReport {
 /// Kinds of abuse.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Reason {
-    /// It pretends to be someone else.
+pub(crate) enum AbuseReason {
+    /// It imitates another site.
     Phishing,
     /// It harms the visitor's machine.
     Malware,
-    /// It is sent to people who did not ask.
+    /// It is sent to people who did not ask for it.
     Spam,
     /// It must not be published.
     Illegal,
-    /// Something else.
     Other,
 }
 
-impl Reason {
+impl AbuseReason {
     const fn name(self) -> &'static str {
         match self {
             Self::Phishing => "phishing",
@@ -55,7 +53,7 @@ impl Reason {
     }
 }
 
-/// A report, as admins see it.
+/// A report, as shown to admins.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ReportView {
@@ -73,7 +71,7 @@ pub(super) const REPORT: Operation =
     Operation::post("/api/v1/url/{code}/report", "reportLink", "Report abuse")
         .description("Works without a key.")
         .role_or_anonymous(Role::Member)
-        .metered()
+        .charges_itself()
         .statuses(&[202])
         .refuses(&[429]);
 
@@ -81,17 +79,17 @@ pub(super) async fn report(
     State(app): State<Arc<App>>,
     request: Request,
     Json(body): Json<NewReport>,
-    named: Result<Named, Problem>,
+    link_ref: Result<LinkRef, Problem>,
 ) -> Result<Response, Problem> {
     if body.details.as_ref().is_some_and(|details| details.chars().count() > 1_000) {
         return Err(Problem::field("details", "at most 1,000 characters"));
     }
-    let named = named?;
+    let link_ref = link_ref?;
     request.charge(1).await?;
-    let found = app.links.find(&named.domain, &named.code).await?;
-    let link = found.ok_or(Rejected::UnknownLink)?;
-    let report = Report {
-        id: Report::id_at(request.now, u64::from_be_bytes(app.entropy.bytes())),
+    let found = app.links.find(&link_ref.domain, &link_ref.code).await?;
+    let link = found.ok_or_else(|| Problem::unknown("link"))?;
+    let report = AbuseReport {
+        id: AbuseReport::id_at(request.now, u64::from_be_bytes(app.entropy.bytes())),
         domain: link.domain,
         code: link.code,
         reason: body.reason.name().to_owned(),
@@ -113,8 +111,8 @@ pub(super) async fn reports(
 ) -> Result<Json<PageView<ReportView>>, Problem> {
     const LIST: &str = "reports";
     let after = position(LIST, query.cursor.as_deref())?;
-    let most = i32::try_from(limit(query.limit)?).unwrap_or(50);
-    let page = app.links.reports(most, after.as_deref()).await?;
+    let limit = i32::try_from(limit(query.limit)?).unwrap_or(50);
+    let page = app.links.reports(limit, after.as_deref()).await?;
     let items = page.items.iter().map(|report| ReportView {
         report_id: report.id.clone(),
         short_code: report.code.as_str().to_owned(),
@@ -142,7 +140,6 @@ pub(super) async fn dismiss(
     }
 }
 
-/// Why a link is blocked.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewBlock {
@@ -162,11 +159,11 @@ pub(super) async fn block(
     request: Request,
     caller: Caller,
     Json(body): Json<NewBlock>,
-    named: Result<Named, Problem>,
+    link_ref: Result<LinkRef, Problem>,
 ) -> Result<Versioned<Json<LinkView>>, Problem> {
-    let reason = reason_of(&body.reason)?;
+    let reason = parse_reason(&body.reason)?;
     let change = |link: &Link| Ok(Some(link.blocked(&reason, request.now)));
-    let link = app.change(&caller, &named?, change).await?;
+    let link = app.change(&caller, &link_ref?, change).await?;
     Ok(LinkView::versioned(&link, &app, &request))
 }
 
@@ -179,18 +176,18 @@ pub(super) async fn unblock(
     State(app): State<Arc<App>>,
     request: Request,
     caller: Caller,
-    named: Named,
+    link_ref: LinkRef,
 ) -> Result<Versioned<Json<LinkView>>, Problem> {
     let change = |link: &Link| match link.blocked {
         None => Ok(None),
         Some(_) => Ok(Some(link.unblocked(request.now))),
     };
-    let link = app.change(&caller, &named, change).await?;
+    let link = app.change(&caller, &link_ref, change).await?;
     Ok(LinkView::versioned(&link, &app, &request))
 }
 
-/// A reason that people will read.
-pub(crate) fn reason_of(text: &str) -> Result<String, Problem> {
+/// A reason that visitors will read.
+pub(crate) fn parse_reason(text: &str) -> Result<String, Problem> {
     let reason = text.trim();
     if (1..=200).contains(&reason.chars().count()) && !reason.chars().any(char::is_control) {
         Ok(reason.to_owned())

@@ -21,7 +21,7 @@ use serde::Deserialize;
 const SIZES: std::ops::RangeInclusive<u32> = 64..=2048;
 
 /// Modules of quiet zone at most; scanners want four.
-const WIDEST_MARGIN: u32 = 16;
+const MAX_MARGIN: u32 = 16;
 
 /// WCAG contrast that scanners still manage under bad light.
 const MIN_CONTRAST: f64 = 3.0;
@@ -29,7 +29,7 @@ const MIN_CONTRAST: f64 = 3.0;
 /// How the picture should look.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub struct QrOptions {
     /// Pixels on each side, 64 to 2048; 256 if left out.
     #[schemars(range(min = 64, max = 2048))]
     pub size: Option<u32>,
@@ -46,45 +46,45 @@ pub struct Options {
     pub domain: Option<String>,
 }
 
-/// How a picture looks. Only [`Style::parse`] makes one, so that every style can be scanned.
+/// How a picture looks. Only [`QrStyle::parse`] makes one, so that every style can be scanned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Style {
+pub struct QrStyle {
     size: u32,
     margin: u32,
     dark: Colour,
     light: Colour,
 }
 
-impl Default for Style {
+impl Default for QrStyle {
     fn default() -> Self {
         Self { size: 256, margin: 4, dark: Colour::BLACK, light: Colour::WHITE }
     }
 }
 
-impl Style {
-    /// The style that `options` ask for, with the defaults where they are silent.
-    pub fn parse(options: &Options) -> Result<Self, BadStyle> {
+impl QrStyle {
+    /// The style of `options`, with defaults for those that are absent.
+    pub fn parse(options: &QrOptions) -> Result<Self, InvalidStyle> {
         let plain = Self::default();
         let size = options.size.unwrap_or(plain.size);
         let margin = options.margin.unwrap_or(plain.margin);
         if !SIZES.contains(&size) {
-            return Err(BadStyle::Size);
+            return Err(InvalidStyle::Size);
         }
-        if margin > WIDEST_MARGIN {
-            return Err(BadStyle::Margin);
+        if margin > MAX_MARGIN {
+            return Err(InvalidStyle::Margin);
         }
         let dark = options.color.as_deref().map_or(Some(plain.dark), Colour::parse);
         let light = options.background.as_deref().map_or(Some(plain.light), Colour::parse);
-        let dark = dark.ok_or(BadStyle::Colour { field: "color" })?;
-        let light = light.ok_or(BadStyle::Colour { field: "background" })?;
+        let dark = dark.ok_or(InvalidStyle::Colour { field: "color" })?;
+        let light = light.ok_or(InvalidStyle::Colour { field: "background" })?;
         // The complaint names a field that the caller set.
         let field = if options.color.is_some() { "color" } else { "background" };
         if dark.luminance() > light.luminance() {
-            return Err(BadStyle::Inverted { field });
+            return Err(InvalidStyle::Inverted { field });
         }
         let contrast = dark.contrast(light);
         if contrast < MIN_CONTRAST {
-            return Err(BadStyle::Contrast { field, found: (contrast * 10.0).floor() / 10.0 });
+            return Err(InvalidStyle::Contrast { field, found: (contrast * 10.0).floor() / 10.0 });
         }
         Ok(Self { size, margin, dark, light })
     }
@@ -92,12 +92,12 @@ impl Style {
 
 /// The rule that a style breaks. It reads on from "`size` must be".
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-pub enum BadStyle {
+pub enum InvalidStyle {
     /// Too small or too large a picture.
     #[error("a number of pixels from {} to {}", SIZES.start(), SIZES.end())]
     Size,
     /// Too wide a quiet zone.
-    #[error("a number of modules from 0 to {WIDEST_MARGIN}")]
+    #[error("a number of modules from 0 to {MAX_MARGIN}")]
     Margin,
     /// Not a colour.
     #[error("six hex digits, like 1a2b3c or #1a2b3c")]
@@ -130,7 +130,7 @@ pub enum BadStyle {
     TooLong,
 }
 
-impl BadStyle {
+impl InvalidStyle {
     /// The query's field that broke the rule; `url` for a text that is too long.
     pub const fn field(&self) -> &'static str {
         match self {
@@ -144,12 +144,11 @@ impl BadStyle {
     }
 }
 
-/// Why there is no PNG.
 #[derive(Debug, thiserror::Error)]
-pub enum Undrawn {
-    /// The caller asked for what can't be drawn.
+pub enum DrawError {
+    /// The style or the text can't be drawn.
     #[error(transparent)]
-    Unfit(#[from] BadStyle),
+    Style(#[from] InvalidStyle),
     /// The encoder broke.
     #[error(transparent)]
     Failed(#[from] Failure),
@@ -157,14 +156,14 @@ pub enum Undrawn {
 
 /// Draws `text` in two colours, one bit a pixel. Modules are whole pixels; those left over widen the
 /// margin on all sides.
-pub fn png(text: &str, style: &Style) -> Result<Vec<u8>, Undrawn> {
+pub fn png(text: &str, style: &QrStyle) -> Result<Vec<u8>, DrawError> {
     let code = encode(text)?;
     let pixels = pixels(&code, style)?;
     let drawn = compress(&pixels, style);
     Ok(drawn.map_err(|cause| Failure::new("encode the PNG", cause))?)
 }
 
-fn compress(pixels: &[u8], style: &Style) -> Result<Vec<u8>, png::EncodingError> {
+fn compress(pixels: &[u8], style: &QrStyle) -> Result<Vec<u8>, png::EncodingError> {
     let mut file = Vec::new();
     let mut encoder = png::Encoder::new(&mut file, style.size, style.size);
     encoder.set_color(png::ColorType::Indexed);
@@ -178,11 +177,11 @@ fn compress(pixels: &[u8], style: &Style) -> Result<Vec<u8>, png::EncodingError>
 }
 
 /// Rows of bits, each padded to whole bytes; a set bit is dark.
-fn pixels(code: &QrCode, style: &Style) -> Result<Vec<u8>, BadStyle> {
+fn pixels(code: &QrCode, style: &QrStyle) -> Result<Vec<u8>, InvalidStyle> {
     let side = side(code, style);
     let module = style.size / side;
     if module == 0 {
-        return Err(BadStyle::Crowded { least: side });
+        return Err(InvalidStyle::Crowded { least: side });
     }
     let start = (style.size - module * code.size().unsigned_abs()) / 2;
     let stride = style.size.div_ceil(8) as usize;
@@ -202,12 +201,12 @@ fn pixels(code: &QrCode, style: &Style) -> Result<Vec<u8>, BadStyle> {
 }
 
 /// Medium correction mends 15 % of a code, and the encoder raises it where that costs no module.
-fn encode(text: &str) -> Result<QrCode, BadStyle> {
-    QrCode::encode_text(text, QrCodeEcc::Medium).map_err(|_| BadStyle::TooLong)
+fn encode(text: &str) -> Result<QrCode, InvalidStyle> {
+    QrCode::encode_text(text, QrCodeEcc::Medium).map_err(|_| InvalidStyle::TooLong)
 }
 
 /// Modules on a side, margins included.
-fn side(code: &QrCode, style: &Style) -> u32 {
+fn side(code: &QrCode, style: &QrStyle) -> u32 {
     code.size().unsigned_abs() + 2 * style.margin
 }
 

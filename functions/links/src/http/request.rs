@@ -1,19 +1,19 @@
-//! A request with the address that it was sent to: a link is shown as its caller would open it.
+//! A request with the origin that it was sent to, which short URLs in the answer have.
 
 use std::ops::Deref;
 
 use axum::extract::FromRequestParts;
 use boundary::http::{Call, Problem};
-use boundary::openapi::DescribeArgument;
-use domain::limits::subject::ip_network;
+use boundary::openapi::DescribeExtractor;
+use domain::limits::caller::ip_network;
 use http::request::Parts;
 
-/// An admitted request, and where it was sent.
+/// An admitted request, and the origin it was sent to.
 #[derive(Debug)]
 pub(crate) struct Request {
     call: Call,
     host: Option<String>,
-    /// Sent without TLS, which happens on a developer's machine only.
+    /// Sent without TLS, as to a local cloud.
     is_plain: bool,
 }
 
@@ -36,7 +36,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Request {
     }
 }
 
-impl DescribeArgument for Request {}
+impl DescribeExtractor for Request {}
 
 impl Request {
     /// Scheme and host that it was sent to.
@@ -51,8 +51,8 @@ impl Request {
         host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name).to_owned()
     }
 
-    /// The sender's address; of IPv6 the /64, which is as many addresses as its owner likes.
+    /// The client's address; of IPv6 the /64, in which a client can choose any.
     pub(crate) fn network(&self) -> String {
-        self.client.map_or_else(|| self.source.clone(), |ip| ip_network(ip).to_string())
+        self.client_ip.map_or_else(|| self.source_ip.clone(), |ip| ip_network(ip).to_string())
     }
 }

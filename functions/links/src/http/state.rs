@@ -1,4 +1,4 @@
-//! What the handlers share, and what all of them ask for.
+//! The state that the handlers share.
 
 use std::collections::HashMap;
 
@@ -7,43 +7,42 @@ use parking_lot::Mutex as Lock;
 use crate::store::Links;
 use boundary::http::Problem;
 use boundary::{Entropy, Host, Misconfigured};
-use domain::links::code::{CodeKey, Range};
-use domain::links::target::Rules;
-use domain::links::{Code, Rejected, Target};
+use domain::links::code::{CodeKey, CodeRange};
+use domain::links::target::TargetRules;
+use domain::links::{Code, Target};
 use domain::{Failure, Timestamp, hex};
 use outside::{Fetcher, Network, Reputation};
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
 
-use crate::http::named::domain_named;
+use crate::http::destination_check::Blocklist;
+use crate::http::link_ref::parse_domain;
 use crate::http::request::Request;
-use crate::http::vetting::Blocklist;
 
-/// What the handlers share.
 #[derive(Debug)]
 pub struct App {
     pub(crate) links: Links,
     pub(crate) entropy: Entropy,
     pub(crate) network: Network,
-    longest: usize,
+    max_url_length: usize,
     public_hosts: Vec<String>,
     pub(crate) reputation: Reputation,
     pub(crate) fetcher: Fetcher,
-    codes: Mutex<Option<Codes>>,
+    codes: Mutex<Option<LeasedCodes>>,
     pub(crate) blocklist: Mutex<Option<Blocklist>>,
     salt: Lock<Option<(String, [u8; 32])>>,
-    pub(crate) strangers: Lock<HashMap<String, Timestamp>>,
+    pub(crate) foreign_hosts: Lock<HashMap<String, Timestamp>>,
 }
 
 #[derive(Debug)]
-struct Codes {
+struct LeasedCodes {
     key: CodeKey,
-    range: Range,
+    range: CodeRange,
 }
 
 impl App {
     pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
-        let longest = host.vars.parsed(
+        let max_url_length = host.vars.parsed(
             "MAX_URL_LENGTH",
             |text| text.parse().ok().filter(|n| (64..=8_192).contains(n)),
             "a number of characters from 64 to 8192",
@@ -54,7 +53,7 @@ impl App {
             entropy: host.entropy.clone(),
             fetcher: Fetcher::new(host.network.clone()),
             network: host.network.clone(),
-            longest: longest.unwrap_or(2_048),
+            max_url_length: max_url_length.unwrap_or(2_048),
             public_hosts: public
                 .split(',')
                 .map(|host| host.trim().to_ascii_lowercase())
@@ -64,41 +63,41 @@ impl App {
             codes: Mutex::new(None),
             blocklist: Mutex::new(None),
             salt: Lock::new(None),
-            strangers: Lock::default(),
+            foreign_hosts: Lock::default(),
         })
     }
 
-    /// A destination that may be linked to: well-formed, public, not ourselves.
+    /// A destination that may be linked to: well-formed, public, not this service.
     pub(crate) fn target(
         &self,
         field: &str,
         text: &str,
         request: &Request,
-    ) -> Result<Target, Rejected> {
+    ) -> Result<Target, Problem> {
         let here = request.host();
         let mut own: Vec<&str> = self.public_hosts.iter().map(String::as_str).collect();
         own.push(&here);
-        let rules = Rules { longest: self.longest, own_hosts: &own };
-        Target::parse(text, &rules).map_err(|unfit| Rejected::field(field, unfit))
+        let rules = TargetRules { max_length: self.max_url_length, own_hosts: &own };
+        Target::parse(text, &rules).map_err(|invalid| Problem::field(field, invalid))
     }
 
-    /// A code that nobody has: the next number of a leased range, shuffled.
+    /// A new code: that of the next number of a leased range.
     pub(crate) async fn next_code(&self) -> Result<Code, Failure> {
         let mut held = self.codes.lock().await;
         loop {
             if let Some(codes) = held.as_mut()
-                && let Some(code) = codes.range.take(&codes.key)
+                && let Some(code) = codes.range.next_code(&codes.key)
             {
                 return Ok(code);
             }
             let fresh = CodeKey::from_bytes(self.entropy.bytes());
             let (key, range) = self.links.lease_codes(&fresh).await?;
-            *held = Some(Codes { key, range });
+            *held = Some(LeasedCodes { key, range });
         }
     }
 
-    /// Whose request it is: the user's, or that of a hash of the address that nobody can undo tomorrow.
-    pub(crate) async fn subject(&self, request: &Request) -> Result<String, Problem> {
+    /// The owner of an idempotency key: the user, or a hash of the address with the day's salt.
+    pub(crate) async fn idempotency_scope(&self, request: &Request) -> Result<String, Problem> {
         if let Some(principal) = request.principal() {
             return Ok(format!("user#{}", principal.user_id.as_str()));
         }
@@ -122,7 +121,7 @@ impl App {
         Ok(salt)
     }
 
-    /// The short address of a link, as this request's caller would open it.
+    /// The short URL of a link, on the origin of this request.
     pub(crate) fn short_url(&self, domain: &str, code: &Code, request: &Request) -> String {
         format!("{}/{}", self.base(domain, request), code.as_str())
     }
@@ -138,14 +137,13 @@ impl App {
         request.origin()
     }
 
-    /// The namespace that a visitor's request is for: the one named in the query, or the one that the
-    /// host stands for.
+    /// The namespace of a visitor's request: the query's domain, or that of the host.
     pub(crate) fn namespace(
         &self,
         named: Option<&str>,
         request: &Request,
     ) -> Result<String, Problem> {
-        let named = domain_named(named)?;
+        let named = parse_domain(named)?;
         if !named.is_empty() {
             return Ok(named);
         }

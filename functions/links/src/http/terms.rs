@@ -1,24 +1,26 @@
-//! From what callers send to a link's terms.
+//! From the bodies of requests to a link's terms.
 
 use std::collections::BTreeMap;
 
 use domain::Timestamp;
 use domain::accounts::NewValue as Change;
-use domain::links::link::Way;
-use domain::links::{Redirect, Rejected, Tags, Terms, Utm};
+use domain::links::link::Variant;
+use domain::links::{LinkTerms, Redirect, Tags, Utm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
+
+use boundary::http::Problem;
 
 use crate::http::request::Request;
 use crate::http::state::App;
 
-/// A link to make.
+/// A link to create.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewLink {
     /// Where it leads: http or https, public, at most 2,048 characters.
     pub(crate) long_url: String,
-    /// 3 to 50 of letters, digits, `-` and `_`; a code is made up if left out.
+    /// 3 to 50 of letters, digits, `-` and `_`; a code is generated if left out.
     #[schemars(length(min = 3, max = 50))]
     pub(crate) custom_alias: Option<String>,
     /// A domain of yours that is verified; the service's own if left out.
@@ -35,11 +37,11 @@ pub(crate) struct NewLink {
     pub(crate) redirect: Option<u16>,
     /// Two to ten destinations by weight; a visitor stays with theirs for a day.
     #[serde(default)]
-    pub(crate) variants: Vec<Variant>,
+    pub(crate) variants: Vec<VariantView>,
     /// Up to 10 labels.
     #[serde(default)]
     pub(crate) tags: Vec<String>,
-    /// Up to 500 characters to yourself.
+    /// Up to 500 characters that only you see.
     #[schemars(length(max = 500))]
     pub(crate) note: Option<String>,
     /// Whether a visitor's query goes on to the destination.
@@ -48,14 +50,14 @@ pub(crate) struct NewLink {
     /// Campaign parameters: source, medium, campaign, term, content.
     #[serde(default)]
     pub(crate) utm: BTreeMap<String, String>,
-    /// `false` makes another link even if you have this very one.
+    /// `false` creates another link even if you have an equal one.
     pub(crate) reuse: Option<bool>,
 }
 
 /// One of several destinations.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Variant {
+pub(crate) struct VariantView {
     /// Where it leads.
     pub(crate) url: String,
     /// Its share in relation to the others', 1 to 1,000.
@@ -68,43 +70,43 @@ pub(crate) struct Variant {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct LinkPatch {
     /// A new destination.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "not_null")]
     long_url: Option<String>,
     /// A new time to stop, or null for never.
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     expires_at: Option<Change<Timestamp>>,
     /// A new number of clicks, or null for any number.
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<u64>")]
     max_clicks: Option<Change<u64>>,
     /// A new fallback, or null for none.
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     fallback_url: Option<Change<String>>,
     /// 302, 301 or 307.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "not_null")]
     redirect: Option<u16>,
     /// New destinations by weight; an empty list goes back to `longUrl`.
-    #[serde(default, deserialize_with = "given")]
-    variants: Option<Vec<Variant>>,
+    #[serde(default, deserialize_with = "not_null")]
+    variants: Option<Vec<VariantView>>,
     /// The new set of labels.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "not_null")]
     tags: Option<Vec<String>>,
     /// A new note, or null for none.
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     note: Option<Change<String>>,
     /// Whether a visitor's query goes on to the destination.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "not_null")]
     forward_query: Option<bool>,
     /// The new campaign parameters.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "not_null")]
     utm: Option<BTreeMap<String, String>>,
 }
 
-/// What can't be taken away can't be null.
-fn given<'de, T, D>(reader: D) -> Result<Option<T>, D::Error>
+/// Refuses `null` for a field that can't be removed.
+fn not_null<'de, T, D>(reader: D) -> Result<Option<T>, D::Error>
 where
     T: Deserialize<'de>,
     D: Deserializer<'de>,
@@ -112,8 +114,8 @@ where
     T::deserialize(reader).map(Some)
 }
 
-/// Tells `null` (take it away) from absence (leave it).
-fn present<'de, T, D>(reader: D) -> Result<Option<Change<T>>, D::Error>
+/// Tells `null` (remove it) from absence (keep it).
+fn nullable<'de, T, D>(reader: D) -> Result<Option<Change<T>>, D::Error>
 where
     T: Deserialize<'de>,
     D: Deserializer<'de>,
@@ -123,11 +125,11 @@ where
 
 impl App {
     /// The terms of a new link.
-    pub(crate) fn terms(&self, new: &NewLink, request: &Request) -> Result<Terms, Rejected> {
+    pub(crate) fn terms(&self, new: &NewLink, request: &Request) -> Result<LinkTerms, Problem> {
         let fallback = new.fallback_url.as_deref();
-        let terms = Terms {
+        let terms = LinkTerms {
             long_url: self.target("longUrl", &new.long_url, request)?,
-            ways: self.ways(&new.variants, request)?,
+            variants: self.variants(&new.variants, request)?,
             redirect: redirect(new.redirect)?,
             expires_at: new.expires_at.map(to_the_millisecond),
             max_clicks: new.max_clicks,
@@ -142,18 +144,18 @@ impl App {
     }
 
     /// The terms after a change.
-    pub(crate) fn patched(
+    pub(crate) fn apply_patch(
         &self,
-        terms: &Terms,
+        terms: &LinkTerms,
         patch: LinkPatch,
         request: &Request,
-    ) -> Result<Terms, Rejected> {
+    ) -> Result<LinkTerms, Problem> {
         let mut next = terms.clone();
         if let Some(url) = &patch.long_url {
             next.long_url = self.target("longUrl", url, request)?;
         }
         if let Some(variants) = &patch.variants {
-            next.ways = self.ways(variants, request)?;
+            next.variants = self.variants(variants, request)?;
         }
         match &patch.fallback_url {
             None => {}
@@ -176,7 +178,7 @@ impl App {
         next.forward_query = patch.forward_query.unwrap_or(next.forward_query);
         // A link that ended by its time keeps that time unless it is given another.
         let checked = match patch.expires_at {
-            None => Terms { expires_at: None, ..next.clone() },
+            None => LinkTerms { expires_at: None, ..next.clone() },
             Some(change) => {
                 next.expires_at = changed(Some(change), None).map(to_the_millisecond);
                 next.clone()
@@ -186,18 +188,22 @@ impl App {
         Ok(next)
     }
 
-    fn ways(&self, variants: &[Variant], request: &Request) -> Result<Vec<Way>, Rejected> {
+    fn variants(
+        &self,
+        variants: &[VariantView],
+        request: &Request,
+    ) -> Result<Vec<Variant>, Problem> {
         variants
             .iter()
             .map(|variant| {
                 let url = self.target("variants.url", &variant.url, request)?;
-                Ok(Way { url, weight: variant.weight })
+                Ok(Variant { url, weight: variant.weight })
             })
             .collect()
     }
 }
 
-/// The value after a change; what there was if there is none.
+/// The value after a change; `before` if there is none.
 fn changed<T>(change: Option<Change<T>>, before: Option<T>) -> Option<T> {
     match change {
         None => before,
@@ -206,12 +212,12 @@ fn changed<T>(change: Option<Change<T>>, before: Option<T>) -> Option<T> {
     }
 }
 
-fn redirect(status: Option<u16>) -> Result<Redirect, Rejected> {
+fn redirect(status: Option<u16>) -> Result<Redirect, Problem> {
     let Some(status) = status else { return Ok(Redirect::default()) };
-    Redirect::from_status(status).ok_or_else(|| Rejected::field("redirect", "302, 301 or 307"))
+    Redirect::from_status(status).ok_or_else(|| Problem::field("redirect", "302, 301 or 307"))
 }
 
-/// Rows keep milliseconds; what is answered at once must be what is read back.
+/// Rows keep milliseconds; the answer to a creation must equal what is read back.
 fn to_the_millisecond(at: Timestamp) -> Timestamp {
     Timestamp::from_millisecond(at.as_millisecond()).unwrap_or(at)
 }

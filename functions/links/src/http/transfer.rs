@@ -1,13 +1,13 @@
-//! Moving in from other shorteners, and out again: nothing is locked in.
+//! Import from other shorteners' exports, and export as CSV.
 
 use std::sync::Arc;
 
-use crate::store::{Filter, Whose};
+use crate::store::{LinkFilter, OwnerList};
 use axum::response::{IntoResponse, Response};
 use boundary::http::{Caller, Cursor, Json, Operation, Problem, Query, State, Text};
 use domain::accounts::Role;
-use domain::links::transfer::{Record, Source, header, read, write};
-use domain::links::{Link, Rejected, Terms};
+use domain::links::transfer::{ImportSource, LinkRecord, csv_header, read_links, write_csv};
+use domain::links::{Link, LinkTerms};
 use futures::StreamExt;
 use futures::stream;
 use http::{HeaderName, header as names};
@@ -15,23 +15,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::BULK_CAP;
-use crate::http::bulk::{BulkResult, MOST};
-use crate::http::create::Made;
+use crate::http::bulk::{BulkResult, MAX_LINKS};
+use crate::http::create::Creation;
 use crate::http::request::Request;
 use crate::http::state::App;
-use crate::http::terms::{NewLink, Variant};
+use crate::http::terms::{NewLink, VariantView};
 use crate::http::view::position;
 
 /// Writes in flight for one request.
-const AT_ONCE: usize = 32;
+const CONCURRENCY: usize = 32;
 
 /// Links in one answer; the answer of a function is at most 6 MB.
-const EXPORTED: usize = 1_000;
+const EXPORT_PAGE: usize = 1_000;
 
-/// Where the rest of an export begins.
+/// The header with the cursor of the rest of an export.
 const NEXT_CURSOR: HeaderName = HeaderName::from_static("next-cursor");
 
-/// Where the links come from.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ImportQuery {
@@ -41,18 +40,18 @@ pub(crate) struct ImportQuery {
     domain: Option<String>,
 }
 
-/// What became of each row.
+/// The results of an import.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ImportView {
     created: usize,
     reused: usize,
     failed: usize,
-    /// Those that were not created, by line.
+    /// The rows that failed, by line.
     problems: Vec<LineProblem>,
 }
 
-/// A row that was left out, and why.
+/// A row that failed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct LineProblem {
     line: usize,
@@ -68,7 +67,7 @@ pub(super) const IMPORT: Operation =
         )
         .role(Role::Member)
         .body_up_to(BULK_CAP)
-        .metered()
+        .charges_itself()
         .reads("text/csv")
         .refuses(&[429]);
 
@@ -77,12 +76,12 @@ pub(super) async fn import(
     request: Request,
     Query(query): Query<ImportQuery>,
 ) -> Result<Json<ImportView>, Problem> {
-    let source = Source::named(&query.from)
+    let source = ImportSource::from_name(&query.from)
         .ok_or_else(|| Problem::field("from", "bitly, yourls, shlink, kutt or csv"))?;
-    let rows = read(source, &request.body)
+    let rows = read_links(source, &request.body)
         .map_err(|unreadable| Problem::malformed(format!("{unreadable}.")))?;
-    if rows.len() > MOST {
-        let detail = format!("{} rows are too many at once; send at most {MOST}.", rows.len());
+    if rows.len() > MAX_LINKS {
+        let detail = format!("{} rows are too many at once; send at most {MAX_LINKS}.", rows.len());
         return Err(Problem::malformed(detail));
     }
     request.charge(u32::try_from(rows.len()).unwrap_or(u32::MAX)).await?;
@@ -95,12 +94,12 @@ pub(super) async fn import(
             }
         }
     });
-    let results: Vec<(usize, BulkResult)> = made.buffered(AT_ONCE).collect().await;
+    let results: Vec<(usize, BulkResult)> = made.buffered(CONCURRENCY).collect().await;
     Ok(Json(view(results)))
 }
 
 fn refused(app: &App, request: &Request, problem: &str) -> BulkResult {
-    BulkResult::of(&Err(Problem::field("row", problem)), app, request)
+    BulkResult::new(&Err(Problem::field("row", problem)), app, request)
 }
 
 fn view(results: Vec<(usize, BulkResult)>) -> ImportView {
@@ -120,14 +119,14 @@ async fn import_one(
     app: &App,
     request: &Request,
     domain: Option<&str>,
-    record: &Record,
+    record: &LinkRecord,
 ) -> BulkResult {
     let outcome = async {
         let new = NewLink {
             long_url: record.url.clone(),
             custom_alias: None,
             domain: domain.map(str::to_owned),
-            // An expired link moves as an expired one, so its time is set after the check.
+            // An expired link is imported as an expired one, so its time is set after the check.
             expires_at: None,
             max_clicks: record.max_clicks,
             fallback_url: record.fallback.clone(),
@@ -135,7 +134,7 @@ async fn import_one(
             variants: record
                 .variants
                 .iter()
-                .map(|(url, weight)| Variant { url: url.clone(), weight: *weight })
+                .map(|(url, weight)| VariantView { url: url.clone(), weight: *weight })
                 .collect(),
             tags: record.tags.clone(),
             note: record.note.clone(),
@@ -147,41 +146,40 @@ async fn import_one(
         draft.terms.expires_at = record.expires_at;
         draft.alias = record.code.as_deref().map(imported_code).transpose()?;
         draft.created_at = record.created_at.filter(|at| *at < request.now);
-        match app.make(&draft, request, None).await {
+        match app.create_link(&draft, request, None).await {
             Err(error) if error.is_conflict() => {
-                already_there(app, request, &draft.domain, draft.alias.as_ref(), &draft.terms)
+                existing_link(app, request, &draft.domain, draft.alias.as_ref(), &draft.terms)
                     .await?
                     .ok_or(error)
             }
             made => made,
         }
     };
-    BulkResult::of(&outcome.await, app, request)
+    BulkResult::new(&outcome.await, app, request)
 }
 
-/// Other shorteners' codes may look like ours, so they need not be aliases by our rules.
+/// Other shorteners' codes may look like generated ones, so the rules for aliases don't apply.
 fn imported_code(text: &str) -> Result<domain::links::Code, Problem> {
     let code = domain::links::Code::imported(text);
-    code.map_err(|bad| Rejected::field("code", bad).into())
+    code.map_err(|bad| Problem::field("code", bad))
 }
 
 /// The caller's own link under that code, if it leads to the same place.
-async fn already_there(
+async fn existing_link(
     app: &App,
     request: &Request,
     domain: &str,
     code: Option<&domain::links::Code>,
-    terms: &Terms,
-) -> Result<Option<Made>, Problem> {
+    terms: &LinkTerms,
+) -> Result<Option<Creation>, Problem> {
     let Some(code) = code else { return Ok(None) };
     let caller = request.caller()?;
     let found = app.links.find(domain, code).await?;
     let same =
         |link: &Link| link.belongs_to(&caller.user_id) && link.terms.long_url == terms.long_url;
-    Ok(found.filter(same).map(Made::Had))
+    Ok(found.filter(same).map(Creation::Existing))
 }
 
-/// What to export.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExportQuery {
@@ -202,11 +200,11 @@ pub(super) async fn export(
 ) -> Result<Response, Problem> {
     const LIST: &str = "export";
     let after = position(LIST, query.cursor.as_deref())?;
-    let whose = Whose { owner: &caller.user_id, deleted: false };
-    let page = app.links.list(whose, &Filter::default(), EXPORTED, after.as_deref()).await?;
-    let records: Vec<Record> = page.items.iter().enumerate().map(record_of).collect();
-    let mut csv = if after.is_none() { header() } else { String::new() };
-    csv.push_str(&write(records.iter()));
+    let list = OwnerList { owner: &caller.user_id, deleted: false };
+    let page = app.links.list(list, &LinkFilter::default(), EXPORT_PAGE, after.as_deref()).await?;
+    let records: Vec<LinkRecord> = page.items.iter().enumerate().map(record_of).collect();
+    let mut csv = if after.is_none() { csv_header() } else { String::new() };
+    csv.push_str(&write_csv(records.iter()));
     let rest = page.next.map(|next| {
         let cursor = Cursor::new(LIST, &next);
         let next = format!("</api/v1/export?cursor={}>; rel=\"next\"", cursor.as_str());
@@ -216,9 +214,9 @@ pub(super) async fn export(
     Ok((file, rest, Text("text/csv; charset=utf-8", csv)).into_response())
 }
 
-fn record_of((index, link): (usize, &Link)) -> Record {
+fn record_of((index, link): (usize, &Link)) -> LinkRecord {
     let terms = &link.terms;
-    Record {
+    LinkRecord {
         line: index + 2,
         code: Some(link.code.as_str().to_owned()),
         url: terms.long_url.as_str().to_owned(),
@@ -231,7 +229,11 @@ fn record_of((index, link): (usize, &Link)) -> Record {
         fallback: terms.fallback.as_ref().map(|target| target.as_str().to_owned()),
         redirect: Some(terms.redirect.status()),
         clicks: None,
-        variants: terms.ways.iter().map(|way| (way.url.as_str().to_owned(), way.weight)).collect(),
+        variants: terms
+            .variants
+            .iter()
+            .map(|variant| (variant.url.as_str().to_owned(), variant.weight))
+            .collect(),
         forward_query: terms.forward_query,
         utm: terms.utm.iter().map(|(n, v)| (n.to_owned(), v.to_owned())).collect(),
     }

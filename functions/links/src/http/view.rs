@@ -1,9 +1,9 @@
-//! Links as callers see them.
+//! Links as the API shows them.
 
 use std::collections::BTreeMap;
 
 use boundary::http::{Created, Cursor, Json, Problem, Storable, Versioned};
-use boundary::openapi::{DescribeAnswer, Entry};
+use boundary::openapi::{DescribeResponse, OperationEntry};
 use domain::links::{Link, Target};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -11,9 +11,9 @@ use store::idempotency::StoredResponse;
 
 use crate::http::request::Request;
 use crate::http::state::App;
-use crate::http::terms::Variant;
+use crate::http::terms::VariantView;
 
-/// A link, as its owner sees it.
+/// A link, as shown to its owner.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LinkView {
@@ -33,7 +33,7 @@ pub(crate) struct LinkView {
     #[serde(skip_serializing_if = "Option::is_none")]
     fallback_url: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    variants: Vec<Variant>,
+    variants: Vec<VariantView>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     tags: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,13 +43,13 @@ pub(crate) struct LinkView {
     utm: BTreeMap<String, String>,
     /// `live`, `expired`, `spent`, `blocked` or `deleted`.
     state: &'static str,
-    /// What is odd about the destination's name.
+    /// What makes the destination suspicious.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     /// Why it is blocked.
     #[serde(skip_serializing_if = "Option::is_none")]
     block_reason: Option<String>,
-    /// The destination's own title, once it was looked at.
+    /// The destination's own title, once the scan has fetched it.
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
     /// Until when a deleted link can be restored.
@@ -59,12 +59,12 @@ pub(crate) struct LinkView {
 }
 
 impl LinkView {
-    pub(crate) fn of(link: &Link, app: &App, request: &Request) -> Self {
+    pub(crate) fn new(link: &Link, app: &App, request: &Request) -> Self {
         let terms = &link.terms;
         let code = link.code.as_str();
         let text = |target: &Target| target.as_str().to_owned();
         let restorable = link.deleted_at.and_then(|at| {
-            let until = at.as_second() + domain::links::link::UNDO_SECONDS;
+            let until = at.as_second() + domain::links::link::RESTORE_SECONDS;
             domain::Timestamp::from_second(until).ok()
         });
         Self {
@@ -80,9 +80,9 @@ impl LinkView {
             max_clicks: terms.max_clicks,
             fallback_url: terms.fallback.as_ref().map(text),
             variants: terms
-                .ways
+                .variants
                 .iter()
-                .map(|way| Variant { url: text(&way.url), weight: way.weight })
+                .map(|variant| VariantView { url: text(&variant.url), weight: variant.weight })
                 .collect(),
             tags: terms.tags.as_slice().to_vec(),
             note: terms.note.clone(),
@@ -99,7 +99,7 @@ impl LinkView {
 
     /// With the version as an `ETag`.
     pub(crate) fn versioned(link: &Link, app: &App, request: &Request) -> Versioned<Json<Self>> {
-        Versioned(link.version, Json(Self::of(link, app, request)))
+        Versioned(link.version, Json(Self::new(link, app, request)))
     }
 }
 
@@ -117,7 +117,7 @@ fn state_of(link: &Link, request: &Request) -> &'static str {
     }
 }
 
-/// A link that was asked for: 201 if it is new, 200 if the caller had it already.
+/// The answer to a creation: 201 if the link is new, 200 if the caller has an equal one.
 #[derive(Debug)]
 pub(crate) struct Shortened {
     is_new: bool,
@@ -127,13 +127,13 @@ pub(crate) struct Shortened {
 }
 
 impl Shortened {
-    pub(crate) fn of(link: &Link, is_new: bool, app: &App, request: &Request) -> Self {
+    pub(crate) fn new(link: &Link, is_new: bool, app: &App, request: &Request) -> Self {
         let mut location = format!("/api/v1/url/{}", link.code.as_str());
         if !link.domain.is_empty() {
             location.push_str("?domain=");
             location.push_str(&link.domain);
         }
-        Self { is_new, version: link.version, location, link: LinkView::of(link, app, request) }
+        Self { is_new, version: link.version, location, link: LinkView::new(link, app, request) }
     }
 }
 
@@ -145,15 +145,14 @@ impl Storable for Shortened {
     }
 }
 
-/// The document knows it as new.
-impl DescribeAnswer for Shortened {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeResponse for Shortened {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Json::<LinkView>::describe(entry, schemas);
         Created::<LinkView>::describe(entry, schemas);
     }
 }
 
-/// A link with how often it was followed.
+/// A link with its totals.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LinkDetails {
@@ -163,7 +162,7 @@ pub(crate) struct LinkDetails {
     pub(crate) clicks: u64,
     /// Visits by robots, ever.
     pub(crate) bots: u64,
-    /// Looks by preview crawlers, ever.
+    /// Visits by preview crawlers, ever.
     pub(crate) previews: u64,
 }
 
@@ -184,7 +183,7 @@ impl<T> PageView<T> {
     }
 }
 
-/// A position in a list and how much of it.
+/// Pagination.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PageQuery {
@@ -195,15 +194,14 @@ pub(crate) struct PageQuery {
     pub(crate) limit: Option<usize>,
 }
 
-/// How many of a list, checked.
-pub(crate) fn limit(wanted: Option<usize>) -> Result<usize, Problem> {
-    match wanted.unwrap_or(50) {
+pub(crate) fn limit(limit: Option<usize>) -> Result<usize, Problem> {
+    match limit.unwrap_or(50) {
         limit @ 1..=100 => Ok(limit),
         _ => Err(Problem::field("limit", "a number from 1 to 100")),
     }
 }
 
-/// Where in the list to go on, checked.
+/// The position in the list that the cursor names.
 pub(crate) fn position(list: &str, cursor: Option<&str>) -> Result<Option<String>, Problem> {
-    cursor.map(|text| Cursor::position(list, text)).transpose()
+    cursor.map(|text| Cursor::decode(list, text)).transpose()
 }

@@ -1,48 +1,48 @@
-//! From a decision to an answer.
+//! From a decision to an HTTP response.
 //!
-//! A redirect says `cache-control: no-store`, a 301 too: browsers keep a 301 for ever unless told not
-//! to, and then no edit, no expiry and no block would reach them, and no click be counted. It says
-//! nothing about referrers, because the destination's owner wants them. Pages have the strictest
-//! policy that shows them.
+//! A redirect has `cache-control: no-store`, a 301 too: browsers keep a 301 for ever otherwise, so that
+//! no edit, expiry or block would reach them, and no click be counted. It has no `referrer-policy`,
+//! because the destination's owner wants referrers. Pages have the strictest
+//! `content-security-policy` that shows them.
 
 use boundary::edge::{EdgeResponse, HttpEvent};
 use boundary::http::{Problem, prefers_html};
 use domain::Timestamp;
-use domain::links::agent::is_preview;
 use domain::links::target::Target;
+use domain::links::user_agent::is_preview_bot;
 use domain::links::{Decision, Route, decide};
 
-use crate::redirect::asked::Asked;
-use crate::redirect::numbers::Outcome;
-use crate::redirect::pages::{self, Preview};
+use crate::redirect::link_lookup::LinkLookup;
+use crate::redirect::metrics::Outcome;
+use crate::redirect::pages::{self, LinkSummary};
 
-/// When to ask again after a failure; the store's own retries are over by then.
-const RETRY_SECONDS: u32 = 2;
+/// Sent after a failure; the SDK's own retries are over by then.
+const RETRY_AFTER_SECONDS: u32 = 2;
 
-/// An answer, and what it means.
+/// A response, and what to record about it.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) answer: EdgeResponse,
     pub(crate) outcome: Outcome,
-    /// Set if someone was led on, or shown a card.
-    pub(crate) click: Option<Followed>,
+    /// Set for a redirect, and for a crawler's card.
+    pub(crate) click: Option<FollowedLink>,
 }
 
-/// A link that was followed.
+/// The part of a click that the link decides.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Followed {
-    /// Which way was chosen of several.
+pub(crate) struct FollowedLink {
+    /// The index of the chosen variant, if there are several.
     pub(crate) variant: Option<u8>,
-    /// Whether the link ends after a number of clicks.
+    /// Whether the link has a maximum of clicks.
     pub(crate) limited: bool,
 }
 
 #[derive(Debug)]
-pub(crate) struct Replies {
+pub(crate) struct Responder {
     policy: String,
 }
 
-impl Replies {
+impl Responder {
     pub(crate) fn new() -> Self {
         let policy = format!(
             "default-src 'none'; style-src 'sha256-{}'; img-src 'self'; base-uri 'none'; \
@@ -52,27 +52,27 @@ impl Replies {
         Self { policy }
     }
 
-    /// The answer about a link, or about there being none.
-    pub(crate) fn about(
+    /// The response for a link's route, or for an unknown link.
+    pub(crate) fn for_route(
         &self,
         route: Option<&Route>,
         event: &HttpEvent,
-        asked: &Asked,
-        lot: u64,
+        lookup: &LinkLookup,
+        hash: u64,
         now: Timestamp,
     ) -> Reply {
-        let Some(route) = route else { return self.missing(event) };
+        let Some(route) = route else { return self.not_found(event) };
         let limited = route.max_clicks.is_some();
-        let followed = |variant| Some(Followed { variant, limited });
-        match decide(route, lot, &event.raw_query_string, now) {
-            Decision::Go { location, .. } if asked.preview => {
-                let page = shown(pages::preview, route, event, asked, &location);
+        let followed = |variant| Some(FollowedLink { variant, limited });
+        match decide(route, hash, &event.raw_query_string, now) {
+            Decision::Redirect { location, .. } if lookup.preview => {
+                let page = render(pages::preview, route, event, lookup, &location);
                 Reply { answer: self.page(200, page), outcome: Outcome::Page, click: None }
             }
-            Decision::Go { location, status, variant } => {
+            Decision::Redirect { location, status, variant } => {
                 let agent = event.headers.user_agent.as_deref().unwrap_or_default();
-                if is_preview(agent) {
-                    let card = shown(pages::card, route, event, asked, &location);
+                if is_preview_bot(agent) {
+                    let card = render(pages::card, route, event, lookup, &location);
                     let answer = self.page(200, card);
                     return Reply { answer, outcome: Outcome::Page, click: followed(variant) };
                 }
@@ -85,7 +85,7 @@ impl Replies {
             Decision::Fallback { location } => Reply {
                 answer: redirect(302, location.to_owned()),
                 outcome: Outcome::Redirect,
-                click: followed(None).filter(|_| !asked.preview),
+                click: followed(None).filter(|_| !lookup.preview),
             },
             Decision::Gone => {
                 self.refuse(event, Outcome::Gone, Problem::gone("link"), pages::expired)
@@ -94,35 +94,34 @@ impl Replies {
                 let problem = Problem::blocked("link", reason);
                 self.refuse(event, Outcome::Blocked, problem, || pages::blocked(reason))
             }
-            Decision::Missing => self.missing(event),
+            Decision::NotFound => self.not_found(event),
         }
     }
 
-    /// There is no such link.
-    pub(crate) fn missing(&self, event: &HttpEvent) -> Reply {
+    pub(crate) fn not_found(&self, event: &HttpEvent) -> Reply {
         let code = event.raw_path.trim_start_matches('/');
-        self.refuse(event, Outcome::NotFound, Problem::unknown("link"), || pages::missing(code))
+        self.refuse(event, Outcome::NotFound, Problem::unknown("link"), || pages::not_found(code))
     }
 
-    /// The store could not be asked.
+    /// The route could not be read.
     pub(crate) fn unavailable(&self, event: &HttpEvent) -> Reply {
-        let problem = Problem::unavailable("The link could not be looked up.", RETRY_SECONDS);
+        let problem = Problem::unavailable("The link could not be looked up.", RETRY_AFTER_SECONDS);
         let mut reply = self.refuse(event, Outcome::Fault, problem, pages::unavailable);
-        if reply.answer.header("retry-after").is_none() {
-            reply.answer = reply.answer.with("retry-after", RETRY_SECONDS.to_string());
+        if reply.answer.get_header("retry-after").is_none() {
+            reply.answer = reply.answer.header("retry-after", RETRY_AFTER_SECONDS.to_string());
         }
         reply
     }
 
     /// Neither `GET` nor `HEAD`.
-    pub(crate) fn wrong_method(event: &HttpEvent) -> Reply {
-        let problem = Problem::wrong_method(vec!["GET"]);
+    pub(crate) fn method_not_allowed(event: &HttpEvent) -> Reply {
+        let problem = Problem::method_not_allowed(vec!["GET"]);
         let answer = EdgeResponse::problem(problem, &event.raw_path);
         Reply { answer, outcome: Outcome::NotFound, click: None }
     }
 
-    /// The firewall or a quota says no.
-    pub(crate) fn refused(problem: Problem, event: &HttpEvent) -> Reply {
+    /// Refused by the firewall or a quota.
+    pub(crate) fn rejected(problem: Problem, event: &HttpEvent) -> Reply {
         let answer = EdgeResponse::problem(problem, &event.raw_path);
         Reply { answer, outcome: Outcome::Refused, click: None }
     }
@@ -144,31 +143,31 @@ impl Replies {
 
     fn page(&self, status: u16, html: String) -> EdgeResponse {
         EdgeResponse::new(status)
-            .with("cache-control", "no-store")
-            .with("content-security-policy", self.policy.clone())
-            .with("referrer-policy", "no-referrer")
-            .with("x-content-type-options", "nosniff")
+            .header("cache-control", "no-store")
+            .header("content-security-policy", self.policy.clone())
+            .header("referrer-policy", "no-referrer")
+            .header("x-content-type-options", "nosniff")
             .body("text/html; charset=utf-8", html)
     }
 }
 
 fn redirect(status: u16, location: String) -> EdgeResponse {
-    EdgeResponse::new(status).to(location).with("cache-control", "no-store")
+    EdgeResponse::new(status).location(location).header("cache-control", "no-store")
 }
 
-/// What `show` makes of a link, under the URL by which it was asked for.
-fn shown(
-    show: fn(&Preview<'_>) -> String,
+/// The page of a link, under the URL by which it was requested.
+fn render(
+    page: fn(&LinkSummary<'_>) -> String,
     route: &Route,
     event: &HttpEvent,
-    asked: &Asked,
+    lookup: &LinkLookup,
     location: &str,
 ) -> String {
     let host = event.headers.host.as_deref().unwrap_or("localhost");
     let scheme = if is_this_machine(host) { "http" } else { "https" };
     let warnings: Vec<&str> = route.warnings.iter().map(String::as_str).collect();
-    show(&Preview {
-        short_url: &format!("{scheme}://{host}/{}", asked.code()),
+    page(&LinkSummary {
+        short_url: &format!("{scheme}://{host}/{}", lookup.code()),
         destination: location,
         host: Target::stored(location).host(),
         created: route.created_at,
@@ -177,11 +176,11 @@ fn shown(
         description: route.description.as_deref(),
         image: route.image.as_deref(),
         warnings: &warnings,
-        several: route.ways.len().max(1),
+        destinations: route.variants.len().max(1),
     })
 }
 
-/// Nobody has a certificate for these.
+/// Hosts that have no certificate.
 fn is_this_machine(host: &str) -> bool {
     ["localhost", "127.", "[::1]"].iter().any(|start| host.starts_with(start))
 }

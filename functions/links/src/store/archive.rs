@@ -1,24 +1,22 @@
-//! S3 in the domain's language: objects that are written once and kept for a while.
+//! The S3 bucket of raw clicks.
 
 use aws_sdk_s3::Client;
 use aws_sdk_s3::primitives::ByteStream;
 use domain::Failure;
 
-/// A bucket of raw records.
 #[derive(Debug, Clone)]
-pub struct Archive {
+pub struct ClickArchive {
     client: Client,
     bucket: String,
 }
 
-impl Archive {
-    /// Writes to `bucket`.
+impl ClickArchive {
     pub fn new(client: Client, bucket: impl Into<String>) -> Self {
         Self { client, bucket: bucket.into() }
     }
 
-    /// Keeps an object; the same key again replaces it by the same bytes.
-    pub async fn keep(&self, key: &str, gzipped: Vec<u8>) -> Result<(), Failure> {
+    /// Puts an object; the same key again replaces it by the same bytes.
+    pub async fn put(&self, key: &str, gzipped: Vec<u8>) -> Result<(), Failure> {
         self.client
             .put_object()
             .bucket(&self.bucket)

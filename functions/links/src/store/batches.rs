@@ -1,72 +1,69 @@
-//! Clicks, counted once: a batch's name and its counts are one transaction.
+//! Clicks, counted once: a batch's marker and its counts are one transaction.
 //!
-//! The name is a row that must not be there yet. Whatever delivers a batch again, be it the queue, a
-//! retry or a crash between any two calls, meets that row and changes nothing. Visitors are kept
-//! apart from the counts: adding the same ones again changes nothing by itself.
+//! The marker is a row under the batch's id that must not exist yet. A batch that is delivered again,
+//! by the queue, a retry or after a crash between any two calls, meets that row and changes nothing.
+//! Visitors are kept apart from the counts: adding the same ones again changes nothing by itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use aws_sdk_dynamodb::operation::update_item::{UpdateItemError, UpdateItemOutput};
-use aws_sdk_dynamodb::types::{Put, ReturnConsumedCapacity, TransactWriteItem, Update};
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use domain::links::Code;
-use domain::links::counts::{Counts, LinkDay, attributes};
-use domain::links::sketch::Sketch;
+use domain::links::counts::{ClickCounts, LinkDay, attributes};
+use domain::links::hyper_log_log::HyperLogLog;
 use domain::{Failure, Timestamp};
 
 use super::{Links, rows};
-use store::capacity;
+use store::ignore_lost_condition;
 use store::row::{Builder, Row, bytes, instant, key, number};
 use store::schema::EXPIRES;
-use store::settle::settle;
 use store::transaction::{Transacted, put, transact, update};
 
-/// A transaction holds 100 items: the name and two rows for each link and day.
-const LINK_DAYS: usize = 49;
+/// A transaction holds 100 items: the marker and two rows for each link and day.
+const MAX_LINK_DAYS: usize = 49;
 
 /// Longer than a message can wait: 4 days in its queue, 14 in the dead letters.
-const NAMED_SECONDS: i64 = 30 * 24 * 3600;
+const BATCH_TTL_SECONDS: i64 = 30 * 24 * 3600;
 
 /// Days stay for 25 months.
-const KEPT_SECONDS: i64 = 760 * 24 * 3600;
+const DAY_TTL_SECONDS: i64 = 760 * 24 * 3600;
 
 /// From so many clicks on one link in one batch, its rows are spread over shards.
-const HOT: u64 = 5;
+const HOT_CLICKS: u64 = 5;
 const SHARDS: u64 = 16;
 
-/// Tries to merge visitors while others do the same.
-const TRIES: usize = 12;
+/// Attempts to merge visitors while other instances do the same.
+const MAX_ATTEMPTS: usize = 12;
 
-/// Whether a batch was counted now or before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counted {
-    Now,
-    /// Before; nothing was changed.
-    Before,
+pub enum CountOutcome {
+    Counted,
+    AlreadyCounted,
 }
 
 impl Links {
-    /// Counts the batch of that name, in parts that fit a transaction, each of them once.
+    /// Counts the batch of that id, in parts that fit a transaction, each of them once.
     pub async fn count(
         &self,
         batch: &str,
-        counts: &BTreeMap<LinkDay, Counts>,
+        counts: &BTreeMap<LinkDay, ClickCounts>,
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<Counted, Failure> {
+    ) -> Result<CountOutcome, Failure> {
         const ACTION: &str = "count the clicks";
         let counts: Vec<_> = counts.iter().collect();
-        let mut counted = Counted::Before;
-        for (part, counts) in counts.chunks(LINK_DAYS).enumerate() {
-            let mut items = vec![self.name_put(batch, part, now)?];
+        let mut counted = CountOutcome::AlreadyCounted;
+        for (part, counts) in counts.chunks(MAX_LINK_DAYS).enumerate() {
+            let mut items = vec![self.put_marker(batch, part, now)?];
             // A batch over midnight has two days of one link, and a transaction takes a row once.
-            let mut totals: BTreeMap<(String, u64), Counts> = BTreeMap::new();
+            let mut totals: BTreeMap<(String, u64), ClickCounts> = BTreeMap::new();
             for (link_day, counts) in counts {
                 let shard = shard_of(batch, counts);
                 items.push(self.day_update(link_day, counts, shard)?);
                 totals.entry((pk(link_day), shard)).or_default().merge(counts);
             }
             for ((pk, shard), counts) in totals {
-                items.push(self.adding(
+                items.push(self.add_counters(
                     &pk,
                     &format!("total#{shard:02}"),
                     &counts.totals(),
@@ -74,7 +71,7 @@ impl Links {
                 )?);
             }
             match transact(&self.client, ACTION, items, &token()).await? {
-                Transacted::Committed => counted = Counted::Now,
+                Transacted::Committed => counted = CountOutcome::Counted,
                 Transacted::Refused(_) => {}
             }
         }
@@ -86,7 +83,7 @@ impl Links {
         &self,
         batch: &str,
         link_day: &LinkDay,
-        counts: &Counts,
+        counts: &ClickCounts,
     ) -> Result<BTreeSet<String>, Failure> {
         let shard = shard_of(batch, counts);
         let found = self
@@ -94,19 +91,17 @@ impl Links {
             .get_item()
             .table_name(&self.table)
             .set_key(Some(key(&pk(link_day), &day_sk(&link_day.day, shard))))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read the day's counts", cause))?;
-        capacity::record(found.consumed_capacity());
         let names = found.item().into_iter().flat_map(|item| item.keys());
         Ok(names.filter_map(|name| name.strip_prefix("r#")).map(str::to_owned).collect())
     }
 
-    /// Adds visitors to the day's sketch; those it knows already change nothing.
+    /// Adds visitors to the day's `HyperLogLog`; those in it already change nothing.
     pub async fn add_visitors(&self, link_day: &LinkDay, visitors: &[u64]) -> Result<(), Failure> {
-        for _ in 0..TRIES {
-            let (mut sketch, version) = self.day_sketch(link_day).await?;
+        for _ in 0..MAX_ATTEMPTS {
+            let (mut sketch, version) = self.read_day_sketch(link_day).await?;
             let mut changed = false;
             for &visitor in visitors {
                 changed |= sketch.add(visitor);
@@ -115,7 +110,7 @@ impl Links {
                 return Ok(());
             }
         }
-        Err(Failure::new("add the visitors", "others kept adding at the same time"))
+        Err(Failure::new("add the visitors", "other instances kept adding at the same time"))
     }
 
     /// Marks a link whose clicks are used up, if it is not marked yet.
@@ -136,13 +131,12 @@ impl Links {
             .expression_attribute_values(":now", instant(now))
             .expression_attribute_values(":one", number(1))
             .expression_attribute_values(":max", number(max_clicks))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("mark the link as spent", sent, UpdateItemOutput::consumed_capacity)
+        ignore_lost_condition("mark the link as spent", sent)
     }
 
-    fn name_put(
+    fn put_marker(
         &self,
         batch: &str,
         part: usize,
@@ -150,29 +144,29 @@ impl Links {
     ) -> Result<TransactWriteItem, Failure> {
         let row = Builder::keyed(&format!("batch#{batch}"), &part.to_string())
             .with("counted_at", instant(now))
-            .with(EXPIRES, number(now.as_second() + NAMED_SECONDS));
-        let named = Put::builder()
+            .with(EXPIRES, number(now.as_second() + BATCH_TTL_SECONDS));
+        let marker = Put::builder()
             .table_name(&self.table)
             .set_item(Some(row.build()))
             .condition_expression("attribute_not_exists(pk)")
             .build()
-            .map_err(|cause| Failure::new("name the batch", cause))?;
-        Ok(put(named))
+            .map_err(|cause| Failure::new("mark the batch as counted", cause))?;
+        Ok(put(marker))
     }
 
     fn day_update(
         &self,
         link_day: &LinkDay,
-        counts: &Counts,
+        counts: &ClickCounts,
         shard: u64,
     ) -> Result<TransactWriteItem, Failure> {
-        let expires = link_day.second() + KEPT_SECONDS;
+        let expires = link_day.start_second() + DAY_TTL_SECONDS;
         let sk = day_sk(&link_day.day, shard);
-        self.adding(&pk(link_day), &sk, &attributes(counts), Some(expires))
+        self.add_counters(&pk(link_day), &sk, &attributes(counts), Some(expires))
     }
 
     /// Adds to counters, whose names may hold anything and so travel as placeholders.
-    fn adding(
+    fn add_counters(
         &self,
         pk: &str,
         sk: &str,
@@ -201,29 +195,30 @@ impl Links {
         Ok(update(change))
     }
 
-    async fn day_sketch(&self, link_day: &LinkDay) -> Result<(Sketch, Option<u64>), Failure> {
+    async fn read_day_sketch(
+        &self,
+        link_day: &LinkDay,
+    ) -> Result<(HyperLogLog, Option<u64>), Failure> {
         let found = self
             .client
             .get_item()
             .table_name(&self.table)
             .set_key(Some(key(&pk(link_day), &visitors_sk(&link_day.day))))
             .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read the day's visitors", cause))?;
-        capacity::record(found.consumed_capacity());
         match found.item() {
-            None => Ok((Sketch::new(), None)),
+            None => Ok((HyperLogLog::new(), None)),
             Some(item) => Ok((super::statistics::read_sketch(item)?, Some(Row(item).number("v")?))),
         }
     }
 
-    /// False when someone else was faster.
+    /// False when another instance was faster.
     async fn put_sketch(
         &self,
         link_day: &LinkDay,
-        sketch: &Sketch,
+        sketch: &HyperLogLog,
         version: Option<u64>,
     ) -> Result<bool, Failure> {
         let condition = match version {
@@ -240,21 +235,17 @@ impl Links {
             .expression_attribute_names("#expires", EXPIRES)
             .expression_attribute_values(":sketch", bytes(&sketch.to_bytes()))
             .expression_attribute_values(":next", number(version.unwrap_or(0) + 1))
-            .expression_attribute_values(":expires", number(link_day.second() + KEPT_SECONDS))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+            .expression_attribute_values(
+                ":expires",
+                number(link_day.start_second() + DAY_TTL_SECONDS),
+            );
         if let Some(version) = version {
             request = request.expression_attribute_values(":before", number(version));
         }
         match request.send().await {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(true)
-            }
+            Ok(_) => Ok(true),
             Err(error) => match error.as_service_error() {
-                Some(UpdateItemError::ConditionalCheckFailedException(_)) => {
-                    capacity::record([]);
-                    Ok(false)
-                }
+                Some(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(false),
                 _ => Err(Failure::new("keep the day's visitors", error)),
             },
         }
@@ -273,15 +264,15 @@ pub(super) fn visitors_sk(day: &str) -> String {
     format!("visitors#{day}")
 }
 
-/// Few clicks go to one row; many mean that other nodes are sending the same link too, so each
-/// batch goes to a row that its name picks.
-fn shard_of(batch: &str, counts: &Counts) -> u64 {
+/// Few clicks go to one row; many mean that other instances have clicks on the same link too, so that
+/// the batch's id chooses among several rows.
+fn shard_of(batch: &str, counts: &ClickCounts) -> u64 {
     let seen = counts.clicks + counts.bots + counts.previews;
-    if seen < HOT {
+    if seen < HOT_CLICKS {
         return 0;
     }
-    let mixed = batch.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+    let hash = batch.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
-    (mixed >> 32) % SHARDS
+    (hash >> 32) % SHARDS
 }

@@ -1,30 +1,25 @@
 //! Destinations that no link may lead to: hosts (with everything beneath them) and single URLs.
 
-use aws_sdk_dynamodb::operation::delete_item::DeleteItemOutput;
-use aws_sdk_dynamodb::operation::put_item::PutItemOutput;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::{Failure, Timestamp};
 
 use super::Links;
-use store::capacity;
+use store::ignore_lost_condition;
 use store::row::{Builder, Item, Row, instant, key, text};
-use store::settle::settle;
 
 const PK: &str = "blocklist";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct BlocklistEntry {
     /// `host:evil.example` or `url:<sha-256>`, as `Target::block_keys` writes them.
     pub key: String,
     pub reason: String,
-    /// Who added it.
     pub by: String,
     pub at: Timestamp,
 }
 
 impl Links {
     /// The whole list, by key.
-    pub async fn blocklist(&self) -> Result<Vec<Entry>, Failure> {
+    pub async fn blocklist(&self) -> Result<Vec<BlocklistEntry>, Failure> {
         let mut entries = Vec::new();
         let mut start = None;
         loop {
@@ -35,11 +30,9 @@ impl Links {
                 .key_condition_expression("pk = :list")
                 .expression_attribute_values(":list", text(PK))
                 .set_exclusive_start_key(start)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
                 .send()
                 .await
                 .map_err(|cause| Failure::new("read the blocklist", cause))?;
-            capacity::record(found.consumed_capacity());
             for item in found.items() {
                 entries.push(read(item)?);
             }
@@ -50,8 +43,8 @@ impl Links {
         }
     }
 
-    /// Adds an entry; one that is there already stays as it is.
-    pub async fn block_destination(&self, entry: &Entry) -> Result<(), Failure> {
+    /// Adds an entry; an existing one stays as it is.
+    pub async fn block_destination(&self, entry: &BlocklistEntry) -> Result<(), Failure> {
         let row = Builder::keyed(PK, &entry.key)
             .with("reason", text(&entry.reason))
             .with("added_by", text(&entry.by))
@@ -62,13 +55,12 @@ impl Links {
             .table_name(&self.table)
             .set_item(Some(row.build()))
             .condition_expression("attribute_not_exists(pk)")
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("add to the blocklist", sent, PutItemOutput::consumed_capacity)
+        ignore_lost_condition("add to the blocklist", sent)
     }
 
-    /// Takes an entry off; one that is not there is fine.
+    /// Removes an entry, if it exists.
     pub async fn unblock_destination(&self, entry_key: &str) -> Result<(), Failure> {
         let sent = self
             .client
@@ -76,16 +68,15 @@ impl Links {
             .table_name(&self.table)
             .set_key(Some(key(PK, entry_key)))
             .condition_expression("attribute_exists(pk)")
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("take off the blocklist", sent, DeleteItemOutput::consumed_capacity)
+        ignore_lost_condition("take off the blocklist", sent)
     }
 }
 
-fn read(item: &Item) -> Result<Entry, Failure> {
+fn read(item: &Item) -> Result<BlocklistEntry, Failure> {
     let row = Row(item);
-    Ok(Entry {
+    Ok(BlocklistEntry {
         key: row.text("sk")?.to_owned(),
         reason: row.text("reason")?.to_owned(),
         by: row.text("added_by")?.to_owned(),

@@ -1,22 +1,21 @@
 //! Numbers for codes: a thousand at a time, in one conditional write.
 
-use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, ReturnValue};
+use aws_sdk_dynamodb::types::ReturnValue;
 use domain::Failure;
-use domain::links::code::{CodeKey, LEASE, Range, SPACE};
+use domain::links::code::{ALL_CODES, CodeKey, CodeRange, LEASE_SIZE};
 
 use super::Links;
-use store::capacity;
 use store::row::{Row, broken, bytes, key, number};
 
 const ACTION: &str = "lease numbers for codes";
 
 impl Links {
-    /// The next thousand numbers, for this caller alone, and the key they are shuffled with.
+    /// The next thousand numbers, for this instance alone, and the key they are permuted with.
     ///
-    /// The first lease of all decides the key: `fresh` if nobody was here before. A lease that was
-    /// committed and then repeated skips a thousand numbers, of which there are enough; no number
-    /// is ever given twice, and none past the last.
-    pub async fn lease_codes(&self, fresh: &CodeKey) -> Result<(CodeKey, Range), Failure> {
+    /// The first lease of all decides the key: it stores `fresh`. A lease that was committed and then
+    /// repeated skips a thousand numbers, of which there are enough; no number is ever leased twice,
+    /// and none past the last.
+    pub async fn lease_codes(&self, fresh: &CodeKey) -> Result<(CodeKey, CodeRange), Failure> {
         let done = self
             .client
             .update_item()
@@ -29,18 +28,16 @@ impl Links {
             .condition_expression("attribute_not_exists(pk) OR next_number <= :last")
             .expression_attribute_values(":fresh", bytes(fresh.as_bytes()))
             .expression_attribute_values(":zero", number(0))
-            .expression_attribute_values(":lease", number(LEASE))
-            .expression_attribute_values(":last", number(SPACE - LEASE))
+            .expression_attribute_values(":lease", number(LEASE_SIZE))
+            .expression_attribute_values(":last", number(ALL_CODES - LEASE_SIZE))
             .return_values(ReturnValue::AllNew)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new(ACTION, cause))?;
-        capacity::record(done.consumed_capacity());
         let item = done.attributes().ok_or_else(|| broken("next_number"))?;
         let row = Row(item);
         let end: u64 = row.number("next_number")?;
         let code_key = row.bytes("code_key")?.try_into().map_err(|_| broken("code_key"))?;
-        Ok((CodeKey::from_bytes(code_key), Range::new(end.saturating_sub(LEASE), end)))
+        Ok((CodeKey::from_bytes(code_key), CodeRange::new(end.saturating_sub(LEASE_SIZE), end)))
     }
 }

@@ -1,34 +1,30 @@
 //! Custom domains: any number of claims, one owner.
 
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
-use aws_sdk_dynamodb::types::{
-    Delete, Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure, Update,
-};
+use aws_sdk_dynamodb::types::{Delete, Put, ReturnValuesOnConditionCheckFailure, Update};
 use domain::accounts::UserId;
-use domain::links::{Claim, DomainName};
+use domain::links::{DomainClaim, DomainName};
 use domain::{Failure, Timestamp};
 
 use super::Links;
-use store::capacity;
 use store::row::{Builder, Item, Row, broken, instant, key, text};
 use store::schema::{GSI1, GSI1_PK, GSI1_SK};
 use store::transaction::{Transacted, delete, put, transact, update};
 
-/// Claims listed at once; nobody has more domains than that.
-const MOST: i32 = 100;
+/// Claims of a user that are listed.
+const MAX_CLAIMS: i32 = 100;
 
-/// How proving a claim ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Proven {
+pub enum ProofOutcome {
     /// The domain is the claimant's.
     Proven,
-    /// Someone else proved it before.
+    /// Another user proved it before.
     Taken,
 }
 
 impl Links {
-    /// Records a claim; a repeated one returns the claim that stands.
-    pub async fn claim_domain(&self, claim: &Claim) -> Result<Claim, Failure> {
+    /// Records a claim; a repeated one returns the first.
+    pub async fn claim_domain(&self, claim: &DomainClaim) -> Result<DomainClaim, Failure> {
         const ACTION: &str = "claim the domain";
         let sent = self
             .client
@@ -37,17 +33,12 @@ impl Links {
             .set_item(Some(claim_row(claim)))
             .condition_expression("attribute_not_exists(pk)")
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
         match sent {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(claim.clone())
-            }
+            Ok(_) => Ok(claim.clone()),
             Err(error) => match error.as_service_error() {
                 Some(PutItemError::ConditionalCheckFailedException(lost)) => {
-                    capacity::record([]);
                     read_claim(lost.item().ok_or_else(|| broken("domain"))?)
                 }
                 _ => Err(Failure::new(ACTION, error)),
@@ -55,24 +46,23 @@ impl Links {
         }
     }
 
-    /// That user's claim to the domain.
     pub async fn find_claim(
         &self,
         name: &DomainName,
         owner: &UserId,
-    ) -> Result<Option<Claim>, Failure> {
-        let found = self.domain_row(name, &claim_sk(owner)).await?;
+    ) -> Result<Option<DomainClaim>, Failure> {
+        let found = self.read_domain_row(name, &claim_sk(owner)).await?;
         found.as_ref().map(read_claim).transpose()
     }
 
-    /// Who has proven that the domain is theirs.
+    /// The user who has proven to control the domain.
     pub async fn domain_owner(&self, name: &DomainName) -> Result<Option<UserId>, Failure> {
-        let found = self.domain_row(name, "domain").await?;
+        let found = self.read_domain_row(name, "domain").await?;
         found.map(|item| Row(&item).text("owner").map(UserId::outside)).transpose()
     }
 
     /// A user's claims, by name.
-    pub async fn list_claims(&self, owner: &UserId) -> Result<Vec<Claim>, Failure> {
+    pub async fn list_claims(&self, owner: &UserId) -> Result<Vec<DomainClaim>, Failure> {
         let found = self
             .client
             .query()
@@ -80,22 +70,20 @@ impl Links {
             .index_name(GSI1)
             .key_condition_expression("gsi1pk = :list")
             .expression_attribute_values(":list", text(claims_of(owner)))
-            .limit(MOST)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .limit(MAX_CLAIMS)
             .send()
             .await
             .map_err(|cause| Failure::new("list the domains", cause))?;
-        capacity::record(found.consumed_capacity());
         found.items().iter().map(read_claim).collect()
     }
 
     /// Makes the claimant the domain's owner, unless it has one.
     pub async fn prove_claim(
         &self,
-        claim: &Claim,
+        claim: &DomainClaim,
         now: Timestamp,
         token: &str,
-    ) -> Result<Proven, Failure> {
+    ) -> Result<ProofOutcome, Failure> {
         const ACTION: &str = "prove the domain";
         let owned = Builder::keyed(&domain_pk(&claim.name), "domain")
             .with("owner", text(claim.owner.as_str()))
@@ -108,7 +96,7 @@ impl Links {
             .expression_attribute_values(":owner", text(claim.owner.as_str()))
             .build()
             .map_err(|cause| Failure::new(ACTION, cause))?;
-        let noted = Update::builder()
+        let verified = Update::builder()
             .table_name(&self.table)
             .set_key(Some(key(&domain_pk(&claim.name), &claim_sk(&claim.owner))))
             .update_expression("SET verified_at = :now")
@@ -116,15 +104,15 @@ impl Links {
             .expression_attribute_values(":now", instant(now))
             .build()
             .map_err(|cause| Failure::new(ACTION, cause))?;
-        let items = vec![put(owned), update(noted)];
+        let items = vec![put(owned), update(verified)];
         Ok(match transact(&self.client, ACTION, items, token).await? {
-            Transacted::Committed => Proven::Proven,
-            Transacted::Refused(_) => Proven::Taken,
+            Transacted::Committed => ProofOutcome::Proven,
+            Transacted::Refused(_) => ProofOutcome::Taken,
         })
     }
 
-    /// Gives a claim up, and the domain with it if it was proven.
-    pub async fn release_domain(&self, claim: &Claim, token: &str) -> Result<(), Failure> {
+    /// Deletes a claim, and the ownership of the domain if it was proven.
+    pub async fn release_domain(&self, claim: &DomainClaim, token: &str) -> Result<(), Failure> {
         const ACTION: &str = "release the domain";
         let row = |sk: &str| {
             Delete::builder()
@@ -144,22 +132,20 @@ impl Links {
             .into_iter()
             .map(|item| item.map(delete).map_err(|cause| Failure::new(ACTION, cause)))
             .collect::<Result<Vec<_>, _>>()?;
-        // Refused means that it is gone already, which is what was asked for.
+        // Refused means that it is deleted already.
         transact(&self.client, ACTION, items, token).await.map(|_| ())
     }
 
-    async fn domain_row(&self, name: &DomainName, sk: &str) -> Result<Option<Item>, Failure> {
+    async fn read_domain_row(&self, name: &DomainName, sk: &str) -> Result<Option<Item>, Failure> {
         let found = self
             .client
             .get_item()
             .table_name(&self.table)
             .set_key(Some(key(&domain_pk(name), sk)))
             .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read the domain", cause))?;
-        capacity::record(found.consumed_capacity());
         Ok(found.item)
     }
 }
@@ -176,7 +162,7 @@ fn claims_of(owner: &UserId) -> String {
     format!("domains#{}", owner.as_str())
 }
 
-fn claim_row(claim: &Claim) -> Item {
+fn claim_row(claim: &DomainClaim) -> Item {
     Builder::keyed(&domain_pk(&claim.name), &claim_sk(&claim.owner))
         .with(GSI1_PK, text(claims_of(&claim.owner)))
         .with(GSI1_SK, text(claim.name.as_str()))
@@ -188,9 +174,9 @@ fn claim_row(claim: &Claim) -> Item {
         .build()
 }
 
-fn read_claim(item: &Item) -> Result<Claim, Failure> {
+fn read_claim(item: &Item) -> Result<DomainClaim, Failure> {
     let row = Row(item);
-    Ok(Claim {
+    Ok(DomainClaim {
         name: DomainName::parse(row.text("domain")?).map_err(|_| broken("domain"))?,
         owner: UserId::outside(row.text("owner")?),
         token: row.text("token")?.to_owned(),

@@ -1,33 +1,31 @@
 //! The owner's links, newest first.
 
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::Failure;
 use domain::accounts::UserId;
 use domain::links::Link;
 
 use super::{Links, rows};
 use store::accounts::Page;
-use store::capacity;
 use store::row::{Item, Row, key, text};
 use store::schema::{GSI1, GSI1_PK, GSI1_SK};
 
 /// Pages read for one answer at most: a filter that matches little must not read everything.
-const PAGES: usize = 10;
+const MAX_PAGES: usize = 10;
 
-/// Rows looked at for one page.
-const LOOKED_AT: i32 = 200;
+/// Rows read at once with a filter.
+const FILTERED_PAGE: i32 = 200;
 
-/// Whose links, and which of them.
+/// One of a user's two lists of links.
 #[derive(Debug, Clone, Copy)]
-pub struct Whose<'a> {
+pub struct OwnerList<'a> {
     pub owner: &'a UserId,
     /// The deleted ones instead of the live ones.
     pub deleted: bool,
 }
 
-/// What a listed link must have.
+/// All that is set must match.
 #[derive(Debug, Clone, Default)]
-pub struct Filter {
+pub struct LinkFilter {
     pub tag: Option<String>,
     /// This text in its code, destination or note.
     pub text: Option<String>,
@@ -39,15 +37,15 @@ impl Links {
     /// empty, and still have a next one: a filter is applied to what was read.
     pub async fn list(
         &self,
-        whose: Whose<'_>,
-        filter: &Filter,
+        list: OwnerList<'_>,
+        filter: &LinkFilter,
         limit: usize,
         after: Option<&str>,
     ) -> Result<Page<Link>, Failure> {
-        let list = rows::list_of(whose.owner, whose.deleted);
+        let list = rows::list_of(list.owner, list.deleted);
         let mut start = after.and_then(|position| start_key(&list, position));
         let mut items: Vec<Link> = Vec::new();
-        for _ in 0..PAGES {
+        for _ in 0..MAX_PAGES {
             let (found, next) = self.list_page(&list, filter, limit - items.len(), start).await?;
             items.extend(found);
             start = next;
@@ -62,7 +60,7 @@ impl Links {
     async fn list_page(
         &self,
         list: &str,
-        filter: &Filter,
+        filter: &LinkFilter,
         room: usize,
         start: Option<Item>,
     ) -> Result<(Vec<Link>, Option<Item>), Failure> {
@@ -74,35 +72,33 @@ impl Links {
             .key_condition_expression("gsi1pk = :list")
             .expression_attribute_values(":list", text(list))
             .set_exclusive_start_key(start)
-            .scan_index_forward(false)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+            .scan_index_forward(false);
         let clauses = [
             ("contains(tags, :tag)", ":tag", &filter.tag),
             ("contains(haystack, :text)", ":text", &filter.text),
             ("#domain = :domain", ":domain", &filter.domain),
         ];
-        let mut wanted = Vec::new();
+        let mut conditions = Vec::new();
         for (clause, name, value) in clauses {
             if let Some(value) = value {
-                wanted.push(clause);
+                conditions.push(clause);
                 request = request.expression_attribute_values(name, text(value));
             }
         }
         if filter.domain.is_some() {
             request = request.expression_attribute_names("#domain", "domain");
         }
-        let filtered = !wanted.is_empty();
+        let filtered = !conditions.is_empty();
         if filtered {
-            request = request.filter_expression(wanted.join(" AND "));
+            request = request.filter_expression(conditions.join(" AND "));
         }
         // Without a filter every row that is read is shown; with one, most may not be.
-        let plain = i32::try_from(room).unwrap_or(LOOKED_AT);
+        let plain = i32::try_from(room).unwrap_or(FILTERED_PAGE);
         let found = request
-            .limit(if filtered { LOOKED_AT } else { plain })
+            .limit(if filtered { FILTERED_PAGE } else { plain })
             .send()
             .await
             .map_err(|cause| Failure::new("list the links", cause))?;
-        capacity::record(found.consumed_capacity());
         let read = found.items().iter().map(rows::read_link).collect::<Result<Vec<_>, _>>()?;
         if read.len() > room {
             let links: Vec<Link> = read.into_iter().take(room).collect();

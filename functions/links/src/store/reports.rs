@@ -1,37 +1,30 @@
-//! Reports of abuse, for admins to look at.
+//! Reports of abuse, for admins.
 
-use aws_sdk_dynamodb::operation::put_item::PutItemOutput;
-use aws_sdk_dynamodb::operation::update_item::UpdateItemOutput;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::links::Code;
 use domain::{Failure, Timestamp};
 
 use super::{Links, rows};
 use store::accounts::Page;
-use store::capacity;
+use store::ignore_lost_condition;
 use store::row::{Builder, Item, Row, broken, instant, key, number, text};
 use store::schema::{EXPIRES, GSI1, GSI1_PK, GSI1_SK};
-use store::settle::settle;
 
-const ALL: &str = "reports";
-const KEPT_SECONDS: i64 = 90 * 24 * 3600;
+const ALL_REPORTS: &str = "reports";
+const TTL_SECONDS: i64 = 90 * 24 * 3600;
 
-/// Someone's word about a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
+pub struct AbuseReport {
     /// Sorts by time.
     pub id: String,
     /// The link's domain.
     pub domain: String,
     pub code: Code,
-    /// What kind of abuse.
     pub reason: String,
-    /// What else they said.
     pub details: Option<String>,
     pub at: Timestamp,
 }
 
-impl Report {
+impl AbuseReport {
     /// The id of a report made at that time.
     pub fn id_at(at: Timestamp, random: u64) -> String {
         format!("{:013}-{random:016x}", at.as_millisecond())
@@ -40,30 +33,33 @@ impl Report {
 
 impl Links {
     /// Keeps a report for 90 days.
-    pub async fn report(&self, report: &Report) -> Result<(), Failure> {
+    pub async fn report(&self, report: &AbuseReport) -> Result<(), Failure> {
         let row = Builder::keyed(&rows::link_pk(&report.domain, report.code.as_str()), &sk(report))
-            .with(GSI1_PK, text(ALL))
+            .with(GSI1_PK, text(ALL_REPORTS))
             .with(GSI1_SK, text(&report.id))
             .with("domain", text(&report.domain))
             .with("code", text(report.code.as_str()))
             .with("reason", text(&report.reason))
             .with_some("details", report.details.as_ref().map(text))
             .with("reported_at", instant(report.at))
-            .with(EXPIRES, number(report.at.as_second() + KEPT_SECONDS));
+            .with(EXPIRES, number(report.at.as_second() + TTL_SECONDS));
         let sent = self
             .client
             .put_item()
             .table_name(&self.table)
             .set_item(Some(row.build()))
             .condition_expression("attribute_not_exists(pk)")
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("keep the report", sent, PutItemOutput::consumed_capacity)
+        ignore_lost_condition("keep the report", sent)
     }
 
     /// Reports, newest first, older than the one with id `after`.
-    pub async fn reports(&self, limit: i32, after: Option<&str>) -> Result<Page<Report>, Failure> {
+    pub async fn reports(
+        &self,
+        limit: i32,
+        after: Option<&str>,
+    ) -> Result<Page<AbuseReport>, Failure> {
         // No report has an id beyond this one, so it stands for the start.
         let before = after.unwrap_or("~");
         let found = self
@@ -72,22 +68,20 @@ impl Links {
             .table_name(&self.table)
             .index_name(GSI1)
             .key_condition_expression("gsi1pk = :all AND gsi1sk < :before")
-            .expression_attribute_values(":all", text(ALL))
+            .expression_attribute_values(":all", text(ALL_REPORTS))
             .expression_attribute_values(":before", text(before))
             .scan_index_forward(false)
             .limit(limit)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("list the reports", cause))?;
-        capacity::record(found.consumed_capacity());
         let items = found.items().iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let more = found.last_evaluated_key().and_then(|_| items.last());
         Ok(Page { next: more.map(|report| report.id.clone()), items })
     }
 
-    /// Takes the report with that id off the list; says whether there was one. Its row stays as long
-    /// as it would have, so that the same report is not made again.
+    /// Takes the report with that id off the list; returns whether there was one. Its row stays until it
+    /// expires, so that the same report is not made again.
     pub async fn dismiss_report(&self, id: &str) -> Result<bool, Failure> {
         let found = self
             .client
@@ -95,13 +89,11 @@ impl Links {
             .table_name(&self.table)
             .index_name(GSI1)
             .key_condition_expression("gsi1pk = :all AND gsi1sk = :id")
-            .expression_attribute_values(":all", text(ALL))
+            .expression_attribute_values(":all", text(ALL_REPORTS))
             .expression_attribute_values(":id", text(id))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("find the report", cause))?;
-        capacity::record(found.consumed_capacity());
         let Some(report) = found.items().first().map(read).transpose()? else { return Ok(false) };
         let sent = self
             .client
@@ -110,21 +102,20 @@ impl Links {
             .set_key(Some(key(&rows::link_pk(&report.domain, report.code.as_str()), &sk(&report))))
             .update_expression("REMOVE gsi1pk, gsi1sk")
             .condition_expression("attribute_exists(pk)")
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("dismiss the report", sent, UpdateItemOutput::consumed_capacity)?;
+        ignore_lost_condition("dismiss the report", sent)?;
         Ok(true)
     }
 }
 
-fn sk(report: &Report) -> String {
+fn sk(report: &AbuseReport) -> String {
     format!("report#{}", report.id)
 }
 
-fn read(item: &Item) -> Result<Report, Failure> {
+fn read(item: &Item) -> Result<AbuseReport, Failure> {
     let row = Row(item);
-    Ok(Report {
+    Ok(AbuseReport {
         id: row.text("sk")?.strip_prefix("report#").ok_or_else(|| broken("sk"))?.to_owned(),
         domain: row.text("domain")?.to_owned(),
         code: rows::read_code(row)?,

@@ -1,21 +1,18 @@
-//! What a redirect asks: where a link leads, and the day's salt for its visitors' hashes.
+//! What a redirect reads: a link's route, and the day's salt for its visitors' hashes.
 //!
 //! A route is one eventually consistent read of what a redirect needs and nothing else. A day's salt
-//! is whatever the first writer put there: everyone else takes the row they meet.
+//! is that of the first instance to write one: the others take the row that exists.
 
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
-use aws_sdk_dynamodb::types::{
-    AttributeValue, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure,
-};
-use domain::links::route::{Route, Way};
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
+use domain::links::route::{Route, RouteVariant};
 use domain::{Failure, Timestamp};
 
 use super::Links;
-use store::capacity;
 use store::row::{Builder, Item, Row, broken, bytes, key, number};
 use store::schema::EXPIRES;
 
-/// What of a link's row a redirect needs; `status` is a word of the expression language.
+/// The attributes of a link that a redirect needs; `status` is a reserved word.
 const ROUTE: &str = "#to, ways, #status, expires_at, max_clicks, fallback, spent_at, \
                      forward_query, deleted_at, blocked_at, block_reason, created_at, warnings, \
                      title, description, image";
@@ -34,11 +31,9 @@ impl Links {
             .projection_expression(ROUTE)
             .expression_attribute_names("#to", "to")
             .expression_attribute_names("#status", "status")
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read a link", cause))?;
-        capacity::record(found.consumed_capacity());
         found.item().map(read).transpose()
     }
 
@@ -56,19 +51,17 @@ impl Links {
             .get_item()
             .table_name(&self.table)
             .set_key(Some(key(&pk, "salt")))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new(ACTION, cause))?;
-        capacity::record(found.consumed_capacity());
         match found.item() {
             Some(item) => salt_of(item),
-            None => self.first_salt(&pk, fresh, now).await,
+            None => self.create_salt(&pk, fresh, now).await,
         }
     }
 
-    /// Puts `fresh` if nobody did, and says what stands there then.
-    async fn first_salt(
+    /// Puts `fresh` if there is none, and returns the salt that is stored then.
+    async fn create_salt(
         &self,
         pk: &str,
         fresh: [u8; 32],
@@ -85,17 +78,12 @@ impl Links {
             .set_item(Some(row))
             .condition_expression("attribute_not_exists(pk)")
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
         match sent {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(fresh)
-            }
+            Ok(_) => Ok(fresh),
             Err(error) => match error.as_service_error() {
                 Some(PutItemError::ConditionalCheckFailedException(lost)) => {
-                    capacity::record([]);
                     lost.item().map_or_else(|| Err(broken("salt")), salt_of)
                 }
                 Some(_) | None => Err(Failure::new("write the day's salt", error)),
@@ -115,7 +103,7 @@ fn read(item: &Item) -> Result<Route, Failure> {
         row.maybe_instant("blocked_at").map(|_| words("block_reason").unwrap_or_default());
     Ok(Route {
         to: row.text("to")?.to_owned(),
-        ways: ways_of(item)?,
+        variants: read_variants(item)?,
         status: row.maybe_number("status").unwrap_or(302),
         expires_at: row.maybe_instant("expires_at"),
         max_clicks: row.maybe_number("max_clicks"),
@@ -132,13 +120,13 @@ fn read(item: &Item) -> Result<Route, Failure> {
     })
 }
 
-fn ways_of(item: &Item) -> Result<Vec<Way>, Failure> {
+fn read_variants(item: &Item) -> Result<Vec<RouteVariant>, Failure> {
     let Some(ways) = item.get("ways") else { return Ok(Vec::new()) };
-    let ways = ways.as_l().map_err(|_| broken("ways"))?;
-    ways.iter().map(way_of).collect()
+    let variants = ways.as_l().map_err(|_| broken("ways"))?;
+    variants.iter().map(read_variant).collect()
 }
 
-fn way_of(way: &AttributeValue) -> Result<Way, Failure> {
-    let way = Row(way.as_m().map_err(|_| broken("ways"))?);
-    Ok(Way { url: way.text("u")?.to_owned(), weight: way.number("w")? })
+fn read_variant(variant: &AttributeValue) -> Result<RouteVariant, Failure> {
+    let variant = Row(variant.as_m().map_err(|_| broken("ways"))?);
+    Ok(RouteVariant { url: variant.text("u")?.to_owned(), weight: variant.number("w")? })
 }

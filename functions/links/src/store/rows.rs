@@ -2,14 +2,14 @@
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::accounts::UserId;
-use domain::links::link::Way;
-use domain::links::{Block, Code, Link, Preview, Redirect, Tags, Target, Terms, Utm};
+use domain::links::link::Variant;
+use domain::links::{Code, Link, LinkBlock, LinkPreview, LinkTerms, Redirect, Tags, Target, Utm};
 use domain::{Failure, hex};
 
 use store::row::{Builder, Item, Row, broken, instant, key, number, text};
 use store::schema::{GSI1_PK, GSI1_SK, GSI2_PK, GSI2_SK};
 
-/// Where the scan finds links that are deleted and not yet forgotten.
+/// Where the scan finds links that are deleted and not yet purged.
 const DELETED: &str = "deleted";
 
 pub(super) fn link_pk(domain: &str, code: &str) -> String {
@@ -46,21 +46,21 @@ pub(super) fn link(link: &Link, token: &str) -> Item {
     let deleted = link.deleted_at;
     let scanned = match deleted {
         None => Some(text(url_pk(&terms.long_url))),
-        Some(_) => (!link.is_forgotten()).then(|| text(DELETED)),
+        Some(_) => (!link.is_purged()).then(|| text(DELETED)),
     };
     let utm = terms.utm.parameters();
-    let led = |target: &Target| text(with_utm(target, &utm));
-    let ways = terms.ways.iter().map(|way| {
+    let destination = |target: &Target| text(with_utm(target, &utm));
+    let variants = terms.variants.iter().map(|variant| {
         AttributeValue::M(
             [
-                ("u".to_owned(), led(&way.url)),
-                ("g".to_owned(), text(way.url.as_str())),
-                ("w".to_owned(), number(way.weight)),
+                ("u".to_owned(), destination(&variant.url)),
+                ("g".to_owned(), text(variant.url.as_str())),
+                ("w".to_owned(), number(variant.weight)),
             ]
             .into(),
         )
     });
-    let ways: Vec<_> = ways.collect();
+    let variants: Vec<_> = variants.collect();
     Builder::keyed(&link_pk(&link.domain, link.code.as_str()), "link")
         .with_some(GSI1_PK, listed.as_ref().map(text))
         .with_some(GSI1_SK, listed.as_ref().map(|_| text(list_order(link))))
@@ -70,8 +70,8 @@ pub(super) fn link(link: &Link, token: &str) -> Item {
         .with("code", text(link.code.as_str()))
         .with_some("owner", link.owner.as_ref().map(|owner| text(owner.as_str())))
         .with("long_url", text(terms.long_url.as_str()))
-        .with("to", led(&terms.long_url))
-        .with_some("ways", (!ways.is_empty()).then_some(AttributeValue::L(ways)))
+        .with("to", destination(&terms.long_url))
+        .with_some("ways", (!variants.is_empty()).then_some(AttributeValue::L(variants)))
         .with("status", number(terms.redirect.status()))
         .with_some("expires_at", terms.expires_at.map(instant))
         .with_some("max_clicks", terms.max_clicks.map(number))
@@ -80,7 +80,7 @@ pub(super) fn link(link: &Link, token: &str) -> Item {
         .with_some("utm", utm_map(&terms.utm))
         .with_some("tags", texts(terms.tags.as_slice()))
         .with_some("note", terms.note.as_ref().map(text))
-        .with("haystack", text(haystack(link)))
+        .with("haystack", text(search_text(link)))
         .with_some("warnings", texts(&link.warnings))
         .with_some("title", link.preview.title.as_ref().map(text))
         .with_some("description", link.preview.description.as_ref().map(text))
@@ -100,7 +100,7 @@ pub(super) fn link(link: &Link, token: &str) -> Item {
 pub(super) fn read_link(item: &Item) -> Result<Link, Failure> {
     let row = Row(item);
     let maybe_target = |name| row.maybe_text(name).map(Target::stored);
-    let block = row.maybe_instant("blocked_at").map(|at| Block {
+    let block = row.maybe_instant("blocked_at").map(|at| LinkBlock {
         at,
         reason: row.maybe_text("block_reason").unwrap_or_default().to_owned(),
     });
@@ -109,9 +109,9 @@ pub(super) fn read_link(item: &Item) -> Result<Link, Failure> {
         domain: row.text("domain")?.to_owned(),
         code: read_code(row)?,
         owner: row.maybe_text("owner").map(UserId::outside),
-        terms: Terms {
+        terms: LinkTerms {
             long_url: maybe_target("long_url").ok_or_else(|| broken("long_url"))?,
-            ways: read_ways(item)?,
+            variants: read_variants(item)?,
             redirect: Redirect::from_status(row.number("status")?)
                 .ok_or_else(|| broken("status"))?,
             expires_at: row.maybe_instant("expires_at"),
@@ -123,7 +123,7 @@ pub(super) fn read_link(item: &Item) -> Result<Link, Failure> {
             note: owned("note"),
         },
         warnings: sorted(row.texts("warnings")),
-        preview: Preview {
+        preview: LinkPreview {
             title: owned("title"),
             description: owned("description"),
             image: owned("image"),
@@ -142,8 +142,8 @@ pub(super) fn read_code(row: Row<'_>) -> Result<Code, Failure> {
     Code::parse(row.text("code")?).ok_or_else(|| broken("code"))
 }
 
-pub(super) fn same(same_key: &str, link: &Link) -> Item {
-    Builder::keyed(&format!("same#{same_key}"), "same")
+pub(super) fn dedup(key: &str, link: &Link) -> Item {
+    Builder::keyed(&format!("same#{key}"), "same")
         .with("code", text(link.code.as_str()))
         .with("domain", text(&link.domain))
         .build()
@@ -171,13 +171,13 @@ fn read_utm(item: &Item) -> Result<Utm, Failure> {
     Utm::new(pairs).map_err(|_| broken("utm"))
 }
 
-fn read_ways(item: &Item) -> Result<Vec<Way>, Failure> {
+fn read_variants(item: &Item) -> Result<Vec<Variant>, Failure> {
     let list = item.get("ways").and_then(|value| value.as_l().ok());
     list.into_iter()
         .flatten()
         .map(|value| {
-            let way = Row(value.as_m().map_err(|_| broken("ways"))?);
-            Ok(Way { url: Target::stored(way.text("g")?), weight: way.number("w")? })
+            let variant = Row(value.as_m().map_err(|_| broken("ways"))?);
+            Ok(Variant { url: Target::stored(variant.text("g")?), weight: variant.number("w")? })
         })
         .collect()
 }
@@ -192,8 +192,8 @@ fn sorted(texts: &[String]) -> Vec<String> {
     texts
 }
 
-/// What `q` looks in: everything a person might remember of a link, in lower case.
-fn haystack(link: &Link) -> String {
+/// What `q` searches: everything a person might remember of a link, in lower case.
+fn search_text(link: &Link) -> String {
     let terms = &link.terms;
     let note = terms.note.as_deref().unwrap_or_default();
     let (code, url) = (link.code.as_str(), terms.long_url.as_str());

@@ -1,46 +1,43 @@
-//! What was counted, read back and added up.
+//! A link's counters, read and added up.
 
 use std::collections::BTreeMap;
 
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::Failure;
 use domain::links::Code;
-use domain::links::counts::Counts;
-use domain::links::sketch::Sketch;
+use domain::links::counts::ClickCounts;
+use domain::links::hyper_log_log::HyperLogLog;
 
 use super::batches::{day_sk, visitors_sk};
 use super::{Links, rows};
-use store::capacity;
 use store::row::{Item, Row, broken, text};
 
 /// One day of a link.
 #[derive(Debug, Clone, Default)]
-pub struct Day {
-    /// What was counted.
-    pub counts: Counts,
-    pub visitors: Sketch,
+pub struct DayStatistics {
+    pub counts: ClickCounts,
+    pub visitors: HyperLogLog,
 }
 
-/// The days of a period that saw anything.
+/// The days of a period that had visits.
 #[derive(Debug, Clone, Default)]
-pub struct Statistics {
-    pub days: BTreeMap<String, Day>,
+pub struct LinkStatistics {
+    pub days: BTreeMap<String, DayStatistics>,
 }
 
-impl Statistics {
-    /// Everything that was counted in the period.
-    pub fn counts(&self) -> Counts {
-        let mut all = Counts::default();
+impl LinkStatistics {
+    /// The sum of all days.
+    pub fn counts(&self) -> ClickCounts {
+        let mut all = ClickCounts::default();
         for day in self.days.values() {
             all.merge(&day.counts);
         }
         all
     }
 
-    /// How many visitors came. One who came on two days counts twice, because nothing that could
-    /// tell is kept overnight.
+    /// The estimated number of visitors. One who came on two days counts twice, because each day has its
+    /// own salt.
     pub fn visitors(&self) -> u64 {
-        let mut all = Sketch::new();
+        let mut all = HyperLogLog::new();
         for day in self.days.values() {
             all.merge(&day.visitors);
         }
@@ -56,15 +53,15 @@ impl Links {
         code: &Code,
         first: &str,
         last: &str,
-    ) -> Result<Statistics, Failure> {
-        let mut statistics = Statistics::default();
+    ) -> Result<LinkStatistics, Failure> {
+        let mut statistics = LinkStatistics::default();
         let counts = (day_sk(first, 0), day_sk(last, 99));
-        for item in self.between(domain, code, counts.0, counts.1).await? {
+        for item in self.counter_rows(domain, code, counts.0, counts.1).await? {
             let day = date_of(&item, "day#")?;
             let entry = statistics.days.entry(day).or_default();
-            absorb(&mut entry.counts, &item);
+            add_counters(&mut entry.counts, &item);
         }
-        for item in self.between(domain, code, visitors_sk(first), visitors_sk(last)).await? {
+        for item in self.counter_rows(domain, code, visitors_sk(first), visitors_sk(last)).await? {
             let day = date_of(&item, "visitors#")?;
             statistics.days.entry(day).or_default().visitors = read_sketch(&item)?;
         }
@@ -72,16 +69,18 @@ impl Links {
     }
 
     /// Everything ever counted for a link, without the breakdowns.
-    pub async fn totals(&self, domain: &str, code: &Code) -> Result<Counts, Failure> {
-        let mut totals = Counts::default();
-        for item in self.between(domain, code, "total#".to_owned(), "total#~".to_owned()).await? {
-            absorb(&mut totals, &item);
+    pub async fn totals(&self, domain: &str, code: &Code) -> Result<ClickCounts, Failure> {
+        let mut totals = ClickCounts::default();
+        for item in
+            self.counter_rows(domain, code, "total#".to_owned(), "total#~".to_owned()).await?
+        {
+            add_counters(&mut totals, &item);
         }
         Ok(totals)
     }
 
-    /// Read up to date: whether a link is spent is decided by this.
-    async fn between(
+    /// Strongly consistent: it decides whether a link is spent.
+    async fn counter_rows(
         &self,
         domain: &str,
         code: &Code,
@@ -101,11 +100,9 @@ impl Links {
                 .expression_attribute_values(":last", text(&last))
                 .set_exclusive_start_key(start)
                 .consistent_read(true)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
                 .send()
                 .await
                 .map_err(|cause| Failure::new("read the statistics", cause))?;
-            capacity::record(found.consumed_capacity());
             items.extend(found.items.unwrap_or_default());
             start = found.last_evaluated_key;
             if start.is_none() {
@@ -115,8 +112,8 @@ impl Links {
     }
 }
 
-pub(super) fn read_sketch(item: &Item) -> Result<Sketch, Failure> {
-    Sketch::from_bytes(Row(item).bytes("sketch")?).ok_or_else(|| broken("sketch"))
+pub(super) fn read_sketch(item: &Item) -> Result<HyperLogLog, Failure> {
+    HyperLogLog::from_bytes(Row(item).bytes("sketch")?).ok_or_else(|| broken("sketch"))
 }
 
 /// The ten characters of the date in a sort key.
@@ -125,10 +122,10 @@ fn date_of(item: &Item, prefix: &str) -> Result<String, Failure> {
     date.map(str::to_owned).ok_or_else(|| broken("sk"))
 }
 
-fn absorb(counts: &mut Counts, item: &Item) {
+fn add_counters(counts: &mut ClickCounts, item: &Item) {
     for (name, value) in item {
         if let Some(count) = value.as_n().ok().and_then(|text| text.parse().ok()) {
-            counts.absorb(name, count);
+            counts.add_counter(name, count);
         }
     }
 }

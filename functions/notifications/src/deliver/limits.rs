@@ -1,25 +1,24 @@
-//! What one person gets in an hour, and on one channel in a day, through the shared limiter.
+//! The limits of a user, by hour, and by channel and day, through the shared limiter.
 //!
 //! A delivery is counted once, right before its first attempt: what waits for a provider, or is tried
 //! again, is not counted again. The counters are exact, because they are small. Where the counters can't
-//! be asked, a node lets pass what it alone would let pass.
+//! be reached, an instance lets pass what its own counters allow.
 
 use std::sync::{Arc, LazyLock};
 
-use crate::store::Look;
+use crate::store::DeliverySnapshot;
 use domain::Timestamp;
-use domain::limits::ledger::Claim;
-use domain::limits::rule::{Dimension, Mode, OnFailure, Rule};
+use domain::limits::ledger::QuotaCheck;
+use domain::limits::rule::{Dimension, OnFailure, Rule, RuleMode};
 use domain::limits::{Algorithm, Quota};
-use domain::notifications::{Channel, UserLimit, Verdict};
+use domain::notifications::{Channel, LimitVerdict, UserLimit};
 
 use crate::deliver::State;
-use crate::deliver::hand_over::passes_limits;
+use crate::deliver::send::passes_limits;
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// Notifications of an hour.
 const HOURLY: i64 = 50;
 
 static HOUR: LazyLock<Arc<Rule>> = LazyLock::new(|| rule("hour", HOURLY, HOUR_MS));
@@ -27,11 +26,11 @@ static EMAIL: LazyLock<Arc<Rule>> = LazyLock::new(|| rule("email", 20, DAY_MS));
 static SMS: LazyLock<Arc<Rule>> = LazyLock::new(|| rule("sms", 10, DAY_MS));
 static PUSH: LazyLock<Arc<Rule>> = LazyLock::new(|| rule("push", 100, DAY_MS));
 
-/// What the limiter says of one more for this person; asking takes it.
-pub(crate) async fn verdict(state: &State, look: &Look) -> Verdict {
-    let delivery = &look.delivery;
-    if passes_limits(look.notification.priority) || delivery.tries > 0 {
-        return Verdict::Within;
+/// Charges one more notification to the user's limits.
+pub(crate) async fn check(state: &State, snapshot: &DeliverySnapshot) -> LimitVerdict {
+    let delivery = &snapshot.delivery;
+    if passes_limits(snapshot.notification.priority) || delivery.tries > 0 {
+        return LimitVerdict::Within;
     }
     let channel = delivery.channel();
     let daily = match channel {
@@ -39,20 +38,20 @@ pub(crate) async fn verdict(state: &State, look: &Look) -> Verdict {
         Channel::Sms => &*SMS,
         Channel::Push => &*PUSH,
     };
-    let cap = i64::from(look.person.preferences.daily_cap(channel));
+    let cap = i64::from(snapshot.recipient.preferences.daily_cap(channel));
     let entity = delivery.user.as_str();
-    let claims = [
-        Claim { rule: &HOUR, quota: HOUR.quota, entity },
-        Claim { rule: daily, quota: Quota { limit: cap, ..daily.quota }, entity },
+    let checks = [
+        QuotaCheck { rule: &HOUR, quota: HOUR.quota, entity },
+        QuotaCheck { rule: daily, quota: Quota { limit: cap, ..daily.quota }, entity },
     ];
-    match state.limiter.take(&claims).await {
-        Ok(()) => Verdict::Within,
+    match state.limiter.charge(&checks).await {
+        Ok(()) => LimitVerdict::Within,
         Err(denial) => {
-            let limit = if denial.claim == 0 { UserLimit::Hourly } else { UserLimit::Daily };
-            // A cap of nothing never ends; someone may raise it.
+            let limit = if denial.check == 0 { UserLimit::Hourly } else { UserLimit::Daily };
+            // A cap of 0 never ends; the user may raise it.
             let until = denial.retry_at_ms.unwrap_or(state.now().as_millisecond() + DAY_MS);
             let until = Timestamp::from_millisecond(until).unwrap_or(Timestamp::MAX);
-            Verdict::Beyond { limit, until }
+            LimitVerdict::Exceeded { limit, until }
         }
     }
 }
@@ -66,7 +65,7 @@ fn rule(name: &str, limit: i64, window_ms: i64) -> Arc<Rule> {
         dimension: Dimension::User,
         anonymous_only: false,
         quota: Quota { algorithm: Algorithm::SlidingLog, limit, window_ms, burst: None },
-        mode: Mode::Enforce,
+        mode: RuleMode::Enforce,
         on_failure: OnFailure::Open,
         description: String::new(),
         version: 1,

@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::store::Leased;
-use domain::notifications::rate::{Grant, Lanes, Slots, grant, pause_us};
+use crate::store::LeaseOutcome;
+use domain::notifications::rate::{Grant, SlotCounters, Slots, backoff_us, grant};
 use domain::notifications::{Priority, ProviderName};
 use domain::{Failure, Timestamp};
 
 use crate::deliver::{AT_ONCE, State};
 
-/// Whoever has to wait longer comes back with a message.
+/// A delivery whose slot lies further ahead is deferred.
 const NEAR_US: i64 = 3_000_000;
 
-/// A claim takes so long: it is begun so much before its slot.
+/// How long a claim takes: it begins so much before its slot.
 const CLAIMING_US: i64 = 15_000;
 
 /// Tries at the row; then the message waits.
@@ -25,20 +25,20 @@ const TRIES: u32 = 6;
 
 /// Slots that were leased and not used yet, and the rows as they were last seen.
 #[derive(Debug, Default)]
-pub(crate) struct Pool {
-    shelves: Mutex<BTreeMap<(ProviderName, Priority), Shelf>>,
-    /// One lease at a time: whoever waits for it takes from what it brings.
+pub(crate) struct SlotPool {
+    leased: Mutex<BTreeMap<(ProviderName, Priority), LeasedSlots>>,
+    /// One lease at a time: a message that waits for it takes a slot from what it brings.
     leasing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Shelf {
+struct LeasedSlots {
     slots: Option<Slots>,
     next: u32,
-    lanes: Option<Lanes>,
+    counters: Option<SlotCounters>,
 }
 
-/// A moment at which the provider may be spoken to.
+/// When the provider may be called.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Slot {
     /// Any: the provider takes as much as there is.
@@ -47,80 +47,80 @@ pub(crate) enum Slot {
 }
 
 /// What asking for a slot comes to.
-pub(crate) enum Taken {
-    /// It is ours.
+pub(crate) enum SlotOutcome {
     Slot(Slot),
-    /// There is none before then.
     Later(Timestamp),
 }
 
-impl Pool {
-    /// Takes a slot that is near.
+impl SlotPool {
+    /// Takes the next slot that is near, and leases more if there is none.
     pub(crate) async fn take(
         &self,
         state: &State,
         provider: &ProviderName,
-        class: Priority,
-    ) -> Result<Taken, Failure> {
+        priority: Priority,
+    ) -> Result<SlotOutcome, Failure> {
         let Some(per_second) = state.providers.rate(provider.as_str()) else {
-            return Ok(Taken::Slot(Slot::Any));
+            return Ok(SlotOutcome::Slot(Slot::Any));
         };
-        let key = (provider.clone(), class);
+        let key = (provider.clone(), priority);
         let _turn = self.leasing.lock().await;
         let began = state.now();
         for misses in 0..TRIES {
-            if let Some(slot) = self.shelf(&key).take(state.now()) {
+            if let Some(slot) = self.leased(&key).take(state.now()) {
                 self.put(&key, slot.1);
-                return Ok(Taken::Slot(slot.0));
+                return Ok(SlotOutcome::Slot(slot.0));
             }
-            let lanes = match self.shelf(&key).lanes {
-                Some(lanes) => lanes,
-                None => state.notifications.lanes(provider).await?,
+            let counters = match self.leased(&key).counters {
+                Some(counters) => counters,
+                None => state.notifications.slot_counters(provider).await?,
             };
-            let wanted = state.left.load(Ordering::SeqCst).clamp(1, AT_ONCE);
+            let wanted = state.unfinished.load(Ordering::SeqCst).clamp(1, AT_ONCE);
             let wanted = u32::try_from(wanted).unwrap_or(1);
-            let at = match grant(&lanes, per_second, class, wanted, state.now()) {
+            let at = match grant(&counters, per_second, priority, wanted, state.now()) {
                 Grant::Lease(lease) => {
                     let brought = match state.notifications.lease(provider, &lease).await? {
-                        Leased::Ours { slots, lanes } => {
-                            Shelf { slots: Some(slots), next: 0, lanes: Some(lanes) }
+                        LeaseOutcome::Granted { slots, counters } => {
+                            LeasedSlots { slots: Some(slots), next: 0, counters: Some(counters) }
                         }
-                        Leased::Refused(lanes) => Shelf { lanes: Some(lanes), ..Shelf::default() },
+                        LeaseOutcome::Refused(counters) => {
+                            LeasedSlots { counters: Some(counters), ..LeasedSlots::default() }
+                        }
                     };
                     self.put(&key, brought);
                     state.now()
                 }
                 Grant::Later { at } => {
                     // The row may have been moved on since; it is read again.
-                    self.put(&key, Shelf::default());
+                    self.put(&key, LeasedSlots::default());
                     at
                 }
             };
-            if self.shelf(&key).slots.is_some() {
+            if self.leased(&key).slots.is_some() {
                 continue;
             }
             let wait_us = at.as_microsecond() - state.now().as_microsecond();
             let waited_us = state.now().as_microsecond() - began.as_microsecond();
             if wait_us + waited_us > NEAR_US {
-                return Ok(Taken::Later(at));
+                return Ok(SlotOutcome::Later(at));
             }
-            sleep(wait_us.max(pause_us(class, misses, state.jitter()))).await;
+            sleep(wait_us.max(backoff_us(priority, misses, state.jitter()))).await;
         }
-        Ok(Taken::Later(after(state.now(), NEAR_US)))
+        Ok(SlotOutcome::Later(after(state.now(), NEAR_US)))
     }
 
-    fn shelf(&self, key: &(ProviderName, Priority)) -> Shelf {
-        let shelves = self.shelves.lock();
-        shelves.get(key).copied().unwrap_or_default()
+    fn leased(&self, key: &(ProviderName, Priority)) -> LeasedSlots {
+        let leased = self.leased.lock();
+        leased.get(key).copied().unwrap_or_default()
     }
 
-    fn put(&self, key: &(ProviderName, Priority), after: Shelf) {
-        let mut shelves = self.shelves.lock();
-        shelves.insert(key.clone(), after);
+    fn put(&self, key: &(ProviderName, Priority), after: LeasedSlots) {
+        let mut leased = self.leased.lock();
+        leased.insert(key.clone(), after);
     }
 }
 
-impl Shelf {
+impl LeasedSlots {
     /// The next slot that can still be used and is near, and what is left.
     fn take(self, now: Timestamp) -> Option<(Slot, Self)> {
         let slots = self.slots?;

@@ -1,26 +1,25 @@
-//! A person wants less than before: what waits for them and is not wanted any more is taken back.
+//! Handles `PreferencesNarrowed`: withdraws the deliveries that the user has opted out of.
 //!
-//! If the message could not be sent, whoever took the opt-out has done this before they answered. Nothing
-//! is sent in either case: every claim checks what they want.
+//! If that message could not be sent, `notify` has done this before it answered. Nothing is sent in either
+//! case: every claim checks the preferences.
 
-use crate::store::{Applied, Look};
+use crate::store::{ApplyOutcome, DeliverySnapshot};
 use boundary::telemetry::{Trace, Unit, measure};
 use domain::Failure;
 use domain::accounts::UserId;
-use domain::notifications::{DeliveryId, Event, Facts, Standing, Verdict, Why, stopped};
+use domain::notifications::{AddressState, DeliveryId, Event, Reason, stop_reason};
 
 use crate::deliver::State;
 
-/// Deliveries read at once.
 const PAGE: i32 = 100;
 
-/// Takes back whatever waits for `user` and has to end.
+/// Withdraws what waits for `user` against their preferences.
 pub(crate) async fn withdraw(state: &State, user: &UserId, trace: &Trace) -> Result<(), Failure> {
     let mut after: Option<String> = None;
     loop {
         let page = state.notifications.waiting_for(user, PAGE, after.as_deref()).await?;
         for id in &page.items {
-            take_back(state, id, user, trace).await?;
+            withdraw_one(state, id, user, trace).await?;
         }
         match page.next {
             Some(next) => after = Some(next),
@@ -29,32 +28,27 @@ pub(crate) async fn withdraw(state: &State, user: &UserId, trace: &Trace) -> Res
     }
 }
 
-async fn take_back(
+async fn withdraw_one(
     state: &State,
     id: &DeliveryId,
     user: &UserId,
     trace: &Trace,
 ) -> Result<(), Failure> {
-    let Some(look) = state.notifications.look(id, Some(user)).await? else { return Ok(()) };
-    let Some(why) = unwanted(state, &look) else { return Ok(()) };
-    let (event, token) = (Event::Withdrawn { why }, || state.token());
+    let Some(snapshot) = state.notifications.load(id, Some(user)).await? else { return Ok(()) };
+    let Some(reason) = opt_out_reason(state, &snapshot) else { return Ok(()) };
+    let (event, token) = (Event::Withdrawn { reason }, || state.token());
     let now = state.now();
-    let applied = state.notifications.apply_from(&look.delivery, &event, now, token).await?;
-    if matches!(applied, Applied::Changed { .. }) {
+    let applied = state.notifications.apply_from(&snapshot.delivery, &event, now, token).await?;
+    if matches!(applied, ApplyOutcome::Changed { .. }) {
         measure("NotificationsWithdrawn", Unit::Count, 1.0);
     }
-    crate::deliver::after::follow(state, &look.notification, applied, trace).await
+    crate::deliver::follow_up::follow_up(state, &snapshot.notification, applied, trace).await
 }
 
-/// The opt-out that stands against it, if one does. What has expired ends by itself.
-fn unwanted(state: &State, look: &Look) -> Option<Why> {
-    let facts = Facts {
-        notification: &look.notification,
-        delivery: &look.delivery,
-        preferences: &look.person.preferences,
-        standing: Standing::Good,
-        verdict: Verdict::Within,
-        providers: &[],
-    };
-    stopped(&facts, state.now()).filter(|why| matches!(why, Why::OptedOut { .. }))
+/// The opt-out that stops it, if one does. What has expired ends by itself.
+fn opt_out_reason(state: &State, snapshot: &DeliverySnapshot) -> Option<Reason> {
+    let DeliverySnapshot { notification, delivery, recipient } = snapshot;
+    let usable = AddressState::Usable;
+    stop_reason(notification, delivery, &recipient.preferences, &usable, state.now())
+        .filter(|reason| matches!(reason, Reason::OptedOut { .. }))
 }

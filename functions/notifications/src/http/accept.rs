@@ -12,8 +12,8 @@ use boundary::http::{
     Accepted as Taken, Call, Caller, IdempotencyKey, Json, Operation, Problem, Repeatable, State,
     Storable,
 };
-use boundary::idempotency;
-use boundary::openapi::{DescribeAnswer, Entry};
+use boundary::idempotency::{self, RequestKey};
+use boundary::openapi::{DescribeResponse, OperationEntry};
 use domain::accounts::{Role, UserId};
 use domain::notifications::Submission;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -21,8 +21,8 @@ use serde::Serialize;
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 
 use super::BODY_CAP;
-use super::body::NewNotification;
-use super::plan::Words;
+use super::plan::ResolvedContent;
+use super::request::NewNotification;
 use crate::http::state::App;
 
 use batch::Batch;
@@ -61,20 +61,14 @@ impl Storable for Receipt {
     }
 }
 
-impl DescribeAnswer for Receipt {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeResponse for Receipt {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Taken::<AcceptedView>::describe(entry, schemas);
     }
 }
 
 /// A receipt, or the one that the first of several calls with the same key got.
 type Answer = Repeatable<Receipt>;
-
-/// A key that a repeat is recognised by, and what it stands for.
-struct Key {
-    text: String,
-    fingerprint: [u8; 32],
-}
 
 pub(super) const SEND: Operation = Operation::post(
     "/api/v1/notifications",
@@ -98,12 +92,14 @@ pub(super) async fn send(
 ) -> Result<Answer, Problem> {
     let key = key(&call, header.or_else(|| new.idempotency_key.clone()))?;
     let caller = &caller.user_id;
-    let (submission, words) = match (checked(&app, &call, new).await, &key) {
+    let (submission, content) = match (checked(&app, &call, new).await, &key) {
         (Ok(checked), _) => checked,
-        (Err(problem), Some(key)) => return remembered(&app, &call, caller, key, problem).await,
+        (Err(problem), Some(key)) => {
+            return replay_or_refuse(&app, &call, caller, key, problem).await;
+        }
         (Err(problem), None) => return Err(problem),
     };
-    let batch = Batch { app: &app, call: &call, caller, submission, words };
+    let batch = Batch { app: &app, call: &call, caller, submission, content };
     match batch.submission.users.as_slice() {
         [user] => batch.one(user, key.as_ref()).await,
         _ => batch.many(key.as_ref()).await,
@@ -114,58 +110,55 @@ async fn checked(
     app: &App,
     call: &Call,
     new: NewNotification,
-) -> Result<(Submission, Words), Problem> {
-    let submission = new.wanted().checked(call.now)?;
-    let words = Words::of(&submission, app, call.now).await?;
-    Ok((submission, words))
+) -> Result<(Submission, ResolvedContent), Problem> {
+    let submission = new.into_domain().validated(call.now)?;
+    let content = ResolvedContent::resolve(&submission, app, call.now).await?;
+    Ok((submission, content))
 }
 
 /// A call that can't be accepted any more, because its time or its template has gone, may have been:
 /// then the first answer stands.
-async fn remembered(
+async fn replay_or_refuse(
     app: &App,
     call: &Call,
     caller: &UserId,
-    key: &Key,
+    key: &RequestKey,
     problem: Problem,
 ) -> Result<Answer, Problem> {
     if problem.is_fault() {
         return Err(problem);
     }
     let claimant = app.entropy.token();
-    let claim = once(key, caller, &claimant, call);
-    match app.notifications.once().claim(&claim, call.now).await? {
+    let claim = idempotent_request(key, caller, &claimant, call);
+    match app.notifications.idempotency().claim(&claim, call.now).await? {
         Claim::Won(ticket) => {
-            idempotency::settle(app.notifications.once(), Some(&ticket), Err(problem)).await
+            idempotency::release_if_refused(
+                app.notifications.idempotency(),
+                Some(&ticket),
+                Err(problem),
+            )
+            .await
         }
         before @ (Claim::Answered(_) | Claim::Running(_) | Claim::Mismatch) => {
-            idempotency::met(before, call.now).map(Repeatable::again)
+            idempotency::replay(before, call.now).map(Repeatable::again)
         }
     }
 }
 
-fn key(call: &Call, text: Option<String>) -> Result<Option<Key>, Problem> {
+fn key(call: &Call, text: Option<String>) -> Result<Option<RequestKey>, Problem> {
     let Some(text) = text else { return Ok(None) };
     if !(1..=255).contains(&text.len()) || !text.bytes().all(|b| b.is_ascii_graphic()) {
         let rule = "1 to 255 printable ASCII characters, no spaces";
         return Err(Problem::field("idempotencyKey", rule));
     }
-    let fingerprint = idempotency::digest(&call.path, &call.body);
-    Ok(Some(Key { text, fingerprint }))
+    Ok(Some(RequestKey::new(text, call)))
 }
 
-fn once<'a>(
-    key: &'a Key,
+fn idempotent_request<'a>(
+    key: &'a RequestKey,
     caller: &'a UserId,
     claimant: &'a str,
     call: &Call,
 ) -> IdempotentRequest<'a> {
-    IdempotentRequest {
-        caller: caller.as_str(),
-        operation: OPERATION,
-        key: &key.text,
-        fingerprint: key.fingerprint,
-        claimant,
-        deadline: call.deadline,
-    }
+    key.request(call, caller.as_str(), OPERATION, claimant)
 }

@@ -1,76 +1,77 @@
-//! What providers say later: delivered, bounced, complained about.
+//! Events of providers about messages that they accepted: delivered, bounced, complained about.
 //!
-//! Guarantee: nobody without the provider's secret is listened to, and no provider about what was
-//! never handed to it. Saying something twice changes nothing. What is not known is passed over and
-//! counted, because a provider repeats a call that fails, and would for ever.
+//! Guarantee: a call without the provider's signature is refused, and so is an event about a delivery that
+//! this provider was never given. A repeated event changes nothing. An unknown one is ignored and counted,
+//! because a provider repeats a call that fails, and would for ever.
 
-mod said;
+mod events;
 mod secrets;
 
 use std::sync::Arc;
 
-use crate::store::{Applied, What};
+use crate::store::{ApplyOutcome, CountedEvent};
 use axum::extract::FromRequestParts;
 use boundary::http::{Call, Json, Operation, Path, Problem, State};
-use boundary::openapi::{DescribeArgument, Entry};
-use boundary::telemetry::{Unit, measure, measure_of};
-use domain::accounts::UserId;
+use boundary::openapi::{DescribeExtractor, OperationEntry};
+use boundary::telemetry::{Unit, measure, measure_by};
 use domain::notifications::{
-    Address, By, Callback, Delivery, Event, Fate, OptOut, Preferences, ProviderName, Suppression,
-    Way,
+    Address, Callback, CallbackKind, ChangeSource, Delivery, Endpoint, Event, ProviderName,
+    Suppression,
 };
 use http::request::Parts;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 
-use super::{BODY_CAP, ProviderPath, narrow};
+use super::{BODY_CAP, ProviderPath, withdraw};
 use crate::http::state::App;
 
-use said::Said;
-pub(crate) use secrets::Secrets;
+use events::ProviderEvents;
+pub(crate) use secrets::CallbackSecrets;
 
 /// What came of a call.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-pub(crate) struct HeardView {
+pub(crate) struct EventsReceivedView {
     /// Written down, now or before.
     noted: u32,
     /// About nothing that this provider was handed, or nothing that matters any more.
     ignored: u32,
 }
 
-pub(super) const HEAR: Operation = Operation::post(
+pub(super) const RECEIVE: Operation = Operation::post(
     "/api/v1/providers/{provider}/events",
     "hearProvider",
-    "What became of what a provider was handed",
+    "Receive events of a provider",
 )
 .description(
     "Signed as Standard Webhooks says, with a secret that the stack has for the provider. An event of \
-     SES as SNS wraps it is taken too. What is about nothing that the provider was handed is ignored \
-     and counted.",
+     SES as SNS wraps it is taken too. An event about a message that the provider was not given is \
+     ignored and counted.",
 )
 .body_up_to(BODY_CAP);
 
-pub(super) async fn hear(
+pub(super) async fn receive(
     State(app): State<Arc<App>>,
     call: Call,
-    Signatory(provider): Signatory,
-    Said(callbacks): Said,
-) -> Result<Json<HeardView>, Problem> {
-    let mut heard = HeardView::default();
+    SignedProvider(provider): SignedProvider,
+    ProviderEvents(callbacks): ProviderEvents,
+) -> Result<Json<EventsReceivedView>, Problem> {
+    let mut received = EventsReceivedView::default();
     for callback in callbacks {
         match callback {
-            Some(callback) if note(&app, &call, &provider, &callback).await? => heard.noted += 1,
-            _ => heard.ignored += 1,
+            Some(callback) if apply_callback(&app, &call, &provider, &callback).await? => {
+                received.noted += 1;
+            }
+            _ => received.ignored += 1,
         }
     }
-    Ok(Json(heard))
+    Ok(Json(received))
 }
 
 /// The provider that the path names, if it calls back here (404 otherwise) and has signed the call (401
 /// otherwise).
-pub(crate) struct Signatory(ProviderName);
+pub(crate) struct SignedProvider(ProviderName);
 
-impl FromRequestParts<Arc<App>> for Signatory {
+impl FromRequestParts<Arc<App>> for SignedProvider {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
@@ -84,122 +85,119 @@ impl FromRequestParts<Arc<App>> for Signatory {
     }
 }
 
-impl DescribeArgument for Signatory {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
+impl DescribeExtractor for SignedProvider {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         Path::<ProviderPath>::describe(entry, schemas);
         let at = "Seconds since 1970, at most five minutes off.";
         let signature = "`v1,` and base64 of the HMAC-SHA256; several, spaced.";
-        entry.takes_header("webhook-id", "Names the call.", true);
-        entry.takes_header("webhook-timestamp", at, true);
-        entry.takes_header("webhook-signature", signature, true);
-        entry.refuses(&[401, 404]);
+        entry.header_parameter("webhook-id", "Names the call.", true);
+        entry.header_parameter("webhook-timestamp", at, true);
+        entry.header_parameter("webhook-signature", signature, true);
+        entry.errors(&[401, 404]);
     }
 }
 
-/// A provider that there is not, or that says nothing later.
 pub(super) fn unknown() -> Problem {
     Problem::unknown("provider that calls back here")
 }
 
-/// Writes down what became of a delivery, and what follows for its address; `false` if it is none of
-/// this provider's.
-async fn note(
+/// Records what became of a delivery, and suppresses its address if need be; `false` if the delivery is
+/// not of this provider.
+async fn apply_callback(
     app: &App,
     call: &Call,
     provider: &ProviderName,
     callback: &Callback,
 ) -> Result<bool, Problem> {
-    let Some(id) = app.notifications.referred(provider, &callback.reference).await? else {
+    let Some(id) = app.notifications.delivery_by_reference(provider, &callback.reference).await?
+    else {
         return Ok(false);
     };
     let Some(known) = app.notifications.delivery(&id).await? else { return Ok(false) };
-    if !known.trail.iter().any(|attempt| attempt.provider == *provider) {
+    if !known.attempts.iter().any(|attempt| attempt.provider == *provider) {
         return Ok(false);
     }
-    let fate = callback.fate;
-    let event = Event::CalledBack { fate, at: callback.at.min(call.now) };
+    let kind = callback.kind;
+    let event = Event::CalledBack { kind, at: callback.at.min(call.now) };
     let token = || app.entropy.token();
     let applied = app.notifications.apply_from(&known, &event, call.now, token).await?;
     let (delivery, is_new) = match applied {
-        Applied::Changed { after, .. } => (after, true),
-        Applied::Stays(current) => (current, false),
-        Applied::Refused(..) | Applied::Unknown => return Ok(false),
+        ApplyOutcome::Changed { after, .. } => (after, true),
+        ApplyOutcome::Unchanged(current) => (current, false),
+        ApplyOutcome::Illegal(..) | ApplyOutcome::NotFound => return Ok(false),
     };
     if is_new {
-        count(provider, fate);
+        count(provider, kind);
     }
     // All of it can be repeated, for a call that was cut off in between.
-    match fate {
-        Fate::Delivered => count_arrival(app, call, &delivery).await?,
-        Fate::Bounced { hard: true } if delivery.bounced_at.is_some() => {
-            suppress(app, call, &delivery, fate).await?;
+    match kind {
+        CallbackKind::Delivered => count_arrival(app, call, &delivery).await?,
+        CallbackKind::Bounced { hard: true } if delivery.bounced_at.is_some() => {
+            suppress(app, call, &delivery, kind).await?;
         }
-        Fate::Complained if delivery.complained_at.is_some() => {
-            suppress(app, call, &delivery, fate).await?;
+        CallbackKind::Complained if delivery.complained_at.is_some() => {
+            suppress(app, call, &delivery, kind).await?;
             opt_out(app, call, &delivery).await?;
         }
-        Fate::Bounced { .. } | Fate::Complained => {}
+        CallbackKind::Bounced { .. } | CallbackKind::Complained => {}
     }
     Ok(true)
 }
 
 /// Nothing more goes to the address that it went to; a device's is taken out of the person's contacts.
 /// About an address that they have instead by now, it says nothing.
-async fn suppress(app: &App, call: &Call, delivery: &Delivery, fate: Fate) -> Result<(), Problem> {
-    let contacts = app.notifications.person(&delivery.user).await?.contacts;
-    let way = &delivery.id.way;
+async fn suppress(
+    app: &App,
+    call: &Call,
+    delivery: &Delivery,
+    kind: CallbackKind,
+) -> Result<(), Problem> {
+    let contacts = app.notifications.recipient(&delivery.user).await?.contacts;
+    let endpoint = &delivery.id.endpoint;
     let sent_to = |address: &Address| {
         delivery.sent_to.as_ref().is_none_or(|known| *known == Suppression::key(address))
     };
-    let address = contacts.address(way).filter(sent_to);
-    let (Some(address), Some(because)) = (address, fate.suppresses()) else { return Ok(()) };
-    match way {
-        Way::Push(device) => {
+    let address = contacts.address(endpoint).filter(sent_to);
+    let (Some(address), Some(reason)) = (address, kind.suppression_reason()) else { return Ok(()) };
+    match endpoint {
+        Endpoint::Push(device) => {
             let token = || app.entropy.token();
-            app.notifications.drop_device(&delivery.user, device, &address, token).await?;
+            app.notifications.remove_device(&delivery.user, device, &address, token).await?;
         }
-        Way::Email | Way::Sms => {
-            let suppression = Suppression { because, at: call.now };
+        Endpoint::Email | Endpoint::Sms => {
+            let suppression = Suppression { reason, at: call.now };
             app.notifications.suppress(&address, &suppression).await?;
         }
     }
     Ok(())
 }
 
-/// A person who calls something spam wants no more of it, at another address neither.
+/// A spam complaint opts the user out of the category, at every address.
 async fn opt_out(app: &App, call: &Call, delivery: &Delivery) -> Result<(), Problem> {
     let found = app.notifications.find(&delivery.id.notification_id).await?;
-    let Some(told) = found else { return Ok(()) };
-    let (category, channel) = (told.notification.category, delivery.channel());
-    let user: &UserId = &delivery.user;
-    let switch = OptOut::Category { category: category.clone(), channel };
-    let change = |before: &Preferences| {
-        before.against(&category, channel).is_none().then(|| {
-            let mut wanted = before.clone();
-            wanted.switch_off(&switch);
-            before.changed(wanted, By::Complaint, call.now)
-        })
-    };
-    let token = || app.entropy.token();
-    app.notifications.change_preferences(user, change, token).await?;
-    Ok(narrow::follow(app, user, call).await?)
+    let Some(record) = found else { return Ok(()) };
+    let (user, category) = (&delivery.user, &record.notification.category);
+    let (source, token) = (ChangeSource::Complaint, || app.entropy.token());
+    let switch = (category, delivery.channel());
+    app.notifications.opt_out(user, switch, source, call.now, token).await?;
+    Ok(withdraw::withdraw_unwanted(app, user, call).await?)
 }
 
 async fn count_arrival(app: &App, call: &Call, delivery: &Delivery) -> Result<(), Problem> {
     if let Some(rendering) = &delivery.rendering {
         let (id, token) = (&delivery.id, app.entropy.token());
-        let what = What::Delivered;
+        let what = CountedEvent::Delivered;
         app.notifications.count(id, rendering, what, call.now, &token).await?;
     }
     Ok(())
 }
 
-fn count(provider: &ProviderName, fate: Fate) {
-    let name = match fate {
-        Fate::Delivered => "NotificationsConfirmed",
-        Fate::Bounced { .. } => "NotificationsBounced",
-        Fate::Complained => "NotificationsComplained",
+fn count(provider: &ProviderName, kind: CallbackKind) {
+    let name = match kind {
+        CallbackKind::Delivered => "NotificationsConfirmed",
+        CallbackKind::Bounced { .. } => "NotificationsBounced",
+        CallbackKind::Complained => "NotificationsComplained",
     };
     measure(name, Unit::Count, 1.0);
-    measure_of(name, Unit::Count, 1.0, vec![("Provider", provider.as_str().to_owned())]);
+    measure_by(name, Unit::Count, 1.0, vec![("Provider", provider.as_str().to_owned())]);
 }

@@ -1,4 +1,4 @@
-//! A person's log, newest first, and up to where they have read it.
+//! A user's notifications, newest first, and up to where they have read.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use domain::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Person;
+use super::PathUser;
 use super::view::NotificationView;
 use crate::http::state::App;
 
@@ -26,7 +26,7 @@ pub(crate) struct LogQuery {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LogView {
-    items: Vec<LoggedView>,
+    items: Vec<LogEntryView>,
     /// Up to where they have read.
     #[serde(skip_serializing_if = "Option::is_none")]
     read_until: Option<String>,
@@ -37,14 +37,14 @@ pub(crate) struct LogView {
 
 /// An entry of a log.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct LoggedView {
+pub(crate) struct LogEntryView {
     /// Whether it came after what they have read.
     unread: bool,
     #[serde(flatten)]
     notification: NotificationView,
 }
 
-/// Up to where somebody has read.
+/// Up to where the user has read.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReadBody {
@@ -53,7 +53,7 @@ pub(crate) struct ReadBody {
     until: Option<Timestamp>,
 }
 
-/// Up to where somebody has read.
+/// Up to where the user has read.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ReadView {
@@ -69,7 +69,7 @@ pub(super) const LIST: Operation = Operation::get(
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
-    Person(user): Person,
+    PathUser(user): PathUser,
     Query(query): Query<LogQuery>,
 ) -> Result<Json<LogView>, Problem> {
     const LIST: &str = "log";
@@ -77,15 +77,15 @@ pub(super) async fn list(
     if !(1..=50).contains(&limit) {
         return Err(Problem::field("limit", "a number from 1 to 50"));
     }
-    let after = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
-    if after.as_deref().is_some_and(|position| !is_place(position)) {
-        return Err(Cursor::not_one());
+    let after = query.cursor.map(|text| Cursor::decode(LIST, &text)).transpose()?;
+    if after.as_deref().is_some_and(|position| !is_position(position)) {
+        return Err(Cursor::invalid());
     }
     let read_until = app.notifications.read_until(&user).await?;
     let page = app.notifications.log(&user, limit, after.as_deref()).await?;
-    let items = page.items.iter().map(|told| LoggedView {
-        unread: read_until.is_none_or(|until| told.notification.created_at > until),
-        notification: NotificationView::of(&told.notification, &told.deliveries),
+    let items = page.items.iter().map(|record| LogEntryView {
+        unread: read_until.is_none_or(|until| record.notification.created_at > until),
+        notification: NotificationView::of(&record.notification, &record.deliveries),
     });
     Ok(Json(LogView {
         items: items.collect(),
@@ -105,7 +105,7 @@ pub(super) const MARK: Operation = Operation::post(
 pub(super) async fn mark(
     State(app): State<Arc<App>>,
     call: Call,
-    Person(user): Person,
+    PathUser(user): PathUser,
     body: Option<Json<ReadBody>>,
 ) -> Result<Json<ReadView>, Problem> {
     let until = body.and_then(|Json(body)| body.until);
@@ -117,7 +117,7 @@ pub(super) async fn mark(
 }
 
 /// Whether a position could be one in a log: a time and an id.
-fn is_place(position: &str) -> bool {
+fn is_position(position: &str) -> bool {
     position.split_once('#').is_some_and(|(at, id)| {
         at.len() == 13 && at.bytes().all(|b| b.is_ascii_digit()) && id.len() <= 64
     })

@@ -1,47 +1,49 @@
-//! What becomes of a notification when it is accepted: its ways, and which of them are stopped at once.
+//! Plans a notification when it is accepted: a delivery for each endpoint, suppressed where the user opted out.
 
-use crate::store::{Accept, Person};
+use std::sync::Arc;
+
+use crate::store::{Acceptance, Recipient};
 use boundary::http::Problem;
 use domain::Timestamp;
 use domain::notifications::{
-    Asked, Channel, Delivery, Event, Facts, Notification, Standing, Step, Submission,
-    TemplateVersion, Unfit, Verdict, Way, stopped, transition,
+    AddressState, Channel, ContentSource, Delivery, Endpoint, Event, Notification, RenderError,
+    Submission, TemplateVersion, Transition, stop_reason, transition,
 };
 
 use crate::http::state::App;
 
 /// What is going to be said.
-pub(crate) enum Words {
-    /// A template.
-    Version(Box<TemplateVersion>),
-    /// The caller's own.
+pub(crate) enum ResolvedContent {
+    Version(Arc<TemplateVersion>),
     Inline(Vec<Channel>),
 }
 
-impl Words {
+impl ResolvedContent {
     /// Reads the template, if one is named, and checks that it can be filled in.
-    pub(crate) async fn of(
+    pub(crate) async fn resolve(
         submission: &Submission,
         app: &App,
         now: Timestamp,
     ) -> Result<Self, Problem> {
-        let (id, version, data) = match &submission.asked {
-            Asked::Inline(words) => return Ok(Self::Inline(words.channels().collect())),
-            Asked::Template { id, version, data } => (id, version, data),
+        let (id, version, data) = match &submission.source {
+            ContentSource::Inline(content) => {
+                return Ok(Self::Inline(content.channels().collect()));
+            }
+            ContentSource::Template { id, version, data } => (id, version, data),
         };
         let number = match version {
             Some(number) => *number,
             None => app.template(id, now).await.map_err(unknown)?.active,
         };
         let version = app.version(id, number).await.map_err(unknown)?;
-        version.accepts(data).map_err(|unfit| wrong_data(&unfit))?;
-        let words = version.draft.channels();
-        if let Some(channel) = submission.channels.iter().find(|it| !words.contains(it)) {
+        version.accepts(data).map_err(|error| invalid_data(&error))?;
+        let content = version.draft.channels();
+        if let Some(channel) = submission.channels.iter().find(|it| !content.contains(it)) {
             let rule =
                 format!("channels that the template has words for; not `{}`", channel.name());
             return Err(Problem::field("channels", rule));
         }
-        Ok(Self::Version(Box::new(version)))
+        Ok(Self::Version(version))
     }
 
     /// The version that is used; 0 where there is none.
@@ -64,82 +66,86 @@ impl Words {
 fn unknown(problem: Problem) -> Problem {
     if problem.status() == 404 {
         let detail = "There is no such template, or no such version of it.";
-        Problem::unfit("template", detail)
+        Problem::invalid_field("template", detail)
     } else {
         problem
     }
 }
 
 /// Data that a template can't be filled in with.
-pub(crate) fn wrong_data(unfit: &Unfit) -> Problem {
-    match unfit {
-        Unfit::Missing(names) => {
+pub(crate) fn invalid_data(error: &RenderError) -> Problem {
+    match error {
+        RenderError::MissingVariables(names) => {
             let field = format!("data.{}", names.first().map_or("", String::as_str));
-            Problem::unfit(field, format!("The template also needs: {}.", names.join(", ")))
+            Problem::invalid_field(field, format!("The template also needs: {}.", names.join(", ")))
         }
-        Unfit::NoObject => Problem::field("data", "an object"),
-        Unfit::NoWords(channel) => {
-            Problem::unfit("channel", format!("It has no words for {}.", channel.name()))
+        RenderError::DataNotAnObject => Problem::field("data", "an object"),
+        RenderError::NoContent(channel) => {
+            Problem::invalid_field("channel", format!("It has no words for {}.", channel.name()))
         }
-        Unfit::Failed { .. } | Unfit::Unsendable { .. } => {
-            Problem::unfit("data", boundary::http::sentence(&unfit.to_string()))
+        RenderError::Failed { .. } | RenderError::Invalid { .. } => {
+            Problem::invalid_field("data", boundary::http::sentence(&error.to_string()))
         }
     }
 }
 
 /// A notification that is about to be written.
-pub(crate) struct Planned {
+pub(crate) struct PlannedNotification {
     pub(crate) notification: Notification,
     pub(crate) deliveries: Vec<Delivery>,
 }
 
-impl Planned {
+impl PlannedNotification {
     /// A delivery for each way. What the person does not want is written down as suppressed, so that
     /// its caller can read why. Whether an address is suppressed is looked up right before sending.
-    pub(crate) fn of(
+    pub(crate) fn new(
         notification: Notification,
         submission: &Submission,
-        words: &Words,
-        person: &Person,
+        content: &ResolvedContent,
+        recipient: &Recipient,
         now: Timestamp,
     ) -> Self {
-        let deliveries = ways(submission, words, person)
+        let deliveries = endpoints(submission, content, recipient)
             .into_iter()
-            .map(|way| checked(&notification, way, person, now))
+            .map(|endpoint| checked(&notification, endpoint, recipient, now))
             .collect();
         Self { notification, deliveries }
     }
 
-    pub(crate) fn wanted(&self) -> Accept<'_> {
-        Accept { notification: &self.notification, deliveries: &self.deliveries }
+    pub(crate) fn acceptance(&self) -> Acceptance<'_> {
+        Acceptance { notification: &self.notification, deliveries: &self.deliveries }
     }
 }
 
-fn ways(submission: &Submission, words: &Words, person: &Person) -> Vec<Way> {
-    let Person { preferences, contacts } = person;
-    let said = words.channels();
-    let mut ways = contacts.ways_for(&submission.channels, &submission.category, preferences);
-    ways.retain(|way| said.contains(&way.channel()));
-    if ways.is_empty() && submission.channels.is_empty() {
-        // Whatever they switched off is why; it is written down way by way.
-        ways = said.into_iter().flat_map(|channel| contacts.ways(channel)).collect();
+fn endpoints(
+    submission: &Submission,
+    content: &ResolvedContent,
+    recipient: &Recipient,
+) -> Vec<Endpoint> {
+    let Recipient { preferences, contacts } = recipient;
+    let channels = content.channels();
+    let mut endpoints =
+        contacts.endpoints_for(&submission.channels, &submission.category, preferences);
+    endpoints.retain(|endpoint| channels.contains(&endpoint.channel()));
+    if endpoints.is_empty() && submission.channels.is_empty() {
+        // The user switched all of them off: a suppressed delivery for each says so.
+        endpoints = channels.into_iter().flat_map(|channel| contacts.endpoints(channel)).collect();
     }
-    ways
+    endpoints
 }
 
-fn checked(notification: &Notification, way: Way, person: &Person, now: Timestamp) -> Delivery {
-    let delivery = Delivery::accepted(notification, way);
-    let facts = Facts {
-        notification,
-        delivery: &delivery,
-        preferences: &person.preferences,
-        standing: Standing::Good,
-        verdict: Verdict::Within,
-        providers: &[],
-    };
-    let Some(why) = stopped(&facts, now) else { return delivery };
-    match transition(&delivery, &Event::Suppressed { why }, now) {
-        Step::Become(after) => *after,
-        Step::Stay | Step::Refuse(_) => delivery,
+fn checked(
+    notification: &Notification,
+    endpoint: Endpoint,
+    recipient: &Recipient,
+    now: Timestamp,
+) -> Delivery {
+    let delivery = Delivery::new(notification, endpoint);
+    let usable = AddressState::Usable;
+    let reason = stop_reason(notification, &delivery, &recipient.preferences, &usable, now);
+    let Some(reason) = reason else { return delivery };
+    match transition(&delivery, &Event::Suppressed { reason }, now) {
+        Transition::Changed(after) => *after,
+        Transition::Unchanged | Transition::Illegal(_) => delivery,
     }
 }

@@ -1,4 +1,4 @@
-//! Trying a template out: what a person would read, without sending anything.
+//! Renders a template as a user would read it, without sending anything.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Named;
-use super::plan::wrong_data;
+use super::FoundTemplate;
+use super::plan::invalid_data;
 use crate::http::state::App;
 
 /// For whom, and with what.
@@ -25,13 +25,13 @@ pub(crate) struct PreviewBody {
     /// The locale it is wanted in; the default one if left out.
     #[schemars(with = "Option<String>")]
     locale: Option<Locale>,
-    /// Whose variant; anybody's if left out.
+    /// The user whose variant is shown; any variant if left out.
     user_id: Option<String>,
     /// What it is filled in with.
     data: Option<Value>,
 }
 
-/// What somebody would read.
+/// What a user would read.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct PreviewView {
     version: u32,
@@ -39,7 +39,7 @@ pub(crate) struct PreviewView {
     previews: Vec<ChannelPreview>,
 }
 
-/// What somebody would read on a channel.
+/// What a user would read on a channel.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ChannelPreview {
     channel: &'static str,
@@ -56,19 +56,19 @@ pub(super) const PREVIEW: Operation = Operation::post(
     "previewTemplate",
     "Try a template out",
 )
-.description("As somebody would read it; nothing is sent.")
+.description("As a user would read it; nothing is sent.")
 .role(Role::Notifier);
 
 pub(super) async fn preview(
     State(app): State<Arc<App>>,
     body: Option<Json<PreviewBody>>,
-    Named(template): Named,
+    FoundTemplate(template): FoundTemplate,
 ) -> Result<Json<PreviewView>, Problem> {
     let body = body.map(|Json(body)| body).unwrap_or_default();
     let version = app.version(&template.id, body.version.unwrap_or(template.active)).await?;
     let channels = match &body.channel {
         None => version.draft.channels(),
-        Some(name) => vec![channel(name)?],
+        Some(name) => vec![parse_channel(name)?],
     };
     let user = match &body.user_id {
         None => UserId::outside("preview"),
@@ -83,7 +83,7 @@ pub(super) async fn preview(
     for channel in channels {
         let rendered = version
             .render(channel, body.locale.as_ref(), &user, &data, &system)
-            .map_err(|unfit| wrong_data(&unfit))?;
+            .map_err(|error| invalid_data(&error))?;
         previews.push(ChannelPreview {
             channel: channel.name(),
             locale: rendered.rendering.locale.as_str().to_owned(),
@@ -94,8 +94,7 @@ pub(super) async fn preview(
     Ok(Json(PreviewView { version: version.number, previews }))
 }
 
-/// The channel of that name.
-pub(crate) fn channel(name: &str) -> Result<Channel, Problem> {
+pub(crate) fn parse_channel(name: &str) -> Result<Channel, Problem> {
     let found = Channel::ALL.into_iter().find(|channel| channel.name() == name);
     found.ok_or_else(|| Problem::field("channel", "`email`, `sms` or `push`"))
 }

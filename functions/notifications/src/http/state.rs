@@ -1,6 +1,7 @@
 //! What the handlers share, and what all of them ask for.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 
@@ -9,95 +10,91 @@ use boundary::http::{Call, Problem};
 use boundary::telemetry::Log;
 use boundary::{Entropy, Host, Misconfigured};
 use domain::accounts::{Principal, Role, UserId};
-use domain::notifications::due::{Place, place};
-use domain::notifications::token::Ring;
+use domain::notifications::due::{Schedule, schedule};
+use domain::notifications::token::KeyRing;
 use domain::notifications::{Delivery, Rejected, Status, Template, TemplateId, TemplateVersion};
 use domain::{Failure, Timestamp};
 use futures::{StreamExt, stream};
 use messaging::{DeliveryQueues, DueTopic};
 
-use crate::http::callbacks::Secrets;
+use crate::delivery_queues;
 
-/// How long a node remembers which version of a template is active.
-const REMEMBERED_MS: i64 = 5_000;
+use crate::http::callbacks::CallbackSecrets;
 
-/// Versions that a node remembers; they never change, but there is no end of them.
-const MAX_VERSIONS: usize = 200;
+/// How long an instance caches which version of a template is active.
+const CACHE_TTL_MS: i64 = 5_000;
 
 /// Messages in one call, and calls at the same time.
 const BATCH: usize = 10;
-const AT_ONCE: usize = 8;
+const CONCURRENCY: usize = 8;
 
-/// What the handlers share.
 #[derive(Debug)]
 pub struct App {
     pub(crate) notifications: Notifications,
     pub(crate) entropy: Entropy,
-    pub(crate) ring: Option<Ring>,
-    pub(crate) secrets: Secrets,
+    pub(crate) key_ring: Option<KeyRing>,
+    pub(crate) secrets: CallbackSecrets,
     pub(crate) public_url: String,
     topic: DueTopic,
     queues: DeliveryQueues,
     log: Log,
     templates: Mutex<HashMap<TemplateId, (Timestamp, Template)>>,
-    versions: Mutex<HashMap<(TemplateId, u32), TemplateVersion>>,
 }
 
 impl App {
     pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
-        const QUEUES: &str = "DELIVERY_QUEUES";
-        let urls = host.vars.required(QUEUES)?;
-        let queues = DeliveryQueues::new(host.aws.sqs(), urls).ok_or_else(|| Misconfigured {
-            name: QUEUES.to_owned(),
-            problem: "must be the addresses of nine queues".to_owned(),
-        })?;
         Ok(Self {
             notifications: Notifications::from_host(host)?,
             entropy: host.entropy.clone(),
-            ring: host.token_ring()?,
-            secrets: Secrets::from_host(host)?,
+            key_ring: host.token_ring()?,
+            secrets: CallbackSecrets::from_host(host)?,
             public_url: host.vars.optional("PUBLIC_URL").unwrap_or_default().to_owned(),
             topic: DueTopic::new(host.aws.sns(), host.vars.required("NOTIFICATIONS_TOPIC")?),
-            queues,
+            queues: delivery_queues(host)?,
             log: host.log.clone(),
             templates: Mutex::default(),
-            versions: Mutex::default(),
         })
     }
 
-    /// Says which deliveries are due. What can't be said here, and what lies further ahead than a
-    /// queue keeps it back, the sweep says.
-    pub(crate) async fn announce(&self, deliveries: &[Delivery], call: &Call) {
+    /// Sends a message for each delivery that waits. The sweep sends those that fail here, and those that
+    /// lie further ahead than a queue's longest delay.
+    pub(crate) async fn enqueue(&self, deliveries: &[Delivery], call: &Call) {
         let (mut due, mut later) = (Vec::new(), Vec::new());
         for delivery in deliveries.iter().filter(|it| it.status == Status::Pending) {
-            match place(delivery.ready_at, call.now) {
-                Place::Queue { delay_seconds: 0 } => due.push(delivery),
-                Place::Queue { delay_seconds } => later.push((delivery, delay_seconds)),
-                Place::Bucket => {}
+            match schedule(delivery.ready_at, call.now) {
+                Schedule::Queue { delay_seconds: 0 } => due.push(delivery),
+                Schedule::Queue { delay_seconds } => later.push((delivery, delay_seconds)),
+                Schedule::Bucket => {}
             }
         }
         let traceparent = call.trace.traceparent();
-        let said = due.chunks(BATCH).map(|some| self.topic.due(some.iter().copied(), &traceparent));
-        let said: Vec<_> = said.collect();
-        let said: Vec<_> = stream::iter(said).buffer_unordered(AT_ONCE).collect().await;
-        let later = self.queues.due(later, &traceparent).await;
-        for failure in said.into_iter().chain([later]).filter_map(Result::err) {
+        let published = due
+            .chunks(BATCH)
+            .map(|some| self.topic.publish_due(some.iter().copied(), &traceparent));
+        let published: Vec<_> = published.collect();
+        let published: Vec<_> =
+            stream::iter(published).buffer_unordered(CONCURRENCY).collect().await;
+        let later = self.queues.send_due(later, &traceparent).await;
+        for failure in published.into_iter().chain([later]).filter_map(Result::err) {
             self.warn(&failure, call);
         }
     }
 
-    /// Says that a person wants less than before.
-    pub(crate) async fn tell_narrowed(&self, user: &UserId, call: &Call) -> Result<(), Failure> {
-        self.topic.narrowed(user, &call.trace.traceparent()).await
+    pub(crate) async fn publish_preferences_narrowed(
+        &self,
+        user: &UserId,
+        call: &Call,
+    ) -> Result<(), Failure> {
+        self.topic.publish_preferences_narrowed(user, &call.trace.traceparent()).await
     }
 
-    /// Notes what went wrong without anybody having to be told.
+    /// Logs a failure that does not fail the call.
     pub(crate) fn warn(&self, failure: &Failure, call: &Call) {
         self.log.warn(call.now, &call.trace, &failure.chain());
     }
 
     /// The template of that name, as it is now: 404 if there is none.
-    pub(crate) async fn named(&self, name: &str) -> Result<Template, Problem> {
+    pub(crate) async fn existing_template(&self, name: &str) -> Result<Template, Problem> {
         let unknown = || Problem::from(Rejected::UnknownTemplate(name.to_owned()));
         let id = TemplateId::parse(name).map_err(|_| unknown())?;
         self.notifications.template(&id).await?.ok_or_else(unknown)
@@ -115,44 +112,33 @@ impl App {
         }
         let found = self.notifications.template(id).await?;
         let template = found.ok_or_else(|| Rejected::UnknownTemplate(id.as_str().to_owned()))?;
-        self.remember(&template, now);
+        self.cache(&template, now);
         Ok(template)
     }
 
-    /// Remembers a template that was just read or changed.
-    pub(crate) fn remember(&self, template: &Template, now: Timestamp) {
+    /// Caches a template that was just read or changed.
+    pub(crate) fn cache(&self, template: &Template, now: Timestamp) {
         let mut templates = self.templates.lock();
         templates.retain(|_, (at, _)| is_fresh(*at, now));
         templates.insert(template.id.clone(), (now, template.clone()));
     }
 
-    /// A version of a template.
     pub(crate) async fn version(
         &self,
         id: &TemplateId,
         number: u32,
-    ) -> Result<TemplateVersion, Problem> {
-        let key = (id.clone(), number);
-        if let Some(known) = self.versions.lock().get(&key).cloned() {
-            return Ok(known);
-        }
-        let found = self.notifications.template_version(id, number).await?;
+    ) -> Result<Arc<TemplateVersion>, Problem> {
         let unknown = || Rejected::UnknownTemplate(format!("{} v{number}", id.as_str()));
-        let version = found.ok_or_else(unknown)?;
-        let mut versions = self.versions.lock();
-        if versions.len() >= MAX_VERSIONS {
-            versions.clear();
-        }
-        versions.insert(key, version.clone());
-        Ok(version)
+        let found = self.notifications.template_version(id, number).await?;
+        Ok(found.ok_or_else(unknown)?)
     }
 }
 
-/// Whether a caller sends notifications, and so may know of everybody's.
-pub(crate) fn sends(caller: &Principal) -> bool {
+/// Whether a caller may send notifications, and so may read those of every user.
+pub(crate) fn may_send(caller: &Principal) -> bool {
     caller.is_admin() || caller.roles.contains(Role::Notifier)
 }
 
 fn is_fresh(at: Timestamp, now: Timestamp) -> bool {
-    (0..REMEMBERED_MS).contains(&(now.as_millisecond() - at.as_millisecond()))
+    (0..CACHE_TTL_MS).contains(&(now.as_millisecond() - at.as_millisecond()))
 }

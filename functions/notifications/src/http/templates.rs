@@ -4,17 +4,17 @@ mod version;
 
 use std::sync::Arc;
 
-use crate::store::{Published, Saved};
+use crate::store::{PublishOutcome, SaveOutcome};
 use boundary::http::{Call, Caller, Json, Operation, Path, Problem, Query, State, Upserted};
 use domain::accounts::Role;
-use domain::notifications::{Draft, Template, TemplateVersion};
+use domain::notifications::{Template, TemplateDraft, TemplateVersion};
 use http::{HeaderName, header};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::shapes::DraftShape;
-use super::{BODY_CAP, Named, NewTemplatePath, TemplatePath, VersionPath};
+use super::schemas::TemplateDraftSchema;
+use super::{BODY_CAP, FoundTemplate, NewTemplatePath, TemplatePath, VersionPath};
 use crate::http::state::App;
 
 use version::VersionView;
@@ -22,7 +22,6 @@ use version::VersionView;
 /// A template may change under our hands so often.
 const TRIES: usize = 5;
 
-/// Versions on one page.
 const SHOWN: u32 = 20;
 
 /// Which part of a template.
@@ -40,7 +39,7 @@ pub(crate) struct TemplateQuery {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TemplateView {
     template_id: String,
-    /// The version that whoever names none gets.
+    /// The version that a notification without one gets.
     active_version: u32,
     latest_version: u32,
     /// The version whose texts are shown.
@@ -64,8 +63,8 @@ pub(crate) struct PublishedView {
 // would make a schema of its own.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(with = "DraftShape")]
-pub(crate) struct NewDraft(Draft);
+#[schemars(with = "TemplateDraftSchema")]
+pub(crate) struct NewDraft(TemplateDraft);
 
 /// An answer with where the version is that it is about.
 type Located<A> = ([(HeaderName, String); 1], A);
@@ -91,7 +90,7 @@ pub(super) async fn publish(
     Path(id): Path<NewTemplatePath>,
     Json(NewDraft(draft)): Json<NewDraft>,
 ) -> Result<Located<Upserted<PublishedView>>, Problem> {
-    let draft = draft.checked()?;
+    let draft = draft.validated()?;
     for _ in 0..TRIES {
         let before = app.notifications.template(&id).await?;
         if let Some(template) = &before {
@@ -112,12 +111,12 @@ pub(super) async fn publish(
         let token = app.entropy.token();
         let outcome = app.notifications.publish(&after, &version, None, call.now, &token);
         match outcome.await? {
-            Published::Published => {
-                app.remember(&after, call.now);
+            PublishOutcome::Published => {
+                app.cache(&after, call.now);
                 let body = PublishedView::of(&after, after.latest);
                 return Ok((body.location(), Upserted { is_new: true, body }));
             }
-            Published::Moved | Published::Before(_) => {}
+            PublishOutcome::Conflict | PublishOutcome::Repeated(_) => {}
         }
     }
     Err(Problem::unavailable("The template keeps changing.", 1))
@@ -133,7 +132,7 @@ pub(super) const READ: Operation = Operation::get(
 pub(super) async fn read(
     State(app): State<Arc<App>>,
     Query(query): Query<TemplateQuery>,
-    Named(template): Named,
+    FoundTemplate(template): FoundTemplate,
 ) -> Result<Json<TemplateView>, Problem> {
     let number = query.version.unwrap_or(template.active);
     let shown = app.version(&template.id, number).await?;
@@ -158,7 +157,7 @@ pub(super) const ACTIVATE: Operation = Operation::post(
     "activateTemplate",
     "Use this version",
 )
-.description("For whatever is accepted from now on; everywhere within five seconds.")
+.description("For notifications that are accepted from now on; everywhere within five seconds.")
 .role(Role::Notifier)
 .refuses(&[404, 503]);
 
@@ -170,15 +169,15 @@ pub(super) async fn activate(
     Path(number): Path<VersionPath>,
 ) -> Result<Located<Json<PublishedView>>, Problem> {
     for _ in 0..TRIES {
-        let before = app.named(&name).await?;
+        let before = app.existing_template(&name).await?;
         if before.active == number {
             let view = PublishedView::of(&before, number);
             return Ok((view.location(), Json(view)));
         }
         let after = before.activated(number)?;
         let token = app.entropy.token();
-        if app.notifications.activate(&after, &token).await? == Saved::Saved {
-            app.remember(&after, call.now);
+        if app.notifications.activate(&after, &token).await? == SaveOutcome::Saved {
+            app.cache(&after, call.now);
             let view = PublishedView::of(&after, number);
             return Ok((view.location(), Json(view)));
         }

@@ -5,13 +5,13 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use crate::store::What;
+use crate::store::CountedEvent;
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
 use boundary::http::{Call, Operation, Path, Problem, State};
-use boundary::openapi::DescribeArgument;
-use domain::notifications::engagement::{Visit, Who, label};
-use domain::notifications::token::{Claim, Scope, Untrusted};
+use boundary::openapi::DescribeExtractor;
+use domain::notifications::engagement::{Actor, TrackedRequest, label};
+use domain::notifications::token::{InvalidToken, TokenClaim, TokenScope};
 use domain::notifications::{DeliveryId, Status};
 use domain::{Failure, Timestamp};
 use http::request::Parts;
@@ -21,7 +21,6 @@ use super::TokenPath;
 use crate::http::header as text_of;
 use crate::http::state::App;
 
-/// One transparent pixel.
 const PIXEL: [u8; 43] = *b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\
       \x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;";
 
@@ -36,9 +35,11 @@ pub(super) async fn opened(
     Path(token): Path<TokenPath>,
     visitor: Visitor,
 ) -> Result<Response, Problem> {
-    match verified(&app, Scope::Open, &token, call.now)? {
-        Claim::Open { delivery } => note(&app, &call, &visitor, &delivery, What::Opened).await,
-        Claim::Unsubscribe { .. } | Claim::Click { .. } => return Err(unknown()),
+    match verified(&app, TokenScope::Open, &token, call.now)? {
+        TokenClaim::Open { delivery } => {
+            record(&app, &call, &visitor, &delivery, CountedEvent::Opened).await;
+        }
+        TokenClaim::Unsubscribe { .. } | TokenClaim::Click { .. } => return Err(unknown()),
     }
     Ok(([(header::CONTENT_TYPE, "image/gif")], PIXEL).into_response())
 }
@@ -55,20 +56,27 @@ pub(super) async fn clicked(
     Path(token): Path<TokenPath>,
     visitor: Visitor,
 ) -> Result<Response, Problem> {
-    match verified(&app, Scope::Click, &token, call.now)? {
-        Claim::Click { delivery, target } if is_of_the_web(&target) => {
-            note(&app, &call, &visitor, &delivery, What::Clicked).await;
-            Ok(leads_to(&target))
+    match verified(&app, TokenScope::Click, &token, call.now)? {
+        TokenClaim::Click { delivery, target } if is_http(&target) => {
+            record(&app, &call, &visitor, &delivery, CountedEvent::Clicked).await;
+            Ok(redirect_to(&target))
         }
-        Claim::Unsubscribe { .. } | Claim::Open { .. } | Claim::Click { .. } => Err(unknown()),
+        TokenClaim::Unsubscribe { .. } | TokenClaim::Open { .. } | TokenClaim::Click { .. } => {
+            Err(unknown())
+        }
     }
 }
 
-fn verified(app: &App, scope: Scope, token: &str, now: Timestamp) -> Result<Claim, Problem> {
-    let ring = app.ring.as_ref().ok_or_else(unknown)?;
-    ring.verify(scope, token, now).map_err(|untrusted| match untrusted {
-        Untrusted::Forged => unknown(),
-        Untrusted::Expired => Problem::gone("link"),
+fn verified(
+    app: &App,
+    scope: TokenScope,
+    token: &str,
+    now: Timestamp,
+) -> Result<TokenClaim, Problem> {
+    let key_ring = app.key_ring.as_ref().ok_or_else(unknown)?;
+    key_ring.verify(scope, token, now).map_err(|invalid| match invalid {
+        InvalidToken::Forged => unknown(),
+        InvalidToken::Expired => Problem::gone("link"),
     })
 }
 
@@ -76,11 +84,11 @@ fn unknown() -> Problem {
     Problem::unknown("link")
 }
 
-fn is_of_the_web(target: &str) -> bool {
+fn is_http(target: &str) -> bool {
     ["https://", "http://"].iter().any(|scheme| target.starts_with(scheme))
 }
 
-fn leads_to(target: &str) -> Response {
+fn redirect_to(target: &str) -> Response {
     let mut response = StatusCode::FOUND.into_response();
     // A target that no header can hold is left out.
     if let Ok(target) = HeaderValue::try_from(target) {
@@ -109,10 +117,16 @@ impl FromRequestParts<Arc<App>> for Visitor {
     }
 }
 
-impl DescribeArgument for Visitor {}
+impl DescribeExtractor for Visitor {}
 
-/// Counts it; a count that fails costs nobody their link.
-async fn note(app: &App, call: &Call, visitor: &Visitor, id: &DeliveryId, what: fn(Who) -> What) {
+/// Counts it; a count that fails does not fail the reader's request.
+async fn record(
+    app: &App,
+    call: &Call,
+    visitor: &Visitor,
+    id: &DeliveryId,
+    what: fn(Actor) -> CountedEvent,
+) {
     if let Err(failure) = count(app, call, visitor, id, what).await {
         app.warn(&failure, call);
     }
@@ -123,13 +137,13 @@ async fn count(
     call: &Call,
     visitor: &Visitor,
     id: &DeliveryId,
-    what: fn(Who) -> What,
+    what: fn(Actor) -> CountedEvent,
 ) -> Result<(), Failure> {
     let Some(delivery) = app.notifications.delivery(id).await? else { return Ok(()) };
     // Results are those of templates; the caller's own words have none.
     let Some(rendering) = &delivery.rendering else { return Ok(()) };
     let arrived = delivery.ended_at.filter(|_| delivery.status == Status::Delivered);
-    let visit = Visit {
+    let visit = TrackedRequest {
         user_agent: visitor.user_agent.as_deref(),
         purpose: visitor.purpose.as_deref(),
         head: visitor.head,

@@ -10,16 +10,17 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
 use boundary::http::{Call, Operation, Problem, State, Text};
-use boundary::openapi::{DescribeArgument, Entry};
+use boundary::openapi::{DescribeExtractor, OperationEntry};
 use domain::Timestamp;
 use domain::accounts::UserId;
-use domain::notifications::token::{Claim, Scope, Untrusted};
-use domain::notifications::{By, Category, Channel, OptOut, Preferences};
+use domain::notifications::token::{InvalidToken, TokenClaim, TokenScope};
+use domain::notifications::{Category, ChangeSource, Channel};
 use http::request::Parts;
 use http::{HeaderName, StatusCode, header};
+use maud::Markup;
 use schemars::{JsonSchema, SchemaGenerator};
 
-use super::narrow;
+use super::withdraw;
 use crate::http::header as text_of;
 use crate::http::state::App;
 
@@ -35,87 +36,80 @@ pub(super) const SHOW: Operation =
         .description("A page with a button. It changes nothing, because programs follow links.")
         .media(&["text/html"]);
 
-pub(super) async fn show(link: Link) -> Page {
-    html(page::ask(&link.token, &link.category, link.channel))
+pub(super) async fn show(link: UnsubscribeLink) -> Page {
+    html(page::confirm(&link.token, &link.category, link.channel))
 }
 
-pub(super) const END: Operation = Operation::post("/unsubscribe", "unsubscribe", "Unsubscribe")
-    .description(
-        "One POST, by the page's button or by a mail program (RFC 8058), ends what the link is \
+pub(super) const UNSUBSCRIBE: Operation =
+    Operation::post("/unsubscribe", "unsubscribe", "Unsubscribe")
+        .description(
+            "One POST, by the page's button or by a mail program (RFC 8058), ends what the link is \
          about. Repeating it changes nothing.",
-    )
-    .reads("application/x-www-form-urlencoded")
-    .media(&["text/html"]);
+        )
+        .reads("application/x-www-form-urlencoded")
+        .media(&["text/html"]);
 
-pub(super) async fn end(
+pub(super) async fn unsubscribe(
     State(app): State<Arc<App>>,
     call: Call,
-    Link { user, channel, category, .. }: Link,
+    UnsubscribeLink { user, channel, category, .. }: UnsubscribeLink,
     _: OneClick,
 ) -> Result<Page, Problem> {
-    let switch = OptOut::Category { category: category.clone(), channel };
-    let change = |before: &Preferences| {
-        before.against(&category, channel).is_none().then(|| {
-            let mut wanted = before.clone();
-            wanted.switch_off(&switch);
-            before.changed(wanted, By::Unsubscribe, call.now)
-        })
-    };
-    let token = || app.entropy.token();
-    app.notifications.change_preferences(&user, change, token).await?;
-    narrow::follow(&app, &user, &call).await?;
+    let (source, token) = (ChangeSource::Unsubscribe, || app.entropy.token());
+    app.notifications.opt_out(&user, (&category, channel), source, call.now, token).await?;
+    withdraw::withdraw_unwanted(&app, &user, &call).await?;
     Ok(html(page::done(&category, channel)))
 }
 
 /// What the link says.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its shape is used; other parameters may be added on the way")]
-pub(crate) struct LinkQuery {
+pub(crate) struct UnsubscribeQuery {
     /// As it is in the link.
     token: String,
 }
 
 /// What a link that we have made asks to end: 403 for another, 410 for an old one.
-pub(crate) struct Link {
+pub(crate) struct UnsubscribeLink {
     token: String,
     user: UserId,
     channel: Channel,
     category: Category,
 }
 
-impl Link {
-    fn read(app: &App, query: &str, now: Timestamp) -> Result<Self, Untrusted> {
+impl UnsubscribeLink {
+    fn read(app: &App, query: &str, now: Timestamp) -> Result<Self, InvalidToken> {
         let mut pairs = form_urlencoded::parse(query.as_bytes());
         let token =
-            pairs.find(|(name, _)| name == "token").ok_or(Untrusted::Forged)?.1.into_owned();
-        let ring = app.ring.as_ref().ok_or(Untrusted::Forged)?;
-        match ring.verify(Scope::Unsubscribe, &token, now)? {
-            Claim::Unsubscribe { user, channel, category } => {
+            pairs.find(|(name, _)| name == "token").ok_or(InvalidToken::Forged)?.1.into_owned();
+        let key_ring = app.key_ring.as_ref().ok_or(InvalidToken::Forged)?;
+        match key_ring.verify(TokenScope::Unsubscribe, &token, now)? {
+            TokenClaim::Unsubscribe { user, channel, category } => {
                 Ok(Self { token, user, channel, category })
             }
-            Claim::Open { .. } | Claim::Click { .. } => Err(Untrusted::Forged),
+            TokenClaim::Open { .. } | TokenClaim::Click { .. } => Err(InvalidToken::Forged),
         }
     }
 }
 
-impl FromRequestParts<Arc<App>> for Link {
+impl FromRequestParts<Arc<App>> for UnsubscribeLink {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Response> {
         let call = Call::from_request_parts(parts, app).await;
         let now = call.map_err(IntoResponse::into_response)?.now;
         let query = parts.uri.query().unwrap_or_default();
-        Self::read(app, query, now).map_err(|untrusted| {
+        Self::read(app, query, now).map_err(|invalid| {
             let accept = text_of(&parts.headers, header::ACCEPT.as_str());
-            refused(untrusted, accept.is_some_and(|accept| accept.contains("text/html")))
+            invalid_link(invalid, accept.is_some_and(|accept| accept.contains("text/html")))
         })
     }
 }
 
-impl DescribeArgument for Link {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        entry.takes_query(schemas.subschema_for::<LinkQuery>(), schemas);
-        entry.refuses(&[403, 410]);
+impl DescribeExtractor for UnsubscribeLink {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        entry.query_parameters(schemas.subschema_for::<UnsubscribeQuery>(), schemas);
+        entry.errors(&[403, 410]);
     }
 }
 
@@ -143,28 +137,31 @@ impl FromRequestParts<Arc<App>> for OneClick {
     }
 }
 
-impl DescribeArgument for OneClick {
-    fn describe(entry: &mut Entry, schemas: &mut SchemaGenerator) {
-        entry.takes_body(true, schemas.subschema_for::<Self>());
+impl DescribeExtractor for OneClick {
+    fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
+        entry.request_body(true, schemas.subschema_for::<Self>());
     }
 }
 
 /// People get a page, programs a problem.
-fn refused(untrusted: Untrusted, wants_page: bool) -> Response {
+fn invalid_link(invalid: InvalidToken, wants_page: bool) -> Response {
     if wants_page {
-        let status = match untrusted {
-            Untrusted::Forged => StatusCode::FORBIDDEN,
-            Untrusted::Expired => StatusCode::GONE,
+        let status = match invalid {
+            InvalidToken::Forged => StatusCode::FORBIDDEN,
+            InvalidToken::Expired => StatusCode::GONE,
         };
-        return (status, html(page::refused(untrusted))).into_response();
+        return (status, html(page::invalid_link(invalid))).into_response();
     }
-    let problem = match untrusted {
-        Untrusted::Forged => Problem::forbidden("The link is not valid."),
-        Untrusted::Expired => Problem::gone("link"),
+    let problem = match invalid {
+        InvalidToken::Forged => Problem::forbidden("The link is not valid."),
+        InvalidToken::Expired => Problem::gone("link"),
     };
     problem.into_response()
 }
 
-fn html(page: String) -> Page {
-    ([(header::CONTENT_SECURITY_POLICY, POLICY)], Text("text/html; charset=utf-8", page))
+fn html(page: Markup) -> Page {
+    (
+        [(header::CONTENT_SECURITY_POLICY, POLICY)],
+        Text("text/html; charset=utf-8", page.into_string()),
+    )
 }

@@ -1,7 +1,7 @@
 //! Notifications as callers see them: what was asked for, how far it is, and why.
 
 use domain::notifications::{
-    Attempt, Body, Delivery, Notification, Outcome, Rendering, Status, Why,
+    Attempt, AttemptOutcome, Body, Delivery, Notification, Reason, Rendering, Status,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -53,15 +53,16 @@ struct UsedTemplate {
 pub(crate) struct DeliveryView {
     delivery_id: String,
     /// `email`, `sms`, or `push-` and a device.
-    way: String,
+    #[serde(rename = "way")]
+    endpoint: String,
     channel: &'static str,
     status: &'static str,
     /// What it waits for, or why it ended as it did.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<WhyView>,
+    #[serde(rename = "why", skip_serializing_if = "Option::is_none")]
+    reason: Option<ReasonView>,
     /// Why no attempt follows the one that is going on.
     #[serde(skip_serializing_if = "Option::is_none")]
-    withdrawn: Option<WhyView>,
+    withdrawn: Option<ReasonView>,
     /// From when on it may be sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     ready_at: Option<String>,
@@ -83,7 +84,7 @@ pub(crate) struct DeliveryView {
 
 /// The rule that holds a delivery, or that ended it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct WhyView {
+pub(crate) struct ReasonView {
     /// For people.
     sentence: String,
     /// For programs: `scheduled`, `quiet`, `opted-out`, `expired` and the like.
@@ -101,13 +102,13 @@ pub(crate) struct AttemptView {
     at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_at: Option<String>,
-    /// `open`, `accepted`, `refused`, `unknown`, `lost` or `released`.
+    /// `open`, `accepted`, `refused`, `unknown`, `lost` or `move_to_pending`.
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<&'static str>,
     /// The provider's words.
     #[serde(skip_serializing_if = "Option::is_none")]
-    said: Option<String>,
+    reason: Option<String>,
 }
 
 /// What a text was made from.
@@ -132,14 +133,14 @@ impl NotificationView {
                 let used = UsedTemplate { id: id.as_str().to_owned(), version: *version };
                 (Some(used), serde_json::from_str(data).ok(), None)
             }
-            Body::Inline { words } => (None, None, serde_json::to_value(words).ok()),
+            Body::Inline { contents } => (None, None, serde_json::to_value(contents).ok()),
         };
         Self {
             notification_id: notification.id.as_str().to_owned(),
             user_id: notification.user.as_str().to_owned(),
             category: notification.category.as_str().to_owned(),
             priority: notification.priority.name(),
-            status: standing(deliveries),
+            status: overall_status(deliveries),
             template,
             data,
             content,
@@ -154,7 +155,7 @@ impl NotificationView {
 }
 
 /// The best that became of a notification on any way; what is still under way comes first.
-pub(crate) fn standing(deliveries: &[Delivery]) -> &'static str {
+pub(crate) fn overall_status(deliveries: &[Delivery]) -> &'static str {
     let order = [
         Status::Sending,
         Status::Pending,
@@ -174,17 +175,17 @@ impl From<&Delivery> for DeliveryView {
         let waits = delivery.status == Status::Pending;
         Self {
             delivery_id: delivery.id.key(),
-            way: delivery.id.way.name(),
+            endpoint: delivery.id.endpoint.name(),
             channel: delivery.channel().name(),
             status: delivery.status.name(),
-            why: delivery.why.as_ref().map(WhyView::from),
+            reason: delivery.reason.as_ref().map(ReasonView::from),
             withdrawn: delivery
                 .withdrawn
                 .as_ref()
                 .filter(|_| delivery.status == Status::Sending)
-                .map(WhyView::from),
+                .map(ReasonView::from),
             ready_at: waits.then(|| delivery.ready_at.to_string()),
-            attempts: delivery.trail.iter().map(AttemptView::from).collect(),
+            attempts: delivery.attempts.iter().map(AttemptView::from).collect(),
             uncertain: delivery.uncertain,
             rendering: delivery.rendering.as_ref().map(RenderingView::from),
             bounced_at: time(delivery.bounced_at),
@@ -194,12 +195,12 @@ impl From<&Delivery> for DeliveryView {
     }
 }
 
-impl From<&Why> for WhyView {
-    fn from(why: &Why) -> Self {
-        let mut details = serde_json::to_value(why).unwrap_or_default();
+impl From<&Reason> for ReasonView {
+    fn from(reason: &Reason) -> Self {
+        let mut details = serde_json::to_value(reason).unwrap_or_default();
         let rule = details.as_object_mut().and_then(|members| members.remove("rule"));
         let rule = rule.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
-        Self { sentence: boundary::http::sentence(&why.to_string()), rule, details }
+        Self { sentence: boundary::http::sentence(&reason.to_string()), rule, details }
     }
 }
 
@@ -211,15 +212,15 @@ impl From<&Attempt> for AttemptView {
             at: attempt.at.to_string(),
             ended_at: attempt.ended_at.map(|at| at.to_string()),
             outcome: match attempt.outcome {
-                Outcome::Open => "open",
-                Outcome::Accepted => "accepted",
-                Outcome::Refused => "refused",
-                Outcome::Unknown => "unknown",
-                Outcome::Lost => "lost",
-                Outcome::Released => "released",
+                AttemptOutcome::Open => "open",
+                AttemptOutcome::Accepted => "accepted",
+                AttemptOutcome::Refused => "refused",
+                AttemptOutcome::Unknown => "unknown",
+                AttemptOutcome::Lost => "lost",
+                AttemptOutcome::Released => "released",
             },
             class: attempt.class.map(domain::notifications::Class::name),
-            said: attempt.said.clone(),
+            reason: attempt.reason.clone(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use domain::notifications::{
-    Delivery, DeliveryId, Event, Refusal, SendOutcome, Status, Step, transition,
+    Delivery, DeliveryId, Event, IllegalTransition, SendOutcome, Status, Transition, transition,
 };
 use domain::{Failure, Timestamp};
 
@@ -16,31 +16,25 @@ const ACTION: &str = "write a delivery's change";
 /// How often a delivery may change under our hands before we give up.
 const TRIES: usize = 8;
 
-/// What came of an event.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Applied {
-    /// It changed the delivery.
+pub enum ApplyOutcome {
     Changed {
-        /// The delivery as it was.
         before: Box<Delivery>,
-        /// The delivery as it is.
         after: Box<Delivery>,
     },
     /// There was nothing to do; this is the delivery.
-    Stays(Box<Delivery>),
+    Unchanged(Box<Delivery>),
     /// It can't be; this is the delivery.
-    Refused(Refusal, Box<Delivery>),
-    /// There is no such delivery.
-    Unknown,
+    Illegal(IllegalTransition, Box<Delivery>),
+    NotFound,
 }
 
-/// What came of a write.
-enum Committed {
-    Done,
+enum CommitOutcome {
+    Written,
     /// The delivery is not what it was; this is what it was meanwhile.
-    Moved(Option<Box<Delivery>>),
+    Conflict(Option<Box<Delivery>>),
     /// The notification is not kept any more.
-    Forgotten,
+    Expired,
 }
 
 impl Notifications {
@@ -51,7 +45,7 @@ impl Notifications {
         event: &Event,
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<Applied, Failure> {
+    ) -> Result<ApplyOutcome, Failure> {
         self.change(None, id, event, now, token).await
     }
 
@@ -62,22 +56,22 @@ impl Notifications {
         event: &Event,
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<Applied, Failure> {
+    ) -> Result<ApplyOutcome, Failure> {
         self.change(Some(known.clone()), &known.id, event, now, token).await
     }
 
     /// Writes down what a provider made of an attempt, starting from the delivery as its claim left
-    /// it. Where the provider has a name for the parcel, that leads to the delivery from the same
+    /// it. Where the provider has a name for the message, that leads to the delivery from the same
     /// moment on.
     pub async fn record(
         &self,
         claimed: &Delivery,
-        handed: &SendOutcome,
+        outcome: &SendOutcome,
         jitter: u64,
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<Applied, Failure> {
-        let event = Event::Handed { attempt: claimed.attempt, handed: handed.clone(), jitter };
+    ) -> Result<ApplyOutcome, Failure> {
+        let event = Event::Sent { attempt: claimed.attempt, outcome: outcome.clone(), jitter };
         self.apply_from(claimed, &event, now, token).await
     }
 
@@ -88,25 +82,25 @@ impl Notifications {
         event: &Event,
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<Applied, Failure> {
+    ) -> Result<ApplyOutcome, Failure> {
         let mut known = known.map(Box::new);
         for _ in 0..TRIES {
             let before = match known.take() {
                 Some(before) => before,
                 None => match self.delivery(id).await? {
                     Some(found) => Box::new(found),
-                    None => return Ok(Applied::Unknown),
+                    None => return Ok(ApplyOutcome::NotFound),
                 },
             };
             let after = match transition(&before, event, now) {
-                Step::Stay => return Ok(Applied::Stays(before)),
-                Step::Refuse(refusal) => return Ok(Applied::Refused(refusal, before)),
-                Step::Become(after) => after,
+                Transition::Unchanged => return Ok(ApplyOutcome::Unchanged(before)),
+                Transition::Illegal(refusal) => return Ok(ApplyOutcome::Illegal(refusal, before)),
+                Transition::Changed(after) => after,
             };
             match self.commit(&before, &after, event, now, &token()).await? {
-                Committed::Done => return Ok(Applied::Changed { before, after }),
-                Committed::Moved(met) => known = met,
-                Committed::Forgotten => return Ok(Applied::Unknown),
+                CommitOutcome::Written => return Ok(ApplyOutcome::Changed { before, after }),
+                CommitOutcome::Conflict(current) => known = current,
+                CommitOutcome::Expired => return Ok(ApplyOutcome::NotFound),
             }
         }
         Err(Failure::new("change the delivery", "it keeps changing"))
@@ -119,7 +113,7 @@ impl Notifications {
         event: &Event,
         now: Timestamp,
         token: &str,
-    ) -> Result<Committed, Failure> {
+    ) -> Result<CommitOutcome, Failure> {
         let row = rows::delivery(after, now)?;
         let mut items = vec![self.next_row(row, before.version, ACTION)?];
         if let Some(row) = reference_row(after, event, now) {
@@ -128,17 +122,17 @@ impl Notifications {
         let revived = before.status.is_final() && after.status == Status::Pending;
         let kept = items.len();
         if revived {
-            items.push(self.keep_longer(after, now)?);
+            items.push(self.extend_expiry(after, now)?);
         }
         let outcome = transact(&self.client, ACTION, items, token).await?;
         if matches!(outcome, Transacted::Committed) {
-            return Ok(Committed::Done);
+            return Ok(CommitOutcome::Written);
         }
         match outcome.refused(0) {
-            Some(met) if met.is_empty() => Ok(Committed::Moved(None)),
-            Some(met) => Ok(Committed::Moved(Some(Box::new(rows::read(met)?)))),
-            None if revived && outcome.refused(kept).is_some() => Ok(Committed::Forgotten),
-            None => Ok(Committed::Moved(None)),
+            Some(current) if current.is_empty() => Ok(CommitOutcome::Conflict(None)),
+            Some(current) => Ok(CommitOutcome::Conflict(Some(Box::new(rows::from_item(current)?)))),
+            None if revived && outcome.refused(kept).is_some() => Ok(CommitOutcome::Expired),
+            None => Ok(CommitOutcome::Conflict(None)),
         }
     }
 
@@ -153,25 +147,29 @@ impl Notifications {
     }
 
     /// What is sent again needs its notification again.
-    fn keep_longer(&self, after: &Delivery, now: Timestamp) -> Result<TransactWriteItem, Failure> {
+    fn extend_expiry(
+        &self,
+        after: &Delivery,
+        now: Timestamp,
+    ) -> Result<TransactWriteItem, Failure> {
         Update::builder()
             .table_name(&self.table)
             .set_key(Some(rows::notification_key(&after.id.notification_id)))
             .update_expression("SET #expires = :until")
             .condition_expression("attribute_exists(pk)")
             .expression_attribute_names("#expires", EXPIRES)
-            .expression_attribute_values(":until", number(rows::kept_until(now)))
+            .expression_attribute_values(":until", number(rows::expires_at_seconds(now)))
             .build()
             .map(update)
             .map_err(|cause| Failure::new(ACTION, cause))
     }
 }
 
-/// What leads from a provider's name for a parcel to its delivery, if the event brings one.
+/// What leads from a provider's id of a message to its delivery, if the event brings one.
 fn reference_row(after: &Delivery, event: &Event, now: Timestamp) -> Option<Item> {
-    let Event::Handed { attempt, handed: SendOutcome::Accepted { reference }, .. } = event else {
+    let Event::Sent { attempt, outcome: SendOutcome::Accepted { reference }, .. } = event else {
         return None;
     };
-    let tried = after.trail.iter().find(|tried| tried.number == *attempt)?;
+    let tried = after.attempts.iter().find(|tried| tried.number == *attempt)?;
     Some(rows::reference(&tried.provider, reference.as_deref()?, &after.id, now))
 }

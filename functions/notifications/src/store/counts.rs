@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::types::Update;
-use domain::notifications::engagement::Who;
+use domain::notifications::engagement::Actor;
 use domain::notifications::{DeliveryId, Rendering, TemplateId};
 use domain::{Failure, Timestamp};
 
@@ -21,54 +21,43 @@ const ACTION: &str = "count what became of a delivery";
 /// With the most variants that there are, the results of a version are still one read.
 const SHARDS: u8 = 8;
 
-/// Something that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub enum CountedEvent {
     /// It was handed to a provider.
     Sent,
     /// It arrived, as far as that can be told.
     Delivered,
-    /// It was opened.
-    Opened(Who),
+    Opened(Actor),
     /// A link in it was followed.
-    Clicked(Who),
+    Clicked(Actor),
 }
 
-/// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counted {
-    /// It is counted.
+pub enum CountOutcome {
     Counted,
-    /// It was counted before.
-    Before,
+    AlreadyCounted,
 }
 
-/// The results of one variant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Results {
-    /// Handed to a provider.
+pub struct VariantResults {
     pub sent: u64,
     /// Arrived, as far as that can be told.
     pub delivered: u64,
-    /// Opened by somebody.
     pub opened: u64,
-    /// Opened by a program.
     pub opened_by_machine: u64,
-    /// Followed by somebody.
     pub clicked: u64,
-    /// Followed by a program.
     pub clicked_by_machine: u64,
 }
 
-impl What {
+impl CountedEvent {
     const fn name(self) -> &'static str {
         match self {
             Self::Sent => "sent",
             Self::Delivered => "delivered",
-            Self::Opened(Who::Person) => "opened",
-            Self::Opened(Who::Machine) => "opened_by_machine",
-            Self::Clicked(Who::Person) => "clicked",
-            Self::Clicked(Who::Machine) => "clicked_by_machine",
+            Self::Opened(Actor::Person) => "opened",
+            Self::Opened(Actor::Machine) => "opened_by_machine",
+            Self::Clicked(Actor::Person) => "clicked",
+            Self::Clicked(Actor::Machine) => "clicked_by_machine",
         }
     }
 }
@@ -79,14 +68,14 @@ impl Notifications {
         &self,
         id: &DeliveryId,
         rendering: &Rendering,
-        what: What,
+        what: CountedEvent,
         now: Timestamp,
         token: &str,
-    ) -> Result<Counted, Failure> {
+    ) -> Result<CountOutcome, Failure> {
         let Rendering { template, version, variant, .. } = rendering;
-        let shard = rows::lot(id, SHARDS);
+        let shard = rows::shard_of(id, SHARDS);
         let counter = counter_pk(template, *version, variant.as_deref(), shard);
-        let marker_sk = format!("counted#{}", id.way.name());
+        let marker_sk = format!("counted#{}", id.endpoint.name());
         let mark = Update::builder()
             .table_name(&self.table)
             .set_key(Some(key(&rows::notification_pk(&id.notification_id), &marker_sk)))
@@ -95,7 +84,10 @@ impl Notifications {
             .expression_attribute_names("#what", what.name())
             .expression_attribute_names("#expires", EXPIRES)
             .expression_attribute_values(":now", instant(now))
-            .expression_attribute_values(":expires", number(now.as_second() + rows::KEPT_SECONDS))
+            .expression_attribute_values(
+                ":expires",
+                number(now.as_second() + rows::RETENTION_SECONDS),
+            )
             .build()
             .map_err(|cause| Failure::new(ACTION, cause))?;
         let more = Update::builder()
@@ -108,8 +100,8 @@ impl Notifications {
             .map_err(|cause| Failure::new(ACTION, cause))?;
         let items = vec![update(mark), update(more)];
         Ok(match transact(&self.client, ACTION, items, token).await? {
-            Transacted::Committed => Counted::Counted,
-            Transacted::Refused(_) => Counted::Before,
+            Transacted::Committed => CountOutcome::Counted,
+            Transacted::Refused(_) => CountOutcome::AlreadyCounted,
         })
     }
 
@@ -120,7 +112,7 @@ impl Notifications {
         template: &TemplateId,
         version: u32,
         variants: &[Option<&str>],
-    ) -> Result<Vec<Results>, Failure> {
+    ) -> Result<Vec<VariantResults>, Failure> {
         let mut places = BTreeMap::new();
         for (index, variant) in variants.iter().enumerate() {
             for shard in 0..SHARDS {
@@ -128,18 +120,18 @@ impl Notifications {
             }
         }
         let keys = places.keys().map(|pk| key(pk, "counts")).collect();
-        let mut results = vec![Results::default(); variants.len()];
+        let mut results = vec![VariantResults::default(); variants.len()];
         for item in self.get_all(keys, "read the results").await? {
             let row = Row(&item);
             let Some(index) = places.get(row.text(PK)?) else { continue };
             let Some(result) = results.get_mut(*index) else { continue };
-            let of = |what: What| row.maybe_number::<u64>(what.name()).unwrap_or(0);
-            result.sent += of(What::Sent);
-            result.delivered += of(What::Delivered);
-            result.opened += of(What::Opened(Who::Person));
-            result.opened_by_machine += of(What::Opened(Who::Machine));
-            result.clicked += of(What::Clicked(Who::Person));
-            result.clicked_by_machine += of(What::Clicked(Who::Machine));
+            let of = |what: CountedEvent| row.maybe_number::<u64>(what.name()).unwrap_or(0);
+            result.sent += of(CountedEvent::Sent);
+            result.delivered += of(CountedEvent::Delivered);
+            result.opened += of(CountedEvent::Opened(Actor::Person));
+            result.opened_by_machine += of(CountedEvent::Opened(Actor::Machine));
+            result.clicked += of(CountedEvent::Clicked(Actor::Person));
+            result.clicked_by_machine += of(CountedEvent::Clicked(Actor::Machine));
         }
         Ok(results)
     }

@@ -1,24 +1,20 @@
-//! What someone has to look at: deliveries that may be sent, that are being sent, or that come due.
+//! The lists that the sweep works through: pending, sending and due deliveries.
 
-use aws_sdk_dynamodb::operation::update_item::UpdateItemOutput;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
-use domain::notifications::due::{Bucket, SHARDS};
+use domain::notifications::due::{DueBucket, SHARDS};
 use domain::notifications::{Class, DeliveryId, Priority};
 use domain::{Failure, Timestamp};
 use serde::Deserialize;
 
 use super::{Notifications, rows};
 use store::accounts::Page;
-use store::capacity;
+use store::ignore_lost_condition;
 use store::row::{Item, Row, broken, text};
 use store::schema::{GSI2, GSI2_SK};
-use store::settle::settle;
 
-/// A delivery that someone has to look at, as an index knows it: maybe a moment ago.
+/// A delivery as an index lists it: maybe as it was a moment ago.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedDelivery {
     pub id: DeliveryId,
-    /// How urgent it is.
     pub priority: Priority,
     /// What the list is sorted by: when it may be sent, was claimed, or has failed.
     pub at: Timestamp,
@@ -38,8 +34,8 @@ impl Notifications {
         before: Timestamp,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<Listed>, Failure> {
-        self.listed(&rows::pending_list(list), Some(before), limit, after).await
+    ) -> Result<Page<ListedDelivery>, Failure> {
+        self.query_list(&rows::pending_list(list), Some(before), limit, after).await
     }
 
     /// Deliveries of a list that were claimed before `before` and whose attempt has not ended, oldest
@@ -50,24 +46,24 @@ impl Notifications {
         before: Timestamp,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<Listed>, Failure> {
-        self.listed(&rows::sending_list(list), Some(before), limit, after).await
+    ) -> Result<Page<ListedDelivery>, Failure> {
+        self.query_list(&rows::sending_list(list), Some(before), limit, after).await
     }
 
     /// Deliveries in a bucket, by their time, after the position `after`.
     pub async fn due(
         &self,
-        bucket: &Bucket,
+        bucket: &DueBucket,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<Listed>, Failure> {
-        self.listed(&rows::due_list(bucket), None, limit, after).await
+    ) -> Result<Page<ListedDelivery>, Failure> {
+        self.query_list(&rows::due_list(bucket), None, limit, after).await
     }
 
     /// Notes that a delivery's message is on its queue: from its bucket it goes to those that are
     /// pending, where it is found if the message gets lost. Repeating it changes nothing.
-    pub async fn released(&self, listed: &Listed) -> Result<(), Failure> {
-        let Listed { id, at, .. } = listed;
+    pub async fn move_to_pending(&self, listed: &ListedDelivery) -> Result<(), Failure> {
+        let ListedDelivery { id, at, .. } = listed;
         let sent = self
             .client
             .update_item()
@@ -77,26 +73,28 @@ impl Notifications {
             .condition_expression("gsi2pk = :due AND gsi2sk = :place")
             .expression_attribute_values(
                 ":pending",
-                text(rows::pending_list(rows::lot(id, SHARDS))),
+                text(rows::pending_list(rows::shard_of(id, SHARDS))),
             )
-            .expression_attribute_values(":due", text(rows::due_list(&Bucket::of(*at, id))))
+            .expression_attribute_values(
+                ":due",
+                text(rows::due_list(&DueBucket::for_delivery(*at, id))),
+            )
             .expression_attribute_values(":place", text(rows::place_in_list(*at, id)))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("release a delivery", sent, UpdateItemOutput::consumed_capacity)
+        ignore_lost_condition("release a delivery", sent)
     }
 
-    async fn listed(
+    async fn query_list(
         &self,
         list: &str,
         before: Option<Timestamp>,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<Listed>, Failure> {
+    ) -> Result<Page<ListedDelivery>, Failure> {
         // A space comes before everything that a place could go on with, `~` after it.
         let first = after.map_or_else(|| "0".to_owned(), |after| format!("{after} "));
-        let end = before.map_or_else(|| "~".to_owned(), rows::moment);
+        let end = before.map_or_else(|| "~".to_owned(), rows::sort_time);
         if end < first {
             return Ok(Page { items: Vec::new(), next: None });
         }
@@ -110,25 +108,23 @@ impl Notifications {
             .expression_attribute_values(":first", text(first))
             .expression_attribute_values(":end", text(end))
             .limit(limit)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read what has to be looked at", cause))?;
-        capacity::record(found.consumed_capacity());
-        let items = found.items().iter().map(read).collect::<Result<Vec<Listed>, _>>()?;
+        let items = found.items().iter().map(read).collect::<Result<Vec<ListedDelivery>, _>>()?;
         let next = found.last_evaluated_key().and_then(|key| Row(key).maybe_text(GSI2_SK));
         Ok(Page { items, next: next.map(str::to_owned) })
     }
 }
 
-fn read(item: &Item) -> Result<Listed, Failure> {
+fn read(item: &Item) -> Result<ListedDelivery, Failure> {
     #[derive(Deserialize)]
-    struct Carried {
+    struct IndexAttributes {
         priority: Priority,
         #[serde(default)]
         class: Option<Class>,
     }
-    let Carried { priority, class } = rows::read(item)?;
-    let at = rows::moment_of(Row(item).text(GSI2_SK)?).ok_or_else(|| broken(GSI2_SK))?;
-    Ok(Listed { id: rows::own_id(item)?, priority, at, class })
+    let IndexAttributes { priority, class } = rows::from_item(item)?;
+    let at = rows::parse_sort_time(Row(item).text(GSI2_SK)?).ok_or_else(|| broken(GSI2_SK))?;
+    Ok(ListedDelivery { id: rows::delivery_id(item)?, priority, at, class })
 }

@@ -1,14 +1,12 @@
-//! What is someone's: their log, newest first, and what waits for them.
+//! A user's log, newest first, and the deliveries that wait for them.
 
 use aws_sdk_dynamodb::operation::query::QueryOutput;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::Failure;
 use domain::accounts::UserId;
-use domain::notifications::{DeliveryId, NotificationId, Way};
+use domain::notifications::{DeliveryId, Endpoint, NotificationId};
 
-use super::{Notifications, Told, rows, told};
+use super::{NotificationRecord, Notifications, rows, to_record};
 use store::accounts::Page;
-use store::capacity;
 use store::row::{Item, Row, text};
 use store::schema::{GSI1, GSI1_SK, PK};
 
@@ -20,16 +18,17 @@ impl Notifications {
         user: &UserId,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<Told>, Failure> {
+    ) -> Result<Page<NotificationRecord>, Failure> {
         let before = after.unwrap_or("~");
-        let found = self.someones(&rows::log_of(user), "<", before, limit).await?;
+        let found = self.query_user_index(&rows::log_list(user), "<", before, limit).await?;
         let ids: Vec<NotificationId> = found.items().iter().filter_map(logged).collect();
         let mut keys = Vec::new();
         for (item, id) in found.items().iter().zip(&ids) {
             keys.push(rows::notification_key(id));
-            let ways = Row(item).texts("ways").iter().filter_map(|way| Way::parse(way));
-            let mine = |way| DeliveryId { notification_id: id.clone(), way };
-            keys.extend(ways.map(|way| rows::delivery_key(&mine(way))));
+            let endpoints =
+                Row(item).texts("ways").iter().filter_map(|endpoint| Endpoint::parse(endpoint));
+            let mine = |endpoint| DeliveryId { notification_id: id.clone(), endpoint };
+            keys.extend(endpoints.map(|endpoint| rows::delivery_key(&mine(endpoint))));
         }
         let all = self.get_all(keys, "read the log").await?;
         let mut items = Vec::new();
@@ -37,7 +36,7 @@ impl Notifications {
             let pk = rows::notification_pk(id);
             let its = |item: &&Item| Row(item).maybe_text(PK) == Some(&pk);
             let mine: Vec<Item> = all.iter().filter(its).cloned().collect();
-            items.extend(told(&mine)?);
+            items.extend(to_record(&mine)?);
         }
         Ok(Page { items, next: position(&found) })
     }
@@ -51,12 +50,12 @@ impl Notifications {
         after: Option<&str>,
     ) -> Result<Page<DeliveryId>, Failure> {
         let list = rows::waiting_list(user);
-        let found = self.someones(&list, ">", after.unwrap_or("0"), limit).await?;
-        let items = found.items().iter().map(rows::own_id).collect::<Result<Vec<_>, _>>()?;
+        let found = self.query_user_index(&list, ">", after.unwrap_or("0"), limit).await?;
+        let items = found.items().iter().map(rows::delivery_id).collect::<Result<Vec<_>, _>>()?;
         Ok(Page { items, next: position(&found) })
     }
 
-    async fn someones(
+    async fn query_user_index(
         &self,
         list: &str,
         direction: &str,
@@ -73,11 +72,9 @@ impl Notifications {
             .expression_attribute_values(":from", text(from))
             .scan_index_forward(direction == ">")
             .limit(limit)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
-            .map_err(|cause| Failure::new("read what is someone's", cause))?;
-        capacity::record(found.consumed_capacity());
+            .map_err(|cause| Failure::new("read a user's notifications", cause))?;
         Ok(found)
     }
 }

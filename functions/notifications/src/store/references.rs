@@ -1,4 +1,4 @@
-//! From a provider's name for a parcel to its delivery.
+//! From a provider's id of a message to its delivery.
 
 use domain::Failure;
 use domain::notifications::{DeliveryId, ProviderName};
@@ -9,7 +9,7 @@ use store::row::Row;
 impl Notifications {
     /// The delivery that a provider's callback is about: by our key, which needs no reading, or by
     /// their name for it.
-    pub async fn referred(
+    pub async fn delivery_by_reference(
         &self,
         provider: &ProviderName,
         reference: &str,

@@ -2,10 +2,10 @@
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::accounts::UserId;
-use domain::notifications::due::{Bucket, Place, SHARDS, place};
+use domain::notifications::due::{DueBucket, SHARDS, Schedule, schedule};
 use domain::notifications::{
-    Address, Channel, Delivery, DeliveryId, Notification, NotificationId, ProviderName, Status,
-    Suppression, TemplateId, Way,
+    Address, Channel, Delivery, DeliveryId, Endpoint, Notification, NotificationId, ProviderName,
+    Status, Suppression, TemplateId,
 };
 use domain::{Failure, Timestamp, hex};
 use serde::Serialize;
@@ -18,9 +18,9 @@ use store::schema::{EXPIRES, GSI1_PK, GSI1_SK, GSI2_PK, GSI2_SK};
 const DAY_SECONDS: i64 = 86_400;
 
 /// How long what has ended is kept.
-pub(super) const KEPT_SECONDS: i64 = 90 * DAY_SECONDS;
+pub(super) const RETENTION_SECONDS: i64 = 90 * DAY_SECONDS;
 
-/// How long a provider's name for a parcel leads to its delivery.
+/// How long a provider's id of a message leads to its delivery.
 const REFERENCE_SECONDS: i64 = 30 * DAY_SECONDS;
 
 /// Over how many lists the dead letters of a channel are spread: a list takes 1,000 writes a second.
@@ -42,7 +42,7 @@ pub(super) fn notification_key(id: &NotificationId) -> Item {
 }
 
 pub(super) fn delivery_key(id: &DeliveryId) -> Item {
-    key(&notification_pk(&id.notification_id), &format!("{DELIVERY}{}", id.way.name()))
+    key(&notification_pk(&id.notification_id), &format!("{DELIVERY}{}", id.endpoint.name()))
 }
 
 pub(super) fn user_pk(user: &UserId) -> String {
@@ -77,7 +77,7 @@ pub(super) fn reference_key(provider: &ProviderName, reference: &str) -> Item {
     key(&format!("ref#{provider}#sha256#{digest}"), "delivery")
 }
 
-/// What a provider's name for a parcel leads to.
+/// What a provider's id of a message leads to.
 pub(super) fn reference(
     provider: &ProviderName,
     reference: &str,
@@ -90,7 +90,7 @@ pub(super) fn reference(
     item
 }
 
-pub(super) fn log_of(user: &UserId) -> String {
+pub(super) fn log_list(user: &UserId) -> String {
     user_pk(user)
 }
 
@@ -106,7 +106,7 @@ pub(super) fn sending_list(shard: u8) -> String {
     format!("sending#{shard}")
 }
 
-pub(super) fn due_list(bucket: &Bucket) -> String {
+pub(super) fn due_list(bucket: &DueBucket) -> String {
     format!("due#{}", bucket.name())
 }
 
@@ -115,65 +115,67 @@ pub(super) fn dead_list(channel: Channel, list: u8) -> String {
 }
 
 /// Which of `lists` a delivery is on.
-pub(super) fn lot(id: &DeliveryId, lists: u8) -> u8 {
-    u8::try_from(id.lot() % u64::from(lists)).unwrap_or(0)
+pub(super) fn shard_of(id: &DeliveryId, lists: u8) -> u8 {
+    u8::try_from(id.stable_hash() % u64::from(lists)).unwrap_or(0)
 }
 
-/// Sorts by time; whatever follows a time comes after everything before it.
-pub(super) fn moment(at: Timestamp) -> String {
+/// A time that sorts as text; what follows it in a key sorts after everything before it.
+pub(super) fn sort_time(at: Timestamp) -> String {
     format!("{:013}", at.as_millisecond().max(0))
 }
 
 /// The time that such a text begins with.
-pub(super) fn moment_of(text: &str) -> Option<Timestamp> {
+pub(super) fn parse_sort_time(text: &str) -> Option<Timestamp> {
     let (at, _) = text.split_once('#')?;
     Timestamp::from_millisecond(at.parse().ok()?).ok()
 }
 
 /// A notification with its place in the person's log. It outlives its deliveries by a month, unless one
-/// of them is replayed: see [`kept_until`].
+/// of them is replayed: see [`expires_at_seconds`].
 pub(super) fn notification(
     notification: &Notification,
     deliveries: &[Delivery],
 ) -> Result<Item, Failure> {
     let Notification { id, user, created_at, send_at, .. } = notification;
-    let mut item = plain(notification)?;
+    let mut item = to_item(notification)?;
     item.extend(notification_key(id));
-    item.insert(GSI1_PK.to_owned(), text(log_of(user)));
-    item.insert(GSI1_SK.to_owned(), text(format!("{}#{}", moment(*created_at), id.as_str())));
+    item.insert(GSI1_PK.to_owned(), text(log_list(user)));
+    item.insert(GSI1_SK.to_owned(), text(format!("{}#{}", sort_time(*created_at), id.as_str())));
     if !deliveries.is_empty() {
-        let ways = deliveries.iter().map(|delivery| delivery.id.way.name()).collect();
-        item.insert("ways".to_owned(), AttributeValue::Ss(ways));
+        let endpoints = deliveries.iter().map(|delivery| delivery.id.endpoint.name()).collect();
+        item.insert("ways".to_owned(), AttributeValue::Ss(endpoints));
     }
     let begins = send_at.map_or(*created_at, |at| at.max(*created_at));
-    item.insert(EXPIRES.to_owned(), number(kept_until(begins)));
+    item.insert(EXPIRES.to_owned(), number(expires_at_seconds(begins)));
     Ok(item)
 }
 
 /// Until when a notification is kept whose deliveries begin, or begin anew, at `begins`.
-pub(super) fn kept_until(begins: Timestamp) -> i64 {
-    begins.as_second().saturating_add(KEPT_SECONDS + 30 * DAY_SECONDS)
+pub(super) fn expires_at_seconds(begins: Timestamp) -> i64 {
+    begins.as_second().saturating_add(RETENTION_SECONDS + 30 * DAY_SECONDS)
 }
 
-/// A delivery with its places in the indexes, as written at `now`: with what waits for its person until
-/// it ends, and with what someone has to look at as long as someone has to.
+/// A delivery with its places in the indexes, as written at `now`: with what waits for its user until
+/// it ends, and in the list of its status while it is pending, sending or failed.
 pub(super) fn delivery(delivery: &Delivery, now: Timestamp) -> Result<Item, Failure> {
     let id = &delivery.id;
-    let mut item = plain(delivery)?;
+    let mut item = to_item(delivery)?;
     item.extend(delivery_key(id));
     if !delivery.status.is_final() {
         item.insert(GSI1_PK.to_owned(), text(waiting_list(&delivery.user)));
         item.insert(GSI1_SK.to_owned(), text(id.key()));
     }
-    let shard = lot(id, SHARDS);
+    let shard = shard_of(id, SHARDS);
     let ended_at = delivery.ended_at.unwrap_or(now);
     let listed = match delivery.status {
-        Status::Pending => Some(match place(delivery.ready_at, now) {
-            Place::Bucket => (due_list(&Bucket::of(delivery.ready_at, id)), delivery.ready_at),
-            Place::Queue { .. } => (pending_list(shard), delivery.ready_at),
+        Status::Pending => Some(match schedule(delivery.ready_at, now) {
+            Schedule::Bucket => {
+                (due_list(&DueBucket::for_delivery(delivery.ready_at, id)), delivery.ready_at)
+            }
+            Schedule::Queue { .. } => (pending_list(shard), delivery.ready_at),
         }),
         Status::Sending => Some((sending_list(shard), delivery.claimed_at.unwrap_or(now))),
-        Status::Failed => Some((dead_list(delivery.channel(), lot(id, DEAD_LISTS)), ended_at)),
+        Status::Failed => Some((dead_list(delivery.channel(), shard_of(id, DEAD_LISTS)), ended_at)),
         Status::Delivered | Status::Suppressed | Status::Cancelled | Status::Unknown => None,
     };
     if let Some((list, at)) = listed {
@@ -181,40 +183,39 @@ pub(super) fn delivery(delivery: &Delivery, now: Timestamp) -> Result<Item, Fail
         item.insert(GSI2_SK.to_owned(), text(place_in_list(at, id)));
     }
     if delivery.status.is_final() {
-        item.insert(EXPIRES.to_owned(), number(ended_at.as_second() + KEPT_SECONDS));
+        item.insert(EXPIRES.to_owned(), number(ended_at.as_second() + RETENTION_SECONDS));
     }
     Ok(item)
 }
 
 /// Where a delivery stands in a list by time.
 pub(super) fn place_in_list(at: Timestamp, id: &DeliveryId) -> String {
-    format!("{}#{}", moment(at), id.key())
+    format!("{}#{}", sort_time(at), id.key())
 }
 
 /// The attributes of a value, by their names in the domain.
-pub(super) fn plain(value: &impl Serialize) -> Result<Item, Failure> {
+pub(super) fn to_item(value: &impl Serialize) -> Result<Item, Failure> {
     serde_dynamo::to_item(value).map_err(|cause| Failure::new("write a row", cause))
 }
 
-/// A value under a key.
-pub(super) fn keyed(pk: &str, sk: &str, value: &impl Serialize) -> Result<Item, Failure> {
+pub(super) fn to_keyed_item(pk: &str, sk: &str, value: &impl Serialize) -> Result<Item, Failure> {
     let mut item = Builder::keyed(pk, sk).build();
-    item.extend(plain(value)?);
+    item.extend(to_item(value)?);
     Ok(item)
 }
 
 /// The value that a row holds.
-pub(super) fn read<T: DeserializeOwned>(item: &Item) -> Result<T, Failure> {
+pub(super) fn from_item<T: DeserializeOwned>(item: &Item) -> Result<T, Failure> {
     serde_dynamo::from_item(item.clone()).map_err(|cause| Failure::new("read a stored row", cause))
 }
 
 /// The delivery that a row of one names by its key.
-pub(super) fn own_id(item: &Item) -> Result<DeliveryId, Failure> {
+pub(super) fn delivery_id(item: &Item) -> Result<DeliveryId, Failure> {
     let row = Row(item);
     let notification = row.text("pk")?.strip_prefix("n#").and_then(NotificationId::parse);
-    let way = row.text("sk")?.strip_prefix(DELIVERY).and_then(Way::parse);
-    match (notification, way) {
-        (Some(notification_id), Some(way)) => Ok(DeliveryId { notification_id, way }),
+    let endpoint = row.text("sk")?.strip_prefix(DELIVERY).and_then(Endpoint::parse);
+    match (notification, endpoint) {
+        (Some(notification_id), Some(endpoint)) => Ok(DeliveryId { notification_id, endpoint }),
         _ => Err(broken("pk")),
     }
 }

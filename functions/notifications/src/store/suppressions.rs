@@ -1,21 +1,17 @@
-//! Addresses that get nothing any more, known by what tells nobody the address.
+//! Suppressed addresses, by a hash of the address.
 
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::Failure;
-use domain::notifications::{Address, Because, Suppression};
+use domain::notifications::{Address, Suppression, SuppressionReason};
 
 use super::{Notifications, rows};
-use store::capacity;
 use store::row::number;
 
-/// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Noted {
-    /// It is written.
-    Noted,
+pub enum SuppressOutcome {
+    Written,
     /// The same or a better reason was there already, and stays.
-    Stood,
+    Kept,
 }
 
 impl Notifications {
@@ -24,30 +20,23 @@ impl Notifications {
         &self,
         address: &Address,
         suppression: &Suppression,
-    ) -> Result<Noted, Failure> {
-        let mut row = rows::plain(suppression)?;
+    ) -> Result<SuppressOutcome, Failure> {
+        let mut row = rows::to_item(suppression)?;
         row.extend(rows::suppression_key(address));
-        row.insert("strength".to_owned(), number(strength(suppression.because)));
+        row.insert("strength".to_owned(), number(precedence(suppression.reason)));
         let sent = self
             .client
             .put_item()
             .table_name(&self.table)
             .set_item(Some(row))
             .condition_expression("attribute_not_exists(pk) OR strength < :strength")
-            .expression_attribute_values(":strength", number(strength(suppression.because)))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .expression_attribute_values(":strength", number(precedence(suppression.reason)))
             .send()
             .await;
         match sent {
-            Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(Noted::Noted)
-            }
+            Ok(_) => Ok(SuppressOutcome::Written),
             Err(error) => match error.as_service_error() {
-                Some(PutItemError::ConditionalCheckFailedException(_)) => {
-                    capacity::record([]);
-                    Ok(Noted::Stood)
-                }
+                Some(PutItemError::ConditionalCheckFailedException(_)) => Ok(SuppressOutcome::Kept),
                 _ => Err(Failure::new("suppress an address", error)),
             },
         }
@@ -56,15 +45,15 @@ impl Notifications {
     /// Why an address gets nothing any more, if so; up to date.
     pub async fn suppression(&self, address: &Address) -> Result<Option<Suppression>, Failure> {
         let found = self.get(rows::suppression_key(address), "read a suppression").await?;
-        found.as_ref().map(rows::read).transpose()
+        found.as_ref().map(rows::from_item).transpose()
     }
 }
 
-/// A provider may be wrong about who is there, less so about what came back; a person never is.
-const fn strength(because: Because) -> u8 {
-    match because {
-        Because::Refused => 1,
-        Because::Bounced => 2,
-        Because::Complained => 3,
+/// A provider may be wrong about an address, less so about a bounce; a user's complaint always counts.
+const fn precedence(reason: SuppressionReason) -> u8 {
+    match reason {
+        SuppressionReason::Refused => 1,
+        SuppressionReason::Bounced => 2,
+        SuppressionReason::Complained => 3,
     }
 }

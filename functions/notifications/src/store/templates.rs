@@ -1,43 +1,57 @@
 //! Templates: versions that never change, and which of them is used.
 
+use std::sync::Arc;
+
 use domain::notifications::{Template, TemplateId, TemplateVersion};
 use domain::{Failure, Timestamp};
 
-use super::{Notifications, Saved, rows};
+use super::{Notifications, SaveOutcome, rows};
 use store::Idempotency;
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use store::row::key;
 use store::transaction::{Transacted, transact};
 
+/// Cached versions; when there are more, the cache is cleared.
+const MAX_VERSIONS: usize = 500;
+
 const TEMPLATE: &str = "template";
 
-/// What came of it.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Published {
-    /// The version is there.
+pub enum PublishOutcome {
     Published,
     /// The call was made before: its answer, or why there is none.
-    Before(Claim),
-    /// Someone else has changed the template; read it again.
-    Moved,
+    Repeated(Claim),
+    /// The template has changed since it was read; read it again.
+    Conflict,
 }
 
 impl Notifications {
     /// Reads which versions of a template there are, up to date.
     pub async fn template(&self, id: &TemplateId) -> Result<Option<Template>, Failure> {
         let found = self.get(key(&rows::template_pk(id), TEMPLATE), "read the template").await?;
-        found.as_ref().map(rows::read).transpose()
+        found.as_ref().map(rows::from_item).transpose()
     }
 
-    /// Reads a version of a template. It never changes, so it may be remembered for ever.
+    /// Reads a version of a template, which is cached.
     pub async fn template_version(
         &self,
         id: &TemplateId,
         number: u32,
-    ) -> Result<Option<TemplateVersion>, Failure> {
+    ) -> Result<Option<Arc<TemplateVersion>>, Failure> {
+        let cached = self.versions.lock().get(&(id.clone(), number)).cloned();
+        if cached.is_some() {
+            return Ok(cached);
+        }
         let key = key(&rows::template_pk(id), &rows::version_sk(number));
         let found = self.get(key, "read the template's version").await?;
-        found.as_ref().map(rows::read).transpose()
+        let Some(item) = found else { return Ok(None) };
+        let version: Arc<TemplateVersion> = Arc::new(rows::from_item(&item)?);
+        let mut versions = self.versions.lock();
+        if versions.len() >= MAX_VERSIONS {
+            versions.clear();
+        }
+        versions.insert((id.clone(), number), Arc::clone(&version));
+        Ok(Some(version))
     }
 
     /// Writes a new version, and the template that `after` is with it. `once` is what a repeat of the
@@ -49,38 +63,38 @@ impl Notifications {
         once: Option<(&IdempotentRequest<'_>, &StoredResponse)>,
         now: Timestamp,
         token: &str,
-    ) -> Result<Published, Failure> {
+    ) -> Result<PublishOutcome, Failure> {
         const ACTION: &str = "publish the template";
         let pk = rows::template_pk(&after.id);
-        let immutable = rows::keyed(&pk, &rows::version_sk(version.number), version)?;
+        let immutable = rows::to_keyed_item(&pk, &rows::version_sk(version.number), version)?;
         let before = after.version.saturating_sub(1);
         let mut items = vec![
-            self.next_row(rows::keyed(&pk, TEMPLATE, after)?, before, ACTION)?,
+            self.next_row(rows::to_keyed_item(&pk, TEMPLATE, after)?, before, ACTION)?,
             self.new_row(immutable, ACTION)?,
         ];
         let once_at = items.len();
         if let Some((request, answer)) = once {
-            items.push(self.once.answered(request, answer, now)?);
+            items.push(self.idempotency.claim_with_response(request, answer, now)?);
         }
         let outcome = transact(&self.client, ACTION, items, token).await?;
         match (once, outcome.refused(once_at)) {
-            (Some((request, _)), Some(met)) => {
-                Ok(Published::Before(Idempotency::met(met, request)?))
+            (Some((request, _)), Some(current)) => {
+                Ok(PublishOutcome::Repeated(Idempotency::read_claim(current, request)?))
             }
-            _ if matches!(outcome, Transacted::Committed) => Ok(Published::Published),
-            _ => Ok(Published::Moved),
+            _ if matches!(outcome, Transacted::Committed) => Ok(PublishOutcome::Published),
+            _ => Ok(PublishOutcome::Conflict),
         }
     }
 
     /// Replaces the version before `after` by it: which version is active.
-    pub async fn activate(&self, after: &Template, token: &str) -> Result<Saved, Failure> {
+    pub async fn activate(&self, after: &Template, token: &str) -> Result<SaveOutcome, Failure> {
         const ACTION: &str = "activate the template's version";
-        let row = rows::keyed(&rows::template_pk(&after.id), TEMPLATE, after)?;
+        let row = rows::to_keyed_item(&rows::template_pk(&after.id), TEMPLATE, after)?;
         // Only what is there can be activated, so there is a version before.
         let items = vec![self.next_row(row, after.version.saturating_sub(1).max(1), ACTION)?];
         Ok(match transact(&self.client, ACTION, items, token).await? {
-            Transacted::Committed => Saved::Saved,
-            Transacted::Refused(_) => Saved::Moved,
+            Transacted::Committed => SaveOutcome::Saved,
+            Transacted::Refused(_) => SaveOutcome::Conflict,
         })
     }
 }

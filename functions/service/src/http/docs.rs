@@ -6,14 +6,14 @@ use axum::response::{IntoResponse, Response};
 use boundary::http::{Operation, Path, Problem, Segment};
 use http::header;
 
-use super::document::CACHED;
+use super::document::CACHE_CONTROL_VALUE;
 
 const PAGE: &str = include_str!("docs/page.html");
-const START: &str = include_str!("docs/start.js");
-const RENDERER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/scalar.js.gz"));
+const START_SCRIPT: &str = include_str!("docs/start.js");
+const SCALAR_SCRIPT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/scalar.js.gz"));
 
 /// Scripts, requests and pictures are the page's own; the renderer writes styles into its elements.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
+const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
                       img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; \
                       worker-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'";
 
@@ -23,15 +23,15 @@ pub(super) const DOCS: Operation =
 pub(super) async fn docs() -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CACHE_CONTROL, CACHED),
-        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::CACHE_CONTROL, CACHE_CONTROL_VALUE),
+        (header::CONTENT_SECURITY_POLICY, CSP),
     ];
     (headers, PAGE).into_response()
 }
 
 pub(super) enum File {
     Start,
-    Renderer,
+    Scalar,
 }
 
 impl Segment for File {
@@ -42,7 +42,7 @@ impl Segment for File {
     fn parse(text: &str) -> Result<Self, Problem> {
         match text {
             "start.js" => Ok(Self::Start),
-            "scalar.js" => Ok(Self::Renderer),
+            "scalar.js" => Ok(Self::Scalar),
             _ => Err(Problem::unknown("file")),
         }
     }
@@ -54,11 +54,15 @@ pub(super) const FILE: Operation =
         .refuses(&[404]);
 
 pub(super) async fn file(Path(file): Path<File>) -> Response {
-    let headers =
-        [(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), (header::CACHE_CONTROL, CACHED)];
+    let headers = [
+        (header::CONTENT_TYPE, "text/javascript; charset=utf-8"),
+        (header::CACHE_CONTROL, CACHE_CONTROL_VALUE),
+    ];
     match file {
-        File::Start => (headers, START).into_response(),
+        File::Start => (headers, START_SCRIPT).into_response(),
         // Every browser takes gzip; nothing else has a use for it.
-        File::Renderer => (headers, [(header::CONTENT_ENCODING, "gzip")], RENDERER).into_response(),
+        File::Scalar => {
+            (headers, [(header::CONTENT_ENCODING, "gzip")], SCALAR_SCRIPT).into_response()
+        }
     }
 }

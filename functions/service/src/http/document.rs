@@ -14,17 +14,17 @@ use serde_json::Value;
 
 use super::App;
 
-/// Of all systems.
-const WHOLE: &str = include_str!("../../openapi.json");
+/// The document of all systems.
+const FULL_DOCUMENT: &str = include_str!("../../openapi.json");
 
 /// Only a deployment changes it.
-pub(super) const CACHED: &str = "public, max-age=300";
+pub(super) const CACHE_CONTROL_VALUE: &str = "public, max-age=300";
 
-/// What of the document is deployed.
+/// The systems that are deployed.
 #[derive(Debug, Default)]
 pub(super) struct Deployed(pub(super) Switches);
 
-/// A heading of the document.
+/// A tag of the document.
 #[derive(Debug, Deserialize)]
 pub(super) struct Tag {
     pub(super) name: String,
@@ -34,13 +34,13 @@ pub(super) struct Tag {
 }
 
 impl Deployed {
-    /// The headings of what is deployed.
+    /// The tags of the deployed systems.
     pub(super) fn tags(&self) -> Result<Vec<Tag>, Failure> {
         #[derive(Deserialize)]
         struct Tags {
             tags: Vec<Tag>,
         }
-        let read = serde_json::from_str::<Tags>(WHOLE);
+        let read = serde_json::from_str::<Tags>(FULL_DOCUMENT);
         let mut tags = read.map_err(|error| Failure::new("read the document", error))?.tags;
         tags.retain(|tag| !self.0.is_off(&tag.system));
         Ok(tags)
@@ -48,33 +48,34 @@ impl Deployed {
 
     fn document(&self) -> Result<Cow<'static, str>, Failure> {
         if self.0.are_all_on() {
-            return Ok(Cow::Borrowed(WHOLE));
+            return Ok(Cow::Borrowed(FULL_DOCUMENT));
         }
-        let mut document = whole()?;
-        self.narrow(&mut document);
+        let mut document = full_document()?;
+        self.remove_switched_off(&mut document);
         Ok(Cow::Owned(document.to_string()))
     }
 
-    /// The system that would answer at `path` if it were switched on.
-    fn off_at(&self, path: &str) -> Result<Option<String>, Failure> {
+    /// The switched-off system that has `path`.
+    fn switched_off_at(&self, path: &str) -> Result<Option<String>, Failure> {
         if self.0.are_all_on() {
             return Ok(None);
         }
-        let document = whole()?;
+        let document = full_document()?;
         let paths = document["paths"].as_object().into_iter().flatten();
-        let fitting = paths.filter_map(|(pattern, item)| Some((literals(pattern, path)?, item)));
+        let fitting =
+            paths.filter_map(|(pattern, item)| Some((literal_segments(pattern, path)?, item)));
         let Some((_, item)) = fitting.max_by_key(|(literals, _)| *literals) else {
             return Ok(None);
         };
-        let heading = item.as_object().and_then(|item| item.values().next());
-        let heading = heading.map(|operation| &operation["tags"][0]);
+        let tag_name = item.as_object().and_then(|item| item.values().next());
+        let tag_name = tag_name.map(|operation| &operation["tags"][0]);
         let mut tags = document["tags"].as_array().into_iter().flatten();
-        let system = tags.find(|tag| Some(&tag["name"]) == heading);
+        let system = tags.find(|tag| Some(&tag["name"]) == tag_name);
         let system = system.and_then(|tag| tag["x-system"].as_str());
         Ok(system.filter(|system| self.0.is_off(system)).map(str::to_owned))
     }
 
-    fn narrow(&self, document: &mut Value) {
+    fn remove_switched_off(&self, document: &mut Value) {
         let is_off = |tag: &Value| tag["x-system"].as_str().is_some_and(|it| self.0.is_off(it));
         let Some(tags) = document["tags"].as_array_mut() else { return };
         let gone: Vec<Value> = tags.extract_if(.., |tag| is_off(tag)).collect();
@@ -88,20 +89,20 @@ impl Deployed {
             }
             paths.retain(|_, path| path.as_object().is_some_and(|path| !path.is_empty()));
         }
-        let mut named = BTreeSet::new();
-        name_schemas(&document["paths"], document, &mut named);
+        let mut referenced = BTreeSet::new();
+        collect_schemas(&document["paths"], document, &mut referenced);
         if let Some(schemas) = document["components"]["schemas"].as_object_mut() {
-            schemas.retain(|name, _| named.contains(name));
+            schemas.retain(|name, _| referenced.contains(name));
         }
     }
 }
 
-fn whole() -> Result<Value, Failure> {
-    serde_json::from_str(WHOLE).map_err(|error| Failure::new("read the document", error))
+fn full_document() -> Result<Value, Failure> {
+    serde_json::from_str(FULL_DOCUMENT).map_err(|error| Failure::new("read the document", error))
 }
 
 /// How many segments of `pattern` the path has word for word, if it fits.
-fn literals(pattern: &str, path: &str) -> Option<usize> {
+fn literal_segments(pattern: &str, path: &str) -> Option<usize> {
     let (pattern, path) = (pattern.split('/'), path.split('/'));
     if pattern.clone().count() != path.clone().count() {
         return None;
@@ -117,9 +118,9 @@ fn literals(pattern: &str, path: &str) -> Option<usize> {
     Some(literals)
 }
 
-/// What is answered at a path that no operation of a deployed system takes.
-pub(super) fn unclaimed(app: &App, path: &str) -> Problem {
-    match app.deployed.off_at(path) {
+/// The problem at a path that no operation of a deployed system takes.
+pub(super) fn not_found(app: &App, path: &str) -> Problem {
+    match app.deployed.switched_off_at(path) {
         Ok(Some(system)) => {
             let (first, rest) = system.split_at(1);
             Problem::not_deployed(&(first.to_uppercase() + rest))
@@ -130,23 +131,23 @@ pub(super) fn unclaimed(app: &App, path: &str) -> Problem {
 }
 
 /// Collects every schema that `part` refers to, directly or through others.
-fn name_schemas(part: &Value, document: &Value, named: &mut BTreeSet<String>) {
+fn collect_schemas(part: &Value, document: &Value, referenced: &mut BTreeSet<String>) {
     match part {
         Value::Object(members) => {
             let reference = members.get("$ref").and_then(Value::as_str);
             if let Some(name) =
                 reference.and_then(|path| path.strip_prefix("#/components/schemas/"))
-                && named.insert(name.to_owned())
+                && referenced.insert(name.to_owned())
             {
-                name_schemas(&document["components"]["schemas"][name], document, named);
+                collect_schemas(&document["components"]["schemas"][name], document, referenced);
             }
             for member in members.values() {
-                name_schemas(member, document, named);
+                collect_schemas(member, document, referenced);
             }
         }
         Value::Array(items) => {
             for item in items {
-                name_schemas(item, document, named);
+                collect_schemas(item, document, referenced);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
@@ -159,7 +160,8 @@ pub(super) const DOCUMENT: Operation =
 pub(super) async fn document(
     State(app): State<Arc<App>>,
 ) -> Result<axum::response::Response, Problem> {
-    let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, CACHED)];
+    let headers =
+        [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, CACHE_CONTROL_VALUE)];
     let answer = match app.deployed.document()? {
         Cow::Borrowed(text) => (headers, text).into_response(),
         Cow::Owned(text) => (headers, text).into_response(),
@@ -171,13 +173,13 @@ pub(super) async fn document(
 mod tests {
     use super::*;
 
-    fn told_by(switches: &str) -> Deployed {
-        Deployed(Switches::told_by(switches))
+    fn switched(switches: &str) -> Deployed {
+        Deployed(Switches::parse(switches))
     }
 
     #[test]
-    fn a_path_belongs_to_the_system_that_says_most_of_it() {
-        let off = told_by("links=off jobs=off notifications=off");
+    fn a_path_belongs_to_the_system_with_most_literal_segments() {
+        let off = switched("links=off jobs=off notifications=off");
         for (path, system) in [
             ("/api/v1/jobs", Some("jobs")),
             ("/api/v1/jobs/1/explain", Some("jobs")),
@@ -188,14 +190,14 @@ mod tests {
             ("/api/v1/nothing", None),
             ("/", None),
         ] {
-            assert_eq!(off.off_at(path).unwrap().as_deref(), system, "{path}");
+            assert_eq!(off.switched_off_at(path).unwrap().as_deref(), system, "{path}");
         }
     }
 
     #[test]
-    fn what_is_off_is_not_spoken_of_and_the_rest_is_whole() {
-        let whole: Value = serde_json::from_str(WHOLE).unwrap();
-        let without_jobs = told_by("links=on jobs=off").document().unwrap();
+    fn what_is_switched_off_is_left_out_and_the_rest_is_complete() {
+        let whole: Value = serde_json::from_str(FULL_DOCUMENT).unwrap();
+        let without_jobs = switched("links=on jobs=off").document().unwrap();
         let narrowed: Value = serde_json::from_str(&without_jobs).unwrap();
         assert!(whole["paths"]["/api/v1/jobs"].is_object());
         assert!(narrowed["paths"]["/api/v1/jobs"].is_null());
@@ -204,9 +206,9 @@ mod tests {
         assert_eq!(whole["paths"]["/{code}"], narrowed["paths"]["/{code}"]);
         assert!(!without_jobs.contains("\"Jobs\""));
         for path in narrowed["paths"].as_object().unwrap().values() {
-            let mut named = BTreeSet::new();
-            name_schemas(path, &narrowed, &mut named);
-            for name in named {
+            let mut referenced = BTreeSet::new();
+            collect_schemas(path, &narrowed, &mut referenced);
+            for name in referenced {
                 assert!(narrowed["components"]["schemas"][&name].is_object(), "{name}");
             }
         }
@@ -214,9 +216,9 @@ mod tests {
 
     #[test]
     fn with_everything_on_the_document_is_the_one_that_is_kept() {
-        let on = told_by("links=on jobs=on");
+        let on = switched("links=on jobs=on");
         assert!(matches!(on.document().unwrap(), Cow::Borrowed(_)));
         assert!(on.tags().unwrap().iter().any(|tag| tag.name == "Jobs"));
-        assert!(!told_by("jobs=off").tags().unwrap().iter().any(|t| t.name == "Jobs"));
+        assert!(!switched("jobs=off").tags().unwrap().iter().any(|t| t.name == "Jobs"));
     }
 }

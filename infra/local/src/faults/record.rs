@@ -1,20 +1,20 @@
-//! What services were really asked for, so that a test can compare it with what came of it.
+//! Records the calls that services carried out, so that a test can compare them with their effects.
 //!
-//! A call is kept once the service has dealt with it, whatever becomes of its answer: what a fault
-//! stopped on its way is not there, and what was done but not heard of is. Absent unless asked for.
+//! A call is recorded once the service has carried it out, also if a fault then loses the answer; a call
+//! that a fault stopped on its way is absent.
 
 use parking_lot::Mutex;
 
 use bytes::Bytes;
 
-use super::Call;
+use super::ServiceCall;
 
-/// Which calls a test wants to look at.
-pub type CallFilter = fn(&Call) -> bool;
+/// Selects calls.
+pub type CallFilter = fn(&ServiceCall) -> bool;
 
-/// A call that a service has dealt with.
+/// A call that a service carried out.
 #[derive(Debug, Clone)]
-pub struct Recorded {
+pub struct RecordedCall {
     pub operation: String,
     pub body: Bytes,
     /// Whether the service did it.
@@ -22,24 +22,24 @@ pub struct Recorded {
 }
 
 #[derive(Default)]
-pub(super) struct Record(Mutex<Option<(CallFilter, Vec<Recorded>)>>);
+pub(super) struct Record(Mutex<Option<(CallFilter, Vec<RecordedCall>)>>);
 
 impl Record {
     pub(super) fn start(&self, wanted: CallFilter) {
         *self.0.lock() = Some((wanted, Vec::new()));
     }
 
-    pub(super) fn note(&self, call: &Call, done: bool) {
+    pub(super) fn push(&self, call: &ServiceCall, done: bool) {
         let mut record = self.0.lock();
         if let Some((wanted, kept)) = record.as_mut()
             && wanted(call)
         {
             let (operation, body) = (call.operation.clone(), call.body.clone());
-            kept.push(Recorded { operation, body, done });
+            kept.push(RecordedCall { operation, body, done });
         }
     }
 
-    pub(super) fn kept(&self) -> Vec<Recorded> {
+    pub(super) fn calls(&self) -> Vec<RecordedCall> {
         let record = self.0.lock();
         record.as_ref().map(|(_, kept)| kept.clone()).unwrap_or_default()
     }

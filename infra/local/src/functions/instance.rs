@@ -1,4 +1,4 @@
-//! One instance of a function: an invocation from its event to its last word, and its end.
+//! One instance of a function: invocations, with the work after their answers, and its shutdown.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,124 +7,124 @@ use boundary::{Function, Invocation};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot, watch};
 
-use super::{Outcome, Slot};
-use crate::faults::DEATH;
+use super::{InvocationResult, Pool};
+use crate::faults::CRASH;
 
-/// One warm instance: event JSON in, answer JSON out, and what it does when nobody waits.
+/// One warm instance: event JSON in, answer JSON out, and work after the answer.
 pub(super) type Instance = Arc<dyn Function>;
 
-/// What an instance is given to end.
-const GRACE: Duration = Duration::from_millis(500);
+/// How long an instance may take to shut down.
+const SHUTDOWN_GRACE: Duration = Duration::from_millis(500);
 
-/// Where an instance belongs while it is at work.
+/// Runs invocations on instances of one pool.
 #[derive(Clone)]
-pub(super) struct Life {
-    pub(super) slot: Arc<Slot>,
+pub(super) struct Invoker {
+    pub(super) pool: Arc<Pool>,
     pub(super) busy: watch::Sender<usize>,
 }
 
-/// Who is told the outcome: whoever comes first tells it.
+/// Sends the caller the first result: the instance's own, or that it crashed or timed out.
 #[derive(Clone)]
-struct Caller(Arc<Mutex<Option<oneshot::Sender<Outcome>>>>);
+struct ResultSender(Arc<Mutex<Option<oneshot::Sender<InvocationResult>>>>);
 
-impl Caller {
-    fn tell(&self, outcome: Outcome) {
+impl ResultSender {
+    fn send(&self, outcome: InvocationResult) {
         let sender = self.0.lock().take();
         if let Some(sender) = sender {
-            // A caller who left does not want to know.
+            // The caller may have given up.
             let _ = sender.send(outcome);
         }
     }
 }
 
 /// Counts an instance that works after its answer, for as long as it does.
-struct Busy(watch::Sender<usize>);
+struct BusyGuard(watch::Sender<usize>);
 
-impl Busy {
+impl BusyGuard {
     fn new(busy: &watch::Sender<usize>) -> Self {
         busy.send_modify(|count| *count += 1);
         Self(busy.clone())
     }
 }
 
-impl Drop for Busy {
+impl Drop for BusyGuard {
     fn drop(&mut self) {
         self.0.send_modify(|count| *count -= 1);
     }
 }
 
-impl Life {
-    /// Runs one invocation on a task of its own: a panic, a death or a time-out ends it alone. The
-    /// answer comes when it is there; the task goes on with what follows.
+impl Invoker {
+    /// Runs one invocation on a task of its own: a panic, a crash or a time-out ends it alone. The
+    /// answer is returned as soon as it is there; the task goes on with the work after it.
     pub(super) async fn run(
         self,
         instance: Instance,
         event: Vec<u8>,
         invocation: Invocation,
-    ) -> Outcome {
+    ) -> InvocationResult {
         let (sender, receiver) = oneshot::channel();
-        let caller = Caller(Arc::new(Mutex::new(Some(sender))));
-        tokio::spawn(self.watch(instance, event, invocation, caller));
-        receiver.await.unwrap_or_else(|_| Err("the function's end was not noticed".to_owned()))
+        let caller = ResultSender(Arc::new(Mutex::new(Some(sender))));
+        tokio::spawn(self.supervise(instance, event, invocation, caller));
+        receiver.await.unwrap_or_else(|_| Err("the invocation sent no result".to_owned()))
     }
 
-    async fn watch(
+    async fn supervise(
         self,
         instance: Instance,
         event: Vec<u8>,
         invocation: Invocation,
-        caller: Caller,
+        caller: ResultSender,
     ) {
-        let death = Arc::new(Notify::new());
-        let timeout = self.slot.timeout;
-        let work = self.live(instance, event, invocation, caller.clone());
-        let mut task = tokio::spawn(DEATH.scope(Arc::clone(&death), work));
+        let crash = Arc::new(Notify::new());
+        let timeout = self.pool.timeout;
+        let work = self.invoke(instance, event, invocation, caller.clone());
+        let mut task = tokio::spawn(CRASH.scope(Arc::clone(&crash), work));
         let ended = tokio::select! {
             ended = &mut task => ended.map_err(|error| format!("the function panicked: {error}")),
-            () = death.notified() => Err("the function died".to_owned()),
+            () = crash.notified() => Err("the function died".to_owned()),
             () = tokio::time::sleep(timeout) => {
                 Err(format!("Task timed out after {} seconds", timeout.as_secs()))
             }
         };
         if let Err(error) = ended {
             task.abort();
-            caller.tell(Err(error));
+            caller.send(Err(error));
         }
     }
 
-    async fn live(
+    async fn invoke(
         self,
         instance: Instance,
         event: Vec<u8>,
         invocation: Invocation,
-        caller: Caller,
+        caller: ResultSender,
     ) {
         let outcome = instance.invoke(&event, invocation).await;
-        let mut after = instance.after();
-        // What takes no time is over before the caller can come again, so that the next request
-        // meets this instance.
+        let mut after = instance.after_response();
+        // Work that is ready at once is over before the caller can send another request, which then
+        // finds this instance idle.
         if futures::poll!(after.as_mut()).is_ready() {
             drop(after);
-            self.slot.put_back(instance);
-            caller.tell(outcome);
+            self.pool.put_back(instance);
+            caller.send(outcome);
             return;
         }
-        let busy = Busy::new(&self.busy);
-        caller.tell(outcome);
+        let busy = BusyGuard::new(&self.busy);
+        caller.send(outcome);
         after.await;
-        self.slot.put_back(instance);
+        self.pool.put_back(instance);
         drop(busy);
     }
 }
 
-/// Tells an instance that it ends, and lets it go: done, dead, or out of time.
-pub(super) async fn end(instance: Instance) {
-    let death = Arc::new(Notify::new());
+/// Shuts an instance down: until it is done, crashes or times out.
+pub(super) async fn shut_down(instance: Instance) {
+    let crash = Arc::new(Notify::new());
     let work = async move { instance.shutdown().await };
-    let mut task = tokio::spawn(DEATH.scope(Arc::clone(&death), work));
+    let mut task = tokio::spawn(CRASH.scope(Arc::clone(&crash), work));
     tokio::select! {
         _ = &mut task => {}
-        () = death.notified() => task.abort(),
-        () = tokio::time::sleep(GRACE) => task.abort(),
+        () = crash.notified() => task.abort(),
+        () = tokio::time::sleep(SHUTDOWN_GRACE) => task.abort(),
     }
 }

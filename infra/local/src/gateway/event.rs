@@ -23,12 +23,12 @@ pub(super) struct Parts<'a> {
 }
 
 /// The event for a request, as JSON.
-pub(super) fn of(parts: &Parts<'_>) -> Vec<u8> {
+pub(super) fn from_request(parts: &Parts<'_>) -> Vec<u8> {
     let request = parts.request;
     let query = request.uri().query().unwrap_or_default();
-    // API Gateway decodes the path before anyone sees it.
+    // API Gateway decodes the path.
     let path = percent_encoding::percent_decode_str(request.uri().path()).decode_utf8_lossy();
-    let (body, is_base64) = body_of(request);
+    let (body, is_base64) = body(request);
     let agent = request.headers().get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
     let time = Timestamp::from_millisecond(parts.now_ms).unwrap_or_default();
     let domain = format!("{}.execute-api.localhost", parts.api_id);
@@ -37,7 +37,7 @@ pub(super) fn of(parts: &Parts<'_>) -> Vec<u8> {
         "routeKey": parts.route_key,
         "rawPath": path,
         "rawQueryString": query,
-        "headers": headers_of(parts),
+        "headers": headers(parts),
         "requestContext": {
             "accountId": template::ACCOUNT,
             "apiId": parts.api_id,
@@ -62,7 +62,7 @@ pub(super) fn of(parts: &Parts<'_>) -> Vec<u8> {
         event["body"] = json!(body);
     }
     if !query.is_empty() {
-        event["queryStringParameters"] = json!(query_of(query));
+        event["queryStringParameters"] = json!(query_parameters(query));
     }
     if !parts.params.is_empty() {
         event["pathParameters"] = parts
@@ -90,7 +90,7 @@ pub(super) fn of(parts: &Parts<'_>) -> Vec<u8> {
 
 /// Headers in lower case, repeated ones joined by commas; cookies have a field of their own.
 /// What the gateway adds is there too.
-fn headers_of(parts: &Parts<'_>) -> BTreeMap<String, String> {
+fn headers(parts: &Parts<'_>) -> BTreeMap<String, String> {
     let mut headers: BTreeMap<String, String> = BTreeMap::from([
         ("x-forwarded-for".to_owned(), parts.source.to_string()),
         ("x-forwarded-proto".to_owned(), "http".to_owned()),
@@ -115,7 +115,7 @@ fn headers_of(parts: &Parts<'_>) -> BTreeMap<String, String> {
     headers
 }
 
-fn query_of(query: &str) -> BTreeMap<String, String> {
+fn query_parameters(query: &str) -> BTreeMap<String, String> {
     let mut values: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         values
@@ -130,17 +130,20 @@ fn query_of(query: &str) -> BTreeMap<String, String> {
 }
 
 /// Text stays text; what is not, or says it is not, travels as base64.
-fn body_of(request: &Request<Bytes>) -> (Option<String>, bool) {
+fn body(request: &Request<Bytes>) -> (Option<String>, bool) {
     if request.body().is_empty() {
         return (None, false);
     }
-    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    let textual = kind.is_none_or(|kind| {
+    let content_type = request
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .and_then(|content_type| content_type.to_str().ok());
+    let textual = content_type.is_none_or(|content_type| {
         ["text/", "application/json", "application/xml", "application/javascript"]
             .iter()
-            .any(|start| kind.starts_with(start))
-            || kind.contains("+json")
-            || kind.contains("+xml")
+            .any(|start| content_type.starts_with(start))
+            || content_type.contains("+json")
+            || content_type.contains("+xml")
     });
     match std::str::from_utf8(request.body()) {
         Ok(text) if textual => (Some(text.to_owned()), false),
@@ -149,7 +152,7 @@ fn body_of(request: &Request<Bytes>) -> (Option<String>, bool) {
 }
 
 /// The answer in a function's JSON.
-pub(super) fn response(answer: &[u8]) -> Result<Response<Bytes>, String> {
+pub(super) fn to_response(answer: &[u8]) -> Result<Response<Bytes>, String> {
     let answer: Value = serde_json::from_slice(answer)
         .map_err(|error| format!("The function's answer is not JSON: {error}"))?;
     let status = answer["statusCode"]
@@ -193,7 +196,7 @@ mod tests {
     use super::*;
 
     fn event(request: &Request<Bytes>) -> Value {
-        let json = of(&Parts {
+        let json = from_request(&Parts {
             request,
             params: &[("id".to_owned(), "a%20b".to_owned())],
             route_key: "ANY /x/{id}",
@@ -245,13 +248,13 @@ mod tests {
             "statusCode": 201, "headers": { "x-a": "1" }, "multiValueHeaders": { "x-b": ["2", "3"] },
             "cookies": ["a=1", "b=2"], "body": "/wA=", "isBase64Encoded": true,
         });
-        let response = response(answer.to_string().as_bytes()).unwrap();
+        let response = to_response(answer.to_string().as_bytes()).unwrap();
         assert_eq!(response.status(), 201);
         assert_eq!(response.body().as_ref(), [0xff, 0]);
         assert_eq!(response.headers().get_all("set-cookie").iter().count(), 2);
         assert_eq!(response.headers().get_all("x-b").iter().count(), 2);
         for wrong in ["", "{}", "{\"statusCode\":9}", "[]"] {
-            assert!(super::response(wrong.as_bytes()).is_err(), "{wrong}");
+            assert!(to_response(wrong.as_bytes()).is_err(), "{wrong}");
         }
     }
 }

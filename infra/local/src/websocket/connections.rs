@@ -1,4 +1,4 @@
-//! Who is connected, and the `@connections` API through which functions reach them.
+//! The open connections, and the `@connections` API through which functions post to them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,12 +31,12 @@ pub struct Connections {
 struct Open {
     client: Client,
     active_ms: i64,
-    orders: mpsc::UnboundedSender<Order>,
+    commands: mpsc::UnboundedSender<Command>,
 }
 
-/// What a connection is told to do.
+/// A command to the task that owns a connection.
 #[derive(Debug)]
-pub(super) enum Order {
+pub(super) enum Command {
     Send(Bytes),
     Close(u16, &'static str),
 }
@@ -48,7 +48,7 @@ impl std::fmt::Debug for Connections {
 }
 
 impl Connections {
-    /// Nobody yet, by this clock.
+    /// No connections, and this clock.
     pub(crate) fn new(clock_ms: Arc<dyn Fn() -> i64 + Send + Sync>) -> Self {
         Self { open: Arc::default(), clock_ms }
     }
@@ -66,8 +66,8 @@ impl Connections {
             now_ms - open.active_ms >= IDLE_MS || now_ms - open.client.connected_ms >= MAX_MS
         };
         for (_, open) in self.open().extract_if(.., overdue) {
-            // A connection that ends by itself at this moment needs no order.
-            let _ = open.orders.send(Order::Close(1001, "Going away"));
+            // A connection that ends by itself at this moment needs no command.
+            let _ = open.commands.send(Command::Close(1001, "Going away"));
         }
     }
 
@@ -75,14 +75,14 @@ impl Connections {
         (self.clock_ms)()
     }
 
-    pub(super) fn add(&self, client: &Client) -> mpsc::UnboundedReceiver<Order> {
-        let (orders, taken) = mpsc::unbounded_channel();
-        let open = Open { client: client.clone(), active_ms: self.now_ms(), orders };
+    pub(super) fn add(&self, client: &Client) -> mpsc::UnboundedReceiver<Command> {
+        let (commands, taken) = mpsc::unbounded_channel();
+        let open = Open { client: client.clone(), active_ms: self.now_ms(), commands };
         self.open().insert(client.connection_id.clone(), open);
         taken
     }
 
-    /// Notes that a connection is not idle.
+    /// Resets a connection's idle time.
     pub(super) fn touch(&self, id: &str) {
         let now_ms = self.now_ms();
         if let Some(open) = self.open().get_mut(id) {
@@ -91,9 +91,9 @@ impl Connections {
     }
 
     /// Sends something to a connection, if it is still there.
-    pub(super) fn tell(&self, id: &str, data: Bytes) {
+    pub(super) fn send(&self, id: &str, data: Bytes) {
         if let Some(open) = self.open().get(id) {
-            let _ = open.orders.send(Order::Send(data));
+            let _ = open.commands.send(Command::Send(data));
         }
     }
 
@@ -103,7 +103,7 @@ impl Connections {
 
     /// Answers one request to `@connections`.
     pub(crate) fn handle(&self, request: &Request<Bytes>) -> Response<Bytes> {
-        let Some(address) = address_of(request) else {
+        let Some(address) = connection_address(request) else {
             return refusal(StatusCode::NOT_FOUND, "NotFoundException", "Not found");
         };
         let now_ms = self.now_ms();
@@ -118,7 +118,7 @@ impl Connections {
         match *request.method() {
             Method::GET => answer(StatusCode::OK, &open.described()),
             Method::DELETE => {
-                let _ = open.orders.send(Order::Close(1000, "Connection closed normally"));
+                let _ = open.commands.send(Command::Close(1000, "Connection closed normally"));
                 all.remove(&address.connection);
                 answer(StatusCode::NO_CONTENT, &Value::Null)
             }
@@ -129,7 +129,7 @@ impl Connections {
             ),
             Method::POST => {
                 open.active_ms = now_ms;
-                match open.orders.send(Order::Send(request.body().clone())) {
+                match open.commands.send(Command::Send(request.body().clone())) {
                     Ok(()) => answer(StatusCode::OK, &Value::Null),
                     Err(_) => refusal(StatusCode::GONE, "GoneException", "Gone"),
                 }
@@ -156,7 +156,7 @@ impl Open {
 
 /// Which connection a request to `@connections` is about.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Address {
+pub(crate) struct ConnectionAddress {
     /// The API, if the host name says so; one port for everything has no such name.
     pub(crate) api: Option<String>,
     pub(crate) stage: String,
@@ -164,7 +164,7 @@ pub(crate) struct Address {
 }
 
 /// Reads `https://{api}.execute-api.{region}…/{stage}/@connections/{id}`.
-pub(crate) fn address_of<B>(request: &Request<B>) -> Option<Address> {
+pub(crate) fn connection_address<B>(request: &Request<B>) -> Option<ConnectionAddress> {
     let mut parts = request.uri().path().trim_start_matches('/').split('/');
     let (stage, marker, id) = (parts.next()?, parts.next()?, parts.next()?);
     if !matches!(marker, "@connections" | "%40connections") || parts.next().is_some() {
@@ -175,7 +175,7 @@ pub(crate) fn address_of<B>(request: &Request<B>) -> Option<Address> {
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let host = request.uri().host().or(host).unwrap_or_default();
     let api = host.split_once(".execute-api.").map(|(api, _)| api.to_owned());
-    Some(Address { api, stage: decoded(stage), connection: decoded(id) })
+    Some(ConnectionAddress { api, stage: decoded(stage), connection: decoded(id) })
 }
 
 fn answer(status: StatusCode, body: &Value) -> Response<Bytes> {

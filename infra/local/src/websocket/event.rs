@@ -22,7 +22,7 @@ pub(super) struct Client {
 
 impl Client {
     /// The event of the handshake, which is the only one with the client's headers and its query.
-    pub(super) fn connecting<B>(&self, request: &Request<B>) -> Value {
+    pub(super) fn connect_event<B>(&self, request: &Request<B>) -> Value {
         let mut event = self.event("$connect", "CONNECT", self.connected_ms);
         let mut headers = Values::default();
         for (name, value) in request.headers() {
@@ -30,14 +30,14 @@ impl Client {
         }
         headers.add("X-Forwarded-For", &self.source);
         headers.add("X-Forwarded-Proto", "http");
-        (event["headers"], event["multiValueHeaders"]) = headers.both();
+        (event["headers"], event["multiValueHeaders"]) = headers.into_json();
         let query = request.uri().query().unwrap_or_default();
         if !query.is_empty() {
             let mut values = Values::default();
             for (name, value) in form_urlencoded::parse(query.as_bytes()) {
                 values.add(&name, &value);
             }
-            let (last, all) = values.both();
+            let (last, all) = values.into_json();
             event["queryStringParameters"] = last;
             event["multiValueQueryStringParameters"] = all;
         }
@@ -45,7 +45,7 @@ impl Client {
     }
 
     /// The event of a message.
-    pub(super) fn saying(&self, route_key: &str, body: &str, now_ms: i64) -> Value {
+    pub(super) fn message_event(&self, route_key: &str, body: &str, now_ms: i64) -> Value {
         let mut event = self.event(route_key, "MESSAGE", now_ms);
         event["requestContext"]["messageId"] = json!(random_id::<11>());
         event["body"] = json!(body);
@@ -53,7 +53,7 @@ impl Client {
     }
 
     /// The event of the end.
-    pub(super) fn leaving(&self, code: u16, reason: &str, now_ms: i64) -> Value {
+    pub(super) fn disconnect_event(&self, code: u16, reason: &str, now_ms: i64) -> Value {
         let mut event = self.event("$disconnect", "DISCONNECT", now_ms);
         event["requestContext"]["disconnectStatusCode"] = json!(code);
         event["requestContext"]["disconnectReason"] = json!(reason);
@@ -99,7 +99,7 @@ impl Values {
         self.0.entry(name.to_owned()).or_default().push(value.to_owned());
     }
 
-    fn both(self) -> (Value, Value) {
+    fn into_json(self) -> (Value, Value) {
         let last: BTreeMap<_, _> =
             self.0.iter().map(|(name, values)| (name, values.last())).collect();
         (json!(last), json!(self.0))

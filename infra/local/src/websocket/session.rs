@@ -14,19 +14,19 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
-use super::connections::{MESSAGE_CAP, Order};
+use super::connections::{Command, MESSAGE_CAP};
 use super::event::Client;
 use super::{Shared, random_id};
 
 /// The largest frame a client may send; a longer message comes in several.
 const FRAME_CAP: usize = 32 * 1024;
 
-/// How long a client may take to say goodbye.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// How long a client may take to answer a close frame.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 type Stream = WebSocketStream<TokioIo<Upgraded>>;
 
-/// A connection and what is known of it.
+/// The task of one connection.
 #[derive(Clone)]
 pub(super) struct Session {
     pub(super) shared: Arc<Shared>,
@@ -35,21 +35,21 @@ pub(super) struct Session {
 }
 
 /// How a connection ended.
-struct End {
+struct Closure {
     code: u16,
     reason: String,
 }
 
-impl End {
-    /// Nobody said goodbye.
-    fn vanished() -> Self {
+impl Closure {
+    /// No close frame arrived.
+    fn abnormal() -> Self {
         Self { code: 1006, reason: "Connection closed abnormally".to_owned() }
     }
 }
 
 impl Session {
-    /// Carries messages until the end, and tells of it.
-    pub(super) async fn run(self, upgrade: OnUpgrade, orders: UnboundedReceiver<Order>) {
+    /// Relays messages until the connection ends, and then invokes `$disconnect`.
+    pub(super) async fn run(self, upgrade: OnUpgrade, commands: UnboundedReceiver<Command>) {
         let end = match upgrade.await {
             Ok(stream) => {
                 let config = WebSocketConfig::default()
@@ -58,39 +58,40 @@ impl Session {
                 let stream = TokioIo::new(stream);
                 let stream =
                     WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
-                self.talk(stream, orders).await
+                self.relay(stream, commands).await
             }
-            Err(_) => End::vanished(),
+            Err(_) => Closure::abnormal(),
         };
         let shared = &self.shared;
         shared.connections.remove(&self.client.connection_id);
         if let Some(route) = self.api.route("$disconnect") {
-            let event = self.client.leaving(end.code, &end.reason, shared.connections.now_ms());
-            // The client is gone, so there is nobody to tell of a failure.
+            let event =
+                self.client.disconnect_event(end.code, &end.reason, shared.connections.now_ms());
+            // The client is gone, so a failure is reported nowhere.
             let _ = shared.invoke(&route.function, event).await;
         }
     }
 
-    async fn talk(&self, mut stream: Stream, mut orders: UnboundedReceiver<Order>) -> End {
+    async fn relay(&self, mut stream: Stream, mut commands: UnboundedReceiver<Command>) -> Closure {
         loop {
             tokio::select! {
-                order = orders.recv() => match order {
-                    Some(Order::Send(data)) => {
+                command = commands.recv() => match command {
+                    Some(Command::Send(data)) => {
                         let message = match Utf8Bytes::try_from(data.clone()) {
                             Ok(text) => Message::Text(text),
                             Err(_) => Message::Binary(data),
                         };
                         if stream.send(message).await.is_err() {
-                            return End::vanished();
+                            return Closure::abnormal();
                         }
                     }
-                    Some(Order::Close(code, reason)) => return close(stream, code, reason).await,
+                    Some(Command::Close(code, reason)) => return close(stream, code, reason).await,
                     None => return close(stream, 1001, "Going away").await,
                 },
-                heard = stream.next() => match heard {
+                frame = stream.next() => match frame {
                     Some(Ok(Message::Text(text))) => {
                         self.shared.connections.touch(&self.client.connection_id);
-                        tokio::spawn(self.clone().hear(text));
+                        tokio::spawn(self.clone().handle_message(text));
                     }
                     // Pings are answered by the protocol's own rules.
                     Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {
@@ -100,32 +101,32 @@ impl Session {
                         return close(stream, 1003, "Binary frames are not taken").await;
                     }
                     Some(Ok(Message::Close(frame))) => {
-                        // The answer to a goodbye goes out while its echo is waited for.
-                        let _ = tokio::time::timeout(FAREWELL, stream.next()).await;
+                        // The reply to a close frame goes out while the stream is polled once more.
+                        let _ = tokio::time::timeout(CLOSE_TIMEOUT, stream.next()).await;
                         return frame.map_or_else(
-                            || End { code: 1005, reason: String::new() },
-                            |it| End { code: it.code.into(), reason: it.reason.to_string() },
+                            || Closure { code: 1005, reason: String::new() },
+                            |it| Closure { code: it.code.into(), reason: it.reason.to_string() },
                         );
                     }
                     Some(Err(Error::Capacity(_))) => {
                         return close(stream, 1009, "Message too long").await;
                     }
-                    Some(Err(_)) | None => return End::vanished(),
+                    Some(Err(_)) | None => return Closure::abnormal(),
                 },
             }
         }
     }
 
-    /// Takes a message to its route; only that there is none, or that it failed, is said in return.
-    async fn hear(self, text: Utf8Bytes) {
+    /// Invokes the route of a message; the client is answered only if there is none or it failed.
+    async fn handle_message(self, text: Utf8Bytes) {
         let shared = &self.shared;
         let route = self.route_of(&text).and_then(|key| self.api.route(&key));
         let Some(route) = route.or_else(|| self.api.route("$default")) else {
-            return self.complain("Forbidden");
+            return self.send_error("Forbidden");
         };
-        let event = self.client.saying(&route.key, &text, shared.connections.now_ms());
+        let event = self.client.message_event(&route.key, &text, shared.connections.now_ms());
         if shared.invoke(&route.function, event).await.is_err() {
-            self.complain("Internal server error");
+            self.send_error("Internal server error");
         }
     }
 
@@ -141,24 +142,24 @@ impl Session {
         (!key.starts_with('$')).then_some(key)
     }
 
-    fn complain(&self, message: &str) {
+    fn send_error(&self, message: &str) {
         let id = &self.client.connection_id;
         let body = json!({
             "message": message, "connectionId": id, "requestId": random_id::<11>(),
         });
-        self.shared.connections.tell(id, body.to_string().into());
+        self.shared.connections.send(id, body.to_string().into());
     }
 }
 
-/// Says goodbye. What the client still sends is read and dropped: a socket that is closed with
-/// unread bytes is reset, and the goodbye would be lost with it.
-async fn close(mut stream: Stream, code: u16, reason: &'static str) -> End {
+/// Sends a close frame. What the client still sends is read and dropped: a socket that is closed with
+/// unread bytes is reset, and the close frame would be lost with it.
+async fn close(mut stream: Stream, code: u16, reason: &'static str) -> Closure {
     let frame = CloseFrame { code: code.into(), reason: Utf8Bytes::from_static(reason) };
     let _ = stream.send(Message::Close(Some(frame))).await;
     let drained = async {
         let mut rest = [0; 4096];
         while matches!(stream.get_mut().read(&mut rest).await, Ok(read) if read > 0) {}
     };
-    let _ = tokio::time::timeout(FAREWELL, drained).await;
-    End { code, reason: reason.to_owned() }
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, drained).await;
+    Closure { code, reason: reason.to_owned() }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use boundary::Build;
+use boundary::FunctionFactory;
 use boundary::telemetry::Log;
 use domain::Timestamp;
 use domain::accounts::SecretHash;
@@ -26,14 +26,14 @@ const MINUTE_MS: i64 = 60_000;
 type Client = WebSocketStream<TcpStream>;
 
 /// A cloud that serves the fixture, and what its function logs.
-struct World {
+struct Fixture {
     cloud: Cloud,
     clock: MovableClock,
     authority: String,
     lines: UnboundedReceiver<Value>,
 }
 
-impl World {
+impl Fixture {
     async fn start() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut options = Options::new(&root.join("fixtures/websocket.yaml"));
@@ -42,7 +42,7 @@ impl World {
         let hash = SecretHash::of("secret").to_hex();
         options.parameters.insert("AdminKeyHash".to_owned(), hash);
         options.clock = Some(clock.clone());
-        options.functions.insert("echo".to_owned(), Build::with(echo::function));
+        options.functions.insert("echo".to_owned(), FunctionFactory::new(echo::function));
         let (sender, lines) = unbounded_channel();
         options.log = Log::new(move |line| {
             let _ = sender.send(serde_json::from_str(line).unwrap());
@@ -88,21 +88,21 @@ impl World {
     }
 }
 
-/// Says something and hears the next text.
-async fn ask(client: &mut Client, text: impl Into<String>) -> String {
+/// Sends a text and receives the next one.
+async fn round_trip(client: &mut Client, text: impl Into<String>) -> String {
     client.send(Message::text(text.into())).await.unwrap();
-    hear(client).await.into_text().unwrap().to_string()
+    receive(client).await.into_text().unwrap().to_string()
 }
 
-async fn hear(client: &mut Client) -> Message {
-    let heard = tokio::time::timeout(Duration::from_secs(20), client.next()).await;
-    heard.expect("something in time").expect("something").unwrap()
+async fn receive(client: &mut Client) -> Message {
+    let received = tokio::time::timeout(Duration::from_secs(20), client.next()).await;
+    received.expect("something in time").expect("something").unwrap()
 }
 
 /// The code that the cloud closes with.
 async fn close_code(client: &mut Client) -> u16 {
-    let heard = hear(client).await;
-    let Message::Close(Some(frame)) = heard else { panic!("{heard:?}") };
+    let received = receive(client).await;
+    let Message::Close(Some(frame)) = received else { panic!("{received:?}") };
     frame.code.into()
 }
 
@@ -114,126 +114,126 @@ fn status_of(refused: Result<Client, Error>) -> StatusCode {
 }
 
 #[tokio::test]
-async fn who_has_no_key_is_refused_with_the_function_s_status() {
-    let mut world = World::start().await;
+async fn a_client_without_a_key_is_refused_with_the_function_s_status() {
+    let mut fixture = Fixture::start().await;
     for headers in [&[][..], &[("authorization", "Bearer root.wrong")]] {
-        let refused = world.try_to_connect("/_ws/Socket", headers).await;
+        let refused = fixture.try_to_connect("/_ws/Socket", headers).await;
         assert_eq!(status_of(refused), StatusCode::UNAUTHORIZED);
-        assert_eq!(world.line("connect").await["status"], 401);
+        assert_eq!(fixture.line("connect").await["status"], 401);
     }
     let key = [("authorization", "Bearer root.secret")];
     for (path, status) in [("/_ws/Other", 404), ("/_ws/Socket/other", 404), ("/other", 404)] {
-        let refused = world.try_to_connect(path, &key).await;
+        let refused = fixture.try_to_connect(path, &key).await;
         assert_eq!(status_of(refused).as_u16(), status, "{path}");
     }
     // What the function itself says no to.
-    let refused = world.try_to_connect("/_ws/Socket?since=never", &key).await;
+    let refused = fixture.try_to_connect("/_ws/Socket?since=never", &key).await;
     assert_eq!(status_of(refused), StatusCode::UNPROCESSABLE_ENTITY);
-    assert_eq!(world.cloud.sockets.connections().count(), 0);
+    assert_eq!(fixture.cloud.sockets.connections().count(), 0);
 }
 
 #[tokio::test]
 async fn a_browser_proves_itself_with_a_subprotocol_and_the_other_one_is_accepted() {
-    let world = World::start().await;
+    let fixture = Fixture::start().await;
     let offered = [("sec-websocket-protocol", "switchyard.v1, bearer.root.secret")];
-    let mut client = world.try_to_connect("/live", &offered).await.unwrap();
-    assert_eq!(ask(&mut client, "hello").await, "$default: hello");
+    let mut client = fixture.try_to_connect("/live", &offered).await.unwrap();
+    assert_eq!(round_trip(&mut client, "hello").await, "$default: hello");
 }
 
 #[tokio::test]
 async fn messages_take_their_route_and_answers_are_posted() {
-    let mut world = World::start().await;
-    let mut client = world.connect().await;
-    assert_eq!(world.line("connect").await["principal"], "root");
+    let mut fixture = Fixture::start().await;
+    let mut client = fixture.connect().await;
+    assert_eq!(fixture.line("connect").await["principal"], "root");
     for (text, answer) in [
         ("no json", "$default: no json"),
         (r#"{"action":"$connect"}"#, r#"$default: {"action":"$connect"}"#),
         (r#"{"action":"unheard"}"#, r#"$default: {"action":"unheard"}"#),
     ] {
-        assert_eq!(ask(&mut client, text).await, answer);
+        assert_eq!(round_trip(&mut client, text).await, answer);
     }
     client.send(Message::Ping("are you there".into())).await.unwrap();
-    assert_eq!(hear(&mut client).await, Message::Pong("are you there".into()));
-    let failed: Value = serde_json::from_str(&ask(&mut client, "fail").await).unwrap();
+    assert_eq!(receive(&mut client).await, Message::Pong("are you there".into()));
+    let failed: Value = serde_json::from_str(&round_trip(&mut client, "fail").await).unwrap();
     assert_eq!(failed["message"], "Internal server error");
     assert!(failed["connectionId"].is_string());
 }
 
 #[tokio::test]
 async fn another_connection_is_reached_until_it_is_gone() {
-    let mut world = World::start().await;
-    let (mut first, mut second) = (world.connect().await, world.connect().await);
-    let id = ask(&mut first, "who am I").await;
+    let mut fixture = Fixture::start().await;
+    let (mut first, mut second) = (fixture.connect().await, fixture.connect().await);
+    let id = round_trip(&mut first, "who am I").await;
     let post = json!({ "action": "post", "to": id, "text": "good day" }).to_string();
-    assert_eq!(ask(&mut second, post.clone()).await, "Sent");
-    assert_eq!(hear(&mut first).await, Message::text("good day"));
+    assert_eq!(round_trip(&mut second, post.clone()).await, "Sent");
+    assert_eq!(receive(&mut first).await, Message::text("good day"));
 
     first.close(None).await.unwrap();
-    let gone = world.line("disconnect").await;
+    let gone = fixture.line("disconnect").await;
     assert_eq!((&gone["connection"], &gone["status"]), (&json!(id), &json!(200)));
-    assert_eq!(ask(&mut second, post).await, "Gone");
+    assert_eq!(round_trip(&mut second, post).await, "Gone");
 
-    // Nobody says goodbye when a cable is pulled.
-    let id = ask(&mut second, "who am I").await;
+    // No close frame is sent when a cable is pulled.
+    let id = round_trip(&mut second, "who am I").await;
     drop(second);
-    assert_eq!(world.line("disconnect").await["connection"], json!(id));
-    assert_eq!(world.cloud.sockets.connections().count(), 0);
+    assert_eq!(fixture.line("disconnect").await["connection"], json!(id));
+    assert_eq!(fixture.cloud.sockets.connections().count(), 0);
 }
 
 #[tokio::test]
 async fn a_function_closes_a_connection_and_needs_permission_for_each_api() {
-    let mut world = World::start().await;
-    let mut client = world.connect().await;
-    assert!(ask(&mut client, "foreign").await.contains("execute-api:ManageConnections"));
+    let mut fixture = Fixture::start().await;
+    let mut client = fixture.connect().await;
+    assert!(round_trip(&mut client, "foreign").await.contains("execute-api:ManageConnections"));
     client.send(Message::text("leave")).await.unwrap();
     assert_eq!(close_code(&mut client).await, 1000);
-    world.line("disconnect").await;
-    let used = world.cloud.functions.policy("Echo").unwrap().used();
+    fixture.line("disconnect").await;
+    let used = fixture.cloud.functions.policy("Echo").unwrap().used();
     let actions: Vec<_> = used.iter().map(|used| used.action.as_str()).collect();
     assert_eq!(actions, ["execute-api:ManageConnections"]);
 }
 
 #[tokio::test]
 async fn what_is_too_large_or_not_text_ends_the_connection() {
-    let mut world = World::start().await;
-    let mut client = world.connect().await;
+    let mut fixture = Fixture::start().await;
+    let mut client = fixture.connect().await;
     // One frame may have 32 KB, and what is posted 128 KB.
     let largest = "x".repeat(32 * 1024);
-    assert_eq!(ask(&mut client, largest.clone()).await, format!("$default: {largest}"));
-    assert_eq!(ask(&mut client, "grow").await, "PayloadTooLargeException");
+    assert_eq!(round_trip(&mut client, largest.clone()).await, format!("$default: {largest}"));
+    assert_eq!(round_trip(&mut client, "grow").await, "PayloadTooLargeException");
     client.send(Message::text(largest + "x")).await.unwrap();
     assert_eq!(close_code(&mut client).await, 1009);
-    world.line("disconnect").await;
-    let mut client = world.connect().await;
+    fixture.line("disconnect").await;
+    let mut client = fixture.connect().await;
     client.send(Message::binary(vec![1])).await.unwrap();
     assert_eq!(close_code(&mut client).await, 1003);
 }
 
 #[tokio::test]
 async fn an_idle_connection_is_closed_after_ten_minutes() {
-    let mut world = World::start().await;
-    let (mut idle, mut lively) = (world.connect().await, world.connect().await);
-    world.clock.advance_ms(9 * MINUTE_MS);
-    world.cloud.sockets.connections().expire();
-    assert_eq!(ask(&mut lively, "still here").await, "$default: still here");
-    world.clock.advance_ms(MINUTE_MS);
-    world.cloud.sockets.connections().expire();
+    let mut fixture = Fixture::start().await;
+    let (mut idle, mut lively) = (fixture.connect().await, fixture.connect().await);
+    fixture.clock.advance_ms(9 * MINUTE_MS);
+    fixture.cloud.sockets.connections().expire();
+    assert_eq!(round_trip(&mut lively, "still here").await, "$default: still here");
+    fixture.clock.advance_ms(MINUTE_MS);
+    fixture.cloud.sockets.connections().expire();
     assert_eq!(close_code(&mut idle).await, 1001);
-    world.line("disconnect").await;
-    assert_eq!(ask(&mut lively, "still here").await, "$default: still here");
+    fixture.line("disconnect").await;
+    assert_eq!(round_trip(&mut lively, "still here").await, "$default: still here");
 }
 
 #[tokio::test]
 async fn no_connection_lasts_longer_than_two_hours() {
-    let mut world = World::start().await;
-    let mut client = world.connect().await;
+    let mut fixture = Fixture::start().await;
+    let mut client = fixture.connect().await;
     for _ in 0..14 {
-        world.clock.advance_ms(8 * MINUTE_MS);
-        world.cloud.sockets.connections().expire();
-        assert_eq!(ask(&mut client, "on").await, "$default: on");
+        fixture.clock.advance_ms(8 * MINUTE_MS);
+        fixture.cloud.sockets.connections().expire();
+        assert_eq!(round_trip(&mut client, "on").await, "$default: on");
     }
-    world.clock.advance_ms(8 * MINUTE_MS);
-    world.cloud.sockets.connections().expire();
+    fixture.clock.advance_ms(8 * MINUTE_MS);
+    fixture.cloud.sockets.connections().expire();
     assert_eq!(close_code(&mut client).await, 1001);
-    world.line("disconnect").await;
+    fixture.line("disconnect").await;
 }

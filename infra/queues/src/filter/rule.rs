@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use super::Malformed;
+use super::MalformedFilter;
 
 /// What a value must be like.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,23 +31,25 @@ pub(super) enum Comparison {
 
 impl Rule {
     /// Reads one element of a list of rules.
-    pub(super) fn read(rule: &Value) -> Result<Self, Malformed> {
+    pub(super) fn read(rule: &Value) -> Result<Self, MalformedFilter> {
         match rule {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
                 Ok(Self::Equals(rule.clone()))
             }
-            Value::Array(_) => Malformed::new("Match value must be a value or an operator object"),
+            Value::Array(_) => {
+                MalformedFilter::new("Match value must be a value or an operator object")
+            }
             Value::Object(operators) => {
                 let mut operators = operators.iter();
                 match (operators.next(), operators.next()) {
                     (Some((name, operand)), None) => Self::operator(name, operand),
-                    _ => Malformed::new("An operator object must have exactly one key"),
+                    _ => MalformedFilter::new("An operator object must have exactly one key"),
                 }
             }
         }
     }
 
-    fn operator(name: &str, operand: &Value) -> Result<Self, Malformed> {
+    fn operator(name: &str, operand: &Value) -> Result<Self, MalformedFilter> {
         match (name, operand) {
             ("prefix", Value::String(text)) => Ok(Self::Prefix(text.clone())),
             ("suffix", Value::String(text)) => Ok(Self::Suffix(text.clone())),
@@ -57,9 +59,9 @@ impl Rule {
             ("cidr", Value::String(text)) => read_cidr(text),
             ("anything-but", operand) => Ok(Self::AnythingBut(read_exceptions(operand)?)),
             ("prefix" | "suffix" | "equals-ignore-case" | "exists" | "numeric" | "cidr", _) => {
-                Malformed::new(format!("\"{name}\" has an operand of the wrong type"))
+                MalformedFilter::new(format!("\"{name}\" has an operand of the wrong type"))
             }
-            _ => Malformed::new(format!("Unrecognized match type {name}")),
+            _ => MalformedFilter::new(format!("Unrecognized match type {name}")),
         }
     }
 
@@ -119,11 +121,11 @@ fn equal(wanted: &Value, value: &Value) -> bool {
     }
 }
 
-fn read_numeric(parts: &[Value]) -> Result<Rule, Malformed> {
+fn read_numeric(parts: &[Value]) -> Result<Rule, MalformedFilter> {
     let mut bounds = Vec::new();
     for pair in parts.chunks(2) {
         let [Value::String(how), bound] = pair else {
-            return Malformed::new("\"numeric\" must be pairs of a comparison and a number");
+            return MalformedFilter::new("\"numeric\" must be pairs of a comparison and a number");
         };
         let how = match how.as_str() {
             "=" => Comparison::Equal,
@@ -131,27 +133,29 @@ fn read_numeric(parts: &[Value]) -> Result<Rule, Malformed> {
             "<=" => Comparison::LessOrEqual,
             ">" => Comparison::More,
             ">=" => Comparison::MoreOrEqual,
-            _ => return Malformed::new(format!("Unrecognized numeric range operator: {how}")),
+            _ => {
+                return MalformedFilter::new(format!("Unrecognized numeric range operator: {how}"));
+            }
         };
         match bound.as_f64() {
             Some(bound) => bounds.push((how, bound)),
-            None => return Malformed::new("\"numeric\" compares with numbers only"),
+            None => return MalformedFilter::new("\"numeric\" compares with numbers only"),
         }
     }
     if bounds.is_empty() {
-        return Malformed::new("\"numeric\" must not be empty");
+        return MalformedFilter::new("\"numeric\" must not be empty");
     }
     Ok(Rule::Numeric(bounds))
 }
 
 /// `anything-but` takes a value, a list of values, or an operator for text with one or more texts.
-fn read_exceptions(operand: &Value) -> Result<Vec<Rule>, Malformed> {
+fn read_exceptions(operand: &Value) -> Result<Vec<Rule>, MalformedFilter> {
     match operand {
         Value::Object(operators) => {
             let mut rules = Vec::new();
             for (name, texts) in operators {
                 if !matches!(name.as_str(), "prefix" | "suffix" | "equals-ignore-case") {
-                    return Malformed::new(format!("\"anything-but\" does not take {name}"));
+                    return MalformedFilter::new(format!("\"anything-but\" does not take {name}"));
                 }
                 for text in texts.as_array().map_or(std::slice::from_ref(texts), Vec::as_slice) {
                     rules.push(Rule::operator(name, text)?);
@@ -160,7 +164,7 @@ fn read_exceptions(operand: &Value) -> Result<Vec<Rule>, Malformed> {
             Ok(rules)
         }
         Value::Array(values) if values.is_empty() => {
-            Malformed::new("\"anything-but\" must not be empty")
+            MalformedFilter::new("\"anything-but\" must not be empty")
         }
         Value::Array(values) => values.iter().map(read_exception).collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
@@ -169,18 +173,18 @@ fn read_exceptions(operand: &Value) -> Result<Vec<Rule>, Malformed> {
     }
 }
 
-fn read_exception(value: &Value) -> Result<Rule, Malformed> {
+fn read_exception(value: &Value) -> Result<Rule, MalformedFilter> {
     match value {
         Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => {
             Ok(Rule::Equals(value.clone()))
         }
         Value::Array(_) | Value::Object(_) => {
-            Malformed::new("\"anything-but\" lists values, not lists or objects")
+            MalformedFilter::new("\"anything-but\" lists values, not lists or objects")
         }
     }
 }
 
-fn read_cidr(text: &str) -> Result<Rule, Malformed> {
+fn read_cidr(text: &str) -> Result<Rule, MalformedFilter> {
     let parts = text.split_once('/');
     let network = parts.and_then(|(address, _)| address.parse::<IpAddr>().ok());
     let bits = parts.and_then(|(_, bits)| bits.parse::<u32>().ok());
@@ -188,7 +192,7 @@ fn read_cidr(text: &str) -> Result<Rule, Malformed> {
         (Some(network), Some(bits)) if bits <= if network.is_ipv4() { 32 } else { 128 } => {
             Ok(Rule::Cidr(network, bits))
         }
-        _ => Malformed::new(format!("Malformed CIDR: {text}")),
+        _ => MalformedFilter::new(format!("Malformed CIDR: {text}")),
     }
 }
 

@@ -151,15 +151,15 @@ fn a_malformed_policy_is_refused_and_lets_nothing_through() {
         json!({"a": [{"cidr": "10.0.0.0/33"}]}),
         json!({"$or": [{"a": ["x"]}]}),
     ] {
-        assert!(Policy::read(&policy).is_err(), "{policy}");
+        assert!(FilterPolicy::read(&policy).is_err(), "{policy}");
         assert!(!matches_body(&policy, &json!({"a": "x"})), "{policy}");
     }
 }
 
 #[test]
 fn a_nested_policy_says_so() {
-    assert!(!Policy::read(&json!({"a": ["x"]})).unwrap().is_nested());
-    assert!(Policy::read(&json!({"a": {"b": ["x"]}})).unwrap().is_nested());
+    assert!(!FilterPolicy::read(&json!({"a": ["x"]})).unwrap().is_nested());
+    assert!(FilterPolicy::read(&json!({"a": {"b": ["x"]}})).unwrap().is_nested());
     let or = json!({"$or": [{"a": ["x"]}, {"a": {"b": ["x"]}}]});
-    assert!(Policy::read(&or).unwrap().is_nested());
+    assert!(FilterPolicy::read(&or).unwrap().is_nested());
 }

@@ -11,7 +11,7 @@ use crate::names;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Redrive {
     pub(crate) target: String,
-    pub(crate) most_receives: i64,
+    pub(crate) max_receive_count: i64,
 }
 
 impl Redrive {
@@ -37,7 +37,9 @@ impl Redrive {
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };
         match count {
-            Some(most_receives @ 1..=1_000) => Ok(Self { target: target.into(), most_receives }),
+            Some(max_receive_count @ 1..=1_000) => {
+                Ok(Self { target: target.into(), max_receive_count })
+            }
             _ => Err(bad("maxReceiveCount must be between 1 and 1000")),
         }
     }

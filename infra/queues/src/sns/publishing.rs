@@ -26,11 +26,11 @@ pub(super) fn publish_batch(engine: &Queues, params: &Params) -> Result<String, 
     let entries = params.list("PublishBatchRequestEntries.member");
     let ids: Vec<&str> = entries.iter().map(|entry| entry.text("Id").unwrap_or_default()).collect();
     check_ids(&ids)?;
-    engine.transact("publish a batch", |work| {
-        work.topic(arn)?;
+    engine.transact("publish a batch", |tx| {
+        tx.topic(arn)?;
         let (mut successful, mut failed) = (Vec::new(), Vec::new());
         for (id, entry) in ids.iter().zip(&entries) {
-            let published = read(entry).map_err(Error::from).and_then(|p| work.publish(arn, &p));
+            let published = read(entry).map_err(Error::from).and_then(|p| tx.publish(arn, &p));
             match published {
                 Ok(message_id) => {
                     let message_id = xml::element("MessageId", &message_id);

@@ -6,7 +6,7 @@ use super::topics::page;
 use super::{Params, xml};
 use crate::engine::Queues;
 use crate::error::{Code, Error, Refused, refuse};
-use crate::filter::Policy;
+use crate::filter::FilterPolicy;
 use crate::names;
 use crate::settings::Attributes;
 use crate::store::subscriptions::Subscription;
@@ -24,10 +24,10 @@ pub(super) fn subscribe(engine: &Queues, params: &Params) -> Result<String, Erro
     }
     check_endpoint(endpoint)?;
     check(&attributes)?;
-    engine.transact("subscribe a queue", |work| {
-        let (topic, _) = work.topic(arn)?;
-        let subscription = match work.find_subscription(topic, endpoint)? {
-            None => work.add_subscription(topic, endpoint, &attributes)?,
+    engine.transact("subscribe a queue", |tx| {
+        let (topic, _) = tx.topic(arn)?;
+        let subscription = match tx.find_subscription(topic, endpoint)? {
+            None => tx.add_subscription(topic, endpoint, &attributes)?,
             Some(present) if present.agrees_with(&attributes) => present.arn,
             Some(_) => {
                 let message = "Invalid parameter: Attributes Reason: Subscription already exists \
@@ -80,7 +80,7 @@ pub(crate) fn check(attributes: &Attributes) -> Result<(), Refused> {
 }
 
 fn check_policy(text: &str, in_body: bool) -> Result<(), Refused> {
-    let reason = match serde_json::from_str(text).map(|policy: Value| Policy::read(&policy)) {
+    let reason = match serde_json::from_str(text).map(|policy: Value| FilterPolicy::read(&policy)) {
         Ok(Ok(policy)) if policy.is_nested() && !in_body => {
             "Filter policy scope MessageAttributes does not support nested filter policy".into()
         }
@@ -100,15 +100,15 @@ fn has_target(text: &str) -> bool {
 /// Ending a subscription that is gone is a success, as in SNS.
 pub(super) fn unsubscribe(engine: &Queues, params: &Params) -> Result<String, Error> {
     let arn = params.required("SubscriptionArn")?;
-    engine.transact("unsubscribe", |work| work.remove_subscription(arn))?;
+    engine.transact("unsubscribe", |tx| tx.remove_subscription(arn))?;
     Ok(String::new())
 }
 
 /// Lists the subscriptions to the topic that is named, or to all.
 pub(super) fn list(engine: &Queues, params: &Params) -> Result<String, Error> {
-    let subscriptions = engine.transact("list subscriptions", |work| {
-        let topic = params.text("TopicArn").map(|arn| work.topic(arn)).transpose()?;
-        work.subscriptions(topic.map(|(name, _)| name))
+    let subscriptions = engine.transact("list subscriptions", |tx| {
+        let topic = params.text("TopicArn").map(|arn| tx.topic(arn)).transpose()?;
+        tx.subscriptions(topic.map(|(name, _)| name))
     })?;
     let (page, token) = page(subscriptions, |one| &one.arn, params);
     Ok(xml::list("Subscriptions", page.iter().map(show)) + &token)
@@ -128,7 +128,7 @@ fn show(subscription: &Subscription) -> String {
 
 pub(super) fn attributes(engine: &Queues, params: &Params) -> Result<String, Error> {
     let arn = params.required("SubscriptionArn")?;
-    let subscription = engine.transact("read a subscription", |work| work.subscription(arn))?;
+    let subscription = engine.transact("read a subscription", |tx| tx.subscription(arn))?;
     let mut attributes = subscription.attributes;
     if attributes.contains_key("FilterPolicy") {
         attributes.entry("FilterPolicyScope".into()).or_insert("MessageAttributes".into());
@@ -151,15 +151,15 @@ pub(super) fn attributes(engine: &Queues, params: &Params) -> Result<String, Err
 pub(super) fn set_attribute(engine: &Queues, params: &Params) -> Result<String, Error> {
     let (arn, key) = (params.required("SubscriptionArn")?, params.required("AttributeName")?);
     let value = params.text("AttributeValue").unwrap_or_default();
-    engine.transact("set a subscription attribute", |work| {
-        let mut attributes = work.subscription(arn)?.attributes;
+    engine.transact("set a subscription attribute", |tx| {
+        let mut attributes = tx.subscription(arn)?.attributes;
         if value.is_empty() {
             attributes.remove(key);
         } else {
             attributes.insert(key.into(), value.into());
         }
         check(&attributes)?;
-        work.replace_subscription_attributes(arn, &attributes)?;
+        tx.replace_subscription_attributes(arn, &attributes)?;
         Ok(String::new())
     })
 }

@@ -23,9 +23,9 @@ const SETTABLE: [&str; 7] = [
 pub(super) fn create(engine: &Queues, params: &Params) -> Result<String, Error> {
     let (name, attributes) = (params.required("Name")?, params.attributes());
     attributes.keys().try_for_each(|attribute| check(attribute))?;
-    engine.transact("create a topic", |work| {
-        match work.find_topic(name)? {
-            None => work.put_topic(name, &attributes)?,
+    engine.transact("create a topic", |tx| {
+        match tx.find_topic(name)? {
+            None => tx.put_topic(name, &attributes)?,
             Some(present) => {
                 if attributes.iter().any(|(key, value)| present.get(key) != Some(value)) {
                     let message = "Invalid parameter: Attributes Reason: Topic already exists with \
@@ -56,7 +56,7 @@ pub(super) fn delete(engine: &Queues, params: &Params) -> Result<String, Error> 
     let Some(name) = names::topic_in_arn(arn) else {
         return Ok(refuse(Code::InvalidTopicParameter, "Invalid parameter: TopicArn")?);
     };
-    engine.transact("delete a topic", |work| work.delete_topic(name))?;
+    engine.transact("delete a topic", |tx| tx.delete_topic(name))?;
     Ok(String::new())
 }
 
@@ -88,9 +88,9 @@ pub(super) fn page<T>(
 
 pub(super) fn attributes(engine: &Queues, params: &Params) -> Result<String, Error> {
     let arn = params.required("TopicArn")?;
-    engine.transact("read topic attributes", |work| {
-        let (name, mut attributes) = work.topic(arn)?;
-        let confirmed = work.subscriptions(Some(name))?.len().to_string();
+    engine.transact("read topic attributes", |tx| {
+        let (name, mut attributes) = tx.topic(arn)?;
+        let confirmed = tx.subscriptions(Some(name))?.len().to_string();
         let computed = [
             ("TopicArn", arn),
             ("Owner", names::ACCOUNT),
@@ -107,10 +107,10 @@ pub(super) fn attributes(engine: &Queues, params: &Params) -> Result<String, Err
 pub(super) fn set_attribute(engine: &Queues, params: &Params) -> Result<String, Error> {
     let (arn, key) = (params.required("TopicArn")?, params.required("AttributeName")?);
     check(key)?;
-    engine.transact("set a topic attribute", |work| {
-        let (name, mut attributes): (_, Attributes) = work.topic(arn)?;
+    engine.transact("set a topic attribute", |tx| {
+        let (name, mut attributes): (_, Attributes) = tx.topic(arn)?;
         attributes.insert(key.into(), params.text("AttributeValue").unwrap_or_default().into());
-        work.put_topic(name, &attributes)?;
+        tx.put_topic(name, &attributes)?;
         Ok(String::new())
     })
 }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::messages::{self, ChangeVisibilityItem, DeleteItem, SendItem};
-use crate::engine::{Queues, Work};
+use crate::engine::{Queues, Tx};
 use crate::error::{Code, Error, Refused, refuse};
 use crate::message::NewMessage;
 use crate::names::{is_plain, queue_in_url};
@@ -12,7 +12,7 @@ use crate::store::queues::Queue;
 use crate::wire::sqs_names;
 
 /// What all messages of a batch may weigh together.
-const LARGEST: usize = 1_048_576;
+const MAX_SIZE: usize = 1_048_576;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -39,21 +39,21 @@ pub(super) fn send(engine: &Queues, batch: Batch<SendItem>) -> Result<Value, Err
     let entries: Vec<_> =
         entries.into_iter().map(|entry| (entry.id, entry.item.into_message())).collect();
     let weight: usize = entries.iter().flat_map(|(_, message)| message).map(NewMessage::size).sum();
-    if weight > LARGEST {
+    if weight > MAX_SIZE {
         let message = format!(
-            "Batch requests cannot be longer than {LARGEST} bytes. You have sent {weight} bytes."
+            "Batch requests cannot be longer than {MAX_SIZE} bytes. You have sent {weight} bytes."
         );
         return Ok(refuse(Code::BatchRequestTooLong, message)?);
     }
-    each(engine, "send a batch", &queue_url, entries, |work, queue, message| {
-        messages::send_one(work, queue, &message?)
+    each(engine, "send a batch", &queue_url, entries, |tx, queue, message| {
+        messages::send_one(tx, queue, &message?)
     })
 }
 
 pub(super) fn delete(engine: &Queues, batch: Batch<DeleteItem>) -> Result<Value, Error> {
     let (queue_url, entries) = batch.checked()?;
-    each(engine, "delete a batch", &queue_url, entries, |work, queue, item| {
-        messages::delete_one(work, queue, &item)
+    each(engine, "delete a batch", &queue_url, entries, |tx, queue, item| {
+        messages::delete_one(tx, queue, &item)
     })
 }
 
@@ -62,8 +62,8 @@ pub(super) fn change_visibility(
     batch: Batch<ChangeVisibilityItem>,
 ) -> Result<Value, Error> {
     let (queue_url, entries) = batch.checked()?;
-    each(engine, "change visibility timeouts", &queue_url, entries, |work, queue, item| {
-        messages::change_one(work, queue, &item)
+    each(engine, "change visibility timeouts", &queue_url, entries, |tx, queue, item| {
+        messages::change_one(tx, queue, &item)
     })
 }
 
@@ -104,13 +104,13 @@ fn each<T>(
     action: &'static str,
     queue_url: &str,
     entries: Vec<(String, T)>,
-    mut act: impl FnMut(&Work<'_>, &Queue, T) -> Result<Value, Error>,
+    mut act: impl FnMut(&Tx<'_>, &Queue, T) -> Result<Value, Error>,
 ) -> Result<Value, Error> {
-    engine.transact(action, |work| {
-        let queue = work.queue(queue_in_url(queue_url)?)?;
+    engine.transact(action, |tx| {
+        let queue = tx.queue(queue_in_url(queue_url)?)?;
         let (mut successful, mut failed) = (Vec::new(), Vec::new());
         for (id, item) in entries {
-            match act(work, &queue, item) {
+            match act(tx, &queue, item) {
                 Ok(mut done) => {
                     done["Id"] = json!(id);
                     successful.push(done);

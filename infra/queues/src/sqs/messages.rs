@@ -4,11 +4,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::digest;
-use crate::engine::{Queues, Work};
+use crate::engine::{Queues, Tx};
 use crate::error::{Code, Error, Refused, refuse};
 use crate::message::{AttributeValue, MessageAttributes, NewMessage};
 use crate::names::queue_in_url;
-use crate::store::messages::Hold;
+use crate::store::messages::ReceiptStatus;
 use crate::store::queues::Queue;
 
 #[derive(Deserialize)]
@@ -65,10 +65,10 @@ pub(super) struct ChangeVisibilityItem {
     visibility_timeout: i64,
 }
 
-pub(super) fn send(engine: &Queues, wish: Send) -> Result<Value, Error> {
-    let message = wish.item.into_message()?;
-    engine.transact("send a message", |work| {
-        send_one(work, &work.queue(queue_in_url(&wish.queue_url)?)?, &message)
+pub(super) fn send(engine: &Queues, request: Send) -> Result<Value, Error> {
+    let message = request.item.into_message()?;
+    engine.transact("send a message", |tx| {
+        send_one(tx, &tx.queue(queue_in_url(&request.queue_url)?)?, &message)
     })
 }
 
@@ -98,13 +98,9 @@ impl SendItem {
 }
 
 /// Sends one message and tells the sender what it needs to check that it arrived whole.
-pub(super) fn send_one(
-    work: &Work<'_>,
-    queue: &Queue,
-    message: &NewMessage,
-) -> Result<Value, Error> {
-    message.check(queue.settings.largest)?;
-    let id = work.enqueue(queue, message)?;
+pub(super) fn send_one(tx: &Tx<'_>, queue: &Queue, message: &NewMessage) -> Result<Value, Error> {
+    message.check(queue.settings.max_message_size)?;
+    let id = tx.enqueue(queue, message)?;
     let mut answer = Map::new();
     answer.insert("MessageId".into(), json!(id));
     answer.insert("MD5OfMessageBody".into(), json!(digest::of_body(&message.body)));
@@ -119,38 +115,38 @@ pub(super) fn send_one(
     Ok(Value::Object(answer))
 }
 
-pub(super) fn delete(engine: &Queues, wish: &Delete) -> Result<Value, Error> {
-    engine.transact("delete a message", |work| {
-        delete_one(work, &work.queue(queue_in_url(&wish.queue_url)?)?, &wish.item)
+pub(super) fn delete(engine: &Queues, request: &Delete) -> Result<Value, Error> {
+    engine.transact("delete a message", |tx| {
+        delete_one(tx, &tx.queue(queue_in_url(&request.queue_url)?)?, &request.item)
     })
 }
 
 /// Like SQS, calls it a success when the message is gone or was received again.
-pub(super) fn delete_one(
-    work: &Work<'_>,
-    queue: &Queue,
-    item: &DeleteItem,
-) -> Result<Value, Error> {
-    let (Hold::Held | Hold::Lost) = work.delete_message(queue, &item.receipt_handle)?;
+pub(super) fn delete_one(tx: &Tx<'_>, queue: &Queue, item: &DeleteItem) -> Result<Value, Error> {
+    let (ReceiptStatus::Current | ReceiptStatus::Stale) =
+        tx.delete_message(queue, &item.receipt_handle)?;
     Ok(json!({}))
 }
 
-pub(super) fn change_visibility(engine: &Queues, wish: &ChangeVisibility) -> Result<Value, Error> {
-    engine.transact("change a visibility timeout", |work| {
-        change_one(work, &work.queue(queue_in_url(&wish.queue_url)?)?, &wish.item)
+pub(super) fn change_visibility(
+    engine: &Queues,
+    request: &ChangeVisibility,
+) -> Result<Value, Error> {
+    engine.transact("change a visibility timeout", |tx| {
+        change_one(tx, &tx.queue(queue_in_url(&request.queue_url)?)?, &request.item)
     })
 }
 
 /// Hides one message anew, if it is still this consumer's.
 pub(super) fn change_one(
-    work: &Work<'_>,
+    tx: &Tx<'_>,
     queue: &Queue,
     item: &ChangeVisibilityItem,
 ) -> Result<Value, Error> {
     let seconds = within("VisibilityTimeout", item.visibility_timeout, 0, 43_200)?;
-    match work.hide_message(queue, &item.receipt_handle, seconds * 1_000)? {
-        Hold::Held => Ok(json!({})),
-        Hold::Lost => Ok(refuse(
+    match tx.hide_message(queue, &item.receipt_handle, seconds * 1_000)? {
+        ReceiptStatus::Current => Ok(json!({})),
+        ReceiptStatus::Stale => Ok(refuse(
             Code::MessageNotInflight,
             "The message does not exist or is not in flight under this receipt handle.",
         )?),
@@ -158,13 +154,13 @@ pub(super) fn change_one(
 }
 
 /// Refuses a number outside its range.
-pub(super) fn within(name: &str, value: i64, least: i64, most: i64) -> Result<i64, Refused> {
-    if (least..=most).contains(&value) {
+pub(super) fn within(name: &str, value: i64, min: i64, max: i64) -> Result<i64, Refused> {
+    if (min..=max).contains(&value) {
         return Ok(value);
     }
     let message = format!(
-        "Value {value} for parameter {name} is invalid. Reason: Must be between {least} and \
-         {most}, if provided."
+        "Value {value} for parameter {name} is invalid. Reason: Must be between {min} and \
+         {max}, if provided."
     );
     refuse(Code::InvalidParameterValue, message)
 }

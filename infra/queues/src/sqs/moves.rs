@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::engine::{Queues, Work};
+use crate::engine::{Queues, Tx};
 use crate::error::{Code, Error, Refused, refuse};
 use crate::names::queue_in_arn;
 use crate::store::moves::Move;
@@ -30,23 +30,23 @@ pub(super) struct Cancel {
     task_handle: String,
 }
 
-pub(super) fn start(engine: &Queues, wish: &Start) -> Result<Value, Error> {
-    engine.transact("move messages", |work| {
-        let source = by_arn(work, &wish.source_arn)?;
-        if work.sources_of(&source.name)?.is_empty() {
+pub(super) fn start(engine: &Queues, request: &Start) -> Result<Value, Error> {
+    engine.transact("move messages", |tx| {
+        let source = by_arn(tx, &request.source_arn)?;
+        if tx.dead_letter_sources(&source.name)?.is_empty() {
             let message = "Source queue must be configured as a Dead Letter Queue.";
             return Ok(refuse(Code::InvalidParameterValue, message)?);
         }
         let destination =
-            wish.destination_arn.as_deref().map(|arn| by_arn(work, arn)).transpose()?;
-        let handle = work.move_messages(&source, destination.as_ref())?;
+            request.destination_arn.as_deref().map(|arn| by_arn(tx, arn)).transpose()?;
+        let handle = tx.move_messages(&source, destination.as_ref())?;
         Ok(json!({"TaskHandle": handle}))
     })
 }
 
-fn by_arn(work: &Work<'_>, arn: &str) -> Result<Queue, Error> {
+fn by_arn(tx: &Tx<'_>, arn: &str) -> Result<Queue, Error> {
     let queue = match queue_in_arn(arn) {
-        Some(name) => work.find_queue(name)?,
+        Some(name) => tx.find_queue(name)?,
         None => None,
     };
     queue.ok_or_else(|| {
@@ -55,10 +55,10 @@ fn by_arn(work: &Work<'_>, arn: &str) -> Result<Queue, Error> {
     })
 }
 
-pub(super) fn list(engine: &Queues, wish: &List) -> Result<Value, Error> {
-    engine.transact("list moves", |work| {
-        by_arn(work, &wish.source_arn)?;
-        let moves = work.moves(&wish.source_arn, wish.max_results.unwrap_or(1).clamp(1, 10))?;
+pub(super) fn list(engine: &Queues, request: &List) -> Result<Value, Error> {
+    engine.transact("list moves", |tx| {
+        by_arn(tx, &request.source_arn)?;
+        let moves = tx.moves(&request.source_arn, request.max_results.unwrap_or(1).clamp(1, 10))?;
         Ok(json!({"Results": moves.iter().map(show).collect::<Vec<_>>()}))
     })
 }
@@ -81,7 +81,7 @@ fn show(task: &Move) -> Value {
     Value::Object(shown)
 }
 
-pub(super) fn cancel(wish: &Cancel) -> Result<Value, Error> {
-    let message = format!("No task with the handle \"{}\" is running.", wish.task_handle);
+pub(super) fn cancel(request: &Cancel) -> Result<Value, Error> {
+    let message = format!("No task with the handle \"{}\" is running.", request.task_handle);
     Ok(refuse(Code::ResourceNotFound, message)?)
 }

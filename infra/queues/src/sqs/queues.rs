@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::engine::{Queues, Work};
+use crate::engine::{Queues, Tx};
 use crate::error::{Code, Error, Refused, refuse};
 use crate::names::{queue_arn, queue_in_url, queue_url};
 use crate::settings::{self, Attributes};
@@ -68,9 +68,9 @@ pub(super) struct Untag {
     tag_keys: Vec<String>,
 }
 
-pub(super) fn create(engine: &Queues, wish: Create) -> Result<Value, Error> {
-    let Create { queue_name, attributes, tags } = wish;
-    engine.transact("create a queue", |work| match work.create_queue(&queue_name, &attributes)? {
+pub(super) fn create(engine: &Queues, request: Create) -> Result<Value, Error> {
+    let Create { queue_name, attributes, tags } = request;
+    engine.transact("create a queue", |tx| match tx.create_queue(&queue_name, &attributes)? {
         Creation::Differs(attribute) => {
             let message = format!(
                 "A queue already exists with the same name and a different value for attribute \
@@ -79,60 +79,60 @@ pub(super) fn create(engine: &Queues, wish: Create) -> Result<Value, Error> {
             Ok(refuse(Code::QueueNameExists, message)?)
         }
         Creation::Created => {
-            work.replace_tags(&work.queue(&queue_name)?, &tags)?;
+            tx.replace_tags(&tx.queue(&queue_name)?, &tags)?;
             Ok(json!({"QueueUrl": queue_url(&queue_name)}))
         }
         Creation::Existed => Ok(json!({"QueueUrl": queue_url(&queue_name)})),
     })
 }
 
-pub(super) fn delete(engine: &Queues, wish: &ByUrl) -> Result<Value, Error> {
-    engine.delete_queue(queue_in_url(&wish.queue_url)?)?;
+pub(super) fn delete(engine: &Queues, request: &ByUrl) -> Result<Value, Error> {
+    engine.delete_queue(queue_in_url(&request.queue_url)?)?;
     Ok(json!({}))
 }
 
-pub(super) fn purge(engine: &Queues, wish: &ByUrl) -> Result<Value, Error> {
-    engine.purge(queue_in_url(&wish.queue_url)?)?;
+pub(super) fn purge(engine: &Queues, request: &ByUrl) -> Result<Value, Error> {
+    engine.purge(queue_in_url(&request.queue_url)?)?;
     Ok(json!({}))
 }
 
-pub(super) fn url(engine: &Queues, wish: &ByName) -> Result<Value, Error> {
-    engine.transact("find a queue", |work| {
-        Ok(json!({"QueueUrl": queue_url(&work.queue(&wish.queue_name)?.name)}))
+pub(super) fn url(engine: &Queues, request: &ByName) -> Result<Value, Error> {
+    engine.transact("find a queue", |tx| {
+        Ok(json!({"QueueUrl": queue_url(&tx.queue(&request.queue_name)?.name)}))
     })
 }
 
-pub(super) fn list(engine: &Queues, wish: &List) -> Result<Value, Error> {
+pub(super) fn list(engine: &Queues, request: &List) -> Result<Value, Error> {
     let names = engine.queue_names()?.into_iter();
     page(
-        names.filter(|name| name.starts_with(&wish.queue_name_prefix)).collect(),
+        names.filter(|name| name.starts_with(&request.queue_name_prefix)).collect(),
         "QueueUrls",
-        wish,
+        request,
     )
 }
 
-pub(super) fn dead_letter_sources(engine: &Queues, wish: &List) -> Result<Value, Error> {
-    let names = engine.transact("list dead letter sources", |work| {
-        let queue = work.queue(queue_in_url(&wish.queue_url)?)?;
-        work.sources_of(&queue.name)
+pub(super) fn dead_letter_sources(engine: &Queues, request: &List) -> Result<Value, Error> {
+    let names = engine.transact("list dead letter sources", |tx| {
+        let queue = tx.queue(queue_in_url(&request.queue_url)?)?;
+        tx.dead_letter_sources(&queue.name)
     })?;
-    page(names, "queueUrls", wish)
+    page(names, "queueUrls", request)
 }
 
 /// One page of queue URLs. The token is the name after which the next page starts, so that queues
 /// that come and go between two pages do no harm.
-fn page(mut names: Vec<String>, key: &str, wish: &List) -> Result<Value, Error> {
-    let most = wish.max_results.unwrap_or(1_000);
-    if !(1..=1_000).contains(&most) {
+fn page(mut names: Vec<String>, key: &str, request: &List) -> Result<Value, Error> {
+    let max = request.max_results.unwrap_or(1_000);
+    if !(1..=1_000).contains(&max) {
         let message = "Value for parameter MaxResults is invalid. Reason: Must be an integer from \
                        1 to 1000.";
         return Ok(refuse(Code::InvalidParameterValue, message)?);
     }
-    if let Some(after) = &wish.next_token {
+    if let Some(after) = &request.next_token {
         names.retain(|name| name > after);
     }
-    let more = names.len() > most;
-    names.truncate(most);
+    let more = names.len() > max;
+    names.truncate(max);
     let urls: Vec<String> = names.iter().map(|name| queue_url(name)).collect();
     let mut page = Map::from_iter([(key.to_owned(), json!(urls))]);
     if more && let Some(last) = names.last() {
@@ -141,21 +141,21 @@ fn page(mut names: Vec<String>, key: &str, wish: &List) -> Result<Value, Error> 
     Ok(Value::Object(page))
 }
 
-pub(super) fn attributes(engine: &Queues, wish: &GetAttributes) -> Result<Value, Error> {
-    if let Some(unknown) = wish.attribute_names.iter().find(|name| !settings::is_known(name)) {
+pub(super) fn attributes(engine: &Queues, request: &GetAttributes) -> Result<Value, Error> {
+    if let Some(unknown) = request.attribute_names.iter().find(|name| !settings::is_known(name)) {
         return Ok(refuse(Code::InvalidAttributeName, format!("Unknown Attribute {unknown}."))?);
     }
-    engine.transact("read queue attributes", |work| {
-        let queue = work.queue(queue_in_url(&wish.queue_url)?)?;
-        let all = wish.attribute_names.iter().any(|name| name == "All");
-        let mut attributes = all_attributes(work, &queue)?;
-        attributes.retain(|name, _| all || wish.attribute_names.contains(name));
+    engine.transact("read queue attributes", |tx| {
+        let queue = tx.queue(queue_in_url(&request.queue_url)?)?;
+        let all = request.attribute_names.iter().any(|name| name == "All");
+        let mut attributes = all_attributes(tx, &queue)?;
+        attributes.retain(|name, _| all || request.attribute_names.contains(name));
         Ok(if attributes.is_empty() { json!({}) } else { json!({"Attributes": attributes}) })
     })
 }
 
-fn all_attributes(work: &Work<'_>, queue: &Queue) -> Result<Attributes, Error> {
-    let depth = work.depth(queue)?;
+fn all_attributes(tx: &Tx<'_>, queue: &Queue) -> Result<Attributes, Error> {
+    let depth = tx.depth(queue)?;
     let computed = [
         depth.visible.to_string(),
         depth.delayed.to_string(),
@@ -165,48 +165,48 @@ fn all_attributes(work: &Work<'_>, queue: &Queue) -> Result<Attributes, Error> {
         queue_arn(&queue.name),
     ];
     let names = settings::COMPUTED.map(str::to_owned);
-    let mut attributes = settings::in_force(&queue.attributes);
+    let mut attributes = settings::effective(&queue.attributes);
     attributes.extend(names.into_iter().zip(computed));
     Ok(attributes)
 }
 
-pub(super) fn set_attributes(engine: &Queues, wish: SetAttributes) -> Result<Value, Error> {
-    engine.transact("set queue attributes", |work| {
-        let queue = work.queue(queue_in_url(&wish.queue_url)?)?;
+pub(super) fn set_attributes(engine: &Queues, request: SetAttributes) -> Result<Value, Error> {
+    engine.transact("set queue attributes", |tx| {
+        let queue = tx.queue(queue_in_url(&request.queue_url)?)?;
         let mut attributes = queue.attributes.clone();
-        attributes.extend(wish.attributes);
-        work.replace_attributes(&queue, &attributes)?;
+        attributes.extend(request.attributes);
+        tx.replace_attributes(&queue, &attributes)?;
         Ok(json!({}))
     })
 }
 
-pub(super) fn tag(engine: &Queues, wish: Tag) -> Result<Value, Error> {
-    engine.transact("tag a queue", |work| {
-        let queue = work.queue(queue_in_url(&wish.queue_url)?)?;
-        let mut tags = work.tags(&queue)?;
-        tags.extend(wish.tags);
+pub(super) fn tag(engine: &Queues, request: Tag) -> Result<Value, Error> {
+    engine.transact("tag a queue", |tx| {
+        let queue = tx.queue(queue_in_url(&request.queue_url)?)?;
+        let mut tags = tx.tags(&queue)?;
+        tags.extend(request.tags);
         if tags.len() > 50 {
             let message = "Too many tags added for queue. At most 50 are allowed.";
             return Err(Refused::new(Code::InvalidParameterValue, message).into());
         }
-        work.replace_tags(&queue, &tags)?;
+        tx.replace_tags(&queue, &tags)?;
         Ok(json!({}))
     })
 }
 
-pub(super) fn untag(engine: &Queues, wish: &Untag) -> Result<Value, Error> {
-    engine.transact("untag a queue", |work| {
-        let queue = work.queue(queue_in_url(&wish.queue_url)?)?;
-        let mut tags = work.tags(&queue)?;
-        tags.retain(|key, _| !wish.tag_keys.contains(key));
-        work.replace_tags(&queue, &tags)?;
+pub(super) fn untag(engine: &Queues, request: &Untag) -> Result<Value, Error> {
+    engine.transact("untag a queue", |tx| {
+        let queue = tx.queue(queue_in_url(&request.queue_url)?)?;
+        let mut tags = tx.tags(&queue)?;
+        tags.retain(|key, _| !request.tag_keys.contains(key));
+        tx.replace_tags(&queue, &tags)?;
         Ok(json!({}))
     })
 }
 
-pub(super) fn tags(engine: &Queues, wish: &ByUrl) -> Result<Value, Error> {
-    engine.transact("read the tags of a queue", |work| {
-        let tags = work.tags(&work.queue(queue_in_url(&wish.queue_url)?)?)?;
+pub(super) fn tags(engine: &Queues, request: &ByUrl) -> Result<Value, Error> {
+    engine.transact("read the tags of a queue", |tx| {
+        let tags = tx.tags(&tx.queue(queue_in_url(&request.queue_url)?)?)?;
         Ok(if tags.is_empty() { json!({}) } else { json!({"Tags": tags}) })
     })
 }

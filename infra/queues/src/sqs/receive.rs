@@ -25,37 +25,37 @@ pub(super) struct Receive {
     message_attribute_names: Vec<String>,
 }
 
-/// Waits for a message until the caller's patience runs out. The bell is subscribed to before the
-/// first look, so that no arrival falls between looking and waiting.
-pub(super) async fn receive(engine: &Queues, wish: Receive) -> Result<Value, Error> {
-    let mut bell = engine.arrivals();
-    let name = queue_in_url(&wish.queue_url)?;
-    let patience = wish.patience(engine, name)?;
-    let deadline = Instant::now() + patience;
+/// Waits for a message until the caller's wait time is over. Arrivals are subscribed to before the
+/// first look, so that none falls between looking and waiting.
+pub(super) async fn receive(engine: &Queues, request: Receive) -> Result<Value, Error> {
+    let mut arrivals = engine.arrivals();
+    let name = queue_in_url(&request.queue_url)?;
+    let wait_time = request.wait_time(engine, name)?;
+    let deadline = Instant::now() + wait_time;
     loop {
-        let (messages, next) = wish.take(engine, name)?;
+        let (messages, next) = request.take(engine, name)?;
         let left = deadline.saturating_duration_since(Instant::now());
         if !messages.is_empty() || left.is_zero() {
-            return Ok(wish.show(messages));
+            return Ok(request.show(messages));
         }
-        // A delay or a visibility timeout that runs out rings no bell. A clock that tests hold
+        // A delay or a visibility timeout that runs out is no arrival. A clock that tests hold
         // still makes this look again in vain, so the pause is never shorter than this.
         let pause = next.map_or(left, |at| {
             let ms = u64::try_from(at - engine.now()).unwrap_or(0).max(5);
             left.min(Duration::from_millis(ms))
         });
         // Woken or not, the next thing to do is to look again. The sender lives in the engine, so
-        // the bell cannot be closed.
-        let _ = timeout(pause, bell.changed()).await;
+        // the channel cannot be closed.
+        let _ = timeout(pause, arrivals.changed()).await;
     }
 }
 
 impl Receive {
-    fn patience(&self, engine: &Queues, name: &str) -> Result<Duration, Error> {
+    fn wait_time(&self, engine: &Queues, name: &str) -> Result<Duration, Error> {
         let seconds = match self.wait_time_seconds {
             Some(seconds) => within("WaitTimeSeconds", seconds, 0, 20)?,
-            None => engine.transact("read a queue's patience", |work| {
-                Ok(work.queue(name)?.settings.wait_seconds)
+            None => engine.transact("read a queue's wait time", |tx| {
+                Ok(tx.queue(name)?.settings.wait_seconds)
             })?,
         };
         Ok(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
@@ -63,15 +63,15 @@ impl Receive {
 
     /// The messages that can be had now, and, when there are none, when there may be.
     fn take(&self, engine: &Queues, name: &str) -> Result<(Vec<Message>, Option<i64>), Error> {
-        let most = self.max_number_of_messages.unwrap_or(1);
-        let most = within("MaxNumberOfMessages", most, 1, 10)?;
+        let max = self.max_number_of_messages.unwrap_or(1);
+        let max = within("MaxNumberOfMessages", max, 1, 10)?;
         let hidden = self.visibility_timeout;
         let hidden = hidden.map(|s| within("VisibilityTimeout", s, 0, 43_200)).transpose()?;
-        engine.transact("receive messages", |work| {
-            let queue = work.queue(name)?;
+        engine.transact("receive messages", |tx| {
+            let queue = tx.queue(name)?;
             let hidden_ms = hidden.map_or(queue.settings.visibility_ms, |s| s * 1_000);
-            let messages = work.receive(&queue, usize::try_from(most).unwrap_or(1), hidden_ms)?;
-            let next = if messages.is_empty() { work.next_visible_at(&queue)? } else { None };
+            let messages = tx.receive(&queue, usize::try_from(max).unwrap_or(1), hidden_ms)?;
+            let next = if messages.is_empty() { tx.next_visible_at(&queue)? } else { None };
             Ok((messages, next))
         })
     }
@@ -88,11 +88,13 @@ impl Receive {
     fn show_one(&self, mut message: Message) -> Value {
         let wanted = |name: &String| {
             let mut names = self.attribute_names.iter().chain(&self.message_system_attribute_names);
-            names.any(|wish| wish == "All" || wish == name)
+            names.any(|wanted| wanted == "All" || wanted == name)
         };
         message.attributes.retain(|name, _| wanted(name));
-        let wishes = &self.message_attribute_names;
-        message.message_attributes.retain(|name, _| wishes.iter().any(|wish| asks(wish, name)));
+        let wanted = &self.message_attribute_names;
+        message
+            .message_attributes
+            .retain(|name, _| wanted.iter().any(|pattern| selects(pattern, name)));
         let mut shown = Map::new();
         if let Some(md5) = digest::of_attributes(&message.message_attributes) {
             shown.insert("MD5OfMessageAttributes".into(), json!(md5));
@@ -109,9 +111,10 @@ impl Receive {
     }
 }
 
-/// Whether a wish such as `All`, `order` or `order.*` asks for the attribute of this name.
-fn asks(wish: &str, name: &str) -> bool {
-    wish == "All" || wish.strip_suffix(".*").map_or(wish == name, |start| name.starts_with(start))
+/// Whether a pattern such as `All`, `order` or `order.*` selects the attribute of this name.
+fn selects(pattern: &str, name: &str) -> bool {
+    pattern == "All"
+        || pattern.strip_suffix(".*").map_or(pattern == name, |start| name.starts_with(start))
 }
 
 #[cfg(test)]
@@ -120,7 +123,7 @@ mod tests {
 
     #[test]
     fn attributes_are_asked_for_by_name_prefix_or_all() {
-        for (wish, name, expected) in [
+        for (pattern, name, expected) in [
             ("All", "order.id", true),
             (".*", "order.id", true),
             ("order.*", "order.id", true),
@@ -128,7 +131,7 @@ mod tests {
             ("order", "order.id", false),
             ("id.*", "order.id", false),
         ] {
-            assert_eq!(asks(wish, name), expected, "{wish} {name}");
+            assert_eq!(selects(pattern, name), expected, "{pattern} {name}");
         }
     }
 }

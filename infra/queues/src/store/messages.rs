@@ -3,14 +3,14 @@
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use rusqlite::params;
 
-use crate::engine::Work;
+use crate::engine::Tx;
 use crate::error::{Code, Error, Refused};
 use crate::message::NewMessage;
 use crate::store::queues::Queue;
 
 /// How many messages a queue holds, by what can be done with them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Depth {
+pub struct QueueDepth {
     /// Can be received now.
     pub visible: usize,
     /// Received, and neither deleted nor visible again.
@@ -21,11 +21,11 @@ pub struct Depth {
 
 /// Whether a receipt handle still stood for its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hold {
+pub enum ReceiptStatus {
     /// It did, and the call had its effect.
-    Held,
+    Current,
     /// The message was received again, deleted or expired since; nothing was changed.
-    Lost,
+    Stale,
 }
 
 /// A receipt handle taken apart: the message's row and the receipt of one receive.
@@ -60,7 +60,7 @@ impl Receipt {
     }
 }
 
-impl Work<'_> {
+impl Tx<'_> {
     /// Puts a message into the queue and gives its id. The message has been checked.
     pub(crate) fn enqueue(&self, queue: &Queue, message: &NewMessage) -> Result<String, Error> {
         let id = self.uuid()?;
@@ -71,7 +71,7 @@ impl Work<'_> {
         } else {
             Some(serde_json::to_string(&message.attributes)?)
         };
-        self.tx
+        self.sql
             .prepare_cached(
                 "INSERT INTO messages
                     (queue, id, sent_at, visible_at, group_id, trace_header, attributes, body)
@@ -87,38 +87,47 @@ impl Work<'_> {
                 attributes,
                 message.body
             ])?;
-        self.ring_when_done();
+        self.notify_on_commit();
         Ok(id)
     }
 
     /// Deletes the message if this is its newest receipt.
-    pub(crate) fn delete_message(&self, queue: &Queue, handle: &str) -> Result<Hold, Error> {
+    pub(crate) fn delete_message(
+        &self,
+        queue: &Queue,
+        handle: &str,
+    ) -> Result<ReceiptStatus, Error> {
         let Receipt { seq, nonce } = Receipt::read(handle, queue)?;
         let deleted = self
-            .tx
+            .sql
             .prepare_cached("DELETE FROM messages WHERE seq = ?1 AND queue = ?2 AND receipt = ?3")?
             .execute(params![seq, queue.key, nonce])?;
-        Ok(if deleted == 1 { Hold::Held } else { Hold::Lost })
+        Ok(if deleted == 1 { ReceiptStatus::Current } else { ReceiptStatus::Stale })
     }
 
     /// Makes the message visible so many milliseconds from now, if this is its newest receipt and
-    /// nobody else can receive it already.
-    pub(crate) fn hide_message(&self, queue: &Queue, handle: &str, ms: i64) -> Result<Hold, Error> {
+    /// no other consumer can receive it already.
+    pub(crate) fn hide_message(
+        &self,
+        queue: &Queue,
+        handle: &str,
+        ms: i64,
+    ) -> Result<ReceiptStatus, Error> {
         let Receipt { seq, nonce } = Receipt::read(handle, queue)?;
         let changed = self
-            .tx
+            .sql
             .prepare_cached(
                 "UPDATE messages SET visible_at = ?4
                  WHERE seq = ?1 AND queue = ?2 AND receipt = ?3 AND visible_at > ?5",
             )?
             .execute(params![seq, queue.key, nonce, self.now + ms, self.now])?;
-        self.ring_when_done();
-        Ok(if changed == 1 { Hold::Held } else { Hold::Lost })
+        self.notify_on_commit();
+        Ok(if changed == 1 { ReceiptStatus::Current } else { ReceiptStatus::Stale })
     }
 
     /// Removes what has been in the queue for longer than the queue keeps messages.
     pub(crate) fn expire(&self, queue: &Queue) -> Result<(), Error> {
-        self.tx
+        self.sql
             .prepare_cached("DELETE FROM messages WHERE queue = ?1 AND sent_at <= ?2")?
             .execute([queue.key, self.now - queue.settings.retention_ms])?;
         Ok(())
@@ -126,15 +135,15 @@ impl Work<'_> {
 
     /// Removes every message of the queue, those in flight included.
     pub(crate) fn purge(&self, queue: &Queue) -> Result<(), Error> {
-        self.tx.prepare_cached("DELETE FROM messages WHERE queue = ?1")?.execute([queue.key])?;
+        self.sql.prepare_cached("DELETE FROM messages WHERE queue = ?1")?.execute([queue.key])?;
         Ok(())
     }
 
     /// Counts the queue's messages.
-    pub(crate) fn depth(&self, queue: &Queue) -> Result<Depth, Error> {
+    pub(crate) fn depth(&self, queue: &Queue) -> Result<QueueDepth, Error> {
         self.expire(queue)?;
         let depth = self
-            .tx
+            .sql
             .prepare_cached(
                 "SELECT count(*) FILTER (WHERE visible_at <= ?2),
                         count(*) FILTER (WHERE visible_at > ?2 AND receipt IS NOT NULL),
@@ -143,7 +152,7 @@ impl Work<'_> {
             )?
             .query_row([queue.key, self.now], |row| {
                 let (visible, in_flight, delayed) = (row.get(0)?, row.get(1)?, row.get(2)?);
-                Ok(Depth { visible, in_flight, delayed })
+                Ok(QueueDepth { visible, in_flight, delayed })
             })?;
         Ok(depth)
     }
@@ -152,7 +161,7 @@ impl Work<'_> {
     pub(crate) fn next_visible_at(&self, queue: &Queue) -> Result<Option<i64>, Error> {
         self.expire(queue)?;
         let next = self
-            .tx
+            .sql
             .prepare_cached("SELECT min(visible_at) FROM messages WHERE queue = ?1")?
             .query_row([queue.key], |row| row.get(0))?;
         Ok(next)

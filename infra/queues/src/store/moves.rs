@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use crate::engine::Work;
+use crate::engine::Tx;
 use crate::error::Error;
 use crate::names;
 use crate::store::queues::Queue;
@@ -17,7 +17,7 @@ pub(crate) struct Move {
     pub(crate) moved: i64,
 }
 
-impl Work<'_> {
+impl Tx<'_> {
     /// Moves every visible message of `source` to `destination`, or, without one, back to the
     /// queue it was a dead letter of. A message whose origin is unknown stays. Gives the handle of
     /// the move.
@@ -35,7 +35,7 @@ impl Work<'_> {
                 None => self.origin(origin.as_deref())?,
             };
             if let Some(target) = destination.or(origin.as_ref()) {
-                self.start_afresh(*seq, target)?;
+                self.redrive(*seq, target)?;
                 moved += 1;
             }
         }
@@ -43,23 +43,23 @@ impl Work<'_> {
         let destination = destination.map(|queue| names::queue_arn(&queue.name));
         let found = i64::try_from(waiting.len()).unwrap_or(i64::MAX);
         let arn = names::queue_arn(&source.name);
-        self.tx
+        self.sql
             .prepare_cached(
                 "INSERT INTO moves (handle, source, destination, started_at, found, moved)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
             .execute(params![handle, arn, destination, self.now, found, moved])?;
-        self.ring_when_done();
+        self.notify_on_commit();
         Ok(handle)
     }
 
     /// The latest moves out of this queue, newest first.
-    pub(crate) fn moves(&self, source_arn: &str, most: i64) -> Result<Vec<Move>, Error> {
-        let mut select = self.tx.prepare_cached(
+    pub(crate) fn moves(&self, source_arn: &str, max: i64) -> Result<Vec<Move>, Error> {
+        let mut select = self.sql.prepare_cached(
             "SELECT source, destination, started_at, found, moved FROM moves
              WHERE source = ?1 ORDER BY started_at DESC, rowid DESC LIMIT ?2",
         )?;
-        let moves = select.query_map(params![source_arn, most], |row| {
+        let moves = select.query_map(params![source_arn, max], |row| {
             Ok(Move {
                 source: row.get(0)?,
                 destination: row.get(1)?,
@@ -72,7 +72,7 @@ impl Work<'_> {
     }
 
     fn movable(&self, source: &Queue) -> Result<Vec<(i64, Option<String>)>, Error> {
-        let mut select = self.tx.prepare_cached(
+        let mut select = self.sql.prepare_cached(
             "SELECT seq, source FROM messages WHERE queue = ?1 AND visible_at <= ?2
              ORDER BY visible_at, seq",
         )?;
@@ -89,8 +89,8 @@ impl Work<'_> {
     }
 
     /// A redriven message counts as a new one: another id, another age, no receives.
-    fn start_afresh(&self, seq: i64, target: &Queue) -> Result<(), Error> {
-        self.tx
+    fn redrive(&self, seq: i64, target: &Queue) -> Result<(), Error> {
+        self.sql
             .prepare_cached(
                 "UPDATE messages
                  SET queue = ?2, id = ?3, sent_at = ?4, visible_at = ?4, receipt = NULL,

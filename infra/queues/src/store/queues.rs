@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use crate::engine::Work;
+use crate::engine::Tx;
 use crate::error::{Code, Error, Refused, refuse};
 use crate::names;
 use crate::settings::{self, Attributes, RedriveAllow, Settings};
@@ -18,7 +18,7 @@ pub(crate) struct Queue {
     pub(crate) modified_at: i64,
 }
 
-/// What became of the wish for a queue.
+/// The outcome of `CreateQueue`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Creation {
     Created,
@@ -27,17 +27,17 @@ pub(crate) enum Creation {
     Differs(String),
 }
 
-impl Work<'_> {
+impl Tx<'_> {
     /// The queue of that name, if there is one.
     pub(crate) fn find_queue(&self, name: &str) -> Result<Option<Queue>, Error> {
         let row = self
-            .tx
+            .sql
             .prepare_cached(
                 "SELECT id, name, attributes, created_at, modified_at FROM queues WHERE name = ?1",
             )?
             .query_row([name], read)
             .optional()?;
-        row.map(Stored::into_queue).transpose()
+        row.map(QueueRow::into_queue).transpose()
     }
 
     /// The queue of that name, or the refusal that SQS answers with.
@@ -50,11 +50,11 @@ impl Work<'_> {
 
     /// All queues, by name.
     pub(crate) fn queues(&self) -> Result<Vec<Queue>, Error> {
-        let mut select = self.tx.prepare_cached(
+        let mut select = self.sql.prepare_cached(
             "SELECT id, name, attributes, created_at, modified_at FROM queues ORDER BY name",
         )?;
         let rows = select.query_map([], read)?.collect::<Result<Vec<_>, _>>()?;
-        rows.into_iter().map(Stored::into_queue).collect()
+        rows.into_iter().map(QueueRow::into_queue).collect()
     }
 
     /// Creates the queue unless there is one of that name.
@@ -66,16 +66,16 @@ impl Work<'_> {
         names::check_queue_name(name)?;
         self.check_attributes(name, attributes)?;
         if let Some(queue) = self.find_queue(name)? {
-            let present = settings::in_force(&queue.attributes);
+            let present = settings::effective(&queue.attributes);
             let differs = attributes.iter().find(|(key, value)| present.get(*key) != Some(*value));
             return Ok(differs.map_or(Creation::Existed, |(key, _)| Creation::Differs(key.clone())));
         }
-        self.tx
+        self.sql
             .prepare_cached(
                 "INSERT INTO queues (name, attributes, created_at, modified_at)
                  VALUES (?1, ?2, ?3, ?3)",
             )?
-            .execute(params![name, set_ones(attributes)?, self.now])?;
+            .execute(params![name, without_empty(attributes)?, self.now])?;
         Ok(Creation::Created)
     }
 
@@ -86,26 +86,26 @@ impl Work<'_> {
         attributes: &Attributes,
     ) -> Result<(), Error> {
         self.check_attributes(&queue.name, attributes)?;
-        self.tx
+        self.sql
             .prepare_cached("UPDATE queues SET attributes = ?2, modified_at = ?3 WHERE id = ?1")?
-            .execute(params![queue.key, set_ones(attributes)?, self.now])?;
-        // A shorter delay or a new dead letter queue can concern those who wait.
-        self.ring_when_done();
+            .execute(params![queue.key, without_empty(attributes)?, self.now])?;
+        // A shorter delay or a new dead letter queue can concern waiting consumers.
+        self.notify_on_commit();
         Ok(())
     }
 
     /// Removes the queue and its messages.
     pub(crate) fn delete_queue(&self, queue: &Queue) -> Result<(), Error> {
-        self.tx.prepare_cached("DELETE FROM queues WHERE id = ?1")?.execute([queue.key])?;
-        // Whoever waits for its messages shall hear that it is gone.
-        self.ring_when_done();
+        self.sql.prepare_cached("DELETE FROM queues WHERE id = ?1")?.execute([queue.key])?;
+        // A consumer that waits for its messages learns that the queue is gone.
+        self.notify_on_commit();
         Ok(())
     }
 
     /// The tags of the queue.
     pub(crate) fn tags(&self, queue: &Queue) -> Result<Attributes, Error> {
         let text: String = self
-            .tx
+            .sql
             .prepare_cached("SELECT tags FROM queues WHERE id = ?1")?
             .query_row([queue.key], |row| row.get(0))?;
         Ok(serde_json::from_str(&text)?)
@@ -113,14 +113,14 @@ impl Work<'_> {
 
     /// Gives the queue these tags and no others.
     pub(crate) fn replace_tags(&self, queue: &Queue, tags: &Attributes) -> Result<(), Error> {
-        self.tx
+        self.sql
             .prepare_cached("UPDATE queues SET tags = ?2 WHERE id = ?1")?
             .execute(params![queue.key, serde_json::to_string(tags)?])?;
         Ok(())
     }
 
     /// The names of the queues whose dead letters go to this queue.
-    pub(crate) fn sources_of(&self, name: &str) -> Result<Vec<String>, Error> {
+    pub(crate) fn dead_letter_sources(&self, name: &str) -> Result<Vec<String>, Error> {
         let is_source =
             |queue: &Queue| queue.settings.redrive.as_ref().is_some_and(|to| to.target == name);
         Ok(self.queues()?.into_iter().filter(is_source).map(|queue| queue.name).collect())
@@ -129,7 +129,7 @@ impl Work<'_> {
     /// Checks the attributes by themselves and against the dead letter queue they name.
     fn check_attributes(&self, name: &str, attributes: &Attributes) -> Result<(), Error> {
         settings::check(attributes)?;
-        let Some(redrive) = Settings::of(attributes).redrive else {
+        let Some(redrive) = Settings::from_attributes(attributes).redrive else {
             return Ok(());
         };
         let Some(target) = self.find_queue(&redrive.target)? else {
@@ -149,7 +149,7 @@ impl Work<'_> {
 }
 
 /// The attributes as they are stored: an empty text takes an attribute away.
-fn set_ones(attributes: &Attributes) -> Result<String, Error> {
+fn without_empty(attributes: &Attributes) -> Result<String, Error> {
     let set: Attributes = attributes
         .iter()
         .filter(|(_, value)| !value.is_empty())
@@ -159,7 +159,7 @@ fn set_ones(attributes: &Attributes) -> Result<String, Error> {
 }
 
 /// The columns of a queue, before the JSON in them is read.
-struct Stored {
+struct QueueRow {
     key: i64,
     name: String,
     attributes: String,
@@ -167,17 +167,17 @@ struct Stored {
     modified_at: i64,
 }
 
-impl Stored {
+impl QueueRow {
     fn into_queue(self) -> Result<Queue, Error> {
         let Self { key, name, attributes, created_at, modified_at } = self;
         let attributes: Attributes = serde_json::from_str(&attributes)?;
-        let settings = Settings::of(&attributes);
+        let settings = Settings::from_attributes(&attributes);
         Ok(Queue { key, name, attributes, settings, created_at, modified_at })
     }
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Stored> {
-    Ok(Stored {
+fn read(row: &Row<'_>) -> rusqlite::Result<QueueRow> {
+    Ok(QueueRow {
         key: row.get(0)?,
         name: row.get(1)?,
         attributes: row.get(2)?,

@@ -1,11 +1,11 @@
-//! Receiving: who is next, who has been received too often, and what the consumer is handed.
+//! Receiving: the order of messages, redrive to dead letters, and fairness between groups.
 
 use std::collections::BTreeMap;
 
 use rusqlite::{Params, Row, params};
 
 use crate::digest;
-use crate::engine::Work;
+use crate::engine::Tx;
 use crate::error::Error;
 use crate::message::Message;
 use crate::names;
@@ -19,32 +19,32 @@ const NOISY_FROM: i64 = 10;
 const COLUMNS: &str = "seq, id, sent_at, received + received_before, first_received_at, group_id, \
                        trace_header, source, attributes, body";
 
-impl Work<'_> {
-    /// Hands out up to `most` visible messages and hides them for so many milliseconds.
+impl Tx<'_> {
+    /// Hands out up to `max` visible messages and hides them for so many milliseconds.
     pub(crate) fn receive(
         &self,
         queue: &Queue,
-        most: usize,
+        max: usize,
         hidden_ms: i64,
     ) -> Result<Vec<Message>, Error> {
         self.expire(queue)?;
-        self.bury_exhausted(queue)?;
-        let picked = self.pick(queue, i64::try_from(most).unwrap_or(i64::MAX))?;
-        picked.into_iter().map(|waiting| self.lend(queue, waiting, hidden_ms)).collect()
+        self.redrive_exhausted(queue)?;
+        let selected = self.select(queue, i64::try_from(max).unwrap_or(i64::MAX))?;
+        selected.into_iter().map(|row| self.mark_received(queue, row, hidden_ms)).collect()
     }
 
     /// Moves messages that were received as often as the redrive policy allows to the dead
     /// letters, with their id, age and attributes. Without a dead letter queue to go to they stay:
-    /// nothing is lost because somebody deleted that queue.
-    fn bury_exhausted(&self, queue: &Queue) -> Result<(), Error> {
+    /// nothing is lost because that queue was deleted.
+    fn redrive_exhausted(&self, queue: &Queue) -> Result<(), Error> {
         let Some(redrive) = &queue.settings.redrive else {
             return Ok(());
         };
         let Some(target) = self.find_queue(&redrive.target)? else {
             return Ok(());
         };
-        let buried = self
-            .tx
+        let redriven = self
+            .sql
             .prepare_cached(
                 "UPDATE messages
                  SET queue = ?4, source = ?5, visible_at = ?3, receipt = NULL,
@@ -53,37 +53,37 @@ impl Work<'_> {
             )?
             .execute(params![
                 queue.key,
-                redrive.most_receives,
+                redrive.max_receive_count,
                 self.now,
                 target.key,
                 names::queue_arn(&queue.name)
             ])?;
-        if buried > 0 {
-            self.ring_when_done();
+        if redriven > 0 {
+            self.notify_on_commit();
         }
         Ok(())
     }
 
     /// The messages that are next: the longest visible first, except that messages of noisy groups
     /// wait until no others are left.
-    fn pick(&self, queue: &Queue, most: i64) -> Result<Vec<Waiting>, Error> {
+    fn select(&self, queue: &Queue, max: i64) -> Result<Vec<MessageRow>, Error> {
         let noisy = self.noisy_groups(queue)?;
         if noisy.is_empty() {
-            return self.waiting("", params![queue.key, self.now, most]);
+            return self.visible("", params![queue.key, self.now, max]);
         }
         let noisy = serde_json::to_string(&noisy)?;
         let quiet = "AND (group_id IS NULL OR group_id NOT IN (SELECT value FROM json_each(?4)))";
         let loud = "AND group_id IN (SELECT value FROM json_each(?4))";
-        let mut picked = self.waiting(quiet, params![queue.key, self.now, most, noisy])?;
-        let rest = most - i64::try_from(picked.len()).unwrap_or(most);
+        let mut selected = self.visible(quiet, params![queue.key, self.now, max, noisy])?;
+        let rest = max - i64::try_from(selected.len()).unwrap_or(max);
         if rest > 0 {
-            picked.extend(self.waiting(loud, params![queue.key, self.now, rest, noisy])?);
+            selected.extend(self.visible(loud, params![queue.key, self.now, rest, noisy])?);
         }
-        Ok(picked)
+        Ok(selected)
     }
 
-    fn waiting(&self, condition: &str, params: impl Params) -> Result<Vec<Waiting>, Error> {
-        let mut select = self.tx.prepare_cached(&format!(
+    fn visible(&self, condition: &str, params: impl Params) -> Result<Vec<MessageRow>, Error> {
+        let mut select = self.sql.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM messages WHERE queue = ?1 AND visible_at <= ?2 {condition}
              ORDER BY visible_at, seq LIMIT ?3"
         ))?;
@@ -93,7 +93,7 @@ impl Work<'_> {
     /// The groups that have many messages in flight. The index is named because it is empty for
     /// queues without groups, which the planner cannot know.
     fn noisy_groups(&self, queue: &Queue) -> Result<Vec<String>, Error> {
-        let mut select = self.tx.prepare_cached(
+        let mut select = self.sql.prepare_cached(
             "SELECT group_id, count(*) FROM messages INDEXED BY groups_in_flight
              WHERE queue = ?1 AND group_id IS NOT NULL AND receipt IS NOT NULL AND visible_at > ?2
              GROUP BY group_id",
@@ -107,30 +107,30 @@ impl Work<'_> {
     }
 
     /// Marks the message as received and makes it what the consumer gets.
-    fn lend(&self, queue: &Queue, waiting: Waiting, hidden_ms: i64) -> Result<Message, Error> {
-        let receipt = Receipt { seq: waiting.seq, nonce: self.nonce()? };
-        let first_received_at = waiting.first_received_at.unwrap_or(self.now);
-        self.tx
+    fn mark_received(
+        &self,
+        queue: &Queue,
+        row: MessageRow,
+        hidden_ms: i64,
+    ) -> Result<Message, Error> {
+        let receipt = Receipt { seq: row.seq, nonce: self.nonce()? };
+        let first_received_at = row.first_received_at.unwrap_or(self.now);
+        self.sql
             .prepare_cached(
                 "UPDATE messages SET receipt = ?2, visible_at = ?3, first_received_at = ?4,
                     received = received + 1 WHERE seq = ?1",
             )?
-            .execute(params![
-                waiting.seq,
-                receipt.nonce,
-                self.now + hidden_ms,
-                first_received_at
-            ])?;
-        let attributes = system_attributes(&waiting, first_received_at);
-        let message_attributes = match &waiting.attributes {
+            .execute(params![row.seq, receipt.nonce, self.now + hidden_ms, first_received_at])?;
+        let attributes = system_attributes(&row, first_received_at);
+        let message_attributes = match &row.attributes {
             Some(text) => serde_json::from_str(text)?,
             None => BTreeMap::new(),
         };
         Ok(Message {
             receipt_handle: receipt.handle(queue),
-            md5: digest::of_body(&waiting.body),
-            id: waiting.id,
-            body: waiting.body,
+            md5: digest::of_body(&row.body),
+            id: row.id,
+            body: row.body,
             attributes,
             message_attributes,
         })
@@ -138,7 +138,7 @@ impl Work<'_> {
 }
 
 /// A message that can be received.
-struct Waiting {
+struct MessageRow {
     seq: i64,
     id: String,
     sent_at: i64,
@@ -151,8 +151,8 @@ struct Waiting {
     body: String,
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Waiting> {
-    Ok(Waiting {
+fn read(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
+    Ok(MessageRow {
         seq: row.get(0)?,
         id: row.get(1)?,
         sent_at: row.get(2)?,
@@ -166,17 +166,17 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Waiting> {
     })
 }
 
-fn system_attributes(waiting: &Waiting, first_received_at: i64) -> BTreeMap<String, String> {
+fn system_attributes(row: &MessageRow, first_received_at: i64) -> BTreeMap<String, String> {
     let always = [
         ("ApproximateFirstReceiveTimestamp", first_received_at.to_string()),
-        ("ApproximateReceiveCount", (waiting.received + 1).to_string()),
+        ("ApproximateReceiveCount", (row.received + 1).to_string()),
         ("SenderId", names::ACCOUNT.to_owned()),
-        ("SentTimestamp", waiting.sent_at.to_string()),
+        ("SentTimestamp", row.sent_at.to_string()),
     ];
     let sometimes = [
-        ("AWSTraceHeader", &waiting.trace_header),
-        ("DeadLetterQueueSourceArn", &waiting.source),
-        ("MessageGroupId", &waiting.group),
+        ("AWSTraceHeader", &row.trace_header),
+        ("DeadLetterQueueSourceArn", &row.source),
+        ("MessageGroupId", &row.group),
     ];
     let present = sometimes.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
     always.into_iter().chain(present).map(|(name, value)| (name.to_owned(), value)).collect()

@@ -2,12 +2,12 @@
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use crate::engine::Work;
+use crate::engine::Tx;
 use crate::error::{Code, Error, Refused};
 use crate::names;
 use crate::settings::Attributes;
 
-/// A queue's wish to get what is published to a topic.
+/// A subscription of a queue to a topic.
 #[derive(Debug)]
 pub(crate) struct Subscription {
     pub(crate) arn: String,
@@ -18,11 +18,11 @@ pub(crate) struct Subscription {
 
 const COLUMNS: &str = "arn, topic, endpoint, attributes";
 
-impl Work<'_> {
+impl Tx<'_> {
     /// The subscription with this ARN, or the refusal that SNS answers with.
     pub(crate) fn subscription(&self, arn: &str) -> Result<Subscription, Error> {
         let row = self
-            .tx
+            .sql
             .prepare_cached(&format!("SELECT {COLUMNS} FROM subscriptions WHERE arn = ?1"))?
             .query_row([arn], read)
             .optional()?;
@@ -37,7 +37,7 @@ impl Work<'_> {
         endpoint: &str,
     ) -> Result<Option<Subscription>, Error> {
         let row = self
-            .tx
+            .sql
             .prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM subscriptions WHERE topic = ?1 AND endpoint = ?2"
             ))?
@@ -48,7 +48,7 @@ impl Work<'_> {
 
     /// The subscriptions to one topic or to all, oldest first.
     pub(crate) fn subscriptions(&self, topic: Option<&str>) -> Result<Vec<Subscription>, Error> {
-        let mut select = self.tx.prepare_cached(&format!(
+        let mut select = self.sql.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM subscriptions WHERE ?1 IS NULL OR topic = ?1 ORDER BY rowid"
         ))?;
         let rows = select.query_map([topic], read)?.collect::<Result<Vec<_>, _>>()?;
@@ -63,7 +63,7 @@ impl Work<'_> {
         attributes: &Attributes,
     ) -> Result<String, Error> {
         let arn = format!("{}:{}", names::topic_arn(topic), self.uuid()?);
-        self.tx
+        self.sql
             .prepare_cached(
                 "INSERT INTO subscriptions (arn, topic, endpoint, attributes)
                  VALUES (?1, ?2, ?3, ?4)",
@@ -78,7 +78,7 @@ impl Work<'_> {
         arn: &str,
         attributes: &Attributes,
     ) -> Result<(), Error> {
-        self.tx
+        self.sql
             .prepare_cached("UPDATE subscriptions SET attributes = ?2 WHERE arn = ?1")?
             .execute(params![arn, serde_json::to_string(attributes)?])?;
         Ok(())
@@ -86,7 +86,7 @@ impl Work<'_> {
 
     /// Removes the subscription, if it is there.
     pub(crate) fn remove_subscription(&self, arn: &str) -> Result<(), Error> {
-        self.tx.prepare_cached("DELETE FROM subscriptions WHERE arn = ?1")?.execute([arn])?;
+        self.sql.prepare_cached("DELETE FROM subscriptions WHERE arn = ?1")?.execute([arn])?;
         Ok(())
     }
 }

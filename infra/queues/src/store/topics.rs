@@ -2,16 +2,16 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use crate::engine::Work;
+use crate::engine::Tx;
 use crate::error::{Code, Error, Refused};
 use crate::names;
 use crate::settings::Attributes;
 
-impl Work<'_> {
+impl Tx<'_> {
     /// The attributes of the topic of that name, if there is one.
     pub(crate) fn find_topic(&self, name: &str) -> Result<Option<Attributes>, Error> {
         let text: Option<String> = self
-            .tx
+            .sql
             .prepare_cached("SELECT attributes FROM topics WHERE name = ?1")?
             .query_row([name], |row| row.get(0))
             .optional()?;
@@ -32,7 +32,7 @@ impl Work<'_> {
     /// Creates the topic, or gives the one that exists these attributes.
     pub(crate) fn put_topic(&self, name: &str, attributes: &Attributes) -> Result<(), Error> {
         names::check_topic_name(name)?;
-        self.tx
+        self.sql
             .prepare_cached(
                 "INSERT INTO topics (name, attributes) VALUES (?1, ?2)
                  ON CONFLICT (name) DO UPDATE SET attributes = excluded.attributes",
@@ -43,13 +43,13 @@ impl Work<'_> {
 
     /// Removes the topic and its subscriptions.
     pub(crate) fn delete_topic(&self, name: &str) -> Result<(), Error> {
-        self.tx.prepare_cached("DELETE FROM topics WHERE name = ?1")?.execute([name])?;
+        self.sql.prepare_cached("DELETE FROM topics WHERE name = ?1")?.execute([name])?;
         Ok(())
     }
 
     /// The names of all topics, in order.
     pub(crate) fn topic_names(&self) -> Result<Vec<String>, Error> {
-        let mut select = self.tx.prepare_cached("SELECT name FROM topics ORDER BY name")?;
+        let mut select = self.sql.prepare_cached("SELECT name FROM topics ORDER BY name")?;
         Ok(select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 }

@@ -27,7 +27,7 @@ async fn ten_messages_go_through_the_queue_in_batches() {
     rig.pass(89);
     assert_eq!(rig.queues.depth("q").unwrap().in_flight, 10);
     rig.sqs("DeleteMessageBatch", hide.clone()).await.unwrap();
-    assert_eq!(rig.queues.depth("q").unwrap(), queues::Depth::default());
+    assert_eq!(rig.queues.depth("q").unwrap(), queues::QueueDepth::default());
     // Once they are gone, hiding fails entry by entry and deleting does not.
     let hidden = rig.sqs("ChangeMessageVisibilityBatch", hide.clone()).await.unwrap();
     assert_eq!(hidden["Failed"][0]["Code"], "AWS.SimpleQueueService.MessageNotInflight");
@@ -69,5 +69,5 @@ async fn a_malformed_batch_is_refused_as_a_whole() {
         let batch = json!({"QueueUrl": "q", "Entries": entries});
         assert_eq!(rig.sqs("SendMessageBatch", batch).await.unwrap_err().code, code);
     }
-    assert_eq!(rig.queues.depth("q").unwrap(), queues::Depth::default());
+    assert_eq!(rig.queues.depth("q").unwrap(), queues::QueueDepth::default());
 }

@@ -57,7 +57,10 @@ fn the_receipt_of_the_source_queue_does_not_reach_the_dead_letter() {
     let (message, _) = only(rig.queues.receive("q", 1, None).unwrap());
     rig.pass(1);
     assert_eq!(rig.bodies("q"), [""; 0]);
-    assert_eq!(rig.queues.delete("q", &message.receipt_handle).unwrap(), queues::Hold::Lost);
+    assert_eq!(
+        rig.queues.delete("q", &message.receipt_handle).unwrap(),
+        queues::ReceiptStatus::Stale
+    );
     assert_eq!(rig.bodies("dead"), ["bad"]);
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use http::Request;
-use queues::{Depth, Error, NewMessage, Publication, Queues};
+use queues::{Error, NewMessage, Publication, QueueDepth, Queues};
 
 use crate::rig::{bodies, clock, map};
 
@@ -61,10 +61,13 @@ fn messages_receipts_and_deliveries_survive_a_crash() {
     live.publish(&topic, &published).unwrap();
 
     let reopened = after_a_crash(&directory, &file);
-    let depth = Depth { visible: 2, in_flight: 1, delayed: 0 };
+    let depth = QueueDepth { visible: 2, in_flight: 1, delayed: 0 };
     assert_eq!(reopened.depth("q").unwrap(), depth);
     assert_eq!(bodies(&reopened.receive("q", 10, None).unwrap()), ["sent", "published"]);
-    assert_eq!(reopened.delete("q", &got[1].receipt_handle).unwrap(), queues::Hold::Held);
+    assert_eq!(
+        reopened.delete("q", &got[1].receipt_handle).unwrap(),
+        queues::ReceiptStatus::Current
+    );
     reopened.publish(&topic, &published).unwrap();
     assert_eq!(bodies(&reopened.receive("q", 10, None).unwrap()), ["published"]);
 }
@@ -87,7 +90,7 @@ async fn a_delivery_that_fails_undoes_the_whole_publication() {
     let published = Publication { message: "a".into(), ..Publication::default() };
     let error = queues.publish(&topic, &published).unwrap_err();
     assert!(matches!(&error, Error::Failed(_)), "{error:?}");
-    assert_eq!(queues.depth("first").unwrap(), Depth::default());
+    assert_eq!(queues.depth("first").unwrap(), QueueDepth::default());
 
     let request = Request::post("/")
         .header("x-amz-target", "AmazonSQS.SendMessage")

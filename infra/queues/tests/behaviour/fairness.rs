@@ -1,4 +1,4 @@
-//! One tenant's backlog does not keep the others waiting.
+//! One tenant's backlog does not keep the others row.
 
 use queues::{NewMessage, Queues};
 
@@ -44,7 +44,7 @@ fn a_group_is_quiet_again_when_its_messages_are_done() {
 }
 
 #[test]
-fn a_noisy_group_still_gets_everything_when_nobody_else_waits() {
+fn a_noisy_group_still_gets_everything_when_no_other_group_waits() {
     let rig = backlog();
     assert_eq!(rig.queues.receive("q", 30, None).unwrap().len(), 30);
     assert_eq!(rig.queues.receive("q", 30, None).unwrap().len(), 10);

@@ -1,4 +1,4 @@
-//! Long polls: they end with an arrival, with the clock, or with the caller's patience.
+//! Long polls: they end with an arrival, with the clock, or with the caller's wait time.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use tokio::time::Instant;
 use crate::rig::Rig;
 
 async fn poll(rig: &Rig, seconds: u32) -> Vec<String> {
-    let wish = json!({"QueueUrl": "q", "MaxNumberOfMessages": 10, "WaitTimeSeconds": seconds});
-    let got = rig.sqs("ReceiveMessage", wish).await.unwrap();
+    let request = json!({"QueueUrl": "q", "MaxNumberOfMessages": 10, "WaitTimeSeconds": seconds});
+    let got = rig.sqs("ReceiveMessage", request).await.unwrap();
     let messages = got["Messages"].as_array().cloned().unwrap_or_default();
     messages.iter().map(|m: &Value| m["Body"].as_str().unwrap().to_owned()).collect()
 }
@@ -72,12 +72,12 @@ async fn one_message_ends_one_of_two_waits() {
 async fn the_wait_for_a_deleted_queue_ends_with_a_refusal() {
     let rig = Rig::new();
     rig.queue("q", &[]);
-    let wish = json!({"QueueUrl": "q", "WaitTimeSeconds": 20});
+    let request = json!({"QueueUrl": "q", "WaitTimeSeconds": 20});
     let delete = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
         rig.queues.delete_queue("q").unwrap();
     };
-    let (got, ()) = tokio::join!(rig.sqs("ReceiveMessage", wish), delete);
+    let (got, ()) = tokio::join!(rig.sqs("ReceiveMessage", request), delete);
     assert_eq!(got.unwrap_err().code, "QueueDoesNotExist");
 }
 

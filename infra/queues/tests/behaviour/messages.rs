@@ -1,6 +1,6 @@
 //! Messages sent, hidden, shown again, deleted and forgotten.
 
-use queues::{Code, Depth, Error, Hold, NewMessage};
+use queues::{Code, Error, NewMessage, QueueDepth, ReceiptStatus};
 use serde_json::json;
 
 use crate::rig::{Rig, START, only};
@@ -32,11 +32,11 @@ fn the_newest_receipt_deletes_and_an_older_one_does_not() {
     let (first, _) = only(rig.queues.receive("q", 1, Some(0)).unwrap());
     let (second, _) = only(rig.queues.receive("q", 1, Some(30)).unwrap());
     assert_ne!(first.receipt_handle, second.receipt_handle);
-    assert_eq!(rig.queues.delete("q", &first.receipt_handle).unwrap(), Hold::Lost);
+    assert_eq!(rig.queues.delete("q", &first.receipt_handle).unwrap(), ReceiptStatus::Stale);
     assert_eq!(rig.queues.depth("q").unwrap().in_flight, 1);
-    assert_eq!(rig.queues.delete("q", &second.receipt_handle).unwrap(), Hold::Held);
-    assert_eq!(rig.queues.delete("q", &second.receipt_handle).unwrap(), Hold::Lost);
-    assert_eq!(rig.queues.depth("q").unwrap(), Depth::default());
+    assert_eq!(rig.queues.delete("q", &second.receipt_handle).unwrap(), ReceiptStatus::Current);
+    assert_eq!(rig.queues.delete("q", &second.receipt_handle).unwrap(), ReceiptStatus::Stale);
+    assert_eq!(rig.queues.depth("q").unwrap(), QueueDepth::default());
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_timeout_that_ran_out_still_lets_the_only_receiver_delete() {
     send(&rig, "a");
     let (message, _) = only(rig.queues.receive("q", 1, Some(5)).unwrap());
     rig.pass(6);
-    assert_eq!(rig.queues.delete("q", &message.receipt_handle).unwrap(), Hold::Held);
+    assert_eq!(rig.queues.delete("q", &message.receipt_handle).unwrap(), ReceiptStatus::Current);
 }
 
 #[test]
@@ -69,15 +69,15 @@ fn visibility_can_be_prolonged_and_given_up_by_the_holder_only() {
     send(&rig, "a");
     let (first, _) = only(rig.queues.receive("q", 1, None).unwrap());
     let change = |handle: &str, seconds| rig.queues.change_visibility("q", handle, seconds);
-    assert_eq!(change(&first.receipt_handle, 60).unwrap(), Hold::Held);
+    assert_eq!(change(&first.receipt_handle, 60).unwrap(), ReceiptStatus::Current);
     rig.pass(59);
     assert_eq!(rig.bodies("q"), [""; 0]);
-    assert_eq!(change(&first.receipt_handle, 0).unwrap(), Hold::Held);
-    // It is anybody's now, so the former holder cannot hide it again.
-    assert_eq!(change(&first.receipt_handle, 60).unwrap(), Hold::Lost);
+    assert_eq!(change(&first.receipt_handle, 0).unwrap(), ReceiptStatus::Current);
+    // It is visible again, so the former consumer cannot hide it.
+    assert_eq!(change(&first.receipt_handle, 60).unwrap(), ReceiptStatus::Stale);
     let (second, _) = only(rig.queues.receive("q", 1, None).unwrap());
-    assert_eq!(change(&first.receipt_handle, 0).unwrap(), Hold::Lost);
-    assert_eq!(change(&second.receipt_handle, 0).unwrap(), Hold::Held);
+    assert_eq!(change(&first.receipt_handle, 0).unwrap(), ReceiptStatus::Stale);
+    assert_eq!(change(&second.receipt_handle, 0).unwrap(), ReceiptStatus::Current);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn delays_are_the_queues_own_unless_the_message_has_one() {
     send(&rig, "queue");
     let message = NewMessage { delay: Some(2), ..NewMessage::text("own") };
     rig.queues.send("q", &message).unwrap();
-    assert_eq!(rig.queues.depth("q").unwrap(), Depth { delayed: 2, ..Depth::default() });
+    assert_eq!(rig.queues.depth("q").unwrap(), QueueDepth { delayed: 2, ..QueueDepth::default() });
     assert_eq!(rig.queues.next_visible_at("q").unwrap(), Some(START + 2_000));
     rig.pass(2);
     assert_eq!(rig.bodies("q"), ["own"]);
@@ -155,10 +155,10 @@ async fn an_sdk_gets_the_digests_and_attributes_it_checks() {
         .unwrap();
     assert_eq!(sent["MD5OfMessageBody"], "5d41402abc4b2a76b9719d911017c592");
     assert!(sent["MD5OfMessageSystemAttributes"].is_string());
-    let wish = json!({
+    let request = json!({
         "QueueUrl": "q", "MessageSystemAttributeNames": ["All"], "MessageAttributeNames": ["All"],
     });
-    let got = rig.sqs("ReceiveMessage", wish).await.unwrap();
+    let got = rig.sqs("ReceiveMessage", request).await.unwrap();
     let message = &got["Messages"][0];
     assert_eq!(message["MD5OfMessageAttributes"], sent["MD5OfMessageAttributes"]);
     assert_eq!(message["MessageAttributes"], attributes);
@@ -167,12 +167,12 @@ async fn an_sdk_gets_the_digests_and_attributes_it_checks() {
 }
 
 #[tokio::test]
-async fn attributes_that_nobody_asked_for_are_not_shown() {
+async fn attributes_that_were_not_asked_for_are_not_shown() {
     let rig = Rig::new();
     rig.queue("q", &[]);
     let attributes = json!({"s": {"DataType": "String", "StringValue": "v"}});
-    let wish = json!({"QueueUrl": "q", "MessageBody": "a", "MessageAttributes": attributes});
-    rig.sqs("SendMessage", wish).await.unwrap();
+    let request = json!({"QueueUrl": "q", "MessageBody": "a", "MessageAttributes": attributes});
+    rig.sqs("SendMessage", request).await.unwrap();
     let got = rig.sqs("ReceiveMessage", json!({"QueueUrl": "q"})).await.unwrap();
     let message = got["Messages"][0].as_object().unwrap();
     assert!(!message.contains_key("Attributes") && !message.contains_key("MessageAttributes"));

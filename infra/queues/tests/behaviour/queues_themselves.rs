@@ -9,10 +9,10 @@ use crate::rig::{Refusal, Rig, map, redrive};
 #[tokio::test]
 async fn creating_a_queue_twice_is_fine_only_when_the_attributes_agree() {
     let rig = Rig::new();
-    let wish = json!({"QueueName": "q", "Attributes": {"VisibilityTimeout": "5"}});
-    let first = rig.sqs("CreateQueue", wish.clone()).await.unwrap();
+    let request = json!({"QueueName": "q", "Attributes": {"VisibilityTimeout": "5"}});
+    let first = rig.sqs("CreateQueue", request.clone()).await.unwrap();
     assert_eq!(first["QueueUrl"], "http://sqs.us-east-1.localhost/000000000000/q");
-    assert_eq!(rig.sqs("CreateQueue", wish).await.unwrap(), first);
+    assert_eq!(rig.sqs("CreateQueue", request).await.unwrap(), first);
     assert_eq!(rig.sqs("CreateQueue", json!({"QueueName": "q"})).await.unwrap(), first);
     let other = json!({"QueueName": "q", "Attributes": {"VisibilityTimeout": "6"}});
     assert_eq!(rig.sqs("CreateQueue", other).await.unwrap_err().code, "QueueNameExists");
@@ -24,8 +24,8 @@ async fn the_typed_call_brings_an_existing_queue_up_to_date_and_keeps_its_messag
     rig.queue("q", &[("VisibilityTimeout", "5"), ("DelaySeconds", "0")]);
     rig.queues.send("q", &NewMessage::text("kept")).unwrap();
     rig.queue("q", &[("VisibilityTimeout", "7")]);
-    let wish = json!({"QueueUrl": "q", "AttributeNames": ["VisibilityTimeout"]});
-    let got = rig.sqs("GetQueueAttributes", wish).await.unwrap();
+    let request = json!({"QueueUrl": "q", "AttributeNames": ["VisibilityTimeout"]});
+    let got = rig.sqs("GetQueueAttributes", request).await.unwrap();
     assert_eq!(got, json!({"Attributes": {"VisibilityTimeout": "7"}}));
     assert_eq!(rig.bodies("q"), ["kept"]);
 }
@@ -33,11 +33,11 @@ async fn the_typed_call_brings_an_existing_queue_up_to_date_and_keeps_its_messag
 #[tokio::test]
 async fn a_fifo_queue_is_refused_with_a_clear_error() {
     let rig = Rig::new();
-    for wish in [
+    for request in [
         json!({"QueueName": "q.fifo", "Attributes": {"FifoQueue": "true"}}),
         json!({"QueueName": "q", "Attributes": {"FifoQueue": "true"}}),
     ] {
-        let refusal = rig.sqs("CreateQueue", wish).await.unwrap_err();
+        let refusal = rig.sqs("CreateQueue", request).await.unwrap_err();
         assert_eq!(refusal.code, "UnsupportedOperation");
     }
 }
@@ -45,7 +45,7 @@ async fn a_fifo_queue_is_refused_with_a_clear_error() {
 #[tokio::test]
 async fn a_missing_queue_is_named_as_both_protocols_name_it() {
     let rig = Rig::new();
-    for (action, wish) in [
+    for (action, request) in [
         ("GetQueueUrl", json!({"QueueName": "none"})),
         ("SendMessage", json!({"QueueUrl": "http://h/0/none", "MessageBody": "a"})),
         ("ReceiveMessage", json!({"QueueUrl": "http://h/0/none"})),
@@ -56,7 +56,7 @@ async fn a_missing_queue_is_named_as_both_protocols_name_it() {
             code: "QueueDoesNotExist".into(),
             query_error: Some("AWS.SimpleQueueService.NonExistentQueue;Sender".into()),
         };
-        assert_eq!(rig.sqs(action, wish).await.unwrap_err(), expected, "{action}");
+        assert_eq!(rig.sqs(action, request).await.unwrap_err(), expected, "{action}");
     }
 }
 
@@ -128,8 +128,8 @@ async fn queues_are_listed_by_prefix_and_page() {
 #[tokio::test]
 async fn tags_come_and_go() {
     let rig = Rig::new();
-    let wish = json!({"QueueName": "q", "tags": {"a": "1"}});
-    rig.sqs("CreateQueue", wish).await.unwrap();
+    let request = json!({"QueueName": "q", "tags": {"a": "1"}});
+    rig.sqs("CreateQueue", request).await.unwrap();
     rig.sqs("TagQueue", json!({"QueueUrl": "q", "Tags": {"b": "2"}})).await.unwrap();
     let tags = rig.sqs("ListQueueTags", json!({"QueueUrl": "q"})).await.unwrap();
     assert_eq!(tags, json!({"Tags": {"a": "1", "b": "2"}}));
@@ -146,7 +146,7 @@ async fn purging_and_deleting_leave_nothing_behind() {
     rig.queues.send("q", &NewMessage::text("b")).unwrap();
     rig.queues.receive("q", 1, None).unwrap();
     rig.sqs("PurgeQueue", json!({"QueueUrl": "q"})).await.unwrap();
-    assert_eq!(rig.queues.depth("q").unwrap(), queues::Depth::default());
+    assert_eq!(rig.queues.depth("q").unwrap(), queues::QueueDepth::default());
     rig.queues.send("q", &NewMessage::text("c")).unwrap();
     rig.sqs("DeleteQueue", json!({"QueueUrl": "q"})).await.unwrap();
     assert!(rig.queues.queue_names().unwrap().is_empty());

@@ -51,20 +51,24 @@ async fn what_sqs_would_refuse_is_refused_by_its_name() {
     rig.queue("q", &[]);
     let rows = serde_json::Deserializer::from_str(SQS).into_iter::<(String, Value, String)>();
     for row in rows {
-        let (action, mut wish, code) = row.unwrap();
-        wish["QueueUrl"] = json!("q");
-        assert_eq!(rig.sqs(&action, wish.clone()).await.unwrap_err().code, code, "{action} {wish}");
+        let (action, mut request, code) = row.unwrap();
+        request["QueueUrl"] = json!("q");
+        assert_eq!(
+            rig.sqs(&action, request.clone()).await.unwrap_err().code,
+            code,
+            "{action} {request}"
+        );
     }
-    assert_eq!(rig.queues.depth("q").unwrap(), queues::Depth::default());
+    assert_eq!(rig.queues.depth("q").unwrap(), queues::QueueDepth::default());
 }
 
 #[tokio::test]
 async fn a_message_of_a_mebibyte_is_taken_and_one_byte_more_is_refused() {
     let rig = Rig::new();
     rig.queue("q", &[]);
-    let wish = |bytes: usize| json!({"QueueUrl": "q", "MessageBody": "x".repeat(bytes)});
-    assert!(rig.sqs("SendMessage", wish(1_048_576)).await.is_ok());
-    let refusal = rig.sqs("SendMessage", wish(1_048_577)).await.unwrap_err();
+    let request = |bytes: usize| json!({"QueueUrl": "q", "MessageBody": "x".repeat(bytes)});
+    assert!(rig.sqs("SendMessage", request(1_048_576)).await.is_ok());
+    let refusal = rig.sqs("SendMessage", request(1_048_577)).await.unwrap_err();
     assert_eq!(refusal.code, "InvalidParameterValueException");
 }
 

@@ -28,7 +28,7 @@ impl Rig {
         Self { queues: Queues::memory_seeded(clock, seed).unwrap(), time }
     }
 
-    /// Moves the clock and tells those who wait.
+    /// Moves the clock and wakes waiting consumers.
     pub(crate) fn pass(&self, seconds: i64) {
         self.time.fetch_add(seconds * 1_000, Ordering::SeqCst);
         self.queues.clock_moved();
@@ -95,8 +95,8 @@ pub(crate) fn bodies(messages: &[Message]) -> Vec<String> {
 }
 
 /// A redrive policy to this queue after so many receives.
-pub(crate) fn redrive(target: &str, most: u32) -> String {
-    json!({"deadLetterTargetArn": queues::queue_arn(target), "maxReceiveCount": most}).to_string()
+pub(crate) fn redrive(target: &str, max: u32) -> String {
+    json!({"deadLetterTargetArn": queues::queue_arn(target), "maxReceiveCount": max}).to_string()
 }
 
 /// The system attributes of the only message that can be received.

@@ -5,18 +5,21 @@ use http::{HeaderName, Request, Version};
 use serde_json::Value;
 
 use super::{Refusal, header, headers, pretty, text};
-use crate::jwt::Token;
-use crate::message::Draft;
-use crate::sink::Desk;
+use crate::jwt::VerifiedJwt;
+use crate::message::ReceivedMessage;
+use crate::sink::SinkState;
 
 pub(super) const ID: HeaderName = HeaderName::from_static("apns-id");
 
 /// A message for a device.
-pub(super) fn read(desk: &Desk, request: &Request<Bytes>) -> Result<Draft, Refusal> {
+pub(super) fn read(
+    state: &SinkState,
+    request: &Request<Bytes>,
+) -> Result<ReceivedMessage, Refusal> {
     if request.version() != Version::HTTP_2 {
-        return Err(Refusal::new(400, "HTTP/2 is spoken here"));
+        return Err(Refusal::new(400, "HTTP/2 is required"));
     }
-    authorised(desk, request).map_err(|why| Refusal::new(403, why))?;
+    verify_token(state, request).map_err(|why| Refusal::new(403, why))?;
     let to = request.uri().path().trim_start_matches("/3/device/").to_owned();
     if to.len() < 32 || !to.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(Refusal::new(400, "BadDeviceToken"));
@@ -40,25 +43,25 @@ pub(super) fn read(desk: &Desk, request: &Request<Bytes>) -> Result<Draft, Refus
     if alert.is_null() {
         return Err(Refusal::new(400, "PayloadEmpty"));
     }
-    Ok(Draft {
+    Ok(ReceivedMessage {
         to,
         title: text(&alert["title"]),
         text: text(&alert["body"]),
         headers: headers(request),
         source: pretty(request.body()),
-        ..Draft::default()
+        ..ReceivedMessage::default()
     })
 }
 
-fn authorised(desk: &Desk, request: &Request<Bytes>) -> Result<(), &'static str> {
+fn verify_token(state: &SinkState, request: &Request<Bytes>) -> Result<(), &'static str> {
     let token = header(request, "authorization").strip_prefix("bearer ");
     let token = token.ok_or("MissingProviderToken")?;
-    let token = Token::es256(token, desk.credentials.apns.public_key_raw());
+    let token = VerifiedJwt::es256(token, state.credentials.apns.public_key_raw());
     let token = token.map_err(|_| "InvalidProviderToken")?;
     if token.header["kid"] != "SINKKEY001" || token.claims["iss"] != "SINKTEAM01" {
         return Err("InvalidProviderToken");
     }
-    let age = desk.now().as_second() - token.time("iat").map_err(|_| "InvalidProviderToken")?;
+    let age = state.now().as_second() - token.time("iat").map_err(|_| "InvalidProviderToken")?;
     if age < 3600 { Ok(()) } else { Err("ExpiredProviderToken") }
 }
 

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::{Refusal, header, json as json_answer, plain, pretty, text};
 use crate::mail;
-use crate::message::Draft;
+use crate::message::ReceivedMessage;
 
 const ERROR_TYPE: HeaderName = HeaderName::from_static("x-amzn-errortype");
 
 /// A mail for SES.
-pub(super) fn read_mail(request: &Request<Bytes>) -> Result<Draft, Refusal> {
+pub(super) fn read_mail(request: &Request<Bytes>) -> Result<ReceivedMessage, Refusal> {
     signed(request)?;
     let body: Value = serde_json::from_slice(request.body())
         .map_err(|_| Refusal::new(400, "BadRequestException"))?;
@@ -29,7 +29,7 @@ pub(super) fn read_mail(request: &Request<Bytes>) -> Result<Draft, Refusal> {
     }
     let simple = &body["Content"]["Simple"];
     let named = simple["Headers"].as_array().into_iter().flatten();
-    Ok(Draft {
+    Ok(ReceivedMessage {
         to: to.join(", "),
         from: Some(from),
         title: text(&simple["Subject"]["Data"]),
@@ -40,10 +40,12 @@ pub(super) fn read_mail(request: &Request<Bytes>) -> Result<Draft, Refusal> {
     })
 }
 
-pub(super) fn refused_mail(code: u16, said: &str) -> Response<Bytes> {
+pub(super) fn refused_mail(code: u16, reason: &str) -> Response<Bytes> {
     let mut answer =
-        json_answer(code, &json!({ "message": format!("the sink was told to say {said}") }));
-    answer.headers_mut().extend(HeaderValue::try_from(said).ok().map(|said| (ERROR_TYPE, said)));
+        json_answer(code, &json!({ "message": format!("the sink was told to say {reason}") }));
+    answer
+        .headers_mut()
+        .extend(HeaderValue::try_from(reason).ok().map(|reason| (ERROR_TYPE, reason)));
     answer
 }
 
@@ -53,13 +55,13 @@ pub(super) fn is_publish(request: &Request<Bytes>) -> bool {
 }
 
 /// A text message for SNS.
-pub(super) fn read_sms(request: &Request<Bytes>) -> Result<Draft, Refusal> {
+pub(super) fn read_sms(request: &Request<Bytes>) -> Result<ReceivedMessage, Refusal> {
     signed(request)?;
     let (to, text) = (field(request, "PhoneNumber"), field(request, "Message"));
     if !to.starts_with('+') || text.is_empty() {
         return Err(Refusal::new(400, "InvalidParameter"));
     }
-    Ok(Draft { to, source: text.clone(), text, ..Draft::default() })
+    Ok(ReceivedMessage { to, source: text.clone(), text, ..ReceivedMessage::default() })
 }
 
 pub(super) fn published(id: &str) -> Response<Bytes> {
@@ -71,17 +73,17 @@ pub(super) fn published(id: &str) -> Response<Bytes> {
     plain(200, &body)
 }
 
-pub(super) fn refused_sms(code: u16, said: &str) -> Response<Bytes> {
+pub(super) fn refused_sms(code: u16, reason: &str) -> Response<Bytes> {
     let kind = if code < 500 { "Sender" } else { "Receiver" };
     let body = format!(
         "<ErrorResponse xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\"><Error>\
-         <Type>{kind}</Type><Code>{said}</Code><Message>the sink was told to</Message></Error>\
+         <Type>{kind}</Type><Code>{reason}</Code><Message>the sink was told to</Message></Error>\
          <RequestId>sink</RequestId></ErrorResponse>"
     );
     plain(code, &body)
 }
 
-/// The sink has nobody's keys and cannot verify AWS signatures; it insists that there is one.
+/// The sink has no AWS keys and cannot verify a signature; it requires that there is one.
 fn signed(request: &Request<Bytes>) -> Result<(), Refusal> {
     let signed = header(request, "authorization").starts_with("AWS4-HMAC-SHA256 ");
     if signed { Ok(()) } else { Err(Refusal::new(403, "MissingAuthenticationToken")) }

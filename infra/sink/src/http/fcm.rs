@@ -5,24 +5,28 @@ use http::{Request, Response};
 use serde_json::{Value, json};
 
 use super::{Refusal, header, headers, json as json_answer, pretty, text};
-use crate::jwt::Token;
-use crate::message::Draft;
-use crate::sink::Desk;
+use crate::jwt::VerifiedJwt;
+use crate::message::ReceivedMessage;
+use crate::sink::SinkState;
 
 const SCOPE: &str = "https://www.googleapis.com/auth/firebase.messaging";
 const GRANT: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
 /// Trades a signed assertion for a token.
-pub(super) fn token(desk: &Desk, request: &Request<Bytes>) -> Result<Response<Bytes>, Refusal> {
+pub(super) fn token(
+    state: &SinkState,
+    request: &Request<Bytes>,
+) -> Result<Response<Bytes>, Refusal> {
     let form: Vec<_> = form_urlencoded::parse(request.body()).into_owned().collect();
     let field = |name: &str| form.iter().find(|(n, _)| n == name).map_or("", |(_, v)| v.as_str());
     if field("grant_type") != GRANT {
         return Err(Refusal::new(400, "unsupported_grant_type"));
     }
     let invalid = |_| Refusal::new(400, "invalid_grant");
-    let token = Token::rs256(field("assertion"), &desk.credentials.fcm_public).map_err(invalid)?;
+    let token =
+        VerifiedJwt::rs256(field("assertion"), &state.credentials.fcm_public).map_err(invalid)?;
     let (made, ends) = (token.time("iat").map_err(invalid)?, token.time("exp").map_err(invalid)?);
-    let now = desk.now().as_second();
+    let now = state.now().as_second();
     let claims = &token.claims;
     let proper = claims["iss"] == "developer@sink.localhost"
         && claims["aud"].as_str().is_some_and(|aud| aud.ends_with("/token"))
@@ -33,7 +37,7 @@ pub(super) fn token(desk: &Desk, request: &Request<Bytes>) -> Result<Response<By
         return Err(invalid(""));
     }
     let body = json!({
-        "access_token": desk.credentials.fcm_token,
+        "access_token": state.credentials.fcm_token,
         "expires_in": 3599,
         "token_type": "Bearer",
     });
@@ -41,8 +45,11 @@ pub(super) fn token(desk: &Desk, request: &Request<Bytes>) -> Result<Response<By
 }
 
 /// A message for a device.
-pub(super) fn read(desk: &Desk, request: &Request<Bytes>) -> Result<Draft, Refusal> {
-    if header(request, "authorization") != format!("Bearer {}", desk.credentials.fcm_token) {
+pub(super) fn read(
+    state: &SinkState,
+    request: &Request<Bytes>,
+) -> Result<ReceivedMessage, Refusal> {
+    if header(request, "authorization") != format!("Bearer {}", state.credentials.fcm_token) {
         return Err(Refusal::new(401, "UNAUTHENTICATED"));
     }
     if request.uri().path() != "/v1/projects/sink/messages:send" {
@@ -57,12 +64,12 @@ pub(super) fn read(desk: &Desk, request: &Request<Bytes>) -> Result<Draft, Refus
     if to.is_empty() || request.body().len() > 4096 || !all_text(&message["data"]) {
         return Err(Refusal::new(400, "INVALID_ARGUMENT"));
     }
-    Ok(Draft {
+    Ok(ReceivedMessage {
         to,
         title: text(&message["notification"]["title"]),
         text: text(&message["notification"]["body"]),
         headers: headers(request),
         source: pretty(request.body()),
-        ..Draft::default()
+        ..ReceivedMessage::default()
     })
 }

@@ -1,45 +1,47 @@
-//! A no, worded as each provider words it.
+//! Error responses in each provider's format.
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, header};
 use serde_json::json;
 
 use super::{aws, json, plain};
-use crate::Via;
+use crate::ProviderKind;
 
-/// A status and a reason.
 #[derive(Debug)]
 pub(super) struct Refusal {
     code: u16,
-    said: String,
+    reason: String,
     retry_after: Option<u32>,
 }
 
 impl Refusal {
-    pub(super) fn new(code: u16, said: impl Into<String>) -> Self {
-        Self { code, said: said.into(), retry_after: None }
+    pub(super) fn new(code: u16, reason: impl Into<String>) -> Self {
+        Self { code, reason: reason.into(), retry_after: None }
     }
 
-    /// Too much, in the provider's own word for it.
-    pub(super) fn throttled(via: Via, seconds: u32) -> Self {
-        let said = match via {
-            Via::Ses => "TooManyRequestsException",
-            Via::Sms => "Throttling",
-            Via::Fcm => "QUOTA_EXCEEDED",
-            Via::Apns => "TooManyRequests",
-            Via::WebPush | Via::Webhook | Via::Smtp => "too many requests",
+    pub(super) fn throttled(via: ProviderKind, seconds: u32) -> Self {
+        let reason = match via {
+            ProviderKind::Ses => "TooManyRequestsException",
+            ProviderKind::Sms => "Throttling",
+            ProviderKind::Fcm => "QUOTA_EXCEEDED",
+            ProviderKind::Apns => "TooManyRequests",
+            ProviderKind::WebPush | ProviderKind::Webhook | ProviderKind::Smtp => {
+                "too many requests"
+            }
         };
-        Self { code: 429, said: said.to_owned(), retry_after: Some(seconds) }
+        Self { code: 429, reason: reason.to_owned(), retry_after: Some(seconds) }
     }
 
-    pub(super) fn answer(self, via: Via) -> Response<Bytes> {
-        let Self { code, said, retry_after } = self;
+    pub(super) fn answer(self, via: ProviderKind) -> Response<Bytes> {
+        let Self { code, reason, retry_after } = self;
         let mut answer = match via {
-            Via::Ses => aws::refused_mail(code, &said),
-            Via::Sms => aws::refused_sms(code, &said),
-            Via::Fcm => json(code, &fcm(code, &said)),
-            Via::Apns => json(code, &json!({ "reason": said })),
-            Via::WebPush | Via::Webhook | Via::Smtp => plain(code, &said),
+            ProviderKind::Ses => aws::refused_mail(code, &reason),
+            ProviderKind::Sms => aws::refused_sms(code, &reason),
+            ProviderKind::Fcm => json(code, &fcm(code, &reason)),
+            ProviderKind::Apns => json(code, &json!({ "reason": reason })),
+            ProviderKind::WebPush | ProviderKind::Webhook | ProviderKind::Smtp => {
+                plain(code, &reason)
+            }
         };
         let seconds = retry_after.map(HeaderValue::from);
         answer.headers_mut().extend(seconds.map(|seconds| (header::RETRY_AFTER, seconds)));
@@ -48,7 +50,7 @@ impl Refusal {
 }
 
 /// Google has a code for HTTP, a status for its own calls, and a reason for Firebase in the details.
-fn fcm(code: u16, said: &str) -> serde_json::Value {
+fn fcm(code: u16, reason: &str) -> serde_json::Value {
     let status = match code {
         400 => "INVALID_ARGUMENT",
         401 => "UNAUTHENTICATED",
@@ -60,11 +62,11 @@ fn fcm(code: u16, said: &str) -> serde_json::Value {
     };
     json!({ "error": {
         "code": code,
-        "message": said,
+        "message": reason,
         "status": status,
         "details": [{
             "@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError",
-            "errorCode": said,
+            "errorCode": reason,
         }],
     } })
 }

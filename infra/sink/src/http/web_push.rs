@@ -10,16 +10,19 @@ use ring::hkdf::{HKDF_SHA256, KeyType, Salt};
 use serde_json::Value;
 
 use super::{Refusal, header, headers, text};
-use crate::jwt::Token;
-use crate::message::Draft;
-use crate::sink::Desk;
+use crate::jwt::VerifiedJwt;
+use crate::message::ReceivedMessage;
+use crate::sink::SinkState;
 
 /// No push service has to take more (RFC 8030).
-const LARGEST: usize = 4096;
+const MAX_BODY_BYTES: usize = 4096;
 const DAY: i64 = 86_400;
 
-pub(super) fn read(desk: &Desk, request: &Request<Bytes>) -> Result<Draft, Refusal> {
-    authorised(desk, request).map_err(|why| Refusal::new(403, why))?;
+pub(super) fn read(
+    state: &SinkState,
+    request: &Request<Bytes>,
+) -> Result<ReceivedMessage, Refusal> {
+    verify_vapid(state, request).map_err(|why| Refusal::new(403, why))?;
     if header(request, "ttl").parse::<u32>().is_err() {
         return Err(Refusal::new(400, "a TTL is missing"));
     }
@@ -28,39 +31,39 @@ pub(super) fn read(desk: &Desk, request: &Request<Bytes>) -> Result<Draft, Refus
     if topic.len() > 32 || !topic.chars().all(proper) {
         return Err(Refusal::new(400, "an improper topic"));
     }
-    if request.body().len() > LARGEST {
+    if request.body().len() > MAX_BODY_BYTES {
         return Err(Refusal::new(413, "too large"));
     }
     if header(request, "content-encoding") != "aes128gcm" {
         return Err(Refusal::new(415, "not aes128gcm"));
     }
-    let plain = decrypted(desk, request.body()).ok_or(Refusal::new(400, "cannot be decrypted"))?;
+    let plain = decrypted(state, request.body()).ok_or(Refusal::new(400, "cannot be decrypted"))?;
     let value: Value = serde_json::from_slice(&plain).unwrap_or_default();
     let source = super::pretty(&plain);
-    Ok(Draft {
+    Ok(ReceivedMessage {
         to: request.uri().path().trim_start_matches("/push/").to_owned(),
         title: text(&value["title"]),
         text: text(&value["body"]),
         headers: headers(request),
         source,
-        ..Draft::default()
+        ..ReceivedMessage::default()
     })
 }
 
-fn authorised(desk: &Desk, request: &Request<Bytes>) -> Result<(), &'static str> {
+fn verify_vapid(state: &SinkState, request: &Request<Bytes>) -> Result<(), &'static str> {
     let vapid = header(request, "authorization").strip_prefix("vapid ").ok_or("no vapid")?;
     let part = |name: &str| vapid.split(',').find_map(|part| part.trim().strip_prefix(name));
     let (token, key) = (part("t=").ok_or("no t")?, part("k=").ok_or("no k")?);
     let key = URL_SAFE_NO_PAD.decode(key).map_err(|_| "k is not base64url")?;
-    if key != desk.credentials.vapid.public_key_raw() {
+    if key != state.credentials.vapid.public_key_raw() {
         return Err("not the key that was subscribed with");
     }
-    let token = Token::es256(token, &key)?;
+    let token = VerifiedJwt::es256(token, &key)?;
     let host = request.uri().authority().map_or(header(request, "host"), |a| a.as_str());
     if token.claims["aud"] != format!("https://{host}") {
         return Err("for another push service");
     }
-    let left = token.time("exp")? - desk.now().as_second();
+    let left = token.time("exp")? - state.now().as_second();
     if !(0..=DAY).contains(&left) {
         return Err("expired, or lasting longer than a day");
     }
@@ -68,35 +71,35 @@ fn authorised(desk: &Desk, request: &Request<Bytes>) -> Result<(), &'static str>
     token.claims["sub"].as_str().filter(|sub| reachable(sub)).map(drop).ok_or("no sub")
 }
 
-fn decrypted(desk: &Desk, body: &[u8]) -> Option<Vec<u8>> {
+fn decrypted(state: &SinkState, body: &[u8]) -> Option<Vec<u8>> {
     let (salt, rest) = body.split_at_checked(16)?;
     let (_record_size, rest) = rest.split_at_checked(4)?;
     let (length, rest) = rest.split_first()?;
-    let (theirs, sealed) = rest.split_at_checked(usize::from(*length))?;
-    let ours = desk.credentials.browser_public();
-    let shared = desk.credentials.agree(theirs)?;
-    let info = [b"WebPush: info\0".as_slice(), &ours, theirs].concat();
-    let material: [u8; 32] = derived(&desk.credentials.browser_auth, &shared, &info)?;
-    let key: [u8; 16] = derived(salt, &material, b"Content-Encoding: aes128gcm\0")?;
-    let nonce: [u8; 12] = derived(salt, &material, b"Content-Encoding: nonce\0")?;
+    let (sender, ciphertext) = rest.split_at_checked(usize::from(*length))?;
+    let browser = state.credentials.browser_public();
+    let shared = state.credentials.ecdh_shared_secret(sender)?;
+    let info = [b"WebPush: info\0".as_slice(), &browser, sender].concat();
+    let material: [u8; 32] = hkdf(&state.credentials.browser_auth, &shared, &info)?;
+    let key: [u8; 16] = hkdf(salt, &material, b"Content-Encoding: aes128gcm\0")?;
+    let nonce: [u8; 12] = hkdf(salt, &material, b"Content-Encoding: nonce\0")?;
     let key = LessSafeKey::new(UnboundKey::new(&AES_128_GCM, &key).ok()?);
-    let mut sealed = sealed.to_vec();
+    let mut ciphertext = ciphertext.to_vec();
     let nonce = Nonce::assume_unique_for_key(nonce);
-    let plain = key.open_in_place(nonce, Aad::empty(), &mut sealed).ok()?;
+    let plain = key.open_in_place(nonce, Aad::empty(), &mut ciphertext).ok()?;
     // The last record ends with a 2 and padding.
     let end = plain.iter().rposition(|byte| *byte != 0)?;
     (plain[end] == 2).then(|| plain[..end].to_vec())
 }
 
-fn derived<const N: usize>(salt: &[u8], material: &[u8], info: &[u8]) -> Option<[u8; N]> {
+fn hkdf<const N: usize>(salt: &[u8], material: &[u8], info: &[u8]) -> Option<[u8; N]> {
     struct Length(usize);
     impl KeyType for Length {
         fn len(&self) -> usize {
             self.0
         }
     }
-    let mut room = [0; N];
+    let mut output = [0; N];
     let key = Salt::new(HKDF_SHA256, salt).extract(material);
-    key.expand(&[info], Length(N)).ok()?.fill(&mut room).ok()?;
-    Some(room)
+    key.expand(&[info], Length(N)).ok()?.fill(&mut output).ok()?;
+    Some(output)
 }

@@ -1,98 +1,89 @@
-//! One message, from one of its sides.
+//! One message, by the tab that was chosen.
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
 
-use super::text::{escape, headline};
-use super::{Tab, View};
-use crate::{Message, Via, Word};
+use super::{Tab, View, badge};
+use crate::{MailFeedback, ProviderKind, SinkMessage};
 
-/// Links in a mail open beside the page, and know nothing of it.
-const FRAME: &str = "sandbox=\"allow-popups allow-popups-to-escape-sandbox\" \
-    referrerpolicy=\"no-referrer\"";
+/// Links in a mail open in another tab of the browser, without a referrer or an opener.
+const SANDBOX: &str = "allow-popups allow-popups-to-escape-sandbox";
 
-pub(super) fn html(view: &View<'_>, message: &Message, tab: Tab) -> String {
-    format!(
-        "<article>\n<p class=\"back\"><a href=\"{back}\">&larr; All messages</a></p>\n\
-         <h1>{headline}</h1>\n<dl class=\"meta\">{meta}</dl>\n{words}{tabs}\n{body}</article>\n",
-        back = view.link(None, view.via),
-        headline = escape(headline(message)),
-        meta = meta(message),
-        words = words(view, message),
-        tabs = tabs(view, message, tab),
-        body = body(message, tab),
-    )
+pub(super) fn render(view: &View<'_>, message: &SinkMessage, tab: Tab) -> Markup {
+    html! {
+        article {
+            p class="back" { a href=(view.link(None, view.via)) { "← All messages" } }
+            h1 { (message.headline()) }
+            dl class="meta" {
+                div { dt { "Via" } dd { (badge(message.via)) } }
+                div { dt { "To" } dd { (message.to) } }
+                @if let Some(from) = &message.from { div { dt { "From" } dd { (from) } } }
+                div {
+                    dt { "Sent" }
+                    dd {
+                        time datetime=(message.at) {
+                            (message.at.strftime("%Y-%m-%d %H:%M:%S UTC"))
+                        }
+                    }
+                }
+            }
+            @if matches!(message.via, ProviderKind::Smtp | ProviderKind::Ses) {
+                (feedback_forms(view, message))
+            }
+            (tabs(view, message, tab))
+            (body(message, tab))
+        }
+    }
 }
 
-fn meta(message: &Message) -> String {
-    let mut html = String::new();
-    let mut entry = |name: &str, value: &str| {
-        let _ = write!(html, "<div><dt>{name}</dt><dd>{value}</dd></div>");
+fn feedback_forms(view: &View<'_>, message: &SinkMessage) -> Markup {
+    let forms =
+        [(MailFeedback::Bounced, "Let it bounce"), (MailFeedback::Complained, "Call it spam")];
+    html! {
+        div class="actions words" {
+            @for (feedback, label) in forms {
+                form method="post" action={ (view.at) "/" (message.id) "/" (feedback.name()) } {
+                    button { (label) }
+                }
+            }
+        }
+    }
+}
+
+fn tabs(view: &View<'_>, message: &SinkMessage, open: Tab) -> Markup {
+    let has = |tab: &Tab| match tab {
+        Tab::Html => message.html.is_some(),
+        Tab::Headers => !message.headers.is_empty(),
+        Tab::Text | Tab::Source => true,
     };
-    let (via, label) = (message.via.name(), message.via.label());
-    entry("Via", &format!("<span class=\"via {via}\">{label}</span>"));
-    entry("To", &escape(&message.to));
-    if let Some(from) = &message.from {
-        entry("From", &escape(from));
-    }
-    let at = message.at.strftime("%Y-%m-%d %H:%M:%S UTC");
-    entry("Sent", &format!("<time datetime=\"{}\">{at}</time>", message.at));
-    html
-}
-
-/// What its provider can be made to say of a mail.
-fn words(view: &View<'_>, message: &Message) -> String {
-    if !matches!(message.via, Via::Smtp | Via::Ses) {
-        return String::new();
-    }
-    let mut html = String::from("<div class=\"actions words\">");
-    for (word, label) in [(Word::Bounced, "Let it bounce"), (Word::Complained, "Call it spam")] {
-        let to = escape(&format!("{}/{}/{}", view.at, message.id, word.name()));
-        let _ =
-            write!(html, "<form method=\"post\" action=\"{to}\"><button>{label}</button></form>");
-    }
-    html.push_str("</div>\n");
-    html
-}
-
-fn tabs(view: &View<'_>, message: &Message, open: Tab) -> String {
-    let mut html = String::from("<nav class=\"tabs\" aria-label=\"Sides of the message\">");
-    for tab in Tab::ALL {
-        let empty = match tab {
-            Tab::Html => message.html.is_none(),
-            Tab::Headers => message.headers.is_empty(),
-            Tab::Text | Tab::Source => false,
-        };
-        if empty {
-            continue;
+    html! {
+        nav class="tabs" aria-label="Parts of the message" {
+            @for tab in Tab::ALL.into_iter().filter(has) {
+                a href=(view.link(Some((message.id, tab)), view.via))
+                    aria-current=[(tab == open).then_some("page")] { (tab.label()) }
+            }
+            a class="json" href={ (view.at) "/" (message.id) ".json" } { "JSON" }
         }
-        let current = if tab == open { " aria-current=\"page\"" } else { "" };
-        let link = view.link(Some((message.id, tab)), view.via);
-        let _ = write!(html, "<a href=\"{link}\"{current}>{}</a>", tab.label());
     }
-    let json = escape(&format!("{}/{}.json", view.at, message.id));
-    let _ = write!(html, "<a class=\"json\" href=\"{json}\">JSON</a></nav>");
-    html
 }
 
-fn body(message: &Message, tab: Tab) -> String {
-    match tab {
-        Tab::Html => {
-            let html = message.html.as_deref().unwrap_or_default();
-            let framed = escape(&format!("<base target=\"_blank\">{html}"));
-            format!("<iframe title=\"The mail\" {FRAME} srcdoc=\"{framed}\"></iframe>\n")
+fn body(message: &SinkMessage, tab: Tab) -> Markup {
+    html! {
+        @match tab {
+            Tab::Html => {
+                iframe title="The mail" sandbox=(SANDBOX) referrerpolicy="no-referrer"
+                    srcdoc={ "<base target=\"_blank\">" (message.html.as_deref().unwrap_or_default()) } {}
+            }
+            Tab::Text => { pre class="text" { (message.text) } }
+            Tab::Headers => {
+                table class="headers" {
+                    tbody {
+                        @for (name, value) in &message.headers {
+                            tr { th scope="row" { (name) } td { (value) } }
+                        }
+                    }
+                }
+            }
+            Tab::Source => { pre class="source" { (message.source) } }
         }
-        Tab::Text => format!("<pre class=\"text\">{}</pre>\n", escape(&message.text)),
-        Tab::Headers => headers(message),
-        Tab::Source => format!("<pre class=\"source\">{}</pre>\n", escape(&message.source)),
     }
-}
-
-fn headers(message: &Message) -> String {
-    let mut html = String::from("<table class=\"headers\"><tbody>\n");
-    for (name, value) in &message.headers {
-        let (name, value) = (escape(name), escape(value));
-        let _ = writeln!(html, "<tr><th scope=\"row\">{name}</th><td>{value}</td></tr>");
-    }
-    html.push_str("</tbody></table>\n");
-    html
 }

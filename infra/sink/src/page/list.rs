@@ -1,56 +1,57 @@
-//! The list: what was sent, newest first, and by whom.
+//! The list of messages, newest first, by provider.
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
 
-use super::View;
-use super::text::{escape, gist, headline, time};
-use crate::{Message, Via};
+use super::{View, badge};
+use crate::{ProviderKind, SinkMessage};
 
-pub(super) fn html(view: &View<'_>) -> String {
-    let shown =
-        view.messages.iter().filter(|message| view.via.is_none_or(|via| via == message.via));
-    let rows: String = shown.map(|message| row(view, message)).collect();
-    let rows = if rows.is_empty() {
-        "<li class=\"none\">Nothing yet. Whatever is sent shows up here.</li>".to_owned()
-    } else {
-        rows
-    };
-    format!("<aside>\n{}<ol class=\"list\">\n{rows}</ol>\n</aside>", filters(view))
+pub(super) fn render(view: &View<'_>) -> Markup {
+    let listed: Vec<_> =
+        view.messages.iter().filter(|it| view.via.is_none_or(|via| via == it.via)).collect();
+    html! {
+        aside {
+            (filters(view))
+            ol class="list" {
+                @for message in &listed { (row(view, message)) }
+                @if listed.is_empty() { li class="none" { "Nothing was sent yet." } }
+            }
+        }
+    }
 }
 
-fn filters(view: &View<'_>) -> String {
-    let mut html = String::from("<nav class=\"filters\" aria-label=\"Providers\">");
+fn filters(view: &View<'_>) -> Markup {
     let all = (None, "All", view.messages.len());
-    let each = Via::ALL.map(|via| {
+    let each = ProviderKind::ALL.map(|via| {
         let count = view.messages.iter().filter(|message| message.via == via).count();
         (Some(via), via.label(), count)
     });
-    for (via, label, count) in std::iter::once(all).chain(each) {
-        if count == 0 && via.is_some() && via != view.via {
-            continue;
+    html! {
+        nav class="filters" aria-label="Providers" {
+            @for (via, label, count) in std::iter::once(all).chain(each) {
+                @if count > 0 || via.is_none() || via == view.via {
+                    a href=(view.link(None, via)) aria-current=[(via == view.via).then_some("page")] {
+                        (label) " " span { (count) }
+                    }
+                }
+            }
         }
-        let current = if via == view.via { " aria-current=\"page\"" } else { "" };
-        let link = view.link(None, via);
-        let _ = write!(html, "<a href=\"{link}\"{current}>{label} <span>{count}</span></a>");
     }
-    html.push_str("</nav>\n");
-    html
 }
 
-fn row(view: &View<'_>, message: &Message) -> String {
-    let open = view.open.is_some_and(|(id, _)| id == message.id);
-    let current = if open { " aria-current=\"true\"" } else { "" };
-    format!(
-        "<li><a href=\"{link}\"{current}><span class=\"line\"><span class=\"via {name}\">{label}</span>\
-         <span class=\"to\">{to}</span><time datetime=\"{at}\">{time}</time></span>\
-         <b>{headline}</b><span class=\"gist\">{gist}</span></a></li>\n",
-        link = view.link(Some((message.id, View::first_tab(message))), view.via),
-        name = message.via.name(),
-        label = message.via.label(),
-        to = escape(&message.to),
-        at = message.at,
-        time = time(message),
-        headline = escape(headline(message)),
-        gist = escape(&gist(message)),
-    )
+fn row(view: &View<'_>, message: &SinkMessage) -> Markup {
+    let selected = view.selected.is_some_and(|(id, _)| id == message.id);
+    let link = view.link(Some((message.id, View::first_tab(message))), view.via);
+    html! {
+        li {
+            a href=(link) aria-current=[selected.then_some("true")] {
+                span class="line" {
+                    (badge(message.via))
+                    span class="to" { (message.to) }
+                    time datetime=(message.at) { (message.at.strftime("%H:%M:%S")) }
+                }
+                b { (message.headline()) }
+                span class="gist" { (message.excerpt()) }
+            }
+        }
+    }
 }

@@ -20,11 +20,11 @@ impl Resolver<'_> {
             return Ok(());
         }
         // References made by the parameters are the nested stack's own, not its user's.
-        let uses = self.uses.borrow().len();
+        let references = self.references.borrow().len();
         self.nesting.borrow_mut().push(id.clone());
         let read = self.read(declaration, location);
         self.nesting.borrow_mut().pop();
-        self.uses.borrow_mut().truncate(uses);
+        self.references.borrow_mut().truncate(references);
         self.nested.borrow_mut().insert(id.clone(), read?);
         Ok(())
     }

@@ -4,7 +4,7 @@ use crate::declare::Declaration;
 use crate::error::{Mark, TemplateError};
 use crate::names;
 use crate::node::{Kind, Node};
-use crate::resolve::{Resolved, Resolver, Use};
+use crate::resolve::{Reference, Resolved, Resolver};
 use crate::stack::{api, nested};
 use crate::suggest::did_you_mean;
 
@@ -74,7 +74,7 @@ impl Resolver<'_> {
             return self.output(declaration, attribute, mark, path);
         }
         let mut known = names::attributes(&declaration.kind, &physical);
-        if api::is_socket(&declaration.properties) {
+        if api::is_websocket(&declaration.properties) {
             known.retain(|(name, _)| *name != names::API_ENDPOINT);
         }
         if declaration.properties.get("StreamSpecification").is_none() {
@@ -110,19 +110,19 @@ impl Resolver<'_> {
             let reason = format!("circular reference: the name of `{id}` depends on itself");
             return Err(TemplateError::new(mark, path, reason));
         }
-        let made = Use { target: id.clone(), mark, path: path.to_owned() };
-        self.uses.borrow_mut().push(made);
+        let made = Reference { target: id.clone(), mark, path: path.to_owned() };
+        self.references.borrow_mut().push(made);
         self.physical_name(declaration)
     }
 
     /// What the resource is called, by its own choice or by default.
     pub(crate) fn physical_name(&self, declaration: &Declaration) -> Result<String, TemplateError> {
         // References made by the name are the named resource's own, not its user's.
-        let uses = self.uses.borrow().len();
+        let references = self.references.borrow().len();
         self.naming.borrow_mut().push(declaration.id.clone());
         let name = self.chosen_name(declaration);
         self.naming.borrow_mut().pop();
-        self.uses.borrow_mut().truncate(uses);
+        self.references.borrow_mut().truncate(references);
         name
     }
 

@@ -101,7 +101,7 @@ pub(crate) fn protocol(item: &Item<'_>) -> Result<Protocol, TemplateError> {
 }
 
 /// The same, of properties that are not evaluated yet.
-pub(crate) fn is_socket(properties: &Node) -> bool {
+pub(crate) fn is_websocket(properties: &Node) -> bool {
     let protocol = properties.get("ProtocolType").map(|entry| &entry.value.kind);
     matches!(protocol, Some(Kind::String(protocol)) if protocol == "WEBSOCKET")
 }

@@ -13,7 +13,7 @@ use crate::globals;
 use crate::names;
 use crate::node::{Kind, Node};
 use crate::parameters;
-use crate::resolve::{Resolver, Use};
+use crate::resolve::{Reference, Resolver};
 use crate::source::Source;
 use crate::stack::nested::Nested;
 use crate::stack::{Resource, Stack, api, function, gateway, queue, storage, table, topic};
@@ -83,7 +83,7 @@ pub(crate) fn template(
     let globals = section("Globals")?;
     globals::check(&globals)?;
 
-    let parameters = parameters::settle(&section("Parameters")?, given)?;
+    let parameters = parameters::resolve(&section("Parameters")?, given)?;
     let resolver = Resolver::new(name, source, parameters, Some(mappings.node));
     let conditions = conditions::evaluate(&section("Conditions")?, &resolver)?;
     let resolver = resolver.with_conditions(conditions);
@@ -121,7 +121,7 @@ fn add_resources(
     root: &Field<'_>,
 ) -> Result<(), TemplateError> {
     let sam = root.get("Transform")?.is_some_and(|transform| is_sam(&transform));
-    let mut uses = cycles::Uses::new();
+    let mut references = cycles::References::new();
     for declaration in resolver.resources() {
         let Declaration { id, kind, mark, .. } = declaration;
         if kind.starts_with("AWS::Serverless::") && !sam {
@@ -131,7 +131,7 @@ fn add_resources(
         let path = format!("Resources.{id}.Properties");
         let node = resolver.resolve(&declaration.properties, &path)?;
         let node = node.unwrap_or_else(|| Node::empty_map(*mark));
-        uses.insert(id.clone(), needed(declaration, resolver.take_uses()));
+        references.insert(id.clone(), needed(declaration, resolver.take_references()));
         let name = resolver.physical_name(declaration)?;
         let item = Item { declaration, name, properties: Field::new(&node, path, *mark) };
         add_typed(&mut template.stack, &item)?;
@@ -140,20 +140,20 @@ fn add_resources(
         template.stack.resources.push(generic(&item));
     }
     api::check_events(&template.stack, resolver)?;
-    cycles::check(&uses)
+    cycles::check(&references)
 }
 
 /// What must exist before the resource does. The events of a function do not count: SAM makes
 /// resources of their own from them, which come after both sides.
-fn needed(declaration: &Declaration, uses: Vec<Use>) -> Vec<Use> {
+fn needed(declaration: &Declaration, references: Vec<Reference>) -> Vec<Reference> {
     let id = &declaration.id;
     let events = format!("Resources.{id}.Properties.Events.");
-    let explicit = declaration.depends_on.iter().map(|(target, mark)| Use {
+    let explicit = declaration.depends_on.iter().map(|(target, mark)| Reference {
         target: target.clone(),
         mark: *mark,
         path: format!("Resources.{id}.DependsOn"),
     });
-    uses.into_iter().filter(|made| !made.path.starts_with(&events)).chain(explicit).collect()
+    references.into_iter().filter(|made| !made.path.starts_with(&events)).chain(explicit).collect()
 }
 
 fn add_typed(stack: &mut Stack, item: &Item<'_>) -> Result<(), TemplateError> {

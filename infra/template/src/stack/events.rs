@@ -26,7 +26,7 @@ pub struct Route {
 /// Which requests a route takes; prints as API Gateway's `routeKey` does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RouteKey {
-    /// `$default`: whatever no other route takes.
+    /// `$default`: requests that no other route takes.
     Default,
     /// A path, and a method unless every one is meant.
     Path {

@@ -38,7 +38,7 @@ struct Part<T> {
     mark: Mark,
     /// The names of the properties it has.
     has: Vec<String>,
-    it: T,
+    value: T,
 }
 
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl Parts {
         Ok(())
     }
 
-    fn part<T>(&self, item: &Item<'_>, api: String, it: T) -> Result<Part<T>, TemplateError> {
+    fn part<T>(&self, item: &Item<'_>, api: String, value: T) -> Result<Part<T>, TemplateError> {
         let has = item.properties.entries()?.iter().map(|(key, _)| (*key).to_owned()).collect();
         Ok(Part {
             id: item.id(),
@@ -129,7 +129,7 @@ impl Parts {
             path: item.properties.path.clone(),
             mark: item.declaration.mark,
             has,
-            it,
+            value,
         })
     }
 
@@ -173,15 +173,15 @@ impl Parts {
 
     /// The integration that a route leads to.
     fn target(&self, route: &Part<Route>) -> Result<&Part<Integration>, TemplateError> {
-        let kind = route.it.authorization.as_deref();
+        let kind = route.value.authorization.as_deref();
         if kind.is_some_and(|kind| kind != "NONE") || route.has("AuthorizerId") {
             let reason = "authorizers are not understood; use `AuthorizationType: NONE`";
             return Err(route.error(reason));
         }
-        let target = route.it.target.as_deref();
+        let target = route.value.target.as_deref();
         let name = target.and_then(|target| target.strip_prefix("integrations/"));
         let mut integrations = self.integrations_of(&route.api);
-        integrations.find(|integration| Some(integration.it.name.as_str()) == name).ok_or_else(
+        integrations.find(|integration| Some(integration.value.name.as_str()) == name).ok_or_else(
             || route.error("`Target` must be `integrations/` and an integration of the same API"),
         )
     }
@@ -199,7 +199,7 @@ impl<T> Part<T> {
 
 impl Part<Stage> {
     fn check(&self) -> Result<(), TemplateError> {
-        if self.it.automatic || self.has("DeploymentId") {
+        if self.value.automatic || self.has("DeploymentId") {
             return Ok(());
         }
         Err(self.error("a stage serves nothing without `AutoDeploy: true` or a DeploymentId"))
@@ -208,7 +208,7 @@ impl Part<Stage> {
 
 impl Part<Integration> {
     fn check_kind(&self) -> Result<(), TemplateError> {
-        let kind = &self.it.kind;
+        let kind = &self.value.kind;
         if kind == "AWS_PROXY" {
             return Ok(());
         }
@@ -219,7 +219,7 @@ impl Part<Integration> {
     /// The function that a URI of API Gateway's own form invokes.
     fn invoked<'a>(&self, functions: &[&'a Function]) -> Option<&'a Function> {
         let arn = self
-            .it
+            .value
             .uri
             .as_deref()?
             .split_once(":lambda:path/2015-03-31/functions/")

@@ -59,7 +59,7 @@ pub(crate) fn read(
     let location = location(&field)?;
     let parameters = parameters(properties)?;
 
-    let file = outer.beside(&location);
+    let file = outer.sibling(&location);
     if outer.is_within(&file) {
         return Err(field.error(format!("`{}` would nest itself", file.display())));
     }
@@ -67,7 +67,7 @@ pub(crate) fn read(
         .map_err(|error| field.error(format!("`{}` cannot be read: {error}", file.display())))?;
     let root = yaml::parse(&text).map_err(|error| error.in_file(&file))?;
     check_parameters(properties, &parameters, &root, &location)?;
-    let source = Source { file: &file, within: Some(outer), files: outer.files };
+    let source = Source { file: &file, parent: Some(outer), files: outer.files };
     let template = build::template(&root, stack_name, &source, &parameters)
         .map_err(|error| error.in_file(&file))?;
 

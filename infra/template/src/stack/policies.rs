@@ -25,7 +25,7 @@ pub struct Statement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     Allow,
-    /// It forbids, whatever others grant.
+    /// It forbids, also what other statements grant.
     Deny,
 }
 

@@ -71,8 +71,11 @@ fn every_route_leads_to_the_one_api_and_one_takes_what_is_left() {
 fn queues_lead_to_their_functions_and_dead_letters() {
     let stack = product();
     let events = &stack.function("TendKeys").unwrap().queue_events;
-    let uses = &events[0];
-    assert_eq!((uses.batch_size, uses.window_seconds, uses.max_concurrency), (100, 5, Some(2)));
+    let references = &events[0];
+    assert_eq!(
+        (references.batch_size, references.window_seconds, references.max_concurrency),
+        (100, 5, Some(2))
+    );
     assert!(events.iter().all(|event| event.report_batch_item_failures && event.enabled));
     for event in events {
         let queue = stack.queue_by_arn(&event.queue_arn).unwrap();

@@ -1,7 +1,7 @@
 //! WebSocket APIs, right and wrong.
 
 use super::{parse, stack};
-use crate::SocketRoute;
+use crate::WebSocketRoute;
 
 const API: &str = r"Transform: AWS::Serverless-2016-10-31
 Resources:
@@ -43,7 +43,7 @@ fn an_api_is_put_together_from_its_parts_in_any_order() {
     assert_eq!((api.logical_id.as_str(), api.id.as_str()), ("Socket", "test-socket"));
     assert_eq!((api.selection.as_slice(), api.line), (["action".to_owned()].as_slice(), 4));
     assert_eq!(api.stages, ["live"]);
-    let route = |key: &str, line| SocketRoute { key: key.into(), function: "Echo".into(), line };
+    let route = |key: &str, line| WebSocketRoute { key: key.into(), function: "Echo".into(), line };
     assert_eq!(api.routes, [route("$connect", 7), route("say", 10)]);
     assert_eq!(stack.outputs["Url"], "wss://test-socket.execute-api.us-east-1.amazonaws.com/live");
 }

@@ -1,4 +1,4 @@
-//! Whom the clients trust: Amazon's own roots where Amazon is at the other end, else the system's.
+//! Trusted root certificates: Amazon's own where Amazon is at the other end, else the system's.
 //!
 //! Reading the system's roots (some 140) takes ten million instructions, more than all the rest of a
 //! cold start. The endpoints of AWS chain to five, which Amazon Trust Services asks clients to know;
@@ -10,7 +10,7 @@ use crate::Vars;
 
 const AMAZON: &str = include_str!("amazon-roots.pem");
 
-/// Any of these says that another certificate than Amazon's may be met, or is wanted.
+/// With any of these a server may have another certificate than Amazon's.
 const ELSEWHERE: [&str; 7] = [
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",

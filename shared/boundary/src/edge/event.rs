@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// A request; every field that is not here is passed over unread.
+/// A request; every other field of the event is skipped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct HttpEvent {
@@ -18,13 +18,9 @@ pub struct HttpEvent {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 pub struct Headers {
-    /// Whom the request is for.
     pub host: Option<String>,
-    /// With what it was made.
     pub user_agent: Option<String>,
-    /// Where its maker came from.
     pub referer: Option<String>,
-    /// What its maker can read.
     pub accept: Option<String>,
     /// The country that the content network saw; two letters.
     pub cloudfront_viewer_country: Option<String>,
@@ -51,7 +47,7 @@ impl HttpEvent {
         &self.request_context.http.method
     }
 
-    /// Who connected: the visitor, or whatever stands in front of this API.
+    /// The address that connected: the visitor's, or that of a proxy in front of this API.
     pub fn source_ip(&self) -> &str {
         &self.request_context.http.source_ip
     }

@@ -1,4 +1,4 @@
-//! An answer, written straight as the JSON that API Gateway reads.
+//! A response, written straight as the JSON that API Gateway reads.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::http::{DEFAULT_HEADERS, Problem};
 
 /// What a caller gets.
 ///
-/// Guarantee: no header has a control character, whatever it was made of.
+/// Guarantee: no header has a control character.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EdgeResponse {
     status: u16,
@@ -31,7 +31,7 @@ impl EdgeResponse {
     /// Adds a header. A value that has anything but printable ASCII and spaces is left out, and its
     /// header with it.
     #[must_use]
-    pub fn with(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
+    pub fn header(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
         let value = value.into();
         if value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
             self.headers.push((Cow::Borrowed(name), value));
@@ -39,24 +39,24 @@ impl EdgeResponse {
         self
     }
 
-    /// Sends the caller to `url`. What may not stand in a header is percent-encoded.
+    /// Redirects the caller to `url`. Bytes that may not be in a header are percent-encoded.
     #[must_use]
-    pub fn to(self, url: impl Into<Cow<'static, str>>) -> Self {
+    pub fn location(self, url: impl Into<Cow<'static, str>>) -> Self {
         let url = url.into();
         if url.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return self.with("location", url);
+            return self.header("location", url);
         }
-        self.with("location", encoded(&url))
+        self.header("location", percent_encode(&url))
     }
 
     /// Adds a body of that media type.
     #[must_use]
     pub fn body(mut self, media_type: &'static str, body: impl Into<Cow<'static, str>>) -> Self {
         self.body = Some(body.into());
-        self.with("content-type", media_type)
+        self.header("content-type", media_type)
     }
 
-    /// The same answer as `HEAD` has it: all headers, no body.
+    /// The same response as `HEAD` has it: all headers, no body.
     #[must_use]
     pub fn without_body(mut self) -> Self {
         self.body = None;
@@ -65,7 +65,7 @@ impl EdgeResponse {
 
     /// A problem, as the one mapping in [`crate::http`] has it.
     pub fn problem(problem: Problem, instance: &str) -> Self {
-        let (mut parts, body) = problem.answer(instance).into_parts();
+        let (mut parts, body) = problem.render(instance).into_parts();
         for (name, value) in DEFAULT_HEADERS {
             parts.headers.entry(name).or_insert(HeaderValue::from_static(value));
         }
@@ -78,8 +78,8 @@ impl EdgeResponse {
     }
 
     /// A header's value.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(have, _)| have == name).map(|(_, value)| value.as_ref())
+    pub fn get_header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_ref())
     }
 
     pub fn text(&self) -> &str {
@@ -88,7 +88,7 @@ impl EdgeResponse {
 }
 
 /// Every byte that is not printable ASCII, and the space, as `%XX`.
-fn encoded(url: &str) -> String {
+fn percent_encode(url: &str) -> String {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     let mut text = String::with_capacity(url.len() + 16);
     for byte in url.bytes() {
@@ -107,7 +107,7 @@ impl Serialize for EdgeResponse {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut answer = serializer.serialize_struct("EdgeResponse", 4)?;
         answer.serialize_field("statusCode", &self.status)?;
-        answer.serialize_field("headers", &HeadersOf(self))?;
+        answer.serialize_field("headers", &HeaderMapOf(self))?;
         if let Some(body) = &self.body {
             answer.serialize_field("body", body)?;
         }
@@ -116,9 +116,9 @@ impl Serialize for EdgeResponse {
     }
 }
 
-struct HeadersOf<'a>(&'a EdgeResponse);
+struct HeaderMapOf<'a>(&'a EdgeResponse);
 
-impl Serialize for HeadersOf<'_> {
+impl Serialize for HeaderMapOf<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut headers = serializer.serialize_map(Some(self.0.headers.len()))?;
         for (name, value) in &self.0.headers {

@@ -60,7 +60,7 @@ async fn a_panic_is_a_fault_and_a_line_and_leaves_the_function_whole() {
     for (path, expected) in [("/panic", 500), ("/other", 500), ("/now", 204), ("/later", 200)] {
         assert_eq!(status(&edge, path).await, expected, "{path}");
     }
-    edge.after().await;
+    edge.after_response().await;
     edge.shutdown().await;
     assert_eq!(edge.shared.state.load(Ordering::Relaxed), 1);
     assert_eq!(lines.lock().unwrap().len(), 3, "two requests and a shutdown panicked");
@@ -87,19 +87,19 @@ fn an_event_is_read_for_what_matters_and_no_more() {
 fn a_problem_is_the_one_that_every_function_answers_with() {
     let answer = EdgeResponse::problem(Problem::unknown("link"), "/abc");
     assert_eq!(answer.status(), 404);
-    assert_eq!(answer.header("content-type"), Some("application/problem+json"));
-    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    assert_eq!(answer.get_header("content-type"), Some("application/problem+json"));
+    assert_eq!(answer.get_header("cache-control"), Some("no-store"));
     assert_eq!(serde_json::from_str::<Value>(answer.text()).unwrap()["instance"], "/abc");
 }
 
 proptest! {
     #[test]
     fn no_control_character_reaches_a_header(text in any::<String>()) {
-        let answer = EdgeResponse::new(302).with("x-any", text.clone()).to(text);
+        let answer = EdgeResponse::new(302).header("x-any", text.clone()).location(text);
         for name in ["x-any", "location"] {
-            let value = answer.header(name).unwrap_or_default();
+            let value = answer.get_header(name).unwrap_or_default();
             prop_assert!(value.bytes().all(|byte| matches!(byte, b' '..=b'~')), "{value:?}");
         }
-        prop_assert!(answer.header("location").is_some());
+        prop_assert!(answer.get_header("location").is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! What a caller would rather have.
+//! The `Accept` header.
 
 /// Whether a page serves the caller better than JSON: a browser names HTML, a script anything.
 pub fn prefers_html(accept: Option<&str>) -> bool {

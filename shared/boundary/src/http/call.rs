@@ -1,4 +1,4 @@
-//! A request on its way to a handler: what came in, who calls, and when.
+//! A request on its way to a handler: its body, caller, time and addresses.
 
 use std::net::IpAddr;
 use std::ops::Deref;
@@ -17,7 +17,7 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::{Operation, Problem};
-use crate::limits::{Limiter, Meter};
+use crate::limits::{Limiter, RequestLimiter};
 use crate::telemetry::Trace;
 
 /// What API Gateway has decoded in a path and a URI can't hold as it is.
@@ -52,14 +52,14 @@ pub struct IncomingRequest {
     /// The trace it belongs to.
     pub trace: Trace,
     /// The address it came from, as the gateway saw it.
-    pub source: String,
-    /// The address of its sender, through the content network where there is one.
-    pub client: Option<IpAddr>,
+    pub source_ip: String,
+    /// The visitor's address, from `CloudFront`'s header where it is in front.
+    pub client_ip: Option<IpAddr>,
     /// Claims that the gateway's JWT authorizer has verified.
     pub claims: Option<std::collections::HashMap<String, String>>,
     pub(super) principal: Option<Arc<Principal>>,
-    pub(super) meter: Option<Meter>,
-    pub(super) seen: Seen,
+    pub(super) meter: Option<RequestLimiter>,
+    pub(super) request_log: RequestLog,
 }
 
 /// An admitted request, as an argument of its handler: cheap to clone.
@@ -75,8 +75,8 @@ impl Deref for Call {
 }
 
 impl Call {
-    pub(super) fn of(arrival: IncomingRequest) -> Self {
-        Self(Arc::new(arrival))
+    pub(super) fn new(incoming: IncomingRequest) -> Self {
+        Self(Arc::new(incoming))
     }
 
     /// Takes `units` from the caller's quotas for this resource, or nothing and answers 429.
@@ -87,18 +87,17 @@ impl Call {
         }
     }
 
-    /// What the node knows about limits, for a handler that is asked about others. It is as fresh as
-    /// the request, and tidied up after the answer.
+    /// The limits that this instance knows, for a handler that answers about others. They are as fresh as the
+    /// request, and written back after the response.
     pub fn limiter(&self) -> Option<&Arc<Limiter>> {
-        self.meter.as_ref().map(Meter::limiter)
+        self.meter.as_ref().map(RequestLimiter::limiter)
     }
 
-    /// Who is calling.
     pub fn caller(&self) -> Result<&Principal, Problem> {
         self.principal.as_deref().ok_or_else(Problem::unauthenticated)
     }
 
-    /// Who is calling, if they say so.
+    /// The caller, if the request has a key or a token.
     pub fn principal(&self) -> Option<&Principal> {
         self.principal.as_deref()
     }
@@ -109,8 +108,8 @@ impl Call {
     }
 }
 
-/// Takes a gateway's event apart: the request that the router sees, with an [`IncomingRequest`] among its extensions.
-pub(super) fn arrived(
+/// The request that the router sees, from a gateway's event, with an [`IncomingRequest`] among its extensions.
+pub(super) fn from_event(
     event: lambda_http::Request,
     now: Timestamp,
     trace: Trace,
@@ -142,25 +141,25 @@ pub(super) fn arrived(
         lambda_http::Body::Binary(bytes) => Bytes::from(bytes),
         lambda_http::Body::Empty | _ => Bytes::new(),
     };
-    parts.uri = uri_of(&path, &query);
-    let arrival = IncomingRequest {
-        client: sender(&parts.headers, &source, behind_cloudfront),
+    parts.uri = to_uri(&path, &query);
+    let incoming = IncomingRequest {
+        client_ip: client_ip(&parts.headers, &source, behind_cloudfront),
         path,
         body: body.clone(),
         now,
         deadline: Timestamp::from_millisecond(deadline_ms).unwrap_or(now),
         trace,
-        source,
+        source_ip: source,
         claims,
         principal: None,
         meter: None,
-        seen: Seen::default(),
+        request_log: RequestLog::default(),
     };
-    parts.extensions.insert(arrival);
+    parts.extensions.insert(incoming);
     http::Request::from_parts(parts, Body::from(body))
 }
 
-fn uri_of(path: &str, query: &str) -> Uri {
+fn to_uri(path: &str, query: &str) -> Uri {
     let mut text = utf8_percent_encode(path, ENCODED).to_string();
     if !query.is_empty() {
         text.push('?');
@@ -169,9 +168,8 @@ fn uri_of(path: &str, query: &str) -> Uri {
     PathAndQuery::try_from(text).map(Uri::from).unwrap_or_default()
 }
 
-/// Whose request it is. The content network's word counts only where one is configured: anyone
-/// can send its headers.
-fn sender(headers: &HeaderMap, source: &str, behind_cloudfront: bool) -> Option<IpAddr> {
+/// The visitor's address. `CloudFront`'s header counts only where `CloudFront` is configured: anyone can send it.
+fn client_ip(headers: &HeaderMap, source: &str, behind_cloudfront: bool) -> Option<IpAddr> {
     let viewer = headers.get("cloudfront-viewer-address").filter(|_| behind_cloudfront);
     // The header has the port behind the last colon.
     let viewer = viewer.and_then(|value| value.to_str().ok());
@@ -179,34 +177,34 @@ fn sender(headers: &HeaderMap, source: &str, behind_cloudfront: bool) -> Option<
     address.unwrap_or(source).trim_matches(['[', ']']).parse().ok()
 }
 
-/// What the log line wants to know of a request that a handler consumed, or panicked over.
+/// What the log line has of a request, recorded before a handler consumes the request or panics.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Seen(Arc<Mutex<Noted>>);
+pub(super) struct RequestLog(Arc<Mutex<RequestLogFields>>);
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Noted {
+pub(super) struct RequestLogFields {
     pub(super) path: Option<&'static str>,
     pub(super) operation: Option<&'static str>,
     pub(super) principal: Option<String>,
-    pub(super) meter: Option<Meter>,
+    pub(super) meter: Option<RequestLimiter>,
 }
 
-impl Seen {
-    pub(super) fn at(&self, operation: &Operation) {
-        let mut noted = self.0.lock();
-        (noted.path, noted.operation) = (Some(operation.path), Some(operation.id));
+impl RequestLog {
+    pub(super) fn set_operation(&self, operation: &Operation) {
+        let mut fields = self.0.lock();
+        (fields.path, fields.operation) = (Some(operation.path), Some(operation.id));
     }
 
-    pub(super) fn by(&self, principal: &Principal) {
-        let mut noted = self.0.lock();
-        noted.principal = Some(principal.user_id.as_str().to_owned());
+    pub(super) fn set_principal(&self, principal: &Principal) {
+        let mut fields = self.0.lock();
+        fields.principal = Some(principal.user_id.as_str().to_owned());
     }
 
-    pub(super) fn metered(&self, meter: &Meter) {
+    pub(super) fn set_meter(&self, meter: &RequestLimiter) {
         self.0.lock().meter = Some(meter.clone());
     }
 
-    pub(super) fn take(&self) -> Noted {
+    pub(super) fn take(&self) -> RequestLogFields {
         std::mem::take(&mut *self.0.lock())
     }
 }
@@ -224,7 +222,7 @@ pub(super) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> 
             // To serde_json an array in the place of a name is bad syntax.
             serde_json::from_slice::<IgnoredAny>(body).map_err(malformed)?;
             let message = without_position(&error.inner().to_string());
-            return Err(unfit(&error.path().to_string(), &message));
+            return Err(invalid_field(&error.path().to_string(), &message));
         }
     };
     reader.end().map_err(malformed)?;
@@ -235,7 +233,7 @@ pub(super) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> 
 pub(super) fn read_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     let is_object = body.trim_ascii_start().first() == Some(&b'{');
     if !is_object && serde_json::from_slice::<IgnoredAny>(body).is_ok() {
-        return Err(Problem::unfit("body", "The body must be a JSON object."));
+        return Err(Problem::invalid_field("body", "The body must be a JSON object."));
     }
     read_json(body)
 }
@@ -244,25 +242,21 @@ pub(super) fn read_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem
 pub fn parse_json<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, Problem> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
-        unfit(&path, &error.into_inner().to_string())
+        invalid_field(&path, &error.into_inner().to_string())
     })
 }
 
 /// Reads a query string into a struct; every value comes as text, so numbers parse from it.
 pub fn parse_query<T: DeserializeOwned>(query: &str) -> Result<T, Problem> {
-    let pairs = serde_urlencoded::Deserializer::new(percent_pairs(query));
+    let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
     serde_path_to_error::deserialize(pairs).map_err(|error| {
         let path = error.path().to_string();
-        unfit(&path, &error.into_inner().to_string())
+        invalid_field(&path, &error.into_inner().to_string())
     })
 }
 
-fn percent_pairs(query: &str) -> form_urlencoded::Parse<'_> {
-    form_urlencoded::parse(query.as_bytes())
-}
-
 /// A 422 that names the field: from the path, or from serde's message for fields it doesn't know.
-fn unfit(path: &str, message: &str) -> Problem {
+fn invalid_field(path: &str, message: &str) -> Problem {
     let mentioned = message.split('`').nth(1);
     let about_name = ["unknown field", "missing field", "duplicate field"]
         .iter()
@@ -275,7 +269,7 @@ fn unfit(path: &str, message: &str) -> Problem {
         _ => path.to_owned(),
     };
     let detail = if about_name { format!("{message}.") } else { format!("`{field}`: {message}.") };
-    Problem::unfit(field, detail)
+    Problem::invalid_field(field, detail)
 }
 
 /// Line and column say nothing once the field is named.
@@ -303,7 +297,7 @@ mod tests {
     }
 
     fn problem_of(body: &str) -> serde_json::Value {
-        read_json::<Shape>(body.as_bytes()).unwrap_err().described("/")
+        read_json::<Shape>(body.as_bytes()).unwrap_err().to_json("/")
     }
 
     #[test]
@@ -337,7 +331,7 @@ mod tests {
             ("/a b?c%2F#d", "", "/a%20b%3Fc%252F%23d"),
             ("/käse", "q=%C3%A4", "/k%C3%A4se?q=%C3%A4"),
         ] {
-            assert_eq!(uri_of(path, query).to_string(), uri);
+            assert_eq!(to_uri(path, query).to_string(), uri);
         }
     }
 
@@ -346,7 +340,7 @@ mod tests {
         assert_eq!(parse_query::<Shape>("count=3").unwrap().count, Some(3));
         for (query, field) in [("count=x", "count"), ("cuont=3", "cuont")] {
             let problem = parse_query::<Shape>(query).unwrap_err();
-            let body = problem.described("/");
+            let body = problem.to_json("/");
             assert_eq!(body["errors"][0]["field"], field, "{body}");
         }
     }

@@ -24,13 +24,13 @@ impl Cursor {
     }
 
     /// The problem with a text that is no cursor of the list.
-    pub fn not_one() -> Problem {
+    pub fn invalid() -> Problem {
         Problem::field("cursor", "a `nextCursor` from an earlier page of this list")
     }
 
-    /// The position, if `text` is a cursor of that list.
-    pub fn position(list: &str, text: &str) -> Result<String, Problem> {
-        let wrong = Self::not_one;
+    /// The position in `text`, if it is a cursor of that list.
+    pub fn decode(list: &str, text: &str) -> Result<String, Problem> {
+        let wrong = Self::invalid;
         if text.len() > 1024 {
             return Err(wrong());
         }
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn a_cursor_leads_back_to_its_own_list_only() {
         let cursor = Cursor::new("accounts", "ada:1");
-        assert_eq!(Cursor::position("accounts", cursor.as_str()).unwrap(), "ada:1");
+        assert_eq!(Cursor::decode("accounts", cursor.as_str()).unwrap(), "ada:1");
         for (list, text) in [
             ("keys", cursor.as_str()),
             ("accounts", "nonsense!"),
@@ -57,14 +57,14 @@ mod tests {
             ("accounts", "AAAA"),
             ("accounts", &"A".repeat(2000)),
         ] {
-            assert!(Cursor::position(list, text).is_err(), "{list} {text}");
+            assert!(Cursor::decode(list, text).is_err(), "{list} {text}");
         }
     }
 
     proptest::proptest! {
         #[test]
         fn no_text_breaks_the_reader(text in ".{0,80}") {
-            let _ = Cursor::position("accounts", &text);
+            let _ = Cursor::decode("accounts", &text);
         }
     }
 }

@@ -17,8 +17,8 @@ use super::Problem;
 use super::admission::Admission;
 use crate::openapi::Documented;
 
-/// Bodies larger than this are refused unless the operation says otherwise.
-const BODY_CAP: usize = 64 * 1024;
+/// Bodies larger than this are refused unless the operation has another limit.
+const MAX_BODY: usize = 64 * 1024;
 
 /// Who may call an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,11 +29,11 @@ pub enum Access {
     Key,
     /// Holders of a role, and admins.
     Role(Role),
-    /// Anyone without a key; whoever sends one is held to it and to the role.
+    /// Anyone without a key; a caller with one must have the role.
     Optional(Role),
 }
 
-/// One method on one path, and what is said about it. Made by `const fn`s, so that it costs nothing at start.
+/// One method on one path, and its documentation. Made by `const fn`s, so that it costs nothing at start.
 #[derive(Debug, Clone, Copy)]
 pub struct Operation {
     /// The method; `GET` answers `HEAD` too.
@@ -49,17 +49,17 @@ pub struct Operation {
     /// Who may call it.
     pub access: Access,
     /// The largest body it takes.
-    pub body_cap: usize,
+    pub max_body: usize,
     /// The statuses it can refuse with, beside those that follow from its arguments and its access.
-    pub refusals: &'static [u16],
+    pub error_statuses: &'static [u16],
     /// The statuses when it worked, where they are not the ones of the handler's answer.
     pub statuses: &'static [u16],
     /// The answer's media types where it is not JSON.
-    pub media: &'static [&'static str],
+    pub media_types: &'static [&'static str],
     /// The body's media type where the handler reads it itself.
-    pub body_media: Option<&'static str>,
+    pub body_media_type: Option<&'static str>,
     /// Whether the handler charges the caller's quotas itself, instead of one unit a request.
-    pub metered: bool,
+    pub charges_itself: bool,
 }
 
 impl Operation {
@@ -76,12 +76,12 @@ impl Operation {
             summary,
             description: "",
             access: Access::Public,
-            body_cap: BODY_CAP,
-            refusals: &[],
+            max_body: MAX_BODY,
+            error_statuses: &[],
             statuses: &[],
-            media: &[],
-            body_media: None,
-            metered: false,
+            media_types: &[],
+            body_media_type: None,
+            charges_itself: false,
         }
     }
 
@@ -136,7 +136,7 @@ impl Operation {
         self
     }
 
-    /// For anyone without a key; whoever sends one is held to it and to the role.
+    /// For anyone without a key; a caller with one must have the role.
     #[must_use]
     pub const fn role_or_anonymous(mut self, role: Role) -> Self {
         self.access = Access::Optional(role);
@@ -146,21 +146,21 @@ impl Operation {
     /// Takes bodies up to `bytes`.
     #[must_use]
     pub const fn body_up_to(mut self, bytes: usize) -> Self {
-        self.body_cap = bytes;
+        self.max_body = bytes;
         self
     }
 
     /// Leaves it to the handler to charge the caller's quotas, with [`Call::charge`](super::Call::charge).
     #[must_use]
-    pub const fn metered(mut self) -> Self {
-        self.metered = true;
+    pub const fn charges_itself(mut self) -> Self {
+        self.charges_itself = true;
         self
     }
 
     /// Statuses it refuses with that neither its arguments nor its access say.
     #[must_use]
     pub const fn refuses(mut self, statuses: &'static [u16]) -> Self {
-        self.refusals = statuses;
+        self.error_statuses = statuses;
         self
     }
 
@@ -174,14 +174,14 @@ impl Operation {
     /// The answer's media types, where it is not JSON.
     #[must_use]
     pub const fn media(mut self, types: &'static [&'static str]) -> Self {
-        self.media = types;
+        self.media_types = types;
         self
     }
 
     /// The body's media type, where the handler reads it itself.
     #[must_use]
     pub const fn reads(mut self, media: &'static str) -> Self {
-        self.body_media = Some(media);
+        self.body_media_type = Some(media);
         self
     }
 
@@ -196,9 +196,9 @@ impl Operation {
     }
 }
 
-/// What walks a system's list of operations over the state `S` that the handlers share.
+/// Takes a system's list of operations, over the state `S` that the handlers share.
 pub trait Operations<S> {
-    /// The next operation of the list, and what answers it.
+    /// The next operation of the list, and its handler.
     fn on<Arguments, Described, H>(&mut self, operation: Operation, handler: H)
     where
         H: Handler<Arguments, Arc<S>> + Documented<Described>,
@@ -210,12 +210,12 @@ pub trait Operations<S> {
 pub struct Routes<S> {
     admission: Arc<Admission>,
     paths: Vec<Methods<S>>,
-    private: bool,
-    unclaimed: Unclaimed<S>,
+    needs_identity: bool,
+    fallback: Fallback<S>,
 }
 
-/// What is answered at a path that no operation takes.
-type Unclaimed<S> = fn(&S, &str) -> Problem;
+/// The problem at a path that no operation takes.
+type Fallback<S> = fn(&S, &str) -> Problem;
 
 #[derive(Debug)]
 struct Methods<S> {
@@ -226,36 +226,36 @@ struct Methods<S> {
 
 impl<S: Send + Sync + 'static> Routes<S> {
     pub(super) fn new(admission: Arc<Admission>) -> Self {
-        let unclaimed: Unclaimed<S> = |_, path| Problem::unknown_path(path);
-        Self { admission, paths: Vec::new(), private: false, unclaimed }
+        let fallback: Fallback<S> = |_, path| Problem::unknown_path(path);
+        Self { admission, paths: Vec::new(), needs_identity: false, fallback }
     }
 
-    /// Says more of a path that no operation takes than that there is nothing.
-    pub fn otherwise(&mut self, unclaimed: Unclaimed<S>) {
-        self.unclaimed = unclaimed;
+    /// The problem at a path that no operation takes, instead of the plain 404.
+    pub fn fallback(&mut self, fallback: Fallback<S>) {
+        self.fallback = fallback;
     }
 
-    /// Whether any operation asks who is calling.
-    pub(super) const fn ask_who_calls(&self) -> bool {
-        self.private
+    /// Whether any operation needs to know the caller.
+    pub(super) const fn need_identity(&self) -> bool {
+        self.needs_identity
     }
 
     pub(super) fn finish(self, state: Arc<S>) -> Router {
         let mut router = Router::new();
         for Methods { path, names, router: methods } in self.paths {
             let admission = Arc::clone(&self.admission);
-            let wrong_method = move |request: Request| async move {
-                admission.charge_unclaimed(&request.into_parts().0).await?;
-                Err::<(), _>(Problem::wrong_method(names))
+            let method_not_allowed = move |request: Request| async move {
+                admission.charge_unmatched(&request.into_parts().0).await?;
+                Err::<(), _>(Problem::method_not_allowed(names))
             };
-            router = router.route(path, methods.fallback(wrong_method));
+            router = router.route(path, methods.fallback(method_not_allowed));
         }
-        let (admission, unclaimed) = (self.admission, self.unclaimed);
-        let nothing = move |State(state): State<Arc<S>>, request: Request| async move {
-            let path = admission.charge_unclaimed(&request.into_parts().0).await?;
-            Err::<(), _>(unclaimed(&state, &path))
+        let (admission, fallback) = (self.admission, self.fallback);
+        let not_found = move |State(state): State<Arc<S>>, request: Request| async move {
+            let path = admission.charge_unmatched(&request.into_parts().0).await?;
+            Err::<(), _>(fallback(&state, &path))
         };
-        router.fallback(nothing).with_state(state)
+        router.fallback(not_found).with_state(state)
     }
 }
 
@@ -265,7 +265,7 @@ impl<S: Send + Sync + 'static> Operations<S> for Routes<S> {
         H: Handler<Arguments, Arc<S>> + Documented<Described>,
         Arguments: 'static,
     {
-        self.private |= operation.access != Access::Public;
+        self.needs_identity |= operation.access != Access::Public;
         let admission = Arc::clone(&self.admission);
         let answer = move |State(state): State<Arc<S>>, request: Request| async move {
             let (mut parts, body) = request.into_parts();

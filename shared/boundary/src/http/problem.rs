@@ -1,15 +1,15 @@
-//! What went wrong, as RFC 9457 problem+json: the only place that turns a "no" into a status.
+//! What went wrong, as RFC 9457 problem+json: the only place that turns a refusal into a status.
 
 use axum::body::Body as Bytes;
 use axum::response::{IntoResponse, Response};
 use domain::accounts::{Rejected, Role};
-use domain::{Failure, feed, limits, links, notifications};
+use domain::{Failure, feed, limits, notifications};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
-/// A kind of problem: its stable name, status and title.
+/// A problem type (RFC 9457): its stable name, status and title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kind {
+pub struct ProblemType {
     /// The last part of `type`, which resolves to a paragraph of `/docs`.
     pub slug: &'static str,
     /// The status it is answered with.
@@ -20,17 +20,17 @@ pub struct Kind {
     pub advice: &'static str,
 }
 
-macro_rules! kinds {
+macro_rules! problem_types {
     ($($name:ident $status:ident $slug:literal $title:literal $advice:literal)*) => {
-        $(static $name: Kind = Kind {
+        $(static $name: ProblemType = ProblemType {
             slug: $slug, status: StatusCode::$status, title: $title, advice: $advice,
         };)*
-        /// Every kind there is; the documentation lists them.
-        pub static KINDS: &[&Kind] = &[$(&$name),*];
+        /// Every type there is; the documentation lists them.
+        pub static PROBLEM_TYPES: &[&ProblemType] = &[$(&$name),*];
     };
 }
 
-kinds! {
+problem_types! {
     MALFORMED BAD_REQUEST "malformed-request" "The request can't be read"
         "Send valid JSON in UTF-8; the detail says where reading stopped."
     UNAUTHENTICATED UNAUTHORIZED "unauthenticated" "Who is calling?"
@@ -39,19 +39,19 @@ kinds! {
         "Use a key with the role that the detail names."
     NOT_FOUND NOT_FOUND "not-found" "There is no such thing"
         "Check the path and the id; what is not yours is not found either."
-    WRONG_METHOD METHOD_NOT_ALLOWED "wrong-method" "This path does not take that method"
+    METHOD_NOT_ALLOWED METHOD_NOT_ALLOWED "wrong-method" "This path does not take that method"
         "Use one of the methods in the `Allow` header."
     GONE GONE "gone" "It was here, and is not any more"
-        "Ask whoever gave you the link for a new one."
+        "Ask the person who gave you the link for a new one."
     BLOCKED UNAVAILABLE_FOR_LEGAL_REASONS "blocked" "This was taken down"
         "The detail says why; its owner can ask for another look."
     CONFLICT CONFLICT "conflict" "That contradicts what is there"
         "Read the current state and decide again."
     IN_PROGRESS CONFLICT "in-progress" "The same request is still being worked on"
         "Repeat it after `Retry-After` seconds to get its answer."
-    MOVED PRECONDITION_FAILED "version-moved" "It has changed since you read it"
+    VERSION_MISMATCH PRECONDITION_FAILED "version-moved" "It has changed since you read it"
         "Read it again and repeat the change with the new `ETag` in `If-Match`."
-    NEEDS_VERSION PRECONDITION_REQUIRED "version-required" "Say which version you change"
+    VERSION_REQUIRED PRECONDITION_REQUIRED "version-required" "Say which version you change"
         "Send the `ETag` you read in `If-Match`."
     TOO_LARGE PAYLOAD_TOO_LARGE "too-large" "The body is too large"
         "Send less at once; the detail says how much is accepted."
@@ -61,8 +61,8 @@ kinds! {
         "Use a new `Idempotency-Key` for a new request."
     QUOTA_EXCEEDED TOO_MANY_REQUESTS "quota-exceeded" "A quota is used up"
         "Wait `Retry-After` seconds; `RateLimit` says how each quota stands. A key may have larger ones."
-    FIREWALLED FORBIDDEN "firewall" "Requests like this one are turned away"
-        "The detail says why. If that is a mistake, tell whoever runs this service."
+    FIREWALLED FORBIDDEN "firewall" "Requests like this one are refused"
+        "The detail says why. If that is a mistake, tell the operators of this service."
     FAULT INTERNAL_SERVER_ERROR "fault" "Something broke on our side"
         "Repeat the request; tell us the trace id in `traceparent` if it stays."
     UNAVAILABLE SERVICE_UNAVAILABLE "unavailable" "Not able to answer right now"
@@ -93,7 +93,7 @@ struct FieldError<'a> {
 /// One problem, ready to be answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    kind: &'static Kind,
+    definition: &'static ProblemType,
     detail: String,
     cause: Cause,
     headers: Vec<(HeaderName, String)>,
@@ -104,8 +104,8 @@ pub struct Problem {
 /// What a caller can put right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Cause {
-    /// It is said in the detail.
-    Said,
+    /// Nothing beside the detail.
+    InDetail,
     /// This field.
     Field(String),
     /// This policy was violated.
@@ -113,9 +113,9 @@ enum Cause {
 }
 
 impl Problem {
-    fn new(kind: &'static Kind, detail: impl Into<String>) -> Self {
+    fn new(definition: &'static ProblemType, detail: impl Into<String>) -> Self {
         let detail = detail.into();
-        Self { kind, detail, cause: Cause::Said, headers: Vec::new(), fault: None }
+        Self { definition, detail, cause: Cause::InDetail, headers: Vec::new(), fault: None }
     }
 
     fn with(mut self, name: HeaderName, value: impl Into<String>) -> Self {
@@ -136,7 +136,7 @@ impl Problem {
     }
 
     /// `field` is not one the operation knows, or is missing; `detail` says which.
-    pub fn unfit(field: impl Into<String>, detail: impl Into<String>) -> Self {
+    pub fn invalid_field(field: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { cause: Cause::Field(field.into()), ..Self::new(&INVALID, detail) }
     }
 
@@ -156,7 +156,7 @@ impl Problem {
         Self::new(&FORBIDDEN, detail)
     }
 
-    /// A path that nobody answers.
+    /// A path that no operation takes.
     pub fn unknown_path(path: &str) -> Self {
         Self::new(&NOT_FOUND, format!("Nothing answers at {path}; see /docs for what does."))
     }
@@ -184,13 +184,14 @@ impl Problem {
     }
 
     /// A method this path does not take.
-    pub fn wrong_method(mut methods: Vec<&str>) -> Self {
+    pub fn method_not_allowed(mut methods: Vec<&str>) -> Self {
         if methods.contains(&"GET") {
             methods.push("HEAD");
         }
         methods.sort_unstable();
         let allow = methods.join(", ");
-        Self::new(&WRONG_METHOD, format!("This path takes {allow}.")).with(header::ALLOW, allow)
+        Self::new(&METHOD_NOT_ALLOWED, format!("This path takes {allow}."))
+            .with(header::ALLOW, allow)
     }
 
     /// A body over `cap` bytes.
@@ -198,7 +199,7 @@ impl Problem {
         Self::new(&TOO_LARGE, format!("At most {cap} bytes are accepted here."))
     }
 
-    /// Something is there already, or stands in the way.
+    /// Something is there already, or conflicts.
     pub fn conflict(detail: impl Into<String>) -> Self {
         Self::new(&CONFLICT, detail)
     }
@@ -213,7 +214,7 @@ impl Problem {
         }
     }
 
-    /// The firewall turns the request away.
+    /// The firewall refuses the request.
     pub fn firewalled(reason: &str) -> Self {
         let reason = if reason.is_empty() { "An admin has blocked it." } else { reason };
         Self::new(&FIREWALLED, reason)
@@ -225,19 +226,19 @@ impl Problem {
             .with(header::RETRY_AFTER, retry_after_seconds.max(1).to_string())
     }
 
-    /// An idempotency key met another body.
+    /// An idempotency key came with another body.
     pub fn key_reused() -> Self {
         Self::new(&KEY_REUSED, "This Idempotency-Key was used with another body.")
     }
 
     /// `If-Match` is missing.
-    pub fn needs_version() -> Self {
-        Self::new(&NEEDS_VERSION, "Send the ETag you read in `If-Match`.")
+    pub fn version_required() -> Self {
+        Self::new(&VERSION_REQUIRED, "Send the ETag you read in `If-Match`.")
     }
 
     /// `If-Match` names an older version.
-    pub fn moved() -> Self {
-        Self::new(&MOVED, "It has changed since you read it.")
+    pub fn version_mismatch() -> Self {
+        Self::new(&VERSION_MISMATCH, "It has changed since you read it.")
     }
 
     /// Worth trying again soon.
@@ -248,7 +249,7 @@ impl Problem {
 
     /// The status it is answered with.
     pub fn status(&self) -> u16 {
-        self.kind.status.as_u16()
+        self.definition.status.as_u16()
     }
 
     /// A handler that panicked: machinery broke.
@@ -261,9 +262,8 @@ impl Problem {
         self.fault.is_some()
     }
 
-    /// Whether it is about something that stands in the way.
     pub fn is_conflict(&self) -> bool {
-        self.kind == &CONFLICT
+        self.definition == &CONFLICT
     }
 
     /// For a failure the text that belongs into the log and nowhere else.
@@ -272,15 +272,15 @@ impl Problem {
     }
 
     /// The body that a request to `instance` is answered with.
-    pub fn described(&self, instance: &str) -> serde_json::Value {
+    pub fn to_json(&self, instance: &str) -> serde_json::Value {
         serde_json::to_value(self.body(instance)).unwrap_or_default()
     }
 
     /// The answer for a request to `instance`.
-    pub(crate) fn answer(self, instance: &str) -> http::Response<String> {
+    pub(crate) fn render(self, instance: &str) -> http::Response<String> {
         let text = serde_json::to_string(&self.body(instance)).unwrap_or_default();
         let mut response = http::Response::new(text);
-        *response.status_mut() = self.kind.status;
+        *response.status_mut() = self.definition.status;
         let media = HeaderValue::from_static("application/problem+json");
         response.headers_mut().insert(header::CONTENT_TYPE, media);
         for (name, value) in self.headers {
@@ -293,14 +293,14 @@ impl Problem {
 
     fn body<'a>(&'a self, instance: &'a str) -> Body<'a> {
         let (errors, violated) = match &self.cause {
-            Cause::Said => (None, None),
+            Cause::InDetail => (None, None),
             Cause::Field(field) => (Some([FieldError { field, detail: &self.detail }]), None),
             Cause::Policy(policy) => (None, Some([policy.as_str()])),
         };
         Body {
-            kind: format!("/docs#{}", self.kind.slug),
-            title: self.kind.title,
-            status: self.kind.status.as_u16(),
+            kind: format!("/docs#{}", self.definition.slug),
+            title: self.definition.title,
+            status: self.definition.status.as_u16(),
             detail: &self.detail,
             instance,
             errors,
@@ -314,7 +314,7 @@ impl Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = Response::new(Bytes::empty());
-        *response.status_mut() = self.kind.status;
+        *response.status_mut() = self.definition.status;
         response.extensions_mut().insert(self);
         response
     }
@@ -332,11 +332,11 @@ impl From<domain::Rejected> for Problem {
         use domain::Rejected;
         match rejected {
             Rejected::Invalid { field, rule } => Self::field(field, rule),
-            Rejected::Unfit { field, detail } => Self::unfit(field, detail),
+            Rejected::InvalidField { field, detail } => Self::invalid_field(field, detail),
             Rejected::Unknown(what) => Self::unknown(&what),
             Rejected::Conflict(detail) => Self::conflict(detail),
             Rejected::Forbidden(detail) => Self::forbidden(detail),
-            Rejected::Moved => Self::moved(),
+            Rejected::VersionMismatch => Self::version_mismatch(),
         }
     }
 }
@@ -348,39 +348,13 @@ impl From<Rejected> for Problem {
             Rejected::UserIdTaken => Self::conflict("This user id belongs to another account."),
             Rejected::UnknownAccount => Self::unknown("account"),
             Rejected::UnknownKey => Self::unknown("key on this account"),
-            Rejected::Moved => Self::moved(),
+            Rejected::Moved => Self::version_mismatch(),
             Rejected::AccountDisabled => Self::conflict("The account is disabled."),
             Rejected::LastAdmin => {
                 Self::conflict("This is the last admin; give the role to another account first.")
             }
             Rejected::NeedsAdmin(what) => {
                 Self::forbidden(format!("Only an admin may {what}; this needs the role `admin`."))
-            }
-        }
-    }
-}
-
-impl From<links::Rejected> for Problem {
-    fn from(rejected: links::Rejected) -> Self {
-        use links::Rejected;
-        match rejected {
-            Rejected::Field { field, rule } => Self::field(field, rule),
-            Rejected::AliasTaken => Self::conflict("Someone has that alias; choose another."),
-            Rejected::UnknownLink => Self::unknown("link"),
-            Rejected::UnknownDomain => Self::unknown("verified domain of yours"),
-            Rejected::DomainTaken => {
-                Self::conflict("Another account has proven that this domain is theirs.")
-            }
-            Rejected::DomainInUse => {
-                Self::conflict("Links still live on this domain; delete them first.")
-            }
-            Rejected::NotProven(record) => Self::conflict(format!(
-                "The proof was not found: publish the TXT record {record}, wait for DNS, try again."
-            )),
-            Rejected::Blocklisted => Self::forbidden("That destination is blocked here."),
-            Rejected::Moved => Self::moved(),
-            Rejected::NothingToUndo => {
-                Self::conflict("The link is not deleted, or was for more than 30 days.")
             }
         }
     }
@@ -394,7 +368,7 @@ impl From<limits::Rejected> for Problem {
             Rejected::UnknownRule => Self::unknown("rule"),
             Rejected::UnknownOverride => Self::unknown("override"),
             Rejected::UnknownFirewallRule => Self::unknown("firewall rule"),
-            Rejected::Moved => Self::moved(),
+            Rejected::Moved => Self::version_mismatch(),
         }
     }
 }
@@ -408,9 +382,9 @@ impl From<notifications::Rejected> for Problem {
             Rejected::UnknownTemplate(name) => Self::unknown(&format!("template: `{name}`")),
             Rejected::Template { field, problem } => {
                 let detail = format!("`{field}`: {problem}.");
-                Self::unfit(field, detail)
+                Self::invalid_field(field, detail)
             }
-            Rejected::Moved => Self::moved(),
+            Rejected::Moved => Self::version_mismatch(),
             Rejected::Refused(refusal) => Self::conflict(sentence(&refusal.to_string())),
         }
     }
@@ -424,7 +398,7 @@ impl From<feed::Rejected> for Problem {
             Rejected::UnknownPost => Self::unknown("post"),
             Rejected::UnknownComment => Self::unknown("comment"),
             Rejected::UnknownUser => Self::unknown("user"),
-            Rejected::Moved => Self::moved(),
+            Rejected::Moved => Self::version_mismatch(),
             conflict @ (Rejected::Blocked | Rejected::NotShareable) => {
                 Self::conflict(sentence(&conflict.to_string()))
             }

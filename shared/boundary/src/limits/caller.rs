@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use domain::accounts::Principal;
-use domain::limits::subject::Subject;
+use domain::limits::caller::CallerRef;
 
 /// Everything a request says about who sent it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,8 +29,8 @@ impl Caller {
     }
 
     /// The same as the rules see it.
-    pub fn subject(&self) -> Subject<'_> {
-        Subject {
+    pub fn borrowed(&self) -> CallerRef<'_> {
+        CallerRef {
             user: self.user.as_deref(),
             api_key: self.api_key.as_deref(),
             ip: self.ip,

@@ -12,7 +12,7 @@ pub struct Connections {
     client: Client,
 }
 
-/// What became of a post.
+/// The result of a post.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Posted {
     /// API Gateway took it for a client that was connected then.
@@ -22,7 +22,7 @@ pub enum Posted {
 }
 
 impl Connections {
-    /// Those that `client` speaks for, which [`crate::Aws::connections`] makes.
+    /// Those of the API and stage of `client`, which [`crate::Aws::connections`] makes.
     pub const fn new(client: Client) -> Self {
         Self { client }
     }

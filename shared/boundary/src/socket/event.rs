@@ -12,7 +12,7 @@ const BEARER: &str = "bearer.";
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Event {
+pub struct SocketEvent {
     headers: Option<BTreeMap<String, String>>,
     query_string_parameters: Option<BTreeMap<String, String>>,
     request_context: Context,
@@ -25,7 +25,7 @@ pub struct Event {
 #[serde(rename_all = "camelCase")]
 struct Context {
     route_key: String,
-    event_type: Kind,
+    event_type: EventType,
     connection_id: String,
     #[serde(default)]
     connected_at: i64,
@@ -34,14 +34,14 @@ struct Context {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all(deserialize = "SCREAMING_SNAKE_CASE", serialize = "lowercase"))]
-pub(super) enum Kind {
+pub(super) enum EventType {
     Connect,
     Message,
     Disconnect,
 }
 
-impl Event {
-    pub(super) fn kind(&self) -> Kind {
+impl SocketEvent {
+    pub(super) fn event_type(&self) -> EventType {
         self.request_context.event_type
     }
 
@@ -86,7 +86,7 @@ impl Event {
         self.protocols().any(|offered| offered == protocol)
     }
 
-    /// What the client proves itself with.
+    /// The key that the client sent.
     pub(super) fn token(&self) -> Option<&str> {
         match self.header("authorization") {
             Some(header) => crate::identity::bearer(header),
@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    fn event(headers: &serde_json::Value) -> Event {
+    fn event(headers: &serde_json::Value) -> SocketEvent {
         serde_json::from_value(json!({
             "headers": headers,
             "requestContext": {
@@ -124,7 +124,7 @@ mod tests {
             (json!({ "authorization": "Bearer a.b" }), Some("a.b"), false),
             (json!({ "Sec-WebSocket-Protocol": "switchyard.v1, bearer.a.b" }), Some("a.b"), true),
             (json!({ "Sec-WebSocket-Protocol": "bearer.a.b,x" }), Some("a.b"), false),
-            // Whoever sends the header is held to it.
+            // A client that sends the header is held to it.
             (
                 json!({ "Authorization": "Basic x", "Sec-WebSocket-Protocol": "bearer.a.b" }),
                 None,
@@ -143,13 +143,13 @@ mod tests {
 
     #[test]
     fn an_event_without_headers_is_read() {
-        let event: Event = serde_json::from_value(json!({
+        let event: SocketEvent = serde_json::from_value(json!({
             "requestContext": {
                 "routeKey": "$disconnect", "eventType": "DISCONNECT", "connectionId": "c",
                 "disconnectStatusCode": 1001,
             },
         }))
         .unwrap();
-        assert_eq!((event.kind(), event.close_code()), (Kind::Disconnect, Some(1001)));
+        assert_eq!((event.event_type(), event.close_code()), (EventType::Disconnect, Some(1001)));
     }
 }

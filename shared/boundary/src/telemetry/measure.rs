@@ -1,9 +1,9 @@
-//! What a handler measures beside latency and faults: noted where it happens, written with the line.
+//! What a handler measures beside latency and faults: collected where it happens, written with the line.
 
 use std::cell::RefCell;
 use std::future::Future;
 
-/// What a number counts.
+/// The unit of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     Count,
@@ -25,28 +25,27 @@ impl Unit {
     }
 }
 
-/// A number under its name.
+/// A value of a metric.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measure {
+pub struct MetricValue {
     pub name: &'static str,
-    /// What it counts.
     pub unit: Unit,
     pub value: f64,
-    /// Of what, beside stage and operation.
+    /// Its dimensions beside stage and operation.
     pub dimensions: Vec<(&'static str, String)>,
 }
 
 tokio::task_local! {
-    static CURRENT: RefCell<Vec<Measure>>;
+    static CURRENT: RefCell<Vec<MetricValue>>;
 }
 
 /// Adds to a metric of the invocation that is running.
 pub fn measure(name: &'static str, unit: Unit, value: f64) {
-    measure_of(name, unit, value, Vec::new());
+    measure_by(name, unit, value, Vec::new());
 }
 
-/// Adds to a metric that is kept apart by more than stage and operation, which takes a line of its own.
-pub fn measure_of(
+/// Adds to a metric with dimensions beside stage and operation, which takes a line of its own.
+pub fn measure_by(
     name: &'static str,
     unit: Unit,
     value: f64,
@@ -54,18 +53,18 @@ pub fn measure_of(
 ) {
     // Outside an invocation there is no line to write it on.
     let _ = CURRENT.try_with(|current| {
-        let mut measures = current.borrow_mut();
+        let mut metrics = current.borrow_mut();
         let same =
-            |measure: &&mut Measure| measure.name == name && measure.dimensions == dimensions;
-        match measures.iter_mut().find(same) {
+            |measure: &&mut MetricValue| measure.name == name && measure.dimensions == dimensions;
+        match metrics.iter_mut().find(same) {
             Some(measure) => measure.value += value,
-            None => measures.push(Measure { name, unit, value, dimensions }),
+            None => metrics.push(MetricValue { name, unit, value, dimensions }),
         }
     });
 }
 
-/// Runs `work` and returns what it measured.
-pub async fn measured<T>(work: impl Future<Output = T>) -> (T, Vec<Measure>) {
+/// Runs `work` and returns the metrics that it measured.
+pub async fn collect_metrics<T>(work: impl Future<Output = T>) -> (T, Vec<MetricValue>) {
     CURRENT
         .scope(RefCell::default(), async {
             let answer = work.await;
@@ -75,7 +74,7 @@ pub async fn measured<T>(work: impl Future<Output = T>) -> (T, Vec<Measure>) {
 }
 
 /// The same for work that waits for nothing.
-pub fn measured_now<T>(work: impl FnOnce() -> T) -> (T, Vec<Measure>) {
+pub fn collect_metrics_sync<T>(work: impl FnOnce() -> T) -> (T, Vec<MetricValue>) {
     CURRENT.sync_scope(RefCell::default(), || {
         let answer = work();
         (answer, CURRENT.with(RefCell::take))

@@ -1,5 +1,7 @@
 //! W3C trace context, carried in headers and message attributes; X-Ray's own header is understood.
 
+use domain::hex;
+
 use crate::Entropy;
 
 /// Which trace something belongs to, and our own span in it.
@@ -14,6 +16,11 @@ impl Trace {
     /// The start of a trace.
     pub fn new(entropy: &Entropy) -> Self {
         Self { id: entropy.bytes(), span_id: entropy.bytes(), sampled: false }
+    }
+
+    /// Continues the trace that the header names, or starts one.
+    pub fn continue_or_start(header: Option<&str>, entropy: &Entropy) -> Self {
+        header.and_then(|text| Self::parse(text, entropy)).unwrap_or_else(|| Self::new(entropy))
     }
 
     /// Continues the trace that a `traceparent` or `x-amzn-trace-id` header names, in a new span.
@@ -52,12 +59,6 @@ fn parse_xray(header: &str) -> Option<([u8; 16], bool)> {
     Some((id, header.contains("Sampled=1")))
 }
 
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}
-
 fn unhex(text: &str) -> Option<[u8; 16]> {
     let well_formed = text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());
     let number = well_formed.then(|| u128::from_str_radix(text, 16).ok()).flatten()?;
@@ -84,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_trace_is_not_believed() {
+    fn what_is_not_a_trace_is_ignored() {
         let entropy = Entropy::new(|bytes| bytes.fill(1));
         for header in [
             "",

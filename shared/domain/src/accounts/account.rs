@@ -12,11 +12,11 @@ use super::{Rejected, Role, Roles};
 pub struct UserId(String);
 
 impl UserId {
-    /// The bootstrap admin's id; it has no account row, so nobody may take it.
+    /// The bootstrap admin's id; it has no account row, so no account may take it.
     pub const ROOT: &'static str = "root";
 
-    /// What the names of those begin with whom another issuer vouches for. No account of ours can have the
-    /// last character, so no subject is ever taken for one.
+    /// What the names of those begin with whom another issuer vouches for. No account of ours can
+    /// have the last character, so no subject is ever taken for one.
     pub const OIDC: &'static str = "oidc|";
 
     /// Accepts 1 to 64 of `a-z 0-9 . _ -`, starting with a letter or digit.
@@ -44,13 +44,11 @@ impl UserId {
         Self(subject.to_owned())
     }
 
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Two digits a byte.
 pub(super) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
@@ -76,7 +74,6 @@ impl Tenant {
         }
     }
 
-    /// The tenant as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -90,13 +87,13 @@ impl Default for Tenant {
 
 /// Whether the account's keys can work at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum AccountState {
     Active,
     /// Switched off; none of its keys works.
     Disabled,
 }
 
-impl State {
+impl AccountState {
     /// The state's name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
@@ -106,22 +103,21 @@ impl State {
     }
 
     /// The state of that name, if there is one.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         [Self::Active, Self::Disabled].into_iter().find(|state| state.name() == name)
     }
 }
 
 /// What a person reads about an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Profile {
+pub struct AccountProfile {
     /// 1 to 100 characters, no control characters.
     pub name: String,
     /// Where to reach the person; kept, never logged.
     pub email: Option<String>,
 }
 
-impl Profile {
-    /// Checks both fields.
+impl AccountProfile {
     pub fn new(name: &str, email: Option<&str>) -> Result<Self, Rejected> {
         Ok(Self { name: checked_name("name", name)?, email: email.map(checked_email).transpose()? })
     }
@@ -157,30 +153,20 @@ fn checked_email(email: &str) -> Result<String, Rejected> {
 pub struct NewAccount {
     /// Chosen by the caller or made from random bytes.
     pub user_id: UserId,
-    /// The person's side of it.
-    pub profile: Profile,
-    /// What the account may do.
+    pub profile: AccountProfile,
     pub roles: Roles,
-    /// The team it belongs to.
     pub tenant: Tenant,
 }
 
-/// An account as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
-    /// Its name for ever.
     pub user_id: UserId,
-    /// The person's side of it.
-    pub profile: Profile,
-    /// What the account may do.
+    pub profile: AccountProfile,
     pub roles: Roles,
-    /// The team it belongs to.
     pub tenant: Tenant,
     /// Whether its keys can work at all.
-    pub state: State,
-    /// When it was created.
+    pub state: AccountState,
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
     /// Grows by one each time the account is disabled. A key works only in the epoch it was made
     /// in: counting needs no agreement of clocks.
@@ -197,7 +183,7 @@ impl Account {
             profile: new.profile,
             roles: new.roles,
             tenant: new.tenant,
-            state: State::Active,
+            state: AccountState::Active,
             created_at: now,
             updated_at: now,
             key_epoch: 0,
@@ -207,7 +193,7 @@ impl Account {
 
     /// True for an account that counts as an admin.
     pub fn is_active_admin(&self) -> bool {
-        self.state == State::Active && self.roles.contains(Role::Admin)
+        self.state == AccountState::Active && self.roles.contains(Role::Admin)
     }
 
     /// The next version with `amendment` applied. Only admins change more than their own profile.
@@ -241,7 +227,7 @@ impl Account {
         next.roles = amendment.roles.unwrap_or(self.roles);
         next.tenant = amendment.tenant.clone().unwrap_or_else(|| self.tenant.clone());
         next.state = amendment.state.unwrap_or(self.state);
-        if next.state == State::Disabled && self.state == State::Active {
+        if next.state == AccountState::Disabled && self.state == AccountState::Active {
             next.key_epoch = self.key_epoch + 1;
         }
         next.updated_at = now;
@@ -260,16 +246,13 @@ pub enum NewValue<T> {
 /// A change asked for; what is `None` stays.
 #[derive(Debug, Clone, Default)]
 pub struct Amendment {
-    /// A new display name.
     pub name: Option<String>,
     /// A new address, or none any more.
     pub email: Option<NewValue<String>>,
-    /// The new set of roles.
     pub roles: Option<Roles>,
-    /// The new tenant.
     pub tenant: Option<Tenant>,
     /// Disabled, or active again (with no key: the old ones stay dead).
-    pub state: Option<State>,
+    pub state: Option<AccountState>,
 }
 
 #[cfg(test)]

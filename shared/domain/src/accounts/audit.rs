@@ -4,22 +4,17 @@ use jiff::Timestamp;
 
 use super::{KeyId, UserId};
 
-/// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// An account came to be.
+pub enum AccountChange {
     AccountCreated,
     /// Its name, email, roles, tenant or state changed.
     AccountAmended,
-    /// It was switched off.
     AccountDisabled,
-    /// A key was made for it.
     KeyCreated,
-    /// A key was revoked.
     KeyRevoked,
 }
 
-impl Change {
+impl AccountChange {
     const ALL: [Self; 5] = [
         Self::AccountCreated,
         Self::AccountAmended,
@@ -40,30 +35,28 @@ impl Change {
     }
 
     /// The change of that name, if there is one.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|change| change.name() == name)
     }
 }
 
 /// Who did what to which account, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Audit {
+pub struct AuditEntry {
     /// Sorts by time and is unique: milliseconds, then random digits.
     pub audit_id: String,
-    /// The account it happened to.
     pub user_id: UserId,
-    pub change: Change,
+    pub change: AccountChange,
     /// The key, where the change was to one.
     pub key_id: Option<KeyId>,
-    /// Who did it.
     pub by: UserId,
     pub at: Timestamp,
 }
 
-impl Audit {
+impl AuditEntry {
     /// A row for `change`; `random` keeps two changes of one millisecond apart.
     pub fn new(
-        change: Change,
+        change: AccountChange,
         user_id: &UserId,
         key_id: Option<&KeyId>,
         by: &UserId,

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::account::{checked_name, hex};
-use super::{Account, Rejected, Roles, State, Tenant, UserId};
+use super::{Account, AccountState, Rejected, Roles, Tenant, UserId};
 use crate::base62;
 
 /// Names a key in lists and logs; not secret.
@@ -13,7 +13,6 @@ use crate::base62;
 pub struct KeyId(String);
 
 impl KeyId {
-    /// The bootstrap admin's key id.
     pub const ROOT: &'static str = "root";
 
     /// Makes an id from 12 random bytes.
@@ -27,7 +26,6 @@ impl KeyId {
         well_formed.then(|| Self(text.to_owned()))
     }
 
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -39,17 +37,14 @@ impl KeyId {
 pub struct SecretHash([u8; 32]);
 
 impl SecretHash {
-    /// Hashes a secret.
     pub fn of(secret: &str) -> Self {
         Self(Sha256::digest(secret.as_bytes()).into())
     }
 
-    /// A stored hash.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// Reads 64 hex digits.
     pub fn from_hex(hex: &str) -> Option<Self> {
         if hex.len() != 64 || !hex.is_ascii() {
             return None;
@@ -61,12 +56,10 @@ impl SecretHash {
         Some(Self(bytes))
     }
 
-    /// The hash as 64 hex digits.
     pub fn to_hex(&self) -> String {
         hex(&self.0)
     }
 
-    /// The bytes, for the store.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -79,14 +72,12 @@ impl SecretHash {
 
 /// A key as a caller presents it: the id and the hash of the secret that came with it.
 #[derive(Debug, Clone)]
-pub struct ApiKey {
-    /// Which key it says it is.
+pub struct PresentedKey {
     pub key_id: KeyId,
-    /// What has to match.
     pub hash: SecretHash,
 }
 
-impl ApiKey {
+impl PresentedKey {
     /// Splits `keyId.secret`; `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let (id, secret) = text.split_once('.')?;
@@ -107,50 +98,42 @@ impl ApiKey {
 /// What is asked for when a key is created.
 #[derive(Debug, Clone, Default)]
 pub struct NewKey {
-    /// A label for people.
     pub name: Option<String>,
-    /// When it stops working by itself.
     pub expires_at: Option<Timestamp>,
     /// Fewer roles than the account has.
     pub roles: Option<Roles>,
 }
 
-/// A key as stored.
 #[derive(Debug, Clone)]
-pub struct Key {
+pub struct ApiKey {
     pub key_id: KeyId,
     pub user_id: UserId,
-    /// A label for people.
     pub name: Option<String>,
-    /// The hash of its secret.
     pub hash: SecretHash,
     /// `None`: all roles of the account.
     pub roles: Option<Roles>,
     /// The account's epoch it was made in.
     pub epoch: u64,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it stops working by itself.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
     /// When it was last used, to the hour.
     pub last_used_at: Option<Timestamp>,
 }
 
-impl Key {
+impl ApiKey {
     /// A new key for `account`, made by `maker`, if the rules allow it.
     ///
     /// An admin gives what the account has. Anyone else gives at most what the key they use has:
     /// its roles and its remaining life are the defaults and the limits.
     pub fn create(
         account: &Account,
-        api_key: &ApiKey,
+        presented: &PresentedKey,
         new: &NewKey,
         maker: &Principal,
         now: Timestamp,
     ) -> Result<Self, Rejected> {
-        if account.state == State::Disabled {
+        if account.state == AccountState::Disabled {
             return Err(Rejected::AccountDisabled);
         }
         if new.expires_at.is_some_and(|expiry| expiry <= now) {
@@ -162,13 +145,13 @@ impl Key {
         let (roles, expires_at) = if maker.is_admin() {
             (new.roles, new.expires_at)
         } else {
-            limited(new, maker, account)?
+            restrict_to_maker(new, maker, account)?
         };
         Ok(Self {
-            key_id: api_key.key_id.clone(),
+            key_id: presented.key_id.clone(),
             user_id: account.user_id.clone(),
             name: new.name.as_deref().map(|name| checked_name("name", name)).transpose()?,
-            hash: api_key.hash,
+            hash: presented.hash,
             roles,
             epoch: account.key_epoch,
             created_at: now,
@@ -180,7 +163,7 @@ impl Key {
 }
 
 /// What a key may hand on: no role and no hour more than it has.
-fn limited(
+fn restrict_to_maker(
     new: &NewKey,
     maker: &Principal,
     account: &Account,
@@ -200,11 +183,9 @@ fn limited(
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     pub user_id: UserId,
-    /// Its display name.
     pub name: String,
     /// What this key may do for it, right now.
     pub roles: Roles,
-    /// The team it belongs to.
     pub tenant: Tenant,
     /// The key it used; `None` for an OIDC token.
     pub key_id: Option<KeyId>,
@@ -226,7 +207,7 @@ impl Principal {
 
 /// What a presented key turned out to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum KeyVerdict {
     /// It is who it says.
     Valid(Principal),
     /// Unknown, wrong, expired, revoked, or its account is disabled: the caller is told none of it.
@@ -237,24 +218,30 @@ pub enum Verdict {
 ///
 /// The comparison runs whether or not there is a key to compare with, so that an unknown key takes
 /// as long as a wrong one.
-pub fn verify(presented: &ApiKey, stored: Option<(&Key, &Account)>, now: Timestamp) -> Verdict {
+pub fn verify(
+    presented: &PresentedKey,
+    stored: Option<(&ApiKey, &Account)>,
+    now: Timestamp,
+) -> KeyVerdict {
     let never = SecretHash([0; 32]);
     let matches = presented.hash.matches(stored.map_or(&never, |(key, _)| &key.hash));
     match stored {
-        Some((key, account)) if matches && works(key, account, now) => Verdict::Valid(Principal {
-            user_id: account.user_id.clone(),
-            name: account.profile.name.clone(),
-            roles: key.roles.unwrap_or(account.roles).intersection(account.roles),
-            tenant: account.tenant.clone(),
-            key_id: Some(key.key_id.clone()),
-            key_expires_at: key.expires_at,
-        }),
-        Some(_) | None => Verdict::Denied,
+        Some((key, account)) if matches && is_valid(key, account, now) => {
+            KeyVerdict::Valid(Principal {
+                user_id: account.user_id.clone(),
+                name: account.profile.name.clone(),
+                roles: key.roles.unwrap_or(account.roles).intersection(account.roles),
+                tenant: account.tenant.clone(),
+                key_id: Some(key.key_id.clone()),
+                key_expires_at: key.expires_at,
+            })
+        }
+        Some(_) | None => KeyVerdict::Denied,
     }
 }
 
-fn works(key: &Key, account: &Account, now: Timestamp) -> bool {
-    account.state == State::Active
+fn is_valid(key: &ApiKey, account: &Account, now: Timestamp) -> bool {
+    account.state == AccountState::Active
         && key.user_id == account.user_id
         && key.epoch == account.key_epoch
         && key.revoked_at.is_none()

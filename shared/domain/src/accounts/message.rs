@@ -3,16 +3,14 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Audit, KeyId};
+use super::{AuditEntry, KeyId};
 
 /// Any message of this system, told apart by `type`. Fields that a reader does not know are passed
 /// over, so that old and new functions can run side by side during a deployment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type")]
-pub enum Message {
-    /// A key was used.
+pub enum AccountMessage {
     KeyUsed(KeyUsed),
-    /// An account changed.
     AccountChanged(AccountChanged),
 }
 
@@ -23,7 +21,6 @@ pub struct KeyUsed {
     /// Format version; 1.
     pub v: u8,
     pub key_id: String,
-    /// The start of the hour.
     pub hour: Timestamp,
 }
 
@@ -47,15 +44,13 @@ pub struct AccountChanged {
     pub v: u8,
     /// What happened: also the message attribute that subscriptions filter by.
     pub event: String,
-    /// The account it happened to.
     pub user_id: String,
     /// The audit row; receivers that must act once keep the last they saw.
     pub audit_id: String,
 }
 
 impl AccountChanged {
-    /// The message for an audit row.
-    pub fn new(audit: &Audit) -> Self {
+    pub fn new(audit: &AuditEntry) -> Self {
         Self {
             v: 1,
             event: audit.change.name().to_owned(),
@@ -73,12 +68,12 @@ mod tests {
     fn messages_are_tagged_and_versioned() {
         let key_id = KeyId::parse("k1").unwrap();
         let at = "2026-03-01T10:59:59Z".parse().unwrap();
-        let used = Message::KeyUsed(KeyUsed::new(&key_id, at));
+        let used = AccountMessage::KeyUsed(KeyUsed::new(&key_id, at));
         let json = serde_json::to_string(&used).unwrap();
         assert_eq!(json, r#"{"type":"KeyUsed","v":1,"keyId":"k1","hour":"2026-03-01T10:00:00Z"}"#);
-        assert_eq!(serde_json::from_str::<Message>(&json).unwrap(), used);
+        assert_eq!(serde_json::from_str::<AccountMessage>(&json).unwrap(), used);
         let newer = json.replace("\"v\":1", "\"v\":1,\"more\":true");
-        assert_eq!(serde_json::from_str::<Message>(&newer).unwrap(), used);
-        assert!(serde_json::from_str::<Message>(&json.replace("KeyUsed", "Other")).is_err());
+        assert_eq!(serde_json::from_str::<AccountMessage>(&newer).unwrap(), used);
+        assert!(serde_json::from_str::<AccountMessage>(&json.replace("KeyUsed", "Other")).is_err());
     }
 }

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One thing a caller may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -13,7 +12,6 @@ pub enum Role {
     Notifier,
     /// Submit, cancel and retry jobs.
     JobSubmitter,
-    /// Look at jobs.
     JobViewer,
     /// Claim and work on jobs.
     JobWorker,
@@ -47,7 +45,7 @@ impl Role {
     }
 
     /// The role of that name, if there is one.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.name() == name)
     }
 }
@@ -57,10 +55,8 @@ impl Role {
 pub struct Roles(u8);
 
 impl Roles {
-    /// No role at all.
     pub const NONE: Self = Self(0);
 
-    /// True when the set has `role`.
     pub const fn contains(self, role: Role) -> bool {
         self.0 & (1 << role as u8) != 0
     }
@@ -75,7 +71,6 @@ impl Roles {
         self.0 & !other.0 == 0
     }
 
-    /// What both sets have.
     #[must_use]
     pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
@@ -105,10 +100,10 @@ mod tests {
     #[test]
     fn names_lead_back_to_their_roles() {
         for role in Role::ALL {
-            assert_eq!(Role::named(role.name()), Some(role));
+            assert_eq!(Role::from_name(role.name()), Some(role));
             assert_eq!(serde_json::to_string(&role).unwrap(), format!("\"{}\"", role.name()));
         }
-        assert_eq!(Role::named("root"), None);
+        assert_eq!(Role::from_name("root"), None);
     }
 
     proptest::proptest! {

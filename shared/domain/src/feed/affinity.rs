@@ -1,4 +1,4 @@
-//! How close a reader is to an author: 0 to 1, from what they did, fading with time.
+//! Affinity of a reader with an author: 0 to 1, from likes, comments and shares, decaying with time.
 //!
 //! It is a number and the moment it was true. It halves in 30 days, and each like, comment or share
 //! takes it some of the remaining way to 1. So it is kept with one small write, needs no history, and
@@ -15,16 +15,12 @@ const HALF_LIFE_MS: f64 = 30.0 * 86_400_000.0;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Interaction {
-    /// They like it.
     Like,
-    /// They say something to it.
     Comment,
-    /// They pass it on.
     Share,
 }
 
 impl Interaction {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Like, Self::Comment, Self::Share];
 
     /// How much it weighs beside a like.
@@ -46,12 +42,9 @@ impl Interaction {
     }
 }
 
-/// How close, and when that was.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Affinity {
-    /// 0 to 1.
     pub value: f64,
-    /// When it was that.
     pub at: Timestamp,
 }
 
@@ -68,7 +61,6 @@ impl Affinity {
         (self.value * (-halvings).exp2()).clamp(0.0, 1.0)
     }
 
-    /// After an interaction.
     #[must_use]
     pub fn after(&self, interaction: Interaction, now: Timestamp) -> Self {
         let value = self.value_at(now);

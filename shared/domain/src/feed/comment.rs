@@ -1,9 +1,9 @@
-//! A word about a post.
+//! A comment on a post.
 
 use serde::{Deserialize, Serialize};
 
-use super::post::words;
-use super::{CommentId, Post, PostId, Rejected, Tie};
+use super::post::checked_text;
+use super::{CommentId, Post, PostId, Rejected, Relationship};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
@@ -17,9 +17,7 @@ pub struct Comment {
     pub author: UserId,
     /// The words; none once it is deleted.
     pub text: String,
-    /// When it was written.
     pub created_at: Timestamp,
-    /// When it was taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Timestamp>,
 }
@@ -47,7 +45,7 @@ impl CommentDraft {
         author: UserId,
         now: Timestamp,
     ) -> Result<Comment, Rejected> {
-        let text = words("text", &self.text, MAX_COMMENT_LENGTH)?;
+        let text = checked_text("text", &self.text, MAX_COMMENT_LENGTH)?;
         if text.is_empty() {
             return Err(Rejected::field("text", "at least a character"));
         }
@@ -56,11 +54,11 @@ impl CommentDraft {
 }
 
 impl Comment {
-    /// Whether it is shown to a reader who may see its post. `tie` is between the reader and whoever
+    /// Whether it is shown to a reader who may see its post. `relationship` is the reader's with the user who
     /// wrote the comment.
-    pub fn is_shown(&self, tie: &Tie, reader: &UserId) -> bool {
+    pub fn is_shown(&self, relationship: &Relationship, reader: &UserId) -> bool {
         self.deleted_at.is_none()
-            && (self.author == *reader || !(tie.is_blocked() || tie.mine.mutes))
+            && (self.author == *reader || !(relationship.is_blocked() || relationship.mine.mutes))
     }
 
     /// Without its words. Its author may do that, and the post's. `None` if they are gone.
@@ -106,7 +104,7 @@ mod tests {
             let gone = comment().deleted(&post, &by, at(3)).unwrap().unwrap();
             assert!(gone.text.is_empty());
             assert_eq!(gone.deleted(&post, &by, at(4)), Ok(None));
-            assert!(!gone.is_shown(&Tie::default(), &person(9)));
+            assert!(!gone.is_shown(&Relationship::default(), &person(9)));
         }
         assert_eq!(comment().deleted(&post, &person(3), at(3)), Err(Rejected::UnknownComment));
     }
@@ -114,16 +112,18 @@ mod tests {
     #[test]
     fn blocks_and_mutes_hide_comments_too() {
         let reader = person(9);
-        assert!(comment().is_shown(&Tie::default(), &reader));
+        assert!(comment().is_shown(&Relationship::default(), &reader));
         let blocks = Side { blocks: true, ..Side::default() };
         let mutes = Side { mutes: true, ..Side::default() };
-        for tie in [
-            Tie { mine: blocks, ..Tie::default() },
-            Tie { theirs: blocks, ..Tie::default() },
-            Tie { mine: mutes, ..Tie::default() },
+        for relationship in [
+            Relationship { mine: blocks, ..Relationship::default() },
+            Relationship { theirs: blocks, ..Relationship::default() },
+            Relationship { mine: mutes, ..Relationship::default() },
         ] {
-            assert!(!comment().is_shown(&tie, &reader));
+            assert!(!comment().is_shown(&relationship, &reader));
         }
-        assert!(comment().is_shown(&Tie { theirs: mutes, ..Tie::default() }, &reader));
+        assert!(
+            comment().is_shown(&Relationship { theirs: mutes, ..Relationship::default() }, &reader)
+        );
     }
 }

@@ -7,27 +7,25 @@
 //!
 //! In text it is base64url of about 15 bytes a post, at most 1,600 characters, with a checksum that binds
 //! it to its reader. It is not signed, because there is nothing to gain: each post it names is
-//! looked at again with [`super::in_feed`], so whoever makes one up gets posts of their own feed
+//! looked at again with [`super::in_feed`], so a client that makes one up gets posts of its reader's own feed
 //! in another order. Absent: anything in it that its reader may not know.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::id::lot;
-use super::{PostId, Rejected, Weights};
+use super::id::stable_hash;
+use super::{PostId, RankWeights, Rejected};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
-/// By what a feed is sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Order {
+pub enum FeedOrder {
     #[default]
     Ranked,
     Latest,
 }
 
-impl Order {
-    /// The order of that name.
+impl FeedOrder {
     pub fn parse(name: &str) -> Result<Self, Rejected> {
         match name {
             "ranked" => Ok(Self::Ranked),
@@ -37,60 +35,57 @@ impl Order {
     }
 }
 
-/// Where a scroll goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cursor {
-    /// By what it is sorted.
-    pub order: Order,
-    /// The version of the weights.
+pub struct FeedCursor {
+    pub order: FeedOrder,
     pub weights: u8,
     /// When it began: what it is ranked by.
-    pub at: Timestamp,
+    pub ranked_at: Timestamp,
     /// The newest post that it knows of.
-    pub top: PostId,
+    pub newest: PostId,
     /// What is below this was not looked at.
     pub below: PostId,
     /// What is left of the window, in order.
-    pub left: Vec<PostId>,
+    pub remaining: Vec<PostId>,
 }
 
 const FORMAT: u8 = 1;
-const HEAD: usize = 3 + 6 + 2 * PostId::BYTES;
-const CHECK: usize = 8;
+const HEADER_BYTES: usize = 3 + 6 + 2 * PostId::BYTES;
+const CHECKSUM_BYTES: usize = 8;
 
 /// No window is larger, so no cursor is longer.
 const MAX_REMAINING: usize = 200;
 
-impl Cursor {
-    /// As text for its reader.
+impl FeedCursor {
     pub fn encode(&self, reader: &UserId) -> String {
         let order = match self.order {
-            Order::Ranked => 0,
-            Order::Latest => 1,
+            FeedOrder::Ranked => 0,
+            FeedOrder::Latest => 1,
         };
         let mut bytes = vec![FORMAT, order, self.weights];
-        bytes.extend(&self.at.as_millisecond().max(0).to_be_bytes()[2..]);
-        for post in [self.top, self.below].iter().chain(&self.left) {
+        bytes.extend(&self.ranked_at.as_millisecond().max(0).to_be_bytes()[2..]);
+        for post in [self.newest, self.below].iter().chain(&self.remaining) {
             bytes.extend(post.bytes());
         }
-        bytes.extend(check(&bytes, reader));
+        bytes.extend(checksum(&bytes, reader));
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
     /// What a reader gives back, if it is what they were given.
     pub fn decode(text: &str, reader: &UserId) -> Result<Self, Rejected> {
         let rule = "a `nextCursor` from an earlier page of this feed";
-        Self::read(text, reader).ok_or_else(|| Rejected::field("cursor", rule))
+        Self::parse(text, reader).ok_or_else(|| Rejected::field("cursor", rule))
     }
 
-    fn read(text: &str, reader: &UserId) -> Option<Self> {
-        if text.len() > (HEAD + CHECK + MAX_REMAINING * PostId::BYTES) * 4 / 3 + 3 {
+    fn parse(text: &str, reader: &UserId) -> Option<Self> {
+        if text.len() > (HEADER_BYTES + CHECKSUM_BYTES + MAX_REMAINING * PostId::BYTES) * 4 / 3 + 3
+        {
             return None;
         }
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-        let (said, tag) = bytes.split_at_checked(bytes.len().checked_sub(CHECK)?)?;
-        let (head, names) = said.split_at_checked(3 + 6)?;
-        if tag != check(said, reader) || names.len() % PostId::BYTES != 0 {
+        let (payload, tag) = bytes.split_at_checked(bytes.len().checked_sub(CHECKSUM_BYTES)?)?;
+        let (head, names) = payload.split_at_checked(3 + 6)?;
+        if tag != checksum(payload, reader) || names.len() % PostId::BYTES != 0 {
             return None;
         }
         let mut posts = names
@@ -100,32 +95,32 @@ impl Cursor {
         let &[FORMAT, order, weights, ref at @ ..] = head else { return None };
         let ms = at.iter().fold(0, |sum, byte| (sum << 8) | i64::from(*byte));
         let cursor = Self {
-            order: [Order::Ranked, Order::Latest].into_iter().nth(order.into())?,
-            weights: Weights::of(weights)?.version,
-            at: Timestamp::from_millisecond(ms).ok()?,
-            top: posts.next()?,
+            order: [FeedOrder::Ranked, FeedOrder::Latest].into_iter().nth(order.into())?,
+            weights: RankWeights::by_version(weights)?.version,
+            ranked_at: Timestamp::from_millisecond(ms).ok()?,
+            newest: posts.next()?,
             below: posts.next()?,
-            left: posts.collect(),
+            remaining: posts.collect(),
         };
         cursor.is_sound().then_some(cursor)
     }
 
     /// Whether it can have been made by a scroll.
     fn is_sound(&self) -> bool {
-        let within = |post: &PostId| (self.below..=self.top).contains(post);
-        let mut sorted = self.left.clone();
+        let within = |post: &PostId| (self.below..=self.newest).contains(post);
+        let mut sorted = self.remaining.clone();
         sorted.sort_unstable();
         let apart = sorted.windows(2).all(|pair| pair[0] != pair[1]);
         let fits = match self.order {
-            Order::Ranked => self.left.len() <= MAX_REMAINING,
-            Order::Latest => self.left.is_empty(),
+            FeedOrder::Ranked => self.remaining.len() <= MAX_REMAINING,
+            FeedOrder::Latest => self.remaining.is_empty(),
         };
-        fits && apart && self.below <= self.top && self.left.iter().all(within)
+        fits && apart && self.below <= self.newest && self.remaining.iter().all(within)
     }
 }
 
-fn check(said: &[u8], reader: &UserId) -> [u8; CHECK] {
-    lot(&[b"feed-cursor", reader.as_str().as_bytes(), said]).to_be_bytes()
+fn checksum(payload: &[u8], reader: &UserId) -> [u8; CHECKSUM_BYTES] {
+    stable_hash(&[b"feed-cursor", reader.as_str().as_bytes(), payload]).to_be_bytes()
 }
 
 #[cfg(test)]

@@ -5,35 +5,34 @@
 //! where the next begins. The same message always means the same page, so a retry repeats one page,
 //! and what it writes has names that follow from the post and the follower: a repeat changes nothing.
 //!
-//! A deletion purges the same way, and an author who rises marks the same way. What a page writes is
+//! A deletion purges the same way, and a switch to pull adds pull marks the same way. What a page writes is
 //! decided by the rows it finds ([`work()`]): a message only says where to look.
 //!
-//! Absent: a function that outlives its time because of one author, a write for somebody who is away,
+//! Absent: a function that outlives its time because of one author, a write for a reader who is away,
 //! a reference to a post that is pulled, deleted or private, a purge of a post that is there.
 
+mod page_writes;
 mod progress;
-mod work;
 
-pub use progress::Progress;
-pub use work::{Found, Write, work};
+pub use page_writes::{PageInput, TimelineWrite, page_writes};
+pub use progress::FanOutProgress;
 
 use serde::{Deserialize, Serialize};
 
-use super::id::lot;
-use super::{Fan, Post, PostId, Privacy, Settings};
+use super::id::stable_hash;
+use super::{FeedSettings, Post, PostDelivery, PostId, Privacy};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
 /// A stretch of an author's followers: the slots from the first to the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Range {
-    /// The first slot.
+pub struct SlotRange {
     pub from: u16,
     /// The last slot; it belongs to it.
     pub to: u16,
 }
 
-impl Range {
+impl SlotRange {
     pub fn text(self) -> String {
         format!("{:04x}-{:04x}", self.from, self.to)
     }
@@ -48,85 +47,83 @@ impl Range {
 
 /// Where a page begins: at the start of its range, or after a follower.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct PageOfFollowers {
-    /// Of which range.
-    pub range: Range,
+pub struct FollowerPage {
+    pub range: SlotRange,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<UserId>,
 }
 
-/// What a post's fan-out comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FanOut {
-    /// Nothing: it is deleted, or nobody else may read it, or there is nothing to purge.
+pub enum FanOutPlan {
+    /// Nothing: it is deleted, or private, or there is nothing to purge.
     Nothing,
     /// Nothing, because readers pull it.
     Pulled,
     /// These pages, and those that follow them.
-    Pages(Vec<PageOfFollowers>),
+    Pages(Vec<FollowerPage>),
 }
 
 /// The slot of a follower: the same for ever.
-pub fn slot(follower: &UserId) -> u16 {
-    let [.., high, low] = lot(&[b"follower", follower.as_str().as_bytes()]).to_be_bytes();
+pub fn follower_slot(follower: &UserId) -> u16 {
+    let [.., high, low] = stable_hash(&[b"follower", follower.as_str().as_bytes()]).to_be_bytes();
     u16::from_be_bytes([high, low])
 }
 
 /// The key that a follower is sorted by among an author's.
 pub fn follower_key(follower: &UserId) -> String {
-    format!("{:04x}#{}", slot(follower), follower.as_str())
+    format!("{:04x}#{}", follower_slot(follower), follower.as_str())
 }
 
 /// What a post's fan-out comes to. `followers` may be off: it only decides how many ranges there are.
 /// What an admin hides is fanned out, because it may be shown again.
-pub fn plan(post: &Post, followers: u64, settings: &Settings) -> FanOut {
-    if !is_for_others(post) {
-        return FanOut::Nothing;
+pub fn plan_push(post: &Post, followers: u64, settings: &FeedSettings) -> FanOutPlan {
+    if !is_visible_to_others(post) {
+        return FanOutPlan::Nothing;
     }
-    match post.fan {
-        Fan::Pull => FanOut::Pulled,
-        Fan::Push => FanOut::Pages(first_pages(followers, settings)),
+    match post.delivery {
+        PostDelivery::Pull => FanOutPlan::Pulled,
+        PostDelivery::Push => FanOutPlan::Pages(first_pages(followers, settings)),
     }
 }
 
 /// What taking a deleted post out of timelines comes to.
-pub fn purge(post: &Post, followers: u64, settings: &Settings) -> FanOut {
-    match (post.deleted_at, post.fan) {
-        (None, _) => FanOut::Nothing,
-        (Some(_), Fan::Pull) => FanOut::Pulled,
-        (Some(_), Fan::Push) => FanOut::Pages(first_pages(followers, settings)),
+pub fn plan_purge(post: &Post, followers: u64, settings: &FeedSettings) -> FanOutPlan {
+    match (post.deleted_at, post.delivery) {
+        (None, _) => FanOutPlan::Nothing,
+        (Some(_), PostDelivery::Pull) => FanOutPlan::Pulled,
+        (Some(_), PostDelivery::Push) => FanOutPlan::Pages(first_pages(followers, settings)),
     }
 }
 
-fn is_for_others(post: &Post) -> bool {
+fn is_visible_to_others(post: &Post) -> bool {
     post.deleted_at.is_none() && post.body.privacy != Privacy::Private
 }
 
 /// The first page of each range, for about so many followers.
-pub fn first_pages(followers: u64, settings: &Settings) -> Vec<PageOfFollowers> {
-    split(ranges(followers, settings))
+pub fn first_pages(followers: u64, settings: &FeedSettings) -> Vec<FollowerPage> {
+    split_slots(range_count(followers, settings))
 }
 
 /// How many ranges so many followers are worth: about two pages each.
-pub fn ranges(followers: u64, settings: &Settings) -> u8 {
-    let size = 2 * u64::try_from(settings.page).unwrap_or(1).max(1);
+pub fn range_count(followers: u64, settings: &FeedSettings) -> u8 {
+    let size = 2 * u64::try_from(settings.page_size).unwrap_or(1).max(1);
     u8::try_from(followers.div_ceil(size).clamp(1, 64)).unwrap_or(64)
 }
 
 /// The first page of each of so many ranges.
-pub fn split(ranges: u8) -> Vec<PageOfFollowers> {
+pub fn split_slots(ranges: u8) -> Vec<FollowerPage> {
     let count = u32::from(ranges.max(1));
     let edge = |index: u32| index * 0x1_0000 / count;
     (0..count)
         .map(|index| {
             let from = u16::try_from(edge(index)).unwrap_or(u16::MAX);
             let to = u16::try_from(edge(index + 1) - 1).unwrap_or(u16::MAX);
-            PageOfFollowers { range: Range { from, to }, after: None }
+            FollowerPage { range: SlotRange { from, to }, after: None }
         })
         .collect()
 }
 
-impl PageOfFollowers {
+impl FollowerPage {
     /// The keys between which the page lies, the lower one excluded.
     pub fn keys(&self) -> (String, String) {
         let start = || format!("{:04x}#", self.range.from);
@@ -136,19 +133,19 @@ impl PageOfFollowers {
 
     /// The page after this one, which had these followers; `None` if it was the last.
     #[must_use]
-    pub fn next(&self, found: &[UserId], settings: &Settings) -> Option<Self> {
-        let full = found.len() >= settings.page;
+    pub fn next(&self, found: &[UserId], settings: &FeedSettings) -> Option<Self> {
+        let full = found.len() >= settings.page_size;
         found.last().filter(|_| full).map(|last| Self { after: Some(last.clone()), ..self.clone() })
     }
 }
 
-/// Whether somebody's timeline is written to: not if they were away for a week.
-pub fn is_written_to(seen_at: Timestamp, now: Timestamp, settings: &Settings) -> bool {
-    now.as_second() - seen_at.as_second() < settings.dormant_seconds
+/// Whether a follower's timeline is written to: not if they were away for a week.
+pub fn is_active(last_seen_at: Timestamp, now: Timestamp, settings: &FeedSettings) -> bool {
+    now.as_second() - last_seen_at.as_second() < settings.dormant_seconds
 }
 
 /// What an author's fan-outs are measured under.
-pub const fn band(followers: u64) -> &'static str {
+pub const fn follower_band(followers: u64) -> &'static str {
     match followers {
         0..100 => "under-100",
         100..1_000 => "under-1000",

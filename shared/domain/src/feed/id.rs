@@ -11,7 +11,6 @@ use crate::{Timestamp, hex};
 pub struct PostId([u8; PostId::BYTES]);
 
 impl PostId {
-    /// How long it is in binary.
     pub const BYTES: usize = 14;
 
     /// Before every post: what is complete from here on is complete.
@@ -51,7 +50,6 @@ impl PostId {
         Some(Self(bytes))
     }
 
-    /// The id as text.
     pub fn text(self) -> String {
         hex(&self.0)
     }
@@ -66,7 +64,6 @@ impl PostId {
         Self(bytes)
     }
 
-    /// When it was made.
     pub fn at(self) -> Timestamp {
         let ms = self.0[..6].iter().fold(0_i64, |sum, byte| (sum << 8) | i64::from(*byte));
         Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX)
@@ -115,14 +112,13 @@ impl CommentId {
         PostId::parse(text).map(Self)
     }
 
-    /// The id as text.
     pub fn text(self) -> String {
         self.0.text()
     }
 }
 
 /// A number for some texts: the same wherever and whenever it is asked for, and evenly spread.
-pub(super) fn lot(parts: &[&[u8]]) -> u64 {
+pub(super) fn stable_hash(parts: &[&[u8]]) -> u64 {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_be_bytes());

@@ -1,4 +1,4 @@
-//! A post: what somebody said, to whom, and what became of it.
+//! A post: its content, its audience, and its life.
 //!
 //! ```text
 //!  write ─▶ LIVE ─ edit ─▶ EDITED ─┐ edit
@@ -11,16 +11,15 @@
 
 mod draft;
 
-pub(super) use draft::words;
-pub use draft::{Body, Draft, Edit, MAX_MEDIA, MAX_TEXT_LENGTH, MediaId};
+pub(super) use draft::checked_text;
+pub use draft::{MAX_MEDIA, MAX_TEXT_LENGTH, MediaId, PostBody, PostDraft, PostEdit};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fan, PostId, Rejected};
+use super::{PostDelivery, PostId, Rejected};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
-/// Who may read a post.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Privacy {
@@ -32,7 +31,6 @@ pub enum Privacy {
 }
 
 impl Privacy {
-    /// All of them, the widest first.
     pub const ALL: [Self; 3] = [Self::Public, Self::Friends, Self::Private];
 
     /// Its name on the wire and in the store.
@@ -52,8 +50,7 @@ impl Privacy {
 
 /// Where a post is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// As it was written.
+pub enum PostState {
     Live,
     Edited,
     Deleted,
@@ -62,27 +59,22 @@ pub enum State {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Post {
     pub id: PostId,
-    /// Who wrote it.
     pub author: UserId,
-    /// What they said.
-    pub body: Body,
+    pub body: PostBody,
     /// Which post it passes on, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<PostId>,
     /// How it comes into feeds. Decided once, with the row that says how the author reaches people.
-    pub fan: Fan,
-    /// When it was written.
+    #[serde(rename = "fan")]
+    pub delivery: PostDelivery,
     pub created_at: Timestamp,
     /// When it was last changed by its author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited_at: Option<Timestamp>,
-    /// When it was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Timestamp>,
-    /// Since when an admin hides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden_at: Option<Timestamp>,
-    /// Grows with each change.
     #[serde(rename = "v")]
     pub version: u64,
 }
@@ -96,14 +88,19 @@ impl std::fmt::Debug for Post {
 }
 
 impl Post {
-    /// A new post.
-    pub const fn new(id: PostId, author: UserId, body: Body, fan: Fan, now: Timestamp) -> Self {
+    pub const fn new(
+        id: PostId,
+        author: UserId,
+        body: PostBody,
+        delivery: PostDelivery,
+        now: Timestamp,
+    ) -> Self {
         Self {
             id,
             author,
             body,
             shares: None,
-            fan,
+            delivery,
             created_at: now,
             edited_at: None,
             deleted_at: None,
@@ -122,22 +119,21 @@ impl Post {
         Ok(Self { shares: Some(original.shares.unwrap_or(original.id)), ..self })
     }
 
-    /// Where it is in its life.
-    pub const fn state(&self) -> State {
+    pub const fn state(&self) -> PostState {
         match (self.deleted_at, self.edited_at) {
-            (Some(_), _) => State::Deleted,
-            (None, Some(_)) => State::Edited,
-            (None, None) => State::Live,
+            (Some(_), _) => PostState::Deleted,
+            (None, Some(_)) => PostState::Edited,
+            (None, None) => PostState::Live,
         }
     }
 
-    /// Whether nobody but its author and admins can read it.
+    /// Whether only its author and admins can read it.
     pub const fn is_gone(&self) -> bool {
         self.deleted_at.is_some() || self.hidden_at.is_some()
     }
 
     /// The next version after an edit, or `None` if it changes nothing.
-    pub fn edited(&self, edit: Edit, now: Timestamp) -> Result<Option<Self>, Rejected> {
+    pub fn edited(&self, edit: PostEdit, now: Timestamp) -> Result<Option<Self>, Rejected> {
         if self.deleted_at.is_some() {
             return Err(Rejected::UnknownPost);
         }
@@ -153,7 +149,7 @@ impl Post {
 
     /// The tombstone, or `None` if it is one.
     pub fn deleted(&self, now: Timestamp) -> Option<Self> {
-        let body = Body { privacy: Privacy::Private, ..Body::default() };
+        let body = PostBody { privacy: Privacy::Private, ..PostBody::default() };
         let gone = || Self { body, shares: None, deleted_at: Some(now), ..self.next() };
         self.deleted_at.is_none().then(gone)
     }

@@ -1,9 +1,9 @@
-//! In which order, and why.
+//! Ranking: the order of the feed, and its explanation.
 //!
 //! score = 0.4 × e^(−age in hours ÷ 24) + 0.3 × ln(engagement + 1) ÷ 10 + 0.3 × affinity, where
 //! engagement = likes + 2 × comments + 3 × shares. A post that the reader was shown before counts half
-//! when it comes to its place. Of ten posts in a row at most three are by one author, unless nobody
-//! else is left. Equal scores go by time.
+//! when it comes to its place. Of ten posts in a row at most three are by one author, unless no
+//! others are left. Equal scores go by time.
 //!
 //! A feed is ranked in windows: the 80 newest posts that the reader may see, then the next 80. What is
 //! ranked has to be read first, so a window is what one batch read brings, with some to spare for
@@ -12,63 +12,55 @@
 //!
 //! Absent: a post that is left out by ranking; a change of weights that moves a scroll that has begun.
 
-use serde::Serialize;
-
-use super::{Counts, Post, PostId, Tie};
+use super::{Counts, Post, PostId, Relationship};
 use crate::Timestamp;
 
 /// What goes into a rank. Those of a version never change; new ones get a new version.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Weights {
-    /// What cursors name them by.
+pub struct RankWeights {
     pub version: u8,
-    /// Of being new.
     pub recency: f64,
-    /// Of being liked.
     pub engagement: f64,
-    /// Of being by somebody close.
     pub affinity: f64,
     /// In so many hours newness falls to 1/e.
-    pub fades_hours: f64,
+    pub decay_hours: f64,
     /// What is left of the score of a post that was shown before.
-    pub seen: f64,
-    /// Of `span` posts in a row, at most so many by one author.
-    pub cap: usize,
-    pub span: usize,
+    pub seen_factor: f64,
+    /// Of `author_span` posts in a row, at most so many by one author.
+    pub author_cap: usize,
+    pub author_span: usize,
     /// Posts that are ranked together. Cursors carry them.
     pub window: usize,
 }
 
-impl Weights {
-    /// The score alone.
+impl RankWeights {
     pub const PLAIN: Self = Self {
         version: 1,
         recency: 0.4,
         engagement: 0.3,
         affinity: 0.3,
-        fades_hours: 24.0,
-        seen: 1.0,
-        cap: usize::MAX,
-        span: 1,
+        decay_hours: 24.0,
+        seen_factor: 1.0,
+        author_cap: usize::MAX,
+        author_span: 1,
         window: 80,
     };
 
     /// The score, with a cap on authors and without what was shown before at the top.
-    pub const CURRENT: Self = Self { version: 2, seen: 0.5, cap: 3, span: 10, ..Self::PLAIN };
+    pub const CURRENT: Self =
+        Self { version: 2, seen_factor: 0.5, author_cap: 3, author_span: 10, ..Self::PLAIN };
 
     /// The weights of a version; `None` if no scroll can have begun with it.
-    pub fn of(version: u8) -> Option<Self> {
+    pub fn by_version(version: u8) -> Option<Self> {
         [Self::PLAIN, Self::CURRENT].into_iter().find(|weights| weights.version == version)
     }
 }
 
 /// A score, in millionths.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Score(pub u32);
 
 impl Score {
-    /// As a fraction.
     pub fn value(self) -> f64 {
         f64::from(self.0) / 1e6
     }
@@ -83,28 +75,21 @@ impl Score {
     }
 }
 
-/// What speaks most for a post.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Reason {
-    /// It is new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RankReason {
     Recent,
-    /// Many people care about it.
     Popular,
     /// The reader is close to its author.
     Close,
 }
 
 /// Why a post is where it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Why {
-    /// What speaks most for it.
-    pub reason: Reason,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RankExplanation {
+    pub reason: RankReason,
     /// What being new adds to its score.
     pub recency: Score,
-    /// What engagement adds.
     pub engagement: Score,
-    /// What affinity adds.
     pub affinity: Score,
     /// Whether it was shown before, and so comes later.
     pub seen: bool,
@@ -114,70 +99,66 @@ pub struct Why {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     pub post: Post,
-    /// How often it was liked and so on.
     pub counts: Counts,
     /// Between the reader and its author, seen by the reader.
-    pub tie: Tie,
+    pub relationship: Relationship,
     /// How close the reader is to its author at the ranking time, 0 to 1.
     pub affinity: f64,
     /// Whether the reader was shown it before the scroll began.
     pub seen: bool,
 }
 
-/// A post in its place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Item {
+pub struct RankedItem {
     pub candidate: Candidate,
     /// Its score at the ranking time.
     pub score: Score,
-    /// Why it is there.
-    pub why: Why,
+    pub why: RankExplanation,
 }
 
-impl Item {
+impl RankedItem {
     pub const fn id(&self) -> PostId {
         self.candidate.post.id
     }
 }
 
 /// The score of a post at a time, and what it is made of.
-pub fn score(candidate: Candidate, weights: &Weights, at: Timestamp) -> Item {
+pub fn score(candidate: Candidate, weights: &RankWeights, at: Timestamp) -> RankedItem {
     let age_ms = at.as_millisecond().saturating_sub(candidate.post.id.at().as_millisecond());
     #[expect(clippy::cast_precision_loss, reason = "milliseconds of some years, and likes")]
     let (age_ms, engaged) = (age_ms.max(0) as f64, candidate.counts.engagement() as f64);
-    let recency = weights.recency * (-age_ms / 3_600_000.0 / weights.fades_hours).exp();
+    let recency = weights.recency * (-age_ms / 3_600_000.0 / weights.decay_hours).exp();
     let engagement = weights.engagement * engaged.ln_1p() / 10.0;
     let affinity = weights.affinity * candidate.affinity.clamp(0.0, 1.0);
     let reason = if recency >= engagement.max(affinity) {
-        Reason::Recent
+        RankReason::Recent
     } else if engagement >= affinity {
-        Reason::Popular
+        RankReason::Popular
     } else {
-        Reason::Close
+        RankReason::Close
     };
-    let why = Why {
+    let why = RankExplanation {
         reason,
         recency: Score::of(recency),
         engagement: Score::of(engagement),
         affinity: Score::of(affinity),
         seen: candidate.seen,
     };
-    Item { candidate, score: Score::of(recency + engagement + affinity), why }
+    RankedItem { candidate, score: Score::of(recency + engagement + affinity), why }
 }
 
-/// A window in its order.
-pub fn rank(window: Vec<Candidate>, weights: &Weights, at: Timestamp) -> Vec<Item> {
+pub fn rank(window: Vec<Candidate>, weights: &RankWeights, at: Timestamp) -> Vec<RankedItem> {
     let scored = window.into_iter().map(|candidate| score(candidate, weights, at));
-    let mut waiting: Vec<_> = scored.map(|item| (placed_by(&item, weights), item)).collect();
+    let mut waiting: Vec<_> = scored.map(|item| (sort_score(&item, weights), item)).collect();
     waiting.sort_by(|(a, one), (b, other)| b.cmp(a).then(other.id().cmp(&one.id())));
-    let mut waiting: Vec<Item> = waiting.into_iter().map(|(_, item)| item).collect();
-    let mut placed: Vec<Item> = Vec::with_capacity(waiting.len());
+    let mut waiting: Vec<RankedItem> = waiting.into_iter().map(|(_, item)| item).collect();
+    let mut placed: Vec<RankedItem> = Vec::with_capacity(waiting.len());
     while !waiting.is_empty() {
-        let before = &placed[placed.len().saturating_sub(weights.span.saturating_sub(1))..];
-        let is_due = |item: &Item| {
+        let before = &placed[placed.len().saturating_sub(weights.author_span.saturating_sub(1))..];
+        let is_due = |item: &RankedItem| {
             let author = &item.candidate.post.author;
             before.iter().filter(|other| other.candidate.post.author == *author).count()
-                < weights.cap
+                < weights.author_cap
         };
         let next = waiting.iter().position(is_due).unwrap_or(0);
         placed.push(waiting.remove(next));
@@ -185,8 +166,8 @@ pub fn rank(window: Vec<Candidate>, weights: &Weights, at: Timestamp) -> Vec<Ite
     placed
 }
 
-fn placed_by(item: &Item, weights: &Weights) -> Score {
-    if item.why.seen { Score::of(item.score.value() * weights.seen) } else { item.score }
+fn sort_score(item: &RankedItem, weights: &RankWeights) -> Score {
+    if item.why.seen { Score::of(item.score.value() * weights.seen_factor) } else { item.score }
 }
 
 #[cfg(test)]

@@ -1,32 +1,29 @@
-//! Somebody thinks that a post should not be there, and an admin decides.
+//! A user reports a post, and an admin decides.
 //!
-//! OPEN → DISMISSED or UPHELD. A report is named by its post and whoever made it, so the same person
+//! OPEN → DISMISSED or UPHELD. A report is identified by its post and reporter, so the same person
 //! saying it again changes nothing. Absent: a ruling that another one overwrites.
 
 use serde::{Deserialize, Serialize};
 
-use super::post::words;
+use super::post::checked_text;
 use super::{Post, PostId, Rejected};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
 const MAX_NOTE_LENGTH: usize = 1_000;
 
-/// What is wrong with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Complaint {
+pub enum ReportReason {
     Spam,
-    /// It hurts somebody.
     Abuse,
-    /// It threatens, or shows it.
     Violence,
     /// It poses as what it is not.
     Fraud,
     Other,
 }
 
-impl Complaint {
+impl ReportReason {
     const ALL: [(Self, &'static str); 5] = [
         (Self::Spam, "SPAM"),
         (Self::Abuse, "ABUSE"),
@@ -36,24 +33,20 @@ impl Complaint {
     ];
 }
 
-/// What an admin says to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Ruling {
-    /// The post stays.
     Dismissed,
-    /// The post is hidden.
     Upheld,
 }
 
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Report {
+pub struct PostReport {
     pub post: PostId,
-    /// By whom; the post's author is never told.
-    pub by: UserId,
-    /// What is wrong with it.
-    pub complaint: Complaint,
-    /// In their words.
+    #[serde(rename = "by")]
+    pub reporter: UserId,
+    #[serde(rename = "complaint")]
+    pub reason: ReportReason,
     pub note: String,
     pub created_at: Timestamp,
     /// What was decided, by whom and when.
@@ -62,9 +55,9 @@ pub struct Report {
 }
 
 /// Says which: words are in no log.
-impl std::fmt::Debug for Report {
+impl std::fmt::Debug for PostReport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Report({} for {:?})", self.post, self.complaint)
+        write!(f, "Report({} for {:?})", self.post, self.reason)
     }
 }
 
@@ -74,28 +67,27 @@ impl std::fmt::Debug for Report {
 pub struct ReportDraft {
     /// `SPAM`, `ABUSE`, `VIOLENCE`, `FRAUD` or `OTHER`.
     pub reason: String,
-    /// In their words.
     pub note: Option<String>,
 }
 
 impl ReportDraft {
     /// The report, of a post that the caller may see.
-    pub fn checked(&self, post: &Post, by: UserId, now: Timestamp) -> Result<Report, Rejected> {
+    pub fn checked(&self, post: &Post, by: UserId, now: Timestamp) -> Result<PostReport, Rejected> {
         if post.author == by {
-            return Err(Rejected::field("postId", "somebody else's post"));
+            return Err(Rejected::field("postId", "another user's post"));
         }
-        let known = Complaint::ALL.into_iter().find(|(_, name)| *name == self.reason);
-        let (complaint, _) = known.ok_or_else(|| {
+        let known = ReportReason::ALL.into_iter().find(|(_, name)| *name == self.reason);
+        let (reason, _) = known.ok_or_else(|| {
             Rejected::field("reason", "`SPAM`, `ABUSE`, `VIOLENCE`, `FRAUD` or `OTHER`")
         })?;
-        let note = words("note", self.note.as_deref().unwrap_or_default(), MAX_NOTE_LENGTH)?;
-        Ok(Report { post: post.id, by, complaint, note, created_at: now, ruling: None })
+        let note = checked_text("note", self.note.as_deref().unwrap_or_default(), MAX_NOTE_LENGTH)?;
+        Ok(PostReport { post: post.id, reporter: by, reason, note, created_at: now, ruling: None })
     }
 }
 
-impl Report {
+impl PostReport {
     /// The report with a ruling, and the post if that changes it. `None` if there was a ruling.
-    pub fn ruled(
+    pub fn with_ruling(
         &self,
         ruling: Ruling,
         post: &Post,
@@ -119,10 +111,10 @@ mod tests {
 
     #[test]
     fn a_report_names_a_reason_and_is_not_of_oneself() {
-        for (complaint, name) in Complaint::ALL {
+        for (reason, name) in ReportReason::ALL {
             let report = draft(name).checked(&post(1, 1), person(2), at(2)).unwrap();
-            assert_eq!(report.complaint, complaint);
-            assert_eq!(serde_json::to_string(&complaint).unwrap(), format!("\"{name}\""));
+            assert_eq!(report.reason, reason);
+            assert_eq!(serde_json::to_string(&reason).unwrap(), format!("\"{name}\""));
         }
         assert!(draft("RUDE").checked(&post(1, 1), person(2), at(2)).is_err());
         assert!(draft("SPAM").checked(&post(1, 1), person(1), at(2)).is_err());
@@ -133,12 +125,14 @@ mod tests {
     #[test]
     fn the_first_ruling_stands() {
         let report = draft("SPAM").checked(&post(1, 1), person(2), at(2)).unwrap();
-        let (upheld, hidden) = report.ruled(Ruling::Upheld, &post(1, 1), person(3), at(3)).unwrap();
+        let (upheld, hidden) =
+            report.with_ruling(Ruling::Upheld, &post(1, 1), person(3), at(3)).unwrap();
         assert!(hidden.unwrap().is_gone());
-        assert_eq!(upheld.ruled(Ruling::Dismissed, &post(1, 1), person(3), at(4)), None);
-        let (_, kept) = report.ruled(Ruling::Dismissed, &post(1, 1), person(3), at(3)).unwrap();
+        assert_eq!(upheld.with_ruling(Ruling::Dismissed, &post(1, 1), person(3), at(4)), None);
+        let (_, kept) =
+            report.with_ruling(Ruling::Dismissed, &post(1, 1), person(3), at(3)).unwrap();
         assert_eq!(kept, None);
         let gone = post(1, 1).deleted(at(2)).unwrap();
-        assert_eq!(report.ruled(Ruling::Upheld, &gone, person(3), at(3)).unwrap().1, None);
+        assert_eq!(report.with_ruling(Ruling::Upheld, &gone, person(3), at(3)).unwrap().1, None);
     }
 }

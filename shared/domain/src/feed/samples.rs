@@ -1,6 +1,6 @@
 //! What several tests begin with.
 
-use super::{Body, Fan, Post, PostId};
+use super::{Post, PostBody, PostDelivery, PostId};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
@@ -20,6 +20,6 @@ pub(super) fn id(n: i64) -> PostId {
 
 /// A public post of second `n`.
 pub(super) fn post(n: i64, author: u64) -> Post {
-    let body = Body { text: format!("post {n}"), ..Body::default() };
-    Post::new(id(n), person(author), body, Fan::Push, at(n))
+    let body = PostBody { text: format!("post {n}"), ..PostBody::default() };
+    Post::new(id(n), person(author), body, PostDelivery::Push, at(n))
 }

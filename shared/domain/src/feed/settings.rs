@@ -5,33 +5,35 @@ use serde::Deserialize;
 /// What a feed is run with. What is left out is as the documents say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct Settings {
+pub struct FeedSettings {
     /// From so many followers on an author's posts are pulled.
     pub pull_from: u64,
     /// Under so many followers they are pushed again.
     pub push_below: u64,
     /// Who was away for so long gets no writes.
     pub dormant_seconds: i64,
-    /// References that a timeline keeps.
-    pub kept: usize,
+    #[serde(rename = "kept")]
+    pub timeline_size: usize,
     /// References that an author's row of recent posts keeps.
-    pub recents: usize,
+    #[serde(rename = "recents")]
+    pub recent_size: usize,
     /// Followers of one page of a fan-out.
-    pub page: usize,
+    #[serde(rename = "page")]
+    pub page_size: usize,
     /// Candidates that are looked at in one go. A batch read takes as many keys.
-    pub gathered: usize,
+    #[serde(rename = "gathered")]
+    pub candidate_batch: usize,
 }
 
-impl Settings {
-    /// What the documents say.
+impl FeedSettings {
     pub const DEFAULT: Self = Self {
         pull_from: 10_000,
         push_below: 9_000,
         dormant_seconds: 7 * 86_400,
-        kept: 1_000,
-        recents: 100,
-        page: 200,
-        gathered: 100,
+        timeline_size: 1_000,
+        recent_size: 100,
+        page_size: 200,
+        candidate_batch: 100,
     };
 
     /// Reads settings from JSON; what makes no sense is refused.
@@ -41,19 +43,26 @@ impl Settings {
             serde_json::from_str(json).map_err(|wrong| wrong.to_string())?;
         let settings: Self =
             serde_json::from_value(named.into()).map_err(|wrong| wrong.to_string())?;
-        let Self { pull_from, push_below, dormant_seconds, kept, recents, page, gathered } =
-            settings;
+        let Self {
+            pull_from,
+            push_below,
+            dormant_seconds,
+            timeline_size,
+            recent_size,
+            page_size,
+            candidate_batch,
+        } = settings;
         let sound = (1..=pull_from).contains(&push_below)
             && dormant_seconds > 3_600
-            && (1..=5_000).contains(&kept)
-            && (1..=500).contains(&recents)
-            && (1..=1_000).contains(&page)
-            && (1..=100).contains(&gathered);
+            && (1..=5_000).contains(&timeline_size)
+            && (1..=500).contains(&recent_size)
+            && (1..=1_000).contains(&page_size)
+            && (1..=100).contains(&candidate_batch);
         if sound { Ok(settings) } else { Err("a number is out of its range".to_owned()) }
     }
 }
 
-impl Default for Settings {
+impl Default for FeedSettings {
     fn default() -> Self {
         Self::DEFAULT
     }
@@ -65,11 +74,11 @@ mod tests {
 
     #[test]
     fn settings_are_read_and_nonsense_is_refused() {
-        assert_eq!(Settings::parse("{}"), Ok(Settings::DEFAULT));
-        let few = Settings::parse(r#"{"pullFrom":3,"pushBelow":2}"#).unwrap();
-        assert_eq!((few.pull_from, few.push_below, few.kept), (3, 2, 1_000));
+        assert_eq!(FeedSettings::parse("{}"), Ok(FeedSettings::DEFAULT));
+        let few = FeedSettings::parse(r#"{"pullFrom":3,"pushBelow":2}"#).unwrap();
+        assert_eq!((few.pull_from, few.push_below, few.timeline_size), (3, 2, 1_000));
         for wrong in ["", "[]", r#"{"pullfrom":3}"#, r#"{"pullFrom":3}"#, r#"{"gathered":101}"#] {
-            assert!(Settings::parse(wrong).is_err(), "{wrong}");
+            assert!(FeedSettings::parse(wrong).is_err(), "{wrong}");
         }
     }
 }

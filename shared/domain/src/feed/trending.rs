@@ -1,11 +1,11 @@
-//! What many people care about right now.
+//! Trending posts.
 //!
-//! Heat = the sum, over the hours of two days, of the people who came to a post in that hour, halved for
-//! every six hours since. A person is counted once for a post, whatever they do and how often. Once
-//! a minute the hottest hundred are written down as a [`Snapshot`]; a scroll names its snapshot, so pages
-//! do not overlap while heat changes. Who may see what is asked for each reader, as everywhere.
+//! Score = the sum, over the hours of two days, of the users who first acted on a post in that hour, halved for
+//! every six hours since. A person is counted once for a post, however much they do. Once
+//! a minute the hundred highest are stored as a [`TrendingSnapshot`]; a scroll names its snapshot, so pages
+//! do not overlap while scores change. Visibility is checked for each reader, as everywhere.
 //!
-//! Absent: a way for one person to heat a post twice, a page that depends on when it is asked for.
+//! Absent: a way for one user to raise a score twice, a page that depends on when it is asked for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,17 +23,16 @@ pub const SNAPSHOT_SECONDS: i64 = 3_600;
 
 const HALF_LIFE_HOURS: i64 = 6;
 
-/// What was hot at a moment.
+/// The trending posts of a minute, the highest score first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Snapshot {
+pub struct TrendingSnapshot {
     /// The minute since 1970: its name.
     pub minute: i64,
-    /// The hottest first.
     pub posts: Vec<PostId>,
 }
 
-/// How hot a post is, in thousandths of a person.
-pub fn heat(people: &BTreeMap<i64, u64>, now: Timestamp) -> u64 {
+/// A post's score, in thousandths of a user.
+pub fn trending_score(people: &BTreeMap<i64, u64>, now: Timestamp) -> u64 {
     let hour = hour_of(now);
     let sum = people.iter().map(|(at, people)| {
         let age = (hour - at).max(0);
@@ -46,50 +45,50 @@ pub fn heat(people: &BTreeMap<i64, u64>, now: Timestamp) -> u64 {
     sum.fold(0, u64::saturating_add)
 }
 
-/// Where a post stands among what is hot: the more, the hotter. All heat halves alike, so two posts stay
-/// in their order while time goes by, and what is written down stays true. `None` if it is cold.
-pub fn standing(people: &BTreeMap<i64, u64>, now: Timestamp) -> Option<u64> {
-    let heat = heat(people, now);
-    if heat == 0 {
+/// The sort key of a trending post: greater for a higher score. All scores halve alike, so two posts stay
+/// in their order while time goes by, and what is written down stays true. `None` at score 0.
+pub fn rank_key(people: &BTreeMap<i64, u64>, now: Timestamp) -> Option<u64> {
+    let score = trending_score(people, now);
+    if score == 0 {
         return None;
     }
     #[expect(clippy::cast_precision_loss, reason = "thousandths of people")]
-    let hours = (heat as f64).log2() * 6.0;
+    let hours = (score as f64).log2() * 6.0;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "thousandths of at most 384 hours"
     )]
     let thousandths = (hours * 1_000.0).round() as u64;
-    Some(thousandths + cold_below(now))
+    Some(thousandths + min_rank_key(now))
 }
 
-/// What stands below this has no heat left.
-pub fn cold_below(now: Timestamp) -> u64 {
+/// A post with a key below this has no score left.
+pub fn min_rank_key(now: Timestamp) -> u64 {
     u64::try_from(hour_of(now)).unwrap_or(0) * 1_000
 }
 
-impl Snapshot {
+impl TrendingSnapshot {
     /// The minute that a snapshot of this moment is named by.
     pub fn minute_of(now: Timestamp) -> i64 {
         now.as_second().div_euclid(60)
     }
 
-    /// Writes down what is hot. The same totals give the same snapshot in whichever order they come.
-    pub fn taken<'t>(
+    /// Takes the posts with the highest scores. The same totals give the same snapshot in whichever order they come.
+    pub fn new<'t>(
         totals: impl IntoIterator<Item = (PostId, &'t BTreeMap<i64, u64>)>,
         now: Timestamp,
     ) -> Self {
-        let heats = totals.into_iter().map(|(post, people)| (heat(people, now), post));
-        let mut hot: Vec<_> = heats.filter(|(heat, _)| *heat > 0).collect();
-        hot.sort_unstable_by(|a, b| b.cmp(a));
-        // A list that lags behind may have a post twice, with the heat of then and of now.
+        let scores = totals.into_iter().map(|(post, people)| (trending_score(people, now), post));
+        let mut trending: Vec<_> = scores.filter(|(score, _)| *score > 0).collect();
+        trending.sort_unstable_by(|a, b| b.cmp(a));
+        // A list that lags behind may have a post twice, with its old and its new score.
         let mut known = BTreeSet::new();
-        hot.retain(|(_, post)| known.insert(*post));
-        hot.truncate(MAX_TRENDING);
+        trending.retain(|(_, post)| known.insert(*post));
+        trending.truncate(MAX_TRENDING);
         Self {
             minute: Self::minute_of(now),
-            posts: hot.into_iter().map(|(_, post)| post).collect(),
+            posts: trending.into_iter().map(|(_, post)| post).collect(),
         }
     }
 
@@ -100,24 +99,21 @@ impl Snapshot {
         from: usize,
         limit: usize,
         may_see: impl Fn(PostId) -> bool,
-    ) -> (Vec<PostId>, Option<Bookmark>) {
+    ) -> (Vec<PostId>, Option<TrendingCursor>) {
         let mut seen = (0..).zip(&self.posts).skip(from).filter(|(_, post)| may_see(**post));
         let page = seen.by_ref().take(limit).map(|(_, post)| *post).collect();
-        (page, seen.next().map(|(next, _)| Bookmark { minute: self.minute, next }))
+        (page, seen.next().map(|(next, _)| TrendingCursor { minute: self.minute, next }))
     }
 }
 
 /// Where a scroll through a snapshot goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bookmark {
-    /// In which snapshot.
+pub struct TrendingCursor {
     pub minute: i64,
-    /// At which of its posts.
     pub next: usize,
 }
 
-impl Bookmark {
-    /// As text for a cursor.
+impl TrendingCursor {
     pub fn text(self) -> String {
         format!("{}.{}", self.minute, self.next)
     }

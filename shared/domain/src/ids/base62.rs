@@ -8,9 +8,7 @@ const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 /// Why a text is not a base62 number that fits 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Malformed {
-    /// A byte outside the alphabet.
     Digit,
-    /// More than 64 bits.
     TooLarge,
 }
 

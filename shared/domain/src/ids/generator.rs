@@ -1,8 +1,8 @@
 //! Turns a lease and the readings of a clock into ids, each greater than the one before.
 
 use super::id::Id;
-use super::lane::{Lane, SequenceRange, Slot};
-use super::lease::{Claim, Lease, RequestId};
+use super::lease::{IdLease, LeaseClaim, RequestId};
+use super::machine::{MachineId, MachineShard, SequenceRange};
 
 /// How far a clock may be behind for the caller to be told to wait; more is refused.
 pub const MAX_CLOCK_WAIT_MS: u64 = 5;
@@ -13,8 +13,8 @@ pub const MAX_CLOCK_WAIT_MS: u64 = 5;
 #[derive(Debug)]
 #[cfg_attr(test, derive(Clone, PartialEq, Eq, Hash))]
 pub struct Generator {
-    lane: Lane,
-    slot: Slot,
+    shard: MachineShard,
+    machine_id: MachineId,
     range: SequenceRange,
     until_ms: u64,
     /// Every id of an earlier millisecond is in the past, as are those of this one below `next`.
@@ -22,7 +22,6 @@ pub struct Generator {
     next: u16,
 }
 
-/// Why there is no id now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pause {
     /// Ask again after this time: the millisecond is spent, or the clock stepped back a little.
@@ -33,15 +32,12 @@ pub enum Pause {
     /// The clock has left the lease's interval: renew it or take another.
     Exhausted,
     /// The clock is so far behind the last id, or the start of the lease, that waiting is no answer.
-    ClockBack {
-        /// By how many milliseconds.
-        by_ms: u64,
-    },
+    ClockBack { by_ms: u64 },
 }
 
 /// The answer to a request for one id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum NextId {
     /// An id no one else has or will have.
     Id(Id),
     Paused(Pause),
@@ -50,7 +46,6 @@ pub enum Next {
 /// The answer to a request for many ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
-    /// All that were asked for.
     Full,
     /// Those that were to be had, perhaps none, and why there are no more.
     Paused(Pause),
@@ -58,17 +53,17 @@ pub enum Fill {
 
 impl Generator {
     /// A generator for a node that has issued nothing yet.
-    pub fn new(lease: Lease) -> Self {
-        let lane = lease.lane();
-        Self::over(lease, lane.slot(), lane.range())
+    pub fn new(lease: IdLease) -> Self {
+        let shard = lease.shard();
+        Self::over(lease, shard.machine_id(), shard.range())
     }
 
-    /// A generator whose slot and range are given, so that a model can shrink or break them.
+    /// A generator whose machine id and range are given, so that a model can shrink or break them.
     #[expect(clippy::needless_pass_by_value, reason = "making a generator uses the lease up")]
-    pub(super) fn over(lease: Lease, slot: Slot, range: SequenceRange) -> Self {
+    pub(super) fn over(lease: IdLease, machine_id: MachineId, range: SequenceRange) -> Self {
         Self {
-            lane: lease.lane(),
-            slot,
+            shard: lease.shard(),
+            machine_id,
             range,
             until_ms: lease.until_ms(),
             at_ms: lease.from_ms(),
@@ -78,33 +73,37 @@ impl Generator {
 
     /// Goes on with another lease, or with the same one renewed.
     ///
-    /// A different lane may have a smaller number, so the millisecond of the last id is closed: the next
-    /// id carries a later one and is greater whatever its lane.
-    pub fn relet(&mut self, lease: Lease) {
-        let lane = lease.lane();
-        self.relet_over(lease, lane.slot(), lane.range());
+    /// A different shard may have a smaller number, so the millisecond of the last id is closed:
+    /// the next id carries a later one and is greater on any shard.
+    pub fn set_lease(&mut self, lease: IdLease) {
+        let shard = lease.shard();
+        self.set_lease_over(lease, shard.machine_id(), shard.range());
     }
 
-    /// The same, with slot and range given.
-    pub(super) fn relet_over(&mut self, lease: Lease, slot: Slot, range: SequenceRange) {
-        if lease.lane() == self.lane && lease.from_ms() == self.until_ms {
+    /// The same, with machine id and range given.
+    pub(super) fn set_lease_over(
+        &mut self,
+        lease: IdLease,
+        machine_id: MachineId,
+        range: SequenceRange,
+    ) {
+        if lease.shard() == self.shard && lease.from_ms() == self.until_ms {
             self.until_ms = lease.until_ms();
             return;
         }
         let closed_until = if self.next > self.range.first { self.at_ms + 1 } else { self.at_ms };
-        *self = Self::over(lease, slot, range);
+        *self = Self::over(lease, machine_id, range);
         self.at_ms = self.at_ms.max(closed_until);
     }
 
-    /// The claim to write for keeping the lane for `length_ms` more, at any time before or after the
+    /// The claim to write for keeping the shard for `length_ms` more, at any time before or after the
     /// lease's end. There is none if that would leave the era.
-    pub fn renewal(&self, now_ms: u64, length_ms: u64, request: RequestId) -> Option<Claim> {
-        Claim::following(self.lane, self.until_ms, now_ms, length_ms, request)
+    pub fn renewal(&self, now_ms: u64, length_ms: u64, request: RequestId) -> Option<LeaseClaim> {
+        LeaseClaim::following(self.shard, self.until_ms, now_ms, length_ms, request)
     }
 
-    /// The lane in use.
-    pub const fn lane(&self) -> Lane {
-        self.lane
+    pub const fn shard(&self) -> MachineShard {
+        self.shard
     }
 
     /// The first millisecond the lease does not cover.
@@ -114,13 +113,13 @@ impl Generator {
 
     /// The next id, given what the clock shows.
     #[inline]
-    pub fn next(&mut self, now_ms: u64) -> Next {
+    pub fn next(&mut self, now_ms: u64) -> NextId {
         if let Some(pause) = self.arrive_at(now_ms) {
-            return Next::Paused(pause);
+            return NextId::Paused(pause);
         }
-        let id = Id::from_base(Id::base(self.at_ms, self.slot), self.next);
+        let id = Id::from_base(Id::base(self.at_ms, self.machine_id), self.next);
         self.next += 1;
-        Next::Id(id)
+        NextId::Id(id)
     }
 
     /// Appends up to `count` ids of the millisecond the clock shows, in order.
@@ -134,7 +133,7 @@ impl Generator {
         }
         let room = self.range.last - self.next + 1;
         let taken = u16::try_from(count).map_or(room, |count| count.min(room));
-        let base = Id::base(self.at_ms, self.slot);
+        let base = Id::base(self.at_ms, self.machine_id);
         let end = self.next + taken;
         ids.extend((self.next..end).map(|sequence| Id::from_base(base, sequence)));
         self.next = end;

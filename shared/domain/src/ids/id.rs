@@ -1,7 +1,7 @@
 //! The id itself: its bits, its two spellings, and how text becomes an id.
 
 use super::base62::{self, Malformed};
-use super::lane::Slot;
+use super::machine::MachineId;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 use std::str::FromStr;
@@ -20,22 +20,22 @@ const SLOT_MASK: u64 = (1 << (TIME_SHIFT - SLOT_SHIFT)) - 1;
 
 /// A unique number that sorts by the millisecond it was issued in.
 ///
-/// From the highest bit: sign, always 0 · 41 bits of milliseconds since [`EPOCH_MS`] · 5 of datacenter ·
-/// 5 of machine · 12 of sequence. In JSON it is a decimal string, because a JavaScript number keeps
-/// only 53 bits.
+/// From the highest bit: sign, always 0 · 41 bits of milliseconds since [`EPOCH_MS`] · 5 of
+/// datacenter · 5 of machine · 12 of sequence. In JSON it is a decimal string, because a JavaScript
+/// number keeps only 53 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(u64);
 
 /// What an id says about its origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Parts {
+pub struct IdParts {
     /// When it was issued, in milliseconds since 1970, by the issuer's clock.
     pub unix_ms: u64,
-    /// The upper half of the slot, 0 to 31.
+    /// The upper half of the machine id, 0 to 31.
     pub datacenter: u8,
-    /// The lower half of the slot, 0 to 31.
+    /// The lower half of the machine id, 0 to 31.
     pub machine: u8,
-    /// Which of the slot's ids of this millisecond it is, 0 to 4,095.
+    /// Which of the machine id's ids of this millisecond it is, 0 to 4,095.
     pub sequence: u16,
 }
 
@@ -48,7 +48,6 @@ pub enum InvalidId {
     /// A character that the spelling does not use; there is no sign and no separator.
     #[error("an id consists of digits, or of digits and unaccented letters")]
     Character,
-    /// More than 63 bits.
     #[error("an id is at most 9223372036854775807")]
     TooLarge,
 }
@@ -61,8 +60,8 @@ impl Id {
 
     /// The bits a lease contributes to every id of one millisecond. The caller has checked that the
     /// timestamp lies in the era.
-    pub(super) const fn base(unix_ms: u64, slot: Slot) -> u64 {
-        ((unix_ms - EPOCH_MS) << TIME_SHIFT) | ((slot.number() as u64) << SLOT_SHIFT)
+    pub(super) const fn base(unix_ms: u64, machine_id: MachineId) -> u64 {
+        ((unix_ms - EPOCH_MS) << TIME_SHIFT) | ((machine_id.number() as u64) << SLOT_SHIFT)
     }
 
     /// The id with this sequence number on top of a [`base`](Self::base).
@@ -80,22 +79,22 @@ impl Id {
         (self.0 >> TIME_SHIFT) + EPOCH_MS
     }
 
-    /// The slot whose lease issued it.
-    pub const fn slot(self) -> Slot {
-        Slot::masked(((self.0 >> SLOT_SHIFT) & SLOT_MASK) as u16)
+    /// The machine id whose lease issued it.
+    pub const fn machine_id(self) -> MachineId {
+        MachineId::masked(((self.0 >> SLOT_SHIFT) & SLOT_MASK) as u16)
     }
 
-    /// Its number within the slot and the millisecond.
+    /// Its number within the machine id and the millisecond.
     pub const fn sequence(self) -> u16 {
         (self.0 & SEQUENCE_MASK) as u16
     }
 
     /// Everything that can be read off the id.
-    pub const fn parts(self) -> Parts {
-        Parts {
+    pub const fn parts(self) -> IdParts {
+        IdParts {
             unix_ms: self.unix_ms(),
-            datacenter: self.slot().datacenter(),
-            machine: self.slot().machine(),
+            datacenter: self.machine_id().datacenter(),
+            machine: self.machine_id().machine(),
             sequence: self.sequence(),
         }
     }

@@ -1,6 +1,6 @@
 //! An exhaustive search of the lease protocol in a small world.
 //!
-//! Two or three nodes, one or two lanes, two ids per lane and millisecond, and every order of events.
+//! Two or three nodes, one or two shards, two ids per shard and millisecond, and every order of events.
 //! The decisions are the real ones. No clock is modelled, because none is trusted: whenever a node
 //! looks at its clock, the search tries every reading, which covers skew, steps in both directions,
 //! freezes and thaws. A write may commit with or without its answer, late, twice, or never.
@@ -11,19 +11,19 @@
 mod event;
 mod world;
 
-use event::{Break, Step, Violation};
+use event::{Mutation, Step, Violation};
 use world::World;
 
-use crate::search::Outcome;
+use crate::model_check::Outcome;
 
-fn search(world: World) -> Outcome<Step, Violation> {
-    crate::search::search(world, World::steps, |world, step| world.after(step).map(Some))
+fn visit_all(world: World) -> Outcome<Step, Violation> {
+    crate::model_check::visit_all(world, World::steps, |world, step| world.after(step).map(Some))
 }
 
-fn assert_sound(nodes: usize, lanes: usize, claims: u8, at_least: usize) {
-    match search(World::new(nodes, lanes, claims, None)) {
+fn assert_sound(nodes: usize, shards: usize, claims: u8, at_least: usize) {
+    match visit_all(World::new(nodes, shards, claims, None)) {
         Outcome::Sound { states } => {
-            println!("{nodes} nodes, {lanes} lanes, {claims} claims each: {states} states");
+            println!("{nodes} nodes, {shards} shards, {claims} claims each: {states} states");
             assert!(states > at_least, "only {states} states: the model has become trivial");
         }
         Outcome::Broken(violation, steps) => panic!("{violation:?} after {steps:#?}"),
@@ -31,13 +31,17 @@ fn assert_sound(nodes: usize, lanes: usize, claims: u8, at_least: usize) {
 }
 
 /// Breaks one rule in a world that is otherwise known to be sound.
-fn assert_noticed(broken: Break, expected: Violation, (nodes, lanes, claims): (usize, usize, u8)) {
-    match search(World::new(nodes, lanes, claims, Some(broken))) {
+fn assert_noticed(
+    mutation: Mutation,
+    expected: Violation,
+    (nodes, shards, claims): (usize, usize, u8),
+) {
+    match visit_all(World::new(nodes, shards, claims, Some(mutation))) {
         Outcome::Broken(violation, steps) => {
-            println!("{broken:?}: {violation:?} after {} steps", steps.len());
-            assert_eq!(violation, expected, "{broken:?} after {steps:#?}");
+            println!("{mutation:?}: {violation:?} after {} steps", steps.len());
+            assert_eq!(violation, expected, "{mutation:?} after {steps:#?}");
         }
-        Outcome::Sound { states } => panic!("{broken:?} went unnoticed in {states} states"),
+        Outcome::Sound { states } => panic!("{mutation:?} went unnoticed in {states} states"),
     }
 }
 
@@ -66,19 +70,19 @@ fn dropping_any_one_rule_is_noticed() {
     let (one_claim, two_claims, two_lanes, lone_node) =
         ((2, 1, 1), (2, 1, 2), (2, 2, 1), (1, 2, 2));
     let duplicates = [
-        (Break::EndedCheckDropped, one_claim),
-        (Break::RenewalCheckDropped, two_claims),
-        (Break::EndOfIntervalIgnored, one_claim),
-        (Break::StartOfIntervalIgnored, one_claim),
-        (Break::SequenceRestartsOnStepBack, one_claim),
-        (Break::TiersOverlap, two_lanes),
-        (Break::LostAnswerAssumedGood, one_claim),
-        (Break::AnyHolderTrusted, one_claim),
-        (Break::RowsExpire, one_claim),
-        (Break::MemoryCopiedAfterLeasing, one_claim),
+        (Mutation::EndedCheckDropped, one_claim),
+        (Mutation::RenewalCheckDropped, two_claims),
+        (Mutation::EndOfIntervalIgnored, one_claim),
+        (Mutation::StartOfIntervalIgnored, one_claim),
+        (Mutation::SequenceRestartsOnStepBack, one_claim),
+        (Mutation::TiersOverlap, two_lanes),
+        (Mutation::LostAnswerAssumedGood, one_claim),
+        (Mutation::AnyHolderTrusted, one_claim),
+        (Mutation::RowsExpire, one_claim),
+        (Mutation::MemoryCopiedAfterLeasing, one_claim),
     ];
-    for (broken, size) in duplicates {
-        assert_noticed(broken, Violation::Duplicate, size);
+    for (mutation, size) in duplicates {
+        assert_noticed(mutation, Violation::Duplicate, size);
     }
-    assert_noticed(Break::LastIdForgottenOnRelet, Violation::Disorder, lone_node);
+    assert_noticed(Mutation::LastIdForgottenOnRelet, Violation::Disorder, lone_node);
 }

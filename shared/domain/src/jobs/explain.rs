@@ -1,83 +1,81 @@
-//! Why a job is not running: the one reason that, taken away, lets it go on.
+//! Why a job is not running: the one obstacle without which it would go on.
 
-use super::licence::Licence;
-use super::transition::SILENCE_SECONDS;
-use super::{Delivery, Job, JobId, Settings, Status, after};
+use super::licence::LicenceShard;
+use super::transition::HEARTBEAT_TIMEOUT_SECONDS;
+use super::{DeliveryMode, Job, JobId, JobStatus, JobTypeSettings, after};
 use crate::Timestamp;
 
-/// What was found out about a job and its surroundings.
 #[derive(Debug, Clone)]
-pub struct Facts<'a> {
+pub struct ExplainInput<'a> {
     pub job: &'a Job,
-    /// Its type's settings.
-    pub settings: Settings,
-    /// Its type's licences.
-    pub licences: &'a [Licence],
+    /// Of its type.
+    pub settings: JobTypeSettings,
+    pub licences: &'a [LicenceShard],
     /// Dependencies that have not ended.
-    pub open: &'a [JobId],
+    pub open_dependencies: &'a [JobId],
     /// Jobs of its type that go first.
     pub ahead: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reason {
-    /// It is running.
+pub enum Explanation {
     Running,
-    /// It is running, and was asked to stop.
+    /// It is running, and was cancelled.
     Stopping,
-    /// It is over.
     Ended,
-    /// It waits for others.
     Dependencies(Vec<JobId>),
-    /// Its time comes later: it was submitted so, or has just failed.
+    /// Its `not_before` is in the future, or its last run failed and it backs off.
     NotBefore {
         at: Timestamp,
-        /// Whether because a run failed.
         backoff: bool,
     },
-    /// Its type lets nothing run.
+    /// Its type has a limit of 0.
     Paused,
     /// All licences are taken.
     LimitReached {
-        /// How many there are.
         limit: u32,
-        /// How many are taken; more than there are, if the limit was lowered.
+        /// More than `limit` after it was lowered.
         in_use: u32,
     },
-    /// Others go first.
-    Behind { ahead: u64 },
-    /// Nothing is in its way: a worker only has to ask for it.
+    /// Jobs that go first.
+    Behind {
+        ahead: u64,
+    },
+    /// Nothing is in its way: the next worker that claims gets it.
     WaitsForClaim,
-    /// Nothing is in its way: it is being handed out.
+    /// Nothing is in its way: `dispatch` is about to assign it.
     Next,
-    /// A worker was told and has not begun; it goes back to the queue then.
-    Assigned { until: Timestamp },
+    /// Its worker has not begun; it is queued again at `until`.
+    Assigned {
+        until: Timestamp,
+    },
 }
 
-pub fn explain(facts: &Facts<'_>, now: Timestamp) -> Reason {
-    let Facts { job, settings, .. } = facts;
+pub fn explain(input: &ExplainInput<'_>, now: Timestamp) -> Explanation {
+    let ExplainInput { job, settings, .. } = input;
     match job.status {
-        Status::Completed | Status::Failed | Status::Cancelled => Reason::Ended,
-        Status::Running if job.cancel_requested_at.is_some() => Reason::Stopping,
-        Status::Running => Reason::Running,
-        Status::Assigned => {
-            Reason::Assigned { until: after(job.assigned_at.unwrap_or(now), SILENCE_SECONDS) }
-        }
-        Status::Waiting => Reason::Dependencies(facts.open.to_vec()),
-        Status::Queued if job.ready_at > now => {
-            Reason::NotBefore { at: job.ready_at, backoff: job.not_before != Some(job.ready_at) }
-        }
-        Status::Queued if settings.max_concurrent == 0 => Reason::Paused,
-        Status::Queued => {
-            let in_use: u32 = facts.licences.iter().map(|licence| licence.in_use).sum();
+        JobStatus::Completed | JobStatus::Failed | JobStatus::Cancelled => Explanation::Ended,
+        JobStatus::Running if job.cancel_requested_at.is_some() => Explanation::Stopping,
+        JobStatus::Running => Explanation::Running,
+        JobStatus::Assigned => Explanation::Assigned {
+            until: after(job.assigned_at.unwrap_or(now), HEARTBEAT_TIMEOUT_SECONDS),
+        },
+        JobStatus::Waiting => Explanation::Dependencies(input.open_dependencies.to_vec()),
+        JobStatus::Queued if job.ready_at > now => Explanation::NotBefore {
+            at: job.ready_at,
+            backoff: job.not_before != Some(job.ready_at),
+        },
+        JobStatus::Queued if settings.max_concurrent == 0 => Explanation::Paused,
+        JobStatus::Queued => {
+            let in_use: u32 = input.licences.iter().map(|licence| licence.in_use).sum();
             if in_use >= settings.max_concurrent {
-                Reason::LimitReached { limit: settings.max_concurrent, in_use }
-            } else if facts.ahead > 0 {
-                Reason::Behind { ahead: facts.ahead }
-            } else if settings.delivery == Delivery::Poll {
-                Reason::WaitsForClaim
+                Explanation::LimitReached { limit: settings.max_concurrent, in_use }
+            } else if input.ahead > 0 {
+                Explanation::Behind { ahead: input.ahead }
+            } else if settings.delivery == DeliveryMode::Poll {
+                Explanation::WaitsForClaim
             } else {
-                Reason::Next
+                Explanation::Next
             }
         }
     }

@@ -1,32 +1,29 @@
-//! Licences: how many jobs of a type may run at once.
+//! Licences: a counting semaphore that limits how many jobs of a type run at once.
 //!
-//! A type's limit is spread over the rows of its shards; each row counts its holders and may have so
-//! many: `in_use < max` is the whole condition of taking one. With one row `max` is the limit. With
-//! several, [`allot`] shares out what is free, so that the maxima add up to the limit and no shard
+//! A type's limit is split over the rows of its shards; each row counts its holders, and `in_use < max`
+//! is the whole condition of taking a licence. With one row `max` is the limit. With
+//! several, [`split_limit`] divides what is free, so that the maxima add up to the limit and no shard
 //! admits while all of them together are at it. Absent: a moment at which two rows' maxima together
 //! exceed the limit, and a limit that was lowered and still lets anything in.
 
 /// One row of a type's licences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Licence {
+pub struct LicenceShard {
     pub shard: u8,
     pub in_use: u32,
-    /// Holders at most.
     pub max: u32,
     /// Grows with each change.
     pub version: u64,
 }
 
-impl Licence {
-    /// How many more it may have.
-    pub const fn room(self) -> u32 {
+impl LicenceShard {
+    pub const fn available(self) -> u32 {
         self.max.saturating_sub(self.in_use)
     }
 }
 
-/// The maximum of each row: for rows whose holders are `in_use`, of which the first `shards` are to be
-/// used from now on.
-pub fn allot(limit: u32, shards: u8, in_use: &[u32]) -> Vec<u32> {
+/// The maximum of each row, given the rows' holders; only the first `shards` get new ones.
+pub fn split_limit(limit: u32, shards: u8, in_use: &[u32]) -> Vec<u32> {
     if in_use.len() <= 1 {
         return vec![limit; in_use.len()];
     }
@@ -43,14 +40,14 @@ pub fn allot(limit: u32, shards: u8, in_use: &[u32]) -> Vec<u32> {
     in_use.iter().enumerate().map(|(index, held)| held + share(index)).collect()
 }
 
-/// Whether the rows are to be shared out anew: there is something free, and no row may have it; or a
-/// row has more than it should.
-pub fn is_stale(limit: u32, shards: u8, rows: &[Licence]) -> bool {
+/// Whether the limit has to be split anew: some licences are free and no row may give them, or the
+/// maxima add up to too much.
+pub fn needs_rebalance(limit: u32, shards: u8, rows: &[LicenceShard]) -> bool {
     let held: u32 = rows.iter().map(|row| row.in_use).sum();
     let granted: u32 = rows.iter().map(|row| row.max).sum();
     let short_of_rows = rows.len() < usize::from(shards);
-    let room = rows.iter().any(|row| row.room() > 0);
-    short_of_rows || (rows.len() > 1 && granted > limit) || (held < limit && !room)
+    let available = rows.iter().any(|row| row.available() > 0);
+    short_of_rows || (rows.len() > 1 && granted > limit) || (held < limit && !available)
 }
 
 #[cfg(test)]
@@ -66,7 +63,7 @@ mod tests {
             shards in 1_u8..6,
             in_use in proptest::collection::vec(0_u32..60, 1..8),
         ) {
-            let max = allot(limit, shards, &in_use);
+            let max = split_limit(limit, shards, &in_use);
             let held: u32 = in_use.iter().sum();
             let room: u32 = max.iter().zip(&in_use).map(|(max, held)| max.saturating_sub(*held)).sum();
             prop_assert_eq!(max.len(), in_use.len());
@@ -76,10 +73,10 @@ mod tests {
 
     #[test]
     fn a_lowered_limit_admits_nothing_until_use_is_below_it() {
-        assert_eq!(allot(10, 1, &[100]), [10]);
-        assert_eq!(allot(10, 2, &[3, 20]), [0, 0]);
-        assert_eq!(allot(10, 2, &[3, 4]), [5, 5]);
+        assert_eq!(split_limit(10, 1, &[100]), [10]);
+        assert_eq!(split_limit(10, 2, &[3, 20]), [0, 0]);
+        assert_eq!(split_limit(10, 2, &[3, 4]), [5, 5]);
         // A shard that is given up keeps its holders and gets no new ones.
-        assert_eq!(allot(10, 1, &[3, 4]), [6, 4]);
+        assert_eq!(split_limit(10, 1, &[3, 4]), [6, 4]);
     }
 }

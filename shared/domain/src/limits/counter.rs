@@ -1,13 +1,14 @@
 //! The shared counter: one row for a quota and a key, and the only writes that may change it.
 //!
-//! A [`Write`] is a guard and a change, in terms that a condition expression can say. [`Row::apply`]
-//! is what it means; the store's adapter says the same to DynamoDB, and a test compares the two. A
-//! write is planned from the row as it was last seen; if the row has moved on, the guard fails, the
-//! store returns the row as it is, and the write is planned again.
+//! A [`CounterWrite`] is a condition and a change, in terms that a condition expression can say.
+//! [`CounterRow::apply`] is what it means; the store's adapter says the same to DynamoDB, and a
+//! test compares the two. A write is planned from the row as it was last seen; if the row has moved
+//! on, the condition fails, the store returns the row as it is, and the write is planned again.
 //!
-//! Guarantee: whoever commits a debit of `n` units may admit `n` units until their lease ends, and
-//! all together never pass the quota. Absent: a guard that a slow clock could satisfy twice (the row's
-//! window only grows, a bucket's time never falls by itself, a log never forgets early).
+//! Guarantee: the node that commits a debit of `n` units may admit `n` units until their lease
+//! ends, and all together never pass the quota. Absent: a condition that a slow clock could satisfy
+//! twice (the row's window only grows, a bucket's time never falls by itself, a log never forgets
+//! early).
 
 mod bucket;
 mod log;
@@ -19,10 +20,9 @@ use super::quota::{Algorithm, Quota};
 
 /// What the store keeps for a quota and a key. A new key's row is all zeros.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Row {
+pub struct CounterRow {
     /// Which window `used` counts: time ÷ length.
     pub window: i64,
-    /// Units debited in that window.
     pub used: i64,
     /// Units debited in the one before.
     pub before: i64,
@@ -36,74 +36,56 @@ pub struct Row {
     pub log: Vec<i64>,
 }
 
-/// A number in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Field {
-    /// [`Row::window`].
     Window,
-    /// [`Row::used`].
     Used,
-    /// [`Row::before`].
     Before,
-    /// [`Row::leases`].
     Leases,
-    /// [`Row::leases_before`].
     LeasesBefore,
-    /// [`Row::full_at`].
     FullAt,
 }
 
-/// How a number compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Is {
-    /// `=`
-    Exactly,
-    /// `<=`
+pub enum Comparison {
+    Equals,
     AtMost,
-    /// `>=`
     AtLeast,
 }
 
-/// When a write may happen.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Guard {
-    /// There is no row.
+pub enum WriteCondition {
     Absent,
     /// There is one, and every number is as said.
-    Row(Vec<(Field, Is, i128)>),
+    Present(Vec<(Field, Comparison, i128)>),
     /// There is none, or every number is as said.
-    AbsentOr(Vec<(Field, Is, i128)>),
+    AbsentOr(Vec<(Field, Comparison, i128)>),
 }
 
-/// What a number becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Change {
-    Be(i128),
-    /// So much more.
-    Plus(i128),
+pub enum FieldUpdate {
+    Set(i128),
+    Add(i128),
     /// What that field was, and so much more.
-    Was(Field, i128),
+    SetFrom(Field, i128),
 }
 
-/// A conditional write of one row.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Write {
-    /// When it may happen.
-    pub guard: Guard,
+pub struct CounterWrite {
+    pub condition: WriteCondition,
     /// What it changes; each value is taken from the row as it was, and from zero where there was
     /// none.
-    pub changes: Vec<(Field, Change)>,
+    pub updates: Vec<(Field, FieldUpdate)>,
     /// The log that replaces the row's, where there is one.
     pub log: Option<Vec<i64>>,
 }
 
-/// What planning a debit comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Plan {
-    Write(Write),
+pub enum WritePlan {
+    Write(CounterWrite),
     /// The row, as known, has too few left.
     Denied {
-        /// When it will have enough if nobody else takes any; `None` if it never has so many.
+        /// When it will have enough if no more is taken; `None` if it never has so many.
         retry_at_ms: Option<i64>,
     },
 }
@@ -118,7 +100,7 @@ pub struct Unspent {
     pub taken_at_ms: i64,
 }
 
-impl Row {
+impl CounterRow {
     fn get(&self, field: Field) -> i128 {
         match field {
             Field::Window => self.window.into(),
@@ -130,7 +112,6 @@ impl Row {
         }
     }
 
-    /// Sets a number.
     pub fn set(&mut self, field: Field, value: i128) {
         let small = || i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX });
         match field {
@@ -143,16 +124,16 @@ impl Row {
         }
     }
 
-    /// What the store does: the row after the write, or `None` if its guard does not hold.
-    pub fn apply(row: Option<&Self>, write: &Write) -> Option<Self> {
-        let held = match (&write.guard, row) {
-            (Guard::Absent | Guard::AbsentOr(_), None) => true,
-            (Guard::Absent, Some(_)) | (Guard::Row(_), None) => false,
-            (Guard::Row(tests) | Guard::AbsentOr(tests), Some(row)) => {
+    /// What the store does: the row after the write, or `None` if its condition does not hold.
+    pub fn apply(row: Option<&Self>, write: &CounterWrite) -> Option<Self> {
+        let held = match (&write.condition, row) {
+            (WriteCondition::Absent | WriteCondition::AbsentOr(_), None) => true,
+            (WriteCondition::Absent, Some(_)) | (WriteCondition::Present(_), None) => false,
+            (WriteCondition::Present(tests) | WriteCondition::AbsentOr(tests), Some(row)) => {
                 tests.iter().all(|(field, is, value)| {
                     matches!(
                         (is, row.get(*field).cmp(value)),
-                        (_, Equal) | (Is::AtMost, Less) | (Is::AtLeast, Greater)
+                        (_, Equal) | (Comparison::AtMost, Less) | (Comparison::AtLeast, Greater)
                     )
                 })
             }
@@ -162,11 +143,11 @@ impl Row {
         }
         let was = row.cloned().unwrap_or_default();
         let mut is = was.clone();
-        for (field, change) in &write.changes {
+        for (field, change) in &write.updates {
             let value = match change {
-                Change::Be(value) => *value,
-                Change::Plus(more) => was.get(*field) + more,
-                Change::Was(other, more) => was.get(*other) + more,
+                FieldUpdate::Set(value) => *value,
+                FieldUpdate::Add(more) => was.get(*field) + more,
+                FieldUpdate::SetFrom(other, more) => was.get(*other) + more,
             };
             is.set(*field, value);
         }
@@ -177,39 +158,38 @@ impl Row {
     }
 }
 
+/// What the writes of the window before `window` are, as `row` has them.
+fn leases_before(row: &CounterRow, window: i64) -> FieldUpdate {
+    if row.window + 1 == window {
+        FieldUpdate::SetFrom(Field::Leases, 0)
+    } else {
+        FieldUpdate::Set(0)
+    }
+}
+
 impl Quota {
     /// The write that debits `units` (and credits what was never spent), as far as the row is known.
     pub fn debit(
         &self,
-        known: Option<&Row>,
+        known: Option<&CounterRow>,
         units: i64,
         unspent: Option<Unspent>,
         now_ms: i64,
-    ) -> Plan {
+    ) -> WritePlan {
         self.debit_as(false, known, units, unspent, now_ms)
     }
 
-    /// The same for one of many nodes: a little less exact, and more likely to hold.
-    pub fn debit_in_crowd(
+    /// The same; with `contended`, for one of many nodes: a little less exact, and more likely to hold.
+    pub fn debit_as(
         &self,
-        known: Option<&Row>,
+        contended: bool,
+        known: Option<&CounterRow>,
         units: i64,
         unspent: Option<Unspent>,
         now_ms: i64,
-    ) -> Plan {
-        self.debit_as(true, known, units, unspent, now_ms)
-    }
-
-    fn debit_as(
-        &self,
-        in_crowd: bool,
-        known: Option<&Row>,
-        units: i64,
-        unspent: Option<Unspent>,
-        now_ms: i64,
-    ) -> Plan {
+    ) -> WritePlan {
         if units > self.capacity() {
-            return Plan::Denied { retry_at_ms: None };
+            return WritePlan::Denied { retry_at_ms: None };
         }
         match self.algorithm {
             Algorithm::FixedWindow | Algorithm::SlidingWindow => {
@@ -217,13 +197,18 @@ impl Quota {
             }
             Algorithm::SlidingLog => log::debit(self, known, units, now_ms),
             Algorithm::TokenBucket | Algorithm::LeakyBucket => {
-                bucket::debit(self, known, units, unspent, in_crowd, now_ms)
+                bucket::debit(self, known, units, unspent, contended, now_ms)
             }
         }
     }
 
     /// The write that only credits what was never spent; `None` if that would change nothing.
-    pub fn credit(&self, known: &Row, unspent: Unspent, now_ms: i64) -> Option<Write> {
+    pub fn credit(
+        &self,
+        known: &CounterRow,
+        unspent: Unspent,
+        now_ms: i64,
+    ) -> Option<CounterWrite> {
         match self.algorithm {
             Algorithm::FixedWindow | Algorithm::SlidingWindow => {
                 window::credit(self, known, unspent)
@@ -236,7 +221,7 @@ impl Quota {
     }
 
     /// How many units a debit could take.
-    pub fn free(&self, known: Option<&Row>, now_ms: i64) -> i64 {
+    pub fn free(&self, known: Option<&CounterRow>, now_ms: i64) -> i64 {
         let Some(row) = known else { return self.leasable() };
         match self.algorithm {
             Algorithm::FixedWindow | Algorithm::SlidingWindow => window::free(self, row, now_ms),
@@ -245,8 +230,8 @@ impl Quota {
         }
     }
 
-    /// When everything is available again if nobody takes any more.
-    pub fn reset_at_ms(&self, known: Option<&Row>, now_ms: i64) -> i64 {
+    /// When everything is available again if no more is taken.
+    pub fn reset_at_ms(&self, known: Option<&CounterRow>, now_ms: i64) -> i64 {
         let at = match (self.algorithm, known) {
             (Algorithm::FixedWindow | Algorithm::SlidingWindow, _) => {
                 window::ends_at(self, known, now_ms)
@@ -259,7 +244,7 @@ impl Quota {
     }
 
     /// The row's window now; a clock that is behind the row follows it.
-    pub fn window_at(&self, known: Option<&Row>, now_ms: i64) -> i64 {
+    pub fn window_at(&self, known: Option<&CounterRow>, now_ms: i64) -> i64 {
         let window = now_ms.div_euclid(self.window_ms.max(1));
         known.map_or(window, |row| window.max(row.window))
     }

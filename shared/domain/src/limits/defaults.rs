@@ -1,7 +1,7 @@
-//! The rules that a fresh deployment is seeded with: ordinary rules, to be changed like any other.
+//! The rules that a fresh deployment starts with: ordinary rules, to be changed like any other.
 
 use super::quota::{Algorithm, Quota};
-use super::rule::{Dimension, Mode, OnFailure, Rule};
+use super::rule::{Dimension, OnFailure, Rule};
 use super::rules::RuleSet;
 
 const HOUR: i64 = 3_600;
@@ -9,13 +9,13 @@ const DAY: i64 = 86_400;
 const MINUTE: i64 = 60;
 
 impl RuleSet {
-    /// The rules of a fresh deployment.
     pub fn defaults() -> Vec<Rule> {
-        Self::seeded().into_iter().flat_map(|(_, rules)| rules).collect()
+        Self::defaults_by_system().into_iter().flat_map(|(_, rules)| rules).collect()
     }
 
-    /// The same, by the system whose paths they are for. Those for the paths of all come last, under no name.
-    pub fn seeded() -> [(&'static str, Vec<Rule>); 7] {
+    /// The same, by the system whose paths they are for. Those for the paths of all come last,
+    /// under no name.
+    pub fn defaults_by_system() -> [(&'static str, Vec<Rule>); 7] {
         [
             ("links", links().into_iter().chain(reports()).collect()),
             ("feed", feed()),
@@ -29,8 +29,8 @@ impl RuleSet {
 
     /// The system whose paths a rule of a fresh deployment is for, if it is for those of one.
     pub fn system_of(id: &str) -> Option<&'static str> {
-        let seeded = Self::seeded();
-        let mut named = seeded.into_iter().filter(|(system, _)| !system.is_empty());
+        let by_system = Self::defaults_by_system();
+        let mut named = by_system.into_iter().filter(|(system, _)| !system.is_empty());
         let (system, _) = named.find(|(_, rules)| rules.iter().any(|rule| rule.id == id))?;
         Some(system)
     }
@@ -39,13 +39,14 @@ impl RuleSet {
 fn links() -> Vec<Rule> {
     let anonymous = |rule: Rule| Rule {
         on_failure: OnFailure::Closed,
-        ..rule.anonymous().on(&["POST"], &["/api/v1/shorten"])
+        ..rule.anonymous().for_paths(&["POST"], &["/api/v1/shorten"])
     };
     let all = ["/api/v1/shorten", "/api/v1/bulk/shorten", "/api/v1/import"];
     vec![
         anonymous(rule("anonymous-links-hour", 100, HOUR, "Links an hour without an account.")),
         anonymous(rule("anonymous-links-day", 100, DAY, "Links a day without an account.")),
-        rule("links-hour", 10_000, HOUR, "Requests an hour that make links.").on(&["POST"], &all),
+        rule("links-hour", 10_000, HOUR, "Requests an hour that make links.")
+            .for_paths(&["POST"], &all),
     ]
 }
 
@@ -53,39 +54,46 @@ fn reports() -> Vec<Rule> {
     let path = ["/api/v1/url/{code}/report"];
     let anonymous = "Reports of links an hour without an account.";
     vec![
-        rule("reports-hour", 20, HOUR, anonymous).anonymous().on(&["POST"], &path),
-        rule("user-reports-hour", 20, HOUR, "Reports of links an hour.").on(&["POST"], &path),
+        rule("reports-hour", 20, HOUR, anonymous).anonymous().for_paths(&["POST"], &path),
+        rule("user-reports-hour", 20, HOUR, "Reports of links an hour.")
+            .for_paths(&["POST"], &path),
     ]
 }
 
 fn feed() -> Vec<Rule> {
     vec![
-        rule("posts-day", 1_000, DAY, "Posts a day.").on(&["POST"], &["/api/v1/posts"]),
-        rule("feed-hour", 10_000, HOUR, "Feed reads an hour.").on(&["GET"], &["/api/v1/feed"]),
+        rule("posts-day", 1_000, DAY, "Posts a day.").for_paths(&["POST"], &["/api/v1/posts"]),
+        rule("feed-hour", 10_000, HOUR, "Feed reads an hour.")
+            .for_paths(&["GET"], &["/api/v1/feed"]),
     ]
 }
 
 fn notifications() -> Vec<Rule> {
     let sent = rule("notifications-minute", 1_000, MINUTE, "Notifications a minute.");
     let by_key = Rule { dimension: Dimension::ApiKey, ..sent };
-    vec![by_key.on(&["POST"], &["/api/v1/notifications"])]
+    vec![by_key.for_paths(&["POST"], &["/api/v1/notifications"])]
 }
 
 fn jobs() -> Vec<Rule> {
     let paths =
         ["/api/v1/jobs", "/api/v1/jobs/{*rest}", "/api/v1/job-types", "/api/v1/job-types/{*rest}"];
     // A thousand workers that speak every 20 seconds are 3,000 of them.
-    vec![rule("jobs-minute", 60_000, MINUTE, "Requests a minute about jobs.").on(&[], &paths)]
+    vec![
+        rule("jobs-minute", 60_000, MINUTE, "Requests a minute about jobs.").for_paths(&[], &paths),
+    ]
 }
 
 fn ids() -> Vec<Rule> {
     let paths = ["/api/v1/ids", "/api/v1/ids/{id}"];
-    vec![rule("ids-minute", 6_000, MINUTE, "Requests a minute for ids.").on(&[], &paths)]
+    vec![rule("ids-minute", 6_000, MINUTE, "Requests a minute for ids.").for_paths(&[], &paths)]
 }
 
 fn accounts() -> Vec<Rule> {
     let paths = ["/api/v1/me", "/api/v1/accounts", "/api/v1/accounts/{*rest}"];
-    vec![rule("accounts-minute", 600, MINUTE, "Requests a minute about accounts.").on(&[], &paths)]
+    vec![
+        rule("accounts-minute", 600, MINUTE, "Requests a minute about accounts.")
+            .for_paths(&[], &paths),
+    ]
 }
 
 /// Short links are not in it: a write for each new visitor would cost more than all the rest of a
@@ -102,23 +110,18 @@ fn everything() -> Vec<Rule> {
     ];
     vec![
         rule("user-minute", 6_000, MINUTE, "Requests a minute, where nothing else is said."),
-        rule("address-minute", 1_200, MINUTE, anonymous).anonymous().on(&[], &paths),
+        rule("address-minute", 1_200, MINUTE, anonymous).anonymous().for_paths(&[], &paths),
     ]
 }
 
 fn rule(id: &str, limit: i64, seconds: i64, description: &str) -> Rule {
-    let algorithm = Algorithm::SlidingWindow;
     Rule {
-        id: id.to_owned(),
-        resources: Vec::new(),
-        methods: Vec::new(),
-        dimension: Dimension::User,
-        anonymous_only: false,
-        quota: Quota { algorithm, limit, window_ms: seconds * 1_000, burst: None },
-        mode: Mode::Enforce,
-        on_failure: OnFailure::Open,
         description: description.to_owned(),
-        version: 1,
+        ..Rule::new(
+            id,
+            Dimension::User,
+            Quota::new(Algorithm::SlidingWindow, limit, seconds * 1_000),
+        )
     }
 }
 
@@ -128,7 +131,7 @@ impl Rule {
     }
 
     /// For these paths, with these methods, or with all if there are none.
-    fn on(self, methods: &[&str], paths: &[&str]) -> Self {
+    fn for_paths(self, methods: &[&str], paths: &[&str]) -> Self {
         let owned = |texts: &[&str]| texts.iter().map(ToString::to_string).collect();
         Self { methods: owned(methods), resources: owned(paths), ..self }
     }

@@ -1,23 +1,23 @@
 //! The firewall: which requests are turned away before anything else is asked.
 //!
 //! A [`FirewallRule`] allows or denies by network, path, method, header and user agent. All rules
-//! together are compiled into a [`Firewall`], which is asked on every request. [`Offenders`] says
+//! together are compiled into a [`Firewall`], which is asked on every request. [`DenialTracker`] says
 //! which address has been refused so often that it earns a rule of its own.
 //!
 //! Guarantee: an allow rule that matches wins over every deny rule, and no rule matches after its
 //! end. Absent: a rule without conditions (it would hold for everyone), and a request's body.
 
-mod covers;
+mod auto_block;
+mod compiled;
 mod draft;
-mod judge;
 mod network;
-mod offenders;
+mod network_index;
 mod pattern;
 
+pub use auto_block::{AutoBlock, DenialTracker, Offender, auto_block_rule};
+pub use compiled::{Firewall, FirewallDecision, FirewallRequest};
 pub use draft::FirewallDraft;
-pub use judge::{Asked, Firewall, Ruling};
-pub use network::Network;
-pub use offenders::{AutoBlock, Offence, Offenders, automatic_rule};
+pub use network::IpNetwork;
 
 use serde::{Deserialize, Serialize};
 
@@ -26,10 +26,9 @@ use crate::Timestamp;
 /// What a rule does with the requests it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Action {
-    /// Lets them pass, whatever other rules say.
+pub enum FirewallAction {
+    /// Lets them pass, no matter what other rules say.
     Allow,
-    /// Turns them away.
     Deny,
 }
 
@@ -45,7 +44,6 @@ pub struct HeaderTest {
     /// It is there and is this, letter for letter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub equals: Option<String>,
-    /// It isn't there.
     #[serde(default, skip_serializing_if = "is_false")]
     pub absent: bool,
 }
@@ -60,36 +58,49 @@ pub struct FirewallRule {
     /// Its name: 1 to 64 of `a-z`, `0-9`, `-`, a letter first.
     pub id: String,
     /// What happens to a request that it matches.
-    pub action: Action,
+    pub action: FirewallAction,
     /// Networks that the caller's address is in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cidrs: Vec<Network>,
+    pub cidrs: Vec<IpNetwork>,
     /// Paths in the template's notation (`/api/v1/jobs/{id}`, `/admin/{*rest}`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// Methods in upper case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub methods: Vec<String>,
-    /// Tests of headers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<HeaderTest>,
     /// What the `user-agent` header has in it, in upper or lower case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub user_agents: Vec<String>,
-    /// Why, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// When it ends by itself: from then on it matches nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// Grows with every change.
     pub version: u64,
-    /// Whether it was made because of an [`Offence`] and not by a person.
+    /// Whether it was made because of an [`Offender`] and not by a person.
     #[serde(default, skip_serializing_if = "is_false")]
     pub automatic: bool,
 }
 
 impl FirewallRule {
+    /// A rule without conditions yet, at its first version.
+    pub fn new(id: impl Into<String>, action: FirewallAction) -> Self {
+        Self {
+            id: id.into(),
+            action,
+            cidrs: Vec::new(),
+            paths: Vec::new(),
+            methods: Vec::new(),
+            headers: Vec::new(),
+            user_agents: Vec::new(),
+            reason: String::new(),
+            expires_at: None,
+            version: 1,
+            automatic: false,
+        }
+    }
+
     /// The rule as one compact JSON document.
     pub fn to_document(&self) -> String {
         // Strings, numbers and lists of them: there is nothing in a rule that JSON can't hold.

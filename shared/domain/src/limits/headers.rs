@@ -1,33 +1,30 @@
 //! What an answer says about the limits it was held to.
 //!
 //! `RateLimit-Policy` and `RateLimit` follow draft-ietf-httpapi-ratelimit-headers-10: structured-field
-//! lists of strings with integer parameters. Guarantee: both always parse, whatever the numbers are.
+//! lists of strings with integer parameters. Guarantee: both always parse, with any numbers.
 //! Absent: a partition key, because it would tell who else is counted together.
 
 use std::cmp::Reverse;
 
 /// How a request stands with one rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing<'a> {
-    /// The rule's id.
+pub struct PolicyStatus<'a> {
     pub policy: &'a str,
     /// Units in a window.
     pub limit: i64,
-    /// The window's length.
     pub window_ms: i64,
     pub remaining: i64,
     /// How long until everything is available again.
     pub reset_after_ms: i64,
 }
 
-/// The values of the header fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fields {
+pub struct RateLimitHeaders {
     /// `RateLimit-Policy`: `"links-hour";q=10000;w=3600`.
     pub policy: String,
     /// `RateLimit`: `"links-hour";r=9999;t=3540`.
     pub current: String,
-    /// `X-RateLimit-Limit`, of the standing with the smallest share left.
+    /// `X-RateLimit-Limit`, of the status with the smallest share left.
     pub limit: i64,
     /// `X-RateLimit-Remaining`, of the same.
     pub remaining: i64,
@@ -36,22 +33,22 @@ pub struct Fields {
 }
 
 /// The largest integer of a structured field.
-const LARGEST: i64 = 999_999_999_999_999;
+const MAX_INTEGER: i64 = 999_999_999_999_999;
 
-/// What to say about these standings; nothing if there are none.
-pub fn fields(standings: &[Standing<'_>], now_ms: i64) -> Option<Fields> {
-    let tightest = tightest(standings)?;
-    let room = standings.iter().map(|standing| standing.policy.len() + 32).sum();
+/// What to say about these statuses; nothing if there are none.
+pub fn rate_limit_headers(statuses: &[PolicyStatus<'_>], now_ms: i64) -> Option<RateLimitHeaders> {
+    let tightest = tightest(statuses)?;
+    let room = statuses.iter().map(|status| status.policy.len() + 32).sum();
     let (mut policy, mut current) = (String::with_capacity(room), String::with_capacity(room));
-    for standing in standings {
-        push_item(&mut policy, standing.policy);
-        push_parameter(&mut policy, ";q=", standing.limit);
-        push_parameter(&mut policy, ";w=", seconds(standing.window_ms));
-        push_item(&mut current, standing.policy);
-        push_parameter(&mut current, ";r=", standing.remaining);
-        push_parameter(&mut current, ";t=", seconds(standing.reset_after_ms));
+    for status in statuses {
+        push_item(&mut policy, status.policy);
+        push_parameter(&mut policy, ";q=", status.limit);
+        push_parameter(&mut policy, ";w=", seconds(status.window_ms));
+        push_item(&mut current, status.policy);
+        push_parameter(&mut current, ";r=", status.remaining);
+        push_parameter(&mut current, ";t=", seconds(status.reset_after_ms));
     }
-    Some(Fields {
+    Some(RateLimitHeaders {
         policy,
         current,
         limit: tightest.limit.max(0),
@@ -60,9 +57,9 @@ pub fn fields(standings: &[Standing<'_>], now_ms: i64) -> Option<Fields> {
     })
 }
 
-/// The standing with the smallest share left; of equals the one that resets last.
-pub fn tightest<'s, 'a>(standings: &'s [Standing<'a>]) -> Option<&'s Standing<'a>> {
-    standings.iter().min_by(|left, right| {
+/// The status with the smallest share left; of equals the one that resets last.
+pub fn tightest<'s, 'a>(statuses: &'s [PolicyStatus<'a>]) -> Option<&'s PolicyStatus<'a>> {
+    statuses.iter().min_by(|left, right| {
         let (ours, theirs) = (share(left), share(right));
         // Fractions are compared crosswise, so nothing is rounded.
         let order = (ours.0 * theirs.1).cmp(&(theirs.0 * ours.1));
@@ -70,11 +67,11 @@ pub fn tightest<'s, 'a>(standings: &'s [Standing<'a>]) -> Option<&'s Standing<'a
     })
 }
 
-fn share(standing: &Standing<'_>) -> (i128, i128) {
-    if standing.limit <= 0 {
+fn share(status: &PolicyStatus<'_>) -> (i128, i128) {
+    if status.limit <= 0 {
         return (0, 1);
     }
-    (standing.remaining.max(0).into(), standing.limit.into())
+    (status.remaining.max(0).into(), status.limit.into())
 }
 
 /// Whole seconds, rounded up: who comes back after them is not too early.
@@ -98,7 +95,7 @@ fn push_item(out: &mut String, text: &str) {
 
 fn push_parameter(out: &mut String, name: &str, value: i64) {
     out.push_str(name);
-    let mut rest = value.clamp(0, LARGEST);
+    let mut rest = value.clamp(0, MAX_INTEGER);
     let mut digits = [b'0'; 15];
     let mut first = digits.len();
     for (index, digit) in digits.iter_mut().enumerate().rev() {

@@ -1,45 +1,42 @@
-//! The demand of the last hour: what a node saw of it, and what all nodes' reports come to.
+//! Usage in the last hour: what a node saw of it, and what all nodes' reports come to.
 //!
-//! A node counts who asked for what in [`Seen`] and about once a minute hands over the heaviest as
-//! [`Report`]s, which shared rows add up. From those rows come [`Top`] (who is denied most) and
-//! [`Demand`] (what one key asked for, minute by minute).
+//! A node counts who asked for what in [`UsageRecorder`] and about once a minute hands over the
+//! heaviest as [`UsageReport`]s, which shared rows add up. From those rows come [`TopDenied`] (who
+//! is denied most) and [`UsageSeries`] (what one key asked for, minute by minute).
 //!
 //! Guarantee: a report never says more than was asked or denied, and a node's memory is bounded
 //! however many keys there are. Absent: keys that were light on every node, what a node had not handed
 //! over when it ended, and single requests: a minute is the finest there is.
 
-mod demand;
-mod top;
+mod top_denied;
+mod usage_series;
 
 use std::cmp::Reverse;
 
 use hashbrown::Equivalent;
 
-use super::heavy::{Count, Heavy};
+use super::heavy_hitters::{KeyCount, SpaceSaving};
 use super::rule::Dimension;
-pub use demand::Demand;
-pub use top::{DeniedKey, DeniedResource, Top};
+pub use top_denied::{DeniedKey, DeniedResource, TopDenied};
+pub use usage_series::UsageSeries;
 
-/// The length of a minute.
 pub const MINUTE_MS: i64 = 60_000;
 
-/// The minutes that history is about.
 pub const MINUTES: usize = 60;
 
 /// How many reports leave a node for what was denied, and again for what was asked, as a rule.
-pub const MOST: usize = 20;
+pub const MAX_REPORTS: usize = 20;
 
 /// How many keys and minutes a node counts at a time.
-const ROOM: usize = 2_000;
+const MAX_KEYS: usize = 2_000;
 
 /// What one key asked of one resource in one minute, as far as one node (or, added up, all) saw it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Report {
+pub struct UsageReport {
     /// Which minute: time ÷ a minute's length.
     pub minute: i64,
-    /// What was asked for, whatever rules there are: `POST /api/v1/shorten`.
+    /// What was asked for, under any rule or none: `POST /api/v1/shorten`.
     pub resource: String,
-    /// What the entity is.
     pub dimension: Dimension,
     pub entity: String,
     /// Units asked for, the denied ones included.
@@ -49,8 +46,8 @@ pub struct Report {
 
 /// What a node saw since it last reported.
 #[derive(Debug, Clone)]
-pub struct Seen {
-    heavy: Heavy<Key>,
+pub struct UsageRecorder {
+    heavy: SpaceSaving<Key>,
     /// When it last reported; before that, when it first saw something.
     since_ms: Option<i64>,
 }
@@ -65,20 +62,20 @@ struct Key {
 
 /// A key that owns nothing, to look one up.
 #[derive(Hash)]
-struct Asked<'a> {
+struct KeyRef<'a> {
     minute: i64,
     dimension: Dimension,
     resource: &'a str,
     entity: &'a str,
 }
 
-impl Seen {
+impl UsageRecorder {
     pub fn new() -> Self {
-        Self { heavy: Heavy::new(ROOM), since_ms: None }
+        Self { heavy: SpaceSaving::new(MAX_KEYS), since_ms: None }
     }
 
     /// Counts a request of one entity. A request is noted once for each dimension it has.
-    pub fn note(
+    pub fn record(
         &mut self,
         resource: &str,
         dimension: Dimension,
@@ -89,12 +86,12 @@ impl Seen {
     ) {
         self.since_ms.get_or_insert(now_ms);
         let minute = now_ms.div_euclid(MINUTE_MS);
-        self.heavy.note(&Asked { minute, dimension, resource, entity }, units, denied);
+        self.heavy.record(&KeyRef { minute, dimension, resource, entity }, units, denied);
     }
 
     /// Whether there is something to report and the last report is a minute old. A clock that was set
     /// back by more counts as well: it would otherwise hold the reports up for as long.
-    pub fn due(&self, now_ms: i64) -> bool {
+    pub fn is_due(&self, now_ms: i64) -> bool {
         let old = |since: i64| now_ms.abs_diff(since) >= MINUTE_MS.unsigned_abs();
         !self.heavy.is_empty() && self.since_ms.is_some_and(old)
     }
@@ -102,9 +99,9 @@ impl Seen {
     /// Hands over the `most` that were denied most and, of the others, the `most` that asked for most,
     /// and forgets the rest. Where keys took each other's place, each counts with what is certainly
     /// its own.
-    pub fn take(&mut self, now_ms: i64, most: usize) -> Vec<Report> {
+    pub fn drain(&mut self, now_ms: i64, most: usize) -> Vec<UsageReport> {
         self.since_ms = Some(now_ms);
-        let mut reports: Vec<_> = self.heavy.drain_top(ROOM).into_iter().map(report).collect();
+        let mut reports: Vec<_> = self.heavy.drain_top(MAX_KEYS).into_iter().map(report).collect();
         reports.sort_by_key(|report| Reverse(report.denied));
         let denied = reports.iter().take(most).take_while(|report| report.denied > 0).count();
         let mut others = reports.split_off(denied);
@@ -115,14 +112,14 @@ impl Seen {
     }
 }
 
-impl Default for Seen {
+impl Default for UsageRecorder {
     fn default() -> Self {
         Self::new()
     }
 }
 
-fn report((key, count): (Key, Count)) -> Report {
-    Report {
+fn report((key, count): (Key, KeyCount)) -> UsageReport {
+    UsageReport {
         minute: key.minute,
         resource: key.resource.into(),
         dimension: key.dimension,
@@ -132,7 +129,7 @@ fn report((key, count): (Key, Count)) -> Report {
     }
 }
 
-impl Equivalent<Key> for Asked<'_> {
+impl Equivalent<Key> for KeyRef<'_> {
     fn equivalent(&self, key: &Key) -> bool {
         self.minute == key.minute
             && self.dimension == key.dimension
@@ -141,19 +138,19 @@ impl Equivalent<Key> for Asked<'_> {
     }
 }
 
-impl From<&Asked<'_>> for Key {
-    fn from(asked: &Asked<'_>) -> Self {
+impl From<&KeyRef<'_>> for Key {
+    fn from(key_ref: &KeyRef<'_>) -> Self {
         Self {
-            minute: asked.minute,
-            dimension: asked.dimension,
-            resource: asked.resource.into(),
-            entity: asked.entity.into(),
+            minute: key_ref.minute,
+            dimension: key_ref.dimension,
+            resource: key_ref.resource.into(),
+            entity: key_ref.entity.into(),
         }
     }
 }
 
 /// A part of a whole, 0 to 1, to a millionth.
-pub(super) fn share(part: u64, whole: u64) -> f64 {
+pub(super) fn ratio(part: u64, whole: u64) -> f64 {
     let millionths = u128::from(part) * 1_000_000 / u128::from(whole.max(1));
     f64::from(u32::try_from(millionths).unwrap_or(u32::MAX)) / 1e6
 }

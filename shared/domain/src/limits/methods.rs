@@ -2,37 +2,33 @@
 //!
 //! `HEAD` and `GET` are one method here: a limit on reading is none if `HEAD` goes around it.
 
-/// A set of methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Methods(u16);
 
 /// What is no method that a rule can name: only rules for all methods apply to it.
 const OTHER: u16 = 1 << 15;
 
-/// How many a rule can name.
-pub(super) const KNOWN: usize = 9;
+pub(super) const METHOD_COUNT: usize = 9;
 
 impl Methods {
     /// A rule's methods; none named means all.
-    pub(super) fn of_rule(names: &[String]) -> Self {
+    pub(super) fn from_rule(names: &[String]) -> Self {
         if names.is_empty() {
             return Self(u16::MAX);
         }
         Self(names.iter().filter_map(|name| bit(name)).fold(0, |all, one| all | one))
     }
 
-    /// The one method of a request.
-    pub(super) fn of_request(name: &str) -> Self {
+    pub(super) fn from_request(name: &str) -> Self {
         Self(bit(name).unwrap_or(OTHER))
     }
 
-    /// Whether a rule can name it.
     pub(super) fn is_known(name: &str) -> bool {
         bit(name).is_some()
     }
 
     /// Whether the two have a method in common.
-    pub(super) fn meet(self, other: Self) -> bool {
+    pub(super) fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 }
@@ -66,12 +62,12 @@ mod tests {
         ];
         for (named, meets, misses) in table {
             let named: Vec<String> = named.iter().map(ToString::to_string).collect();
-            let rule = Methods::of_rule(&named);
+            let rule = Methods::from_rule(&named);
             for method in meets {
-                assert!(rule.meet(Methods::of_request(method)), "{named:?} {method}");
+                assert!(rule.intersects(Methods::from_request(method)), "{named:?} {method}");
             }
             for method in misses {
-                assert!(!rule.meet(Methods::of_request(method)), "{named:?} {method}");
+                assert!(!rule.intersects(Methods::from_request(method)), "{named:?} {method}");
             }
         }
     }
@@ -80,7 +76,7 @@ mod tests {
     fn as_many_are_known_as_is_said() {
         let all = "GET HEAD POST PUT PATCH DELETE OPTIONS CONNECT TRACE";
         assert!(all.split(' ').all(Methods::is_known));
-        assert_eq!(all.split(' ').count(), KNOWN);
+        assert_eq!(all.split(' ').count(), METHOD_COUNT);
         assert!(!Methods::is_known("get") && !Methods::is_known("PURGE") && !Methods::is_known(""));
     }
 }

@@ -1,8 +1,9 @@
 //! An exhaustive search of the lease protocol in a small world.
 //!
-//! Two or three nodes share one row. Each asks, is answered late or never, spends, gives back, ends, and
-//! is replaced; the clock moves on or a node's clock jumps back; and all of that in every order. The
-//! decisions are the real ones: [`Budget`](super::budget::Budget) and the counter's guarded writes.
+//! Two or three nodes share one row. Each asks, is answered late or never, spends, gives back,
+//! ends, and is replaced; the clock moves on or a node's clock jumps back; and all of that in every
+//! order. The decisions are the real ones: [`Budget`](super::budget::Budget) and the counter's
+//! guarded writes.
 //!
 //! In no reachable state have more units been spent in a row's window than the quota has, or more than
 //! were debited and not given back. Then the protocol is broken on purpose, one rule at a time, and the
@@ -12,21 +13,21 @@ mod world;
 
 use world::{Break, Step, World};
 
-use crate::search::Outcome;
+use crate::model_check::Outcome;
 
 /// More units were spent than there were.
 #[derive(Debug)]
 struct TooMany;
 
-fn search(world: World) -> Outcome<Step, TooMany> {
-    crate::search::search(world, World::steps, |world, step| match world.after(step) {
+fn visit_all(world: World) -> Outcome<Step, TooMany> {
+    crate::model_check::visit_all(world, World::steps, |world, step| match world.after(step) {
         Some(next) if !next.is_sound() => Err(TooMany),
         next => Ok(next),
     })
 }
 
 fn assert_sound(world: World, at_least: usize) {
-    match search(world) {
+    match visit_all(world) {
         Outcome::Sound { states } => {
             println!("{states} states");
             assert!(states > at_least, "only {states} states: the model has become trivial");
@@ -66,7 +67,7 @@ fn dropping_any_one_rule_is_noticed() {
         (Break::RefundRepeated, World::fixed(2, Some(Break::RefundRepeated))),
         (Break::CreditKeepsHolding, World::fixed(2, Some(Break::CreditKeepsHolding))),
     ] {
-        match search(world) {
+        match visit_all(world) {
             Outcome::Broken(TooMany, steps) => {
                 println!("{broken:?}: noticed after {} steps", steps.len());
             }

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The ways of counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Algorithm {
@@ -19,7 +18,6 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// Each of them.
     pub const ALL: [Self; 5] = [
         Self::FixedWindow,
         Self::SlidingWindow,
@@ -32,27 +30,24 @@ impl Algorithm {
 /// A limit and its way of counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Quota {
-    /// The way of counting.
     pub algorithm: Algorithm,
     /// Units in a window; 0 refuses everything.
     pub limit: i64,
-    /// The window's length.
     pub window_ms: i64,
     /// What a bucket holds: at most twice the limit. The limit, where nothing is said.
     pub burst: Option<i64>,
 }
 
 /// Limits up to this are counted by the store alone: one conditional write for each request, exact.
-pub const CENTRAL: i64 = 100;
+pub const MAX_CENTRAL_LIMIT: i64 = 100;
 
 /// Units that would end sooner than this are not worth holding: a call takes a good part of that time.
-const BRIEFEST_MS: i64 = 20;
+const MIN_LEASE_MS: i64 = 20;
 
 /// The most that a log may hold: its row stays small.
 pub const MAX_LOG_LENGTH: i64 = 500;
 
-/// No quota is larger.
-pub const LARGEST: i64 = 1_000_000_000;
+pub const MAX_LIMIT: i64 = 1_000_000_000;
 
 /// Units per second that one shard is made for, and the most shards there are.
 const SHARD_RATE: i64 = 250;
@@ -60,12 +55,17 @@ const MAX_SHARDS: i64 = 32;
 
 /// A shard for each time that the window fits in there: the shorter it is, the sooner nodes come again.
 /// More would be in the way of a busy node, which uses up a shard after the other.
-const LENGTHS_MS: i64 = 50_000;
+const SHARDED_SPAN_MS: i64 = 50_000;
 
 /// No shard is smaller than this.
 const MIN_SHARD: i64 = 250;
 
 impl Quota {
+    /// A quota without a burst of its own.
+    pub const fn new(algorithm: Algorithm, limit: i64, window_ms: i64) -> Self {
+        Self { algorithm, limit, window_ms, burst: None }
+    }
+
     /// What is available at once at most.
     pub fn capacity(&self) -> i64 {
         match self.algorithm {
@@ -80,8 +80,8 @@ impl Quota {
 
     /// Whether each request asks the store, because a node could hold nothing worth holding.
     pub fn is_central(&self) -> bool {
-        let too_brief = self.is_bucket() && self.holding_ms() < BRIEFEST_MS;
-        self.algorithm == Algorithm::SlidingLog || self.capacity() <= CENTRAL || too_brief
+        let too_brief = self.is_bucket() && self.holding_ms() < MIN_LEASE_MS;
+        self.algorithm == Algorithm::SlidingLog || self.capacity() <= MAX_CENTRAL_LIMIT || too_brief
     }
 
     /// Whether units come back steadily and not with a window.
@@ -95,7 +95,7 @@ impl Quota {
             return 1;
         }
         let by_rate = self.limit.saturating_mul(1_000) / self.window_ms.max(1) / SHARD_RATE;
-        let by_length = LENGTHS_MS / self.window_ms.max(1);
+        let by_length = SHARDED_SPAN_MS / self.window_ms.max(1);
         let most = by_length.min(self.limit.min(self.capacity()) / MIN_SHARD).clamp(1, MAX_SHARDS);
         u8::try_from(by_rate.clamp(1, most)).unwrap_or(1)
     }
@@ -120,7 +120,7 @@ impl Quota {
     }
 
     /// Names the way of counting in a row's key: what changes it starts a new row.
-    pub fn shape(&self) -> String {
+    pub fn algorithm_key(&self) -> String {
         let (window, limit) = (self.window_ms, self.limit);
         let shards = self.shards();
         match self.algorithm {

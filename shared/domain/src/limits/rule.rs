@@ -17,7 +17,6 @@ use crate::Timestamp;
 #[serde(rename_all = "camelCase")]
 pub enum Dimension {
     User,
-    /// Each API key.
     ApiKey,
     /// Each address; of IPv6 each /64, because its owner has all of it.
     Ip,
@@ -26,7 +25,6 @@ pub enum Dimension {
 }
 
 impl Dimension {
-    /// All of them.
     pub const ALL: [Self; 5] = [Self::User, Self::ApiKey, Self::Ip, Self::Tenant, Self::Global];
 
     /// Its name, as JSON and paths have it.
@@ -40,7 +38,6 @@ impl Dimension {
         }
     }
 
-    /// The dimension of that name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dimension| dimension.name() == name)
     }
@@ -49,7 +46,7 @@ impl Dimension {
 /// Whether a rule refuses, or only says what it would have refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
+pub enum RuleMode {
     Enforce,
     /// It counts and reports.
     Shadow,
@@ -74,25 +71,38 @@ pub struct Rule {
     pub resources: Vec<String>,
     /// Methods it is for; empty: all.
     pub methods: Vec<String>,
-    /// Whom it counts.
     pub dimension: Dimension,
     /// Whether it passes over callers who said who they are.
     pub anonymous_only: bool,
     pub quota: Quota,
-    /// Whether it refuses.
-    pub mode: Mode,
-    /// What it does without the store.
+    pub mode: RuleMode,
     pub on_failure: OnFailure,
-    /// A sentence for people.
     pub description: String,
-    /// Grows with every change.
     pub version: u64,
+}
+
+impl Rule {
+    /// An enforced rule for every path and method that lets pass without the store, at its first
+    /// version.
+    pub fn new(id: impl Into<String>, dimension: Dimension, quota: Quota) -> Self {
+        Self {
+            id: id.into(),
+            resources: Vec::new(),
+            methods: Vec::new(),
+            dimension,
+            anonymous_only: false,
+            quota,
+            mode: RuleMode::Enforce,
+            on_failure: OnFailure::Open,
+            description: String::new(),
+            version: 1,
+        }
+    }
 }
 
 /// Another limit for one entity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Override {
-    /// What the entity is.
     pub dimension: Dimension,
     /// Which one, as [`Subject::entity`](super::Subject::entity) writes it.
     pub entity: String,
@@ -102,10 +112,7 @@ pub struct Override {
     pub limit: i64,
     /// The burst, where the rule has a bucket.
     pub burst: Option<i64>,
-    /// When it ends by itself.
     pub expires_at: Option<Timestamp>,
-    /// Why, for people.
     pub reason: String,
-    /// Grows with every change.
     pub version: u64,
 }

@@ -1,45 +1,43 @@
 //! The rules a node holds, compiled so that finding those for a request costs next to nothing.
 //!
-//! Hierarchy, for each dimension apart: the rules of the most specific pattern that has any for this
-//! request (its method, and whether its caller is known), else the defaults; then, for one entity, an
-//! override that has not expired. Absent: a rule that applies twice, and one that applies to `/health`
-//! or to an exempt caller.
+//! Hierarchy, for each dimension apart: the rules of the most specific pattern that has any for
+//! this request (its method, and whether its caller is identified), else the defaults; then, for
+//! one entity, an override that has not expired. Absent: a rule that applies twice, and one that
+//! applies to `/health` or to an exempt caller.
 
-mod exempt;
-mod paths;
+mod exemptions;
+mod path_index;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub use exempt::Exempt;
-use paths::Paths;
+pub use exemptions::Exemptions;
+use path_index::PathIndex;
 
+use super::caller::{CallerRef, canonical};
 use super::methods::Methods;
 use super::quota::Quota;
 use super::rule::{Dimension, Override, Rule};
-use super::subject::{Subject, canonical};
 
 #[derive(Debug, Clone, Default)]
 pub struct RuleSet {
     entries: Vec<Entry>,
     /// Entries by the patterns that lead to them.
-    paths: Paths,
-    /// Entries without a pattern.
+    paths: PathIndex,
     defaults: Vec<usize>,
-    exempt: Exempt,
+    exemptions: Exemptions,
 }
 
 /// A rule that applies to a request, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Applied<'s> {
+pub struct AppliedRule<'s> {
     pub rule: &'s Arc<Rule>,
     /// The rule's index in this set.
-    pub slot: u32,
+    pub index: u32,
     /// Its quota, or the override's.
     pub quota: Quota,
-    /// Whom it counts.
     pub entity: Cow<'s, str>,
 }
 
@@ -48,41 +46,41 @@ pub struct Applied<'s> {
 struct Entry {
     rule: Arc<Rule>,
     quota: Quota,
-    slot: u32,
+    index: u32,
     methods: Methods,
     dimension: Dimension,
     anonymous_only: bool,
-    overrides: HashMap<String, Special>,
+    overrides: HashMap<String, OverrideEntry>,
 }
 
 /// What of a request decides which rules apply.
 #[derive(Debug, Clone, Copy)]
-struct Asker {
+struct RequestTraits {
     method: Methods,
-    known: bool,
-    /// The dimensions it is someone in.
+    identified: bool,
+    /// The dimensions in which the caller has an entity.
     dimensions: u8,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Special {
+struct OverrideEntry {
     quota: Quota,
     /// The first millisecond it no longer holds.
     ends_at_ms: i64,
     version: u64,
 }
 
-/// Always exempt: whoever asks whether this is alive must hear it.
+/// Always exempt: health checks are answered even if a quota is used up.
 const HEALTH: &str = "/health";
 
 impl RuleSet {
     /// Compiles rules. A resource that no draft would pass matches nothing; an override of a rule that
     /// is not here, or in another dimension than its rule's, does nothing.
-    pub fn new(rules: Vec<Rule>, overrides: Vec<Override>, exempt: Exempt) -> Self {
-        let mut paths = paths::Builder::default();
-        let mut set = Self { exempt, ..Self::default() };
+    pub fn new(rules: Vec<Rule>, overrides: Vec<Override>, exemptions: Exemptions) -> Self {
+        let mut paths = path_index::Builder::default();
+        let mut set = Self { exemptions, ..Self::default() };
         let mut by_id = HashMap::with_capacity(rules.len());
-        for (slot, rule) in (0_u32..).zip(rules) {
+        for (number, rule) in (0_u32..).zip(rules) {
             let index = set.entries.len();
             if rule.resources.is_empty() {
                 set.defaults.push(index);
@@ -93,8 +91,8 @@ impl RuleSet {
             by_id.insert(rule.id.clone(), index);
             set.entries.push(Entry {
                 quota: rule.quota,
-                slot,
-                methods: Methods::of_rule(&rule.methods),
+                index: number,
+                methods: Methods::from_rule(&rule.methods),
                 dimension: rule.dimension,
                 anonymous_only: rule.anonymous_only,
                 rule: Arc::new(rule),
@@ -102,63 +100,63 @@ impl RuleSet {
             });
         }
         set.paths = paths.build();
-        for special in overrides {
-            let entry = by_id.get(&special.rule).and_then(|index| set.entries.get_mut(*index));
+        for limit_override in overrides {
+            let entry =
+                by_id.get(&limit_override.rule).and_then(|index| set.entries.get_mut(*index));
             if let Some(entry) = entry {
-                entry.add(&special);
+                entry.add(&limit_override);
             }
         }
         set
     }
 
-    /// The rules, each at its slot.
     pub fn rules(&self) -> impl ExactSizeIterator<Item = &Arc<Rule>> {
         self.entries.iter().map(|entry| &entry.rule)
     }
 
     /// The rules that this request is held to, most restrictive first. `path` is without a query.
-    pub fn applying<'s>(
+    pub fn matching<'s>(
         &'s self,
-        subject: &Subject<'s>,
+        caller: &CallerRef<'s>,
         path: &str,
         method: &str,
         now_ms: i64,
-    ) -> Vec<Applied<'s>> {
-        let Some(mut asker) = self.asker(subject, path, method) else { return Vec::new() };
+    ) -> Vec<AppliedRule<'s>> {
+        let Some(mut traits) = self.traits(caller, path, method) else { return Vec::new() };
         let mut found = Vec::new();
         for level in self.levels(path) {
             let mut settled = 0;
-            for entry in self.meeting(level, asker) {
-                if let Some(entity) = subject.entity(entry.dimension) {
+            for entry in self.matching_entries(level, traits) {
+                if let Some(entity) = caller.entity(entry.dimension) {
                     found.push(entry.apply(entity, now_ms));
                     settled |= bit(entry.dimension);
                 }
             }
-            asker.dimensions &= !settled;
-            if asker.dimensions == 0 {
+            traits.dimensions &= !settled;
+            if traits.dimensions == 0 {
                 break;
             }
         }
         found.sort_by(|left, right| {
-            by_restriction(&left.quota, &right.quota).then(left.slot.cmp(&right.slot))
+            by_restriction(&left.quota, &right.quota).then(left.index.cmp(&right.index))
         });
         found
     }
 
     /// Whether this request is held to any rule.
-    pub fn applies(&self, subject: &Subject<'_>, path: &str, method: &str) -> bool {
-        self.asker(subject, path, method).is_some_and(|asker| {
-            self.levels(path).any(|level| self.meeting(level, asker).next().is_some())
+    pub fn applies(&self, caller: &CallerRef<'_>, path: &str, method: &str) -> bool {
+        self.traits(caller, path, method).is_some_and(|traits| {
+            self.levels(path).any(|level| self.matching_entries(level, traits).next().is_some())
         })
     }
 
     /// What decides which rules apply to a request; nothing if none does.
-    fn asker(&self, subject: &Subject<'_>, path: &str, method: &str) -> Option<Asker> {
-        if path == HEALTH || self.exempt.covers(subject) {
+    fn traits(&self, caller: &CallerRef<'_>, path: &str, method: &str) -> Option<RequestTraits> {
+        if path == HEALTH || self.exemptions.contains(caller) {
             return None;
         }
-        let (method, known) = (Methods::of_request(method), subject.is_known());
-        Some(Asker { method, known, dimensions: dimensions_of(subject) })
+        let (method, identified) = (Methods::from_request(method), caller.is_identified());
+        Some(RequestTraits { method, identified, dimensions: dimensions_of(caller) })
     }
 
     /// Rules by their indices: those of each pattern that matches, most specific first, and the
@@ -168,23 +166,29 @@ impl RuleSet {
     }
 
     /// Of one level the rules that apply.
-    fn meeting(&self, level: &[usize], asker: Asker) -> impl Iterator<Item = &Entry> {
+    fn matching_entries(
+        &self,
+        level: &[usize],
+        traits: RequestTraits,
+    ) -> impl Iterator<Item = &Entry> {
         level.iter().filter_map(|index| self.entries.get(*index)).filter(move |entry| {
-            asker.dimensions & bit(entry.dimension) != 0
-                && !(entry.anonymous_only && asker.known)
-                && entry.methods.meet(asker.method)
+            traits.dimensions & bit(entry.dimension) != 0
+                && !(entry.anonymous_only && traits.identified)
+                && entry.methods.intersects(traits.method)
         })
     }
 }
 
 impl Entry {
-    fn add(&mut self, special: &Override) {
-        let entity = canonical(self.dimension, &special.entity);
-        let (true, Some(entity)) = (special.dimension == self.dimension, entity) else { return };
-        let new = Special {
-            quota: Quota { limit: special.limit, burst: special.burst, ..self.quota },
-            ends_at_ms: special.expires_at.map_or(i64::MAX, ceil_ms),
-            version: special.version,
+    fn add(&mut self, limit_override: &Override) {
+        let entity = canonical(self.dimension, &limit_override.entity);
+        let (true, Some(entity)) = (limit_override.dimension == self.dimension, entity) else {
+            return;
+        };
+        let new = OverrideEntry {
+            quota: Quota { limit: limit_override.limit, burst: limit_override.burst, ..self.quota },
+            ends_at_ms: limit_override.expires_at.map_or(i64::MAX, ceil_ms),
+            version: limit_override.version,
         };
         let held = self.overrides.entry(entity.into_owned()).or_insert(new);
         if held.version < new.version {
@@ -192,14 +196,14 @@ impl Entry {
         }
     }
 
-    fn apply<'s>(&'s self, entity: Cow<'s, str>, now_ms: i64) -> Applied<'s> {
+    fn apply<'s>(&'s self, entity: Cow<'s, str>, now_ms: i64) -> AppliedRule<'s> {
         // Few rules have overrides, and hashing the entity costs more than the rest of this.
-        let special =
+        let limit_override =
             if self.overrides.is_empty() { None } else { self.overrides.get(entity.as_ref()) };
-        let quota = special
-            .filter(|special| now_ms < special.ends_at_ms)
-            .map_or(self.quota, |special| special.quota);
-        Applied { rule: &self.rule, slot: self.slot, quota, entity }
+        let quota = limit_override
+            .filter(|limit_override| now_ms < limit_override.ends_at_ms)
+            .map_or(self.quota, |limit_override| limit_override.quota);
+        AppliedRule { rule: &self.rule, index: self.index, quota, entity }
     }
 }
 
@@ -225,8 +229,8 @@ fn bit(dimension: Dimension) -> u8 {
     }
 }
 
-fn dimensions_of(subject: &Subject<'_>) -> u8 {
-    let theirs = Dimension::ALL.into_iter().filter(|dimension| subject.has(*dimension));
+fn dimensions_of(caller: &CallerRef<'_>) -> u8 {
+    let theirs = Dimension::ALL.into_iter().filter(|dimension| caller.has(*dimension));
     theirs.fold(0, |all, dimension| all | bit(dimension))
 }
 

@@ -8,7 +8,7 @@ mod reserved;
 mod tests;
 
 use super::code::Code;
-use super::screen::is_rude;
+use super::profanity::is_profane;
 pub(super) use reserved::is_reserved;
 
 /// Why a text is no alias. The messages follow "`customAlias` must be ".
@@ -28,35 +28,33 @@ pub enum BadAlias {
     Reserved,
     /// A word that offends.
     #[error("another word: this one may offend")]
-    Rude,
+    Profane,
 }
 
 impl Code {
-    /// Accepts a name that someone would like for a link. Case counts: `Sale` is not `sale`.
+    /// Accepts a name that a user chose for a link. Case counts: `Sale` is not `sale`.
     pub fn alias(text: &str) -> Result<Self, BadAlias> {
         check_form(text)?;
         if is_reserved(text) {
             return Err(BadAlias::Reserved);
         }
-        if is_rude(text) {
-            return Err(BadAlias::Rude);
+        if is_profane(text) {
+            return Err(BadAlias::Profane);
         }
         Ok(Self(text.to_owned()))
     }
 
-    /// Accepts the code of a link that moves in: whatever can be read back, unless the service
-    /// itself answers there.
+    /// Accepts the code of an imported link: any that [`Code::parse`] reads, unless it is reserved.
     pub fn imported(text: &str) -> Result<Self, BadAlias> {
         check_form(text)?;
         if is_reserved(text) { Err(BadAlias::Reserved) } else { Ok(Self(text.to_owned())) }
     }
 
-    /// Accepts whatever may be the code or the alias of a link, made today or years ago.
+    /// Reads the code or alias of an existing link, by the rules of form alone.
     pub fn parse(text: &str) -> Option<Self> {
         check_form(text).ok().map(|()| Self(text.to_owned()))
     }
 
-    /// The code as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

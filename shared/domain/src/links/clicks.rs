@@ -1,4 +1,4 @@
-//! What a redirect says to whoever counts: a batch of clicks under one name.
+//! The message from `redirect` to `count-clicks`: a batch of clicks under one id.
 //!
 //! Guarantee: a batch that [`ClickBatch::to_json`] writes fits a message and is read back equal, up to
 //! the millisecond. The names on the wire have a letter each and what is usual is left out, because
@@ -12,16 +12,16 @@ use jiff::Timestamp;
 pub use header::{country, referrer_host, user_agent};
 use wire::Wire;
 
-/// The most clicks in a batch. [`MAX_CLICK`] times as many stay under half of
-/// [`MAX_MESSAGE`], whatever the visitors send.
-pub const MOST: usize = 100;
+/// The most clicks in a batch: times [`MAX_CLICK_BYTES`] they stay under half of
+/// [`MAX_MESSAGE_BYTES`].
+pub const MAX_BATCH_CLICKS: usize = 100;
 
 /// The most bytes in a message: 256 KiB, which every SQS queue takes.
-pub const MAX_MESSAGE: usize = 256 * 1024;
+pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;
 
 /// The most bytes of a click on the wire, when all its fields are as long as they may be and each
 /// character of its code and user agent has to be escaped.
-pub const MAX_CLICK: usize = 1300;
+pub const MAX_CLICK_BYTES: usize = 1300;
 
 /// The most bytes in a batch's id.
 pub const MAX_ID_LENGTH: usize = 64;
@@ -40,11 +40,11 @@ pub const MAX_USER_AGENT_LENGTH: usize = 256;
 pub struct ClickBatch {
     /// Names the batch; a second delivery has the same.
     pub id: String,
-    /// At most [`MOST`], in any order.
+    /// At most [`MAX_BATCH_CLICKS`], in any order.
     pub clicks: Vec<Click>,
 }
 
-/// A link was followed, or looked at.
+/// A visit to a link, be it by a person, a robot or a preview crawler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Click {
     /// The link's namespace; empty for the default one.
@@ -65,7 +65,7 @@ pub struct Click {
     pub country: Option<String>,
     /// Which of the link's destinations was chosen, if it has several.
     pub variant: Option<u8>,
-    /// Whether the link ends after a number of clicks, so that its total has to be looked at.
+    /// Whether the link has a maximum of clicks, so that its total must be compared with it.
     pub limited: bool,
 }
 
@@ -78,7 +78,7 @@ pub enum Malformed {
     /// Of a version that came later than this reader.
     #[error("version {0} of a batch is not known here")]
     Version(u8),
-    /// More clicks than [`MOST`].
+    /// More clicks than [`MAX_BATCH_CLICKS`].
     #[error("{0} clicks are too many for a batch")]
     TooMany(usize),
     /// A field is empty that may not be, or longer than its bound.
@@ -93,7 +93,7 @@ impl ClickBatch {
         Ok(serde_json::to_string(&Wire::from(self))?)
     }
 
-    /// The batch that a message's body says. Fields that are not known here are passed over.
+    /// Reads a message's body. Unknown fields are ignored.
     pub fn parse(json: &str) -> Result<Self, Malformed> {
         let batch = serde_json::from_str::<Wire>(json)?.read()?;
         batch.check()?;
@@ -101,31 +101,36 @@ impl ClickBatch {
     }
 
     fn check(&self) -> Result<(), Malformed> {
-        if self.clicks.len() > MOST {
+        if self.clicks.len() > MAX_BATCH_CLICKS {
             return Err(Malformed::TooMany(self.clicks.len()));
         }
-        within("id", &self.id, 1, MAX_ID_LENGTH)?;
+        check_length("id", &self.id, 1, MAX_ID_LENGTH)?;
         self.clicks.iter().try_for_each(Click::check)
     }
 }
 
 impl Click {
     fn check(&self) -> Result<(), Malformed> {
-        within("domain", &self.domain, 0, MAX_HOST_LENGTH)?;
-        within("code", &self.code, 1, MAX_CODE_LENGTH)?;
+        check_length("domain", &self.domain, 0, MAX_HOST_LENGTH)?;
+        check_length("code", &self.code, 1, MAX_CODE_LENGTH)?;
         let optional = [
             ("userAgent", &self.user_agent, MAX_USER_AGENT_LENGTH),
             ("referrer", &self.referrer, MAX_HOST_LENGTH),
             ("country", &self.country, 2),
         ];
         for (field, text, most) in optional {
-            within(field, text.as_deref().unwrap_or("-"), 1, most)?;
+            check_length(field, text.as_deref().unwrap_or("-"), 1, most)?;
         }
         Ok(())
     }
 }
 
-fn within(field: &'static str, text: &str, least: usize, most: usize) -> Result<(), Malformed> {
+fn check_length(
+    field: &'static str,
+    text: &str,
+    least: usize,
+    most: usize,
+) -> Result<(), Malformed> {
     if (least..=most).contains(&text.len()) { Ok(()) } else { Err(Malformed::Field(field)) }
 }
 

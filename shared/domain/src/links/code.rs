@@ -1,9 +1,9 @@
-//! Short codes: a counter's numbers, permuted under a key so that nobody can walk through them.
+//! Short codes: a counter's numbers, permuted under a key so that they can't be enumerated.
 //!
 //! The first 57^7 numbers become codes of seven characters, the next 57^8 codes of eight. Within one
 //! length the mapping is a permutation of exactly that many numbers, so two numbers never meet in one
-//! code and none has to be looked up before it is used. There is no state here besides the key: who
-//! may use which numbers is settled by whoever leases the [`Range`]s.
+//! code and none has to be looked up before it is used. There is no state here besides the key: the
+//! store leases each [`CodeRange`] to one instance.
 //!
 //! The key must never change while links exist. Another key is another permutation of the same
 //! codes, and would hand out again what the first one did.
@@ -16,28 +16,28 @@ use permutation::Permutation;
 use std::fmt;
 
 use super::alias::is_reserved;
-use super::screen::looks_rude;
+use super::profanity::looks_profane;
 
-/// How many numbers have codes of seven characters.
-pub const SEVEN: u64 = 57_u64.pow(7);
+/// How many codes have seven characters.
+pub const SEVEN_CHARACTER_CODES: u64 = 57_u64.pow(7);
 
-/// How many numbers have a code at all, of seven or of eight characters.
-pub const SPACE: u64 = SEVEN + 57_u64.pow(8);
+/// How many codes there are, of seven and of eight characters.
+pub const ALL_CODES: u64 = SEVEN_CHARACTER_CODES + 57_u64.pow(8);
 
 /// How many numbers to lease at once: enough that the counter is seldom written, few enough that a
 /// lease which is forgotten costs nothing worth mentioning.
-pub const LEASE: u64 = 1_000;
+pub const LEASE_SIZE: u64 = 1_000;
 
 /// Digits and letters without those that look alike: no `0` and `O`, no `1`, `l` and `I`.
 const ALPHABET: &[u8; 57] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
 /// Every length of code, and the numbers it serves.
-const SHELVES: [Shelf; 2] = [
-    Shelf { length: 7, first: 0, size: SEVEN },
-    Shelf { length: 8, first: SEVEN, size: SPACE - SEVEN },
+const CODE_SPACES: [CodeSpace; 2] = [
+    CodeSpace { length: 7, first: 0, size: SEVEN_CHARACTER_CODES },
+    CodeSpace { length: 8, first: SEVEN_CHARACTER_CODES, size: ALL_CODES - SEVEN_CHARACTER_CODES },
 ];
 
-/// What a short link goes by: a code that was made here or an alias that someone chose.
+/// A link's name in its short URL: a generated code or an alias that a user chose.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(pub(super) String);
 
@@ -46,12 +46,10 @@ pub struct Code(pub(super) String);
 pub struct CodeKey([u8; 32]);
 
 impl CodeKey {
-    /// A key from 32 random bytes.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes, for whoever keeps them.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -64,36 +62,35 @@ impl fmt::Debug for CodeKey {
     }
 }
 
-/// The code of a number; `None` where it would be a reserved or a rude word, and past [`SPACE`].
-pub fn code(key: &CodeKey, number: u64) -> Option<Code> {
-    let (shelf, place) = place(key, number)?;
-    let text = shelf.render(place);
-    let presentable = !looks_rude(&text) && !is_reserved(&text);
-    presentable.then_some(Code(text))
+/// The code of a number; `None` where it would be a reserved word or profane, and past [`ALL_CODES`].
+pub fn code_for(key: &CodeKey, number: u64) -> Option<Code> {
+    let (space, place) = permuted(key, number)?;
+    let text = space.to_base57(place);
+    (!looks_profane(&text) && !is_reserved(&text)).then_some(Code(text))
 }
 
 /// Numbers that one holder may turn into codes, each of them once.
 ///
 /// It cannot be copied: a copy would give out the same codes.
 #[derive(Debug)]
-pub struct Range {
+pub struct CodeRange {
     next: u64,
     end: u64,
 }
 
-impl Range {
-    /// The numbers from `next` up to `end`, which is not one of them. Those past [`SPACE`] have no
+impl CodeRange {
+    /// The numbers from `next` up to `end`, which is not one of them. Those past [`ALL_CODES`] have no
     /// code and are left out.
     pub fn new(next: u64, end: u64) -> Self {
-        Self { next, end: end.min(SPACE) }
+        Self { next, end: end.min(ALL_CODES) }
     }
 
-    /// The next presentable code; `None` once the numbers are spent.
-    pub fn take(&mut self, key: &CodeKey) -> Option<Code> {
+    /// The next code that is neither reserved nor profane; `None` once the numbers are used up.
+    pub fn next_code(&mut self, key: &CodeKey) -> Option<Code> {
         while self.next < self.end {
             let number = self.next;
             self.next += 1;
-            if let Some(code) = code(key, number) {
+            if let Some(code) = code_for(key, number) {
                 return Some(code);
             }
         }
@@ -101,20 +98,20 @@ impl Range {
     }
 }
 
-/// Codes of one length.
-struct Shelf {
+/// The codes of one length, and the numbers that have them.
+struct CodeSpace {
     length: u8,
     first: u64,
     size: u64,
 }
 
-impl Shelf {
+impl CodeSpace {
     fn permutation<'a>(&self, key: &'a CodeKey) -> Permutation<'a> {
         Permutation::new(key, self.length, self.size)
     }
 
-    /// A place on the shelf as a base-57 number of fixed width, most significant digit first.
-    fn render(&self, mut place: u64) -> String {
+    /// A base-57 number of fixed width, most significant digit first.
+    fn to_base57(&self, mut place: u64) -> String {
         let mut text = vec![0; usize::from(self.length)];
         for digit in text.iter_mut().rev() {
             *digit = (place % 57) as usize;
@@ -124,8 +121,8 @@ impl Shelf {
     }
 }
 
-/// Which code of which length a number gets, before anyone looks at what it spells.
-fn place(key: &CodeKey, number: u64) -> Option<(&'static Shelf, u64)> {
-    let shelf = SHELVES.iter().find(|shelf| number < shelf.first + shelf.size)?;
-    Some((shelf, shelf.permutation(key).forward(number - shelf.first)))
+/// The space of a number's code and the code's place in it, profane or not.
+fn permuted(key: &CodeKey, number: u64) -> Option<(&'static CodeSpace, u64)> {
+    let space = CODE_SPACES.iter().find(|space| number < space.first + space.size)?;
+    Some((space, space.permutation(key).permute(number - space.first)))
 }

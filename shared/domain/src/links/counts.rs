@@ -1,26 +1,26 @@
 //! From a batch of clicks to what is added to each link's day.
 //!
-//! Guarantee: [`tally`] follows from the batch alone and not from the order of its clicks, so that a
+//! Guarantee: [`aggregate`] follows from the batch alone and not from the order of its clicks, so that a
 //! second delivery gives the same sums. Of what is not a `HEAD`, each click is counted once: as a
 //! person, a robot or a preview. Absent: how many keys a dimension has is not bounded here.
 
 mod attributes;
-mod behaviour;
+mod bots;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{civil::DateTime, tz::TimeZone};
 
-use super::agent::{self, Agent, Kind};
 use super::clicks::{Click, ClickBatch};
+use super::user_agent::{self, AgentKind, UserAgent};
 
 pub use attributes::attributes;
-pub use behaviour::{BURST_CLICKS, BURST_MS, STORM_HEADS};
+pub use bots::{BOT_BURST_CLICKS, BOT_BURST_MS, BOT_HEADS};
 
 /// The most characters in the key of a dimension.
 pub const MAX_KEY_LENGTH: usize = 100;
 
-/// The key of a click whose country nobody knows.
+/// The key of a click from an unknown country.
 pub const UNKNOWN: &str = "unknown";
 
 /// The key of a click that no page led to.
@@ -41,8 +41,8 @@ pub struct LinkDay {
 }
 
 impl LinkDay {
-    /// When the day begins, in seconds since 1970; 0 for what is no date.
-    pub fn second(&self) -> i64 {
+    /// When the day begins, in seconds since 1970; 0 if it is no date.
+    pub fn start_second(&self) -> i64 {
         let date = self.day.parse::<jiff::civil::Date>();
         let start = date.and_then(|date| date.to_zoned(TimeZone::UTC));
         start.map_or(0, |start| start.timestamp().as_second())
@@ -54,24 +54,23 @@ pub fn day_of(at: jiff::Timestamp) -> String {
     TimeZone::UTC.to_datetime(at).date().to_string()
 }
 
-/// How many there were of each key.
+/// Clicks by key.
 pub type Dimension = BTreeMap<String, u64>;
 
-/// What happened to a link. The dimensions count people only, and each but the variants sums up to
-/// `clicks`.
+/// A link's visits. The dimensions count people only, and each but the variants sums up to `clicks`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// How often people followed it.
+pub struct ClickCounts {
+    /// By people.
     pub clicks: u64,
-    /// How often robots did.
+    /// By robots.
     pub bots: u64,
-    /// How often previews of it were drawn.
+    /// By preview crawlers.
     pub previews: u64,
     /// By country, or [`UNKNOWN`].
     pub countries: Dimension,
     /// By the host that led there, or [`DIRECT`].
     pub referrers: Dimension,
-    /// By [`agent::Device::name`].
+    /// By [`user_agent::Device::name`].
     pub devices: Dimension,
     /// By the browser's name.
     pub browsers: Dimension,
@@ -84,14 +83,14 @@ pub struct Counts {
     pub visitors: Vec<u64>,
 }
 
-/// What a batch adds to which days.
-pub fn tally(batch: &ClickBatch) -> BTreeMap<LinkDay, Counts> {
-    let robots = behaviour::robots(&batch.clicks);
-    let mut days: BTreeMap<LinkDay, Counts> = BTreeMap::new();
+/// What a batch adds to each link's days.
+pub fn aggregate(batch: &ClickBatch) -> BTreeMap<LinkDay, ClickCounts> {
+    let robots = bots::detect(&batch.clicks);
+    let mut days: BTreeMap<LinkDay, ClickCounts> = BTreeMap::new();
     for click in batch.clicks.iter().filter(|click| !click.head) {
-        let mut agent = agent::read(click.user_agent.as_deref());
-        if agent.kind == Kind::Person && robots.contains(&click.visitor) {
-            agent.kind = Kind::Bot;
+        let mut agent = user_agent::parse(click.user_agent.as_deref());
+        if agent.kind == AgentKind::Person && robots.contains(&click.visitor) {
+            agent.kind = AgentKind::Bot;
         }
         let at = TimeZone::UTC.to_datetime(click.at);
         let (domain, code) = (click.domain.clone(), click.code.clone());
@@ -99,19 +98,19 @@ pub fn tally(batch: &ClickBatch) -> BTreeMap<LinkDay, Counts> {
         days.entry(day).or_default().count(click, agent, at);
     }
     for counts in days.values_mut() {
-        counts.settle_visitors();
+        counts.dedup_visitors();
     }
     days
 }
 
-impl Counts {
+impl ClickCounts {
     /// Adds what another batch, or another day, counted.
     pub fn merge(&mut self, other: &Self) {
         for (name, value) in attributes(other) {
-            self.absorb(&name, value);
+            self.add_counter(&name, value);
         }
         self.visitors.extend(&other.visitors);
-        self.settle_visitors();
+        self.dedup_visitors();
     }
 
     /// The three sums alone, by their flat names.
@@ -125,9 +124,8 @@ impl Counts {
         attributes(&sums)
     }
 
-    /// Adds up, as [`OTHER`], the referrers that would make more than `most` together with those
-    /// that are `known` already.
-    pub fn fold_referrers(&mut self, known: &BTreeSet<String>, most: usize) {
+    /// Adds up as [`OTHER`] the referrers beyond `most`, those that the row has already (`known`) included.
+    pub fn cap_referrers(&mut self, known: &BTreeSet<String>, most: usize) {
         let mut room = most.saturating_sub(known.len());
         let mut other = 0;
         self.referrers.retain(|name, count| {
@@ -146,11 +144,11 @@ impl Counts {
         }
     }
 
-    fn count(&mut self, click: &Click, agent: Agent, at: DateTime) {
+    fn count(&mut self, click: &Click, agent: UserAgent, at: DateTime) {
         match agent.kind {
-            Kind::Bot => self.bots += 1,
-            Kind::Preview => self.previews += 1,
-            Kind::Person => {
+            AgentKind::Bot => self.bots += 1,
+            AgentKind::Preview => self.previews += 1,
+            AgentKind::Person => {
                 self.clicks += 1;
                 self.visitors.push(click.visitor);
                 add(&mut self.countries, click.country.as_deref().unwrap_or(UNKNOWN));
@@ -165,19 +163,19 @@ impl Counts {
         }
     }
 
-    fn settle_visitors(&mut self) {
+    fn dedup_visitors(&mut self) {
         self.visitors.sort_unstable();
         self.visitors.dedup();
     }
 }
 
 fn add(dimension: &mut Dimension, text: &str) {
-    *dimension.entry(key(text)).or_default() += 1;
+    *dimension.entry(dimension_key(text)).or_default() += 1;
 }
 
 /// A key that can be part of an attribute's name: printable ASCII, and not longer than
 /// [`MAX_KEY_LENGTH`]. What is longer keeps its end, which of a host name says more than its start.
-fn key(text: &str) -> String {
+fn dimension_key(text: &str) -> String {
     let printable = |c: char| if c.is_ascii_graphic() || c == ' ' { c } else { '_' };
     let excess = text.chars().count().saturating_sub(MAX_KEY_LENGTH);
     let key: String = text.chars().skip(excess).map(printable).collect();

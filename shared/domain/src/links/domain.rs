@@ -1,9 +1,9 @@
-//! Custom domains: claimed by anyone, won by whoever controls the domain's DNS.
+//! Custom domains: any user may claim one, and the first to prove control of its DNS owns it.
 //!
-//! A claim is a row of its own for each claimant, so that nobody can squat on a name they don't
-//! control; verifying turns one claim into the domain's only owner.
+//! A claim is a row of its own for each claimant, so that a claim without proof keeps no other user
+//! from the domain; verifying makes its claimant the domain's only owner.
 
-use super::Rejected;
+use crate::Rejected;
 use crate::Timestamp;
 use crate::accounts::UserId;
 
@@ -15,7 +15,6 @@ pub const LABEL: &str = "_switchyard";
 pub struct DomainName(String);
 
 impl DomainName {
-    /// Checks a name as people type it.
     pub fn parse(text: &str) -> Result<Self, Rejected> {
         let name = text.trim().trim_end_matches('.').to_ascii_lowercase();
         let label = |label: &str| {
@@ -36,7 +35,7 @@ impl DomainName {
             || !labels.iter().all(|l| label(l))
         {
             let rule = "a public domain name like links.example.com, in ASCII";
-            return Err(Rejected::field("domain", rule));
+            return Err(Rejected::invalid("domain", rule));
         }
         Ok(Self(name))
     }
@@ -45,7 +44,7 @@ impl DomainName {
         &self.0
     }
 
-    /// Where the proof is looked for.
+    /// The name of the TXT record that holds the proof.
     pub fn record_name(&self) -> String {
         format!("{LABEL}.{}", self.0)
     }
@@ -67,21 +66,19 @@ pub fn namespace(host: &str, own: &[impl AsRef<str>]) -> String {
     if ours { String::new() } else { name }
 }
 
-/// Someone's claim to a domain.
+/// A user's claim to a domain.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
+pub struct DomainClaim {
     pub name: DomainName,
-    /// Who claims it.
     pub owner: UserId,
-    /// What they must publish.
+    /// Random; part of the proof.
     pub token: String,
     pub created_at: Timestamp,
-    /// When they proved it, if they did.
     pub verified_at: Option<Timestamp>,
 }
 
-impl Claim {
-    /// The text that proves it.
+impl DomainClaim {
+    /// The value of the TXT record that proves it.
     pub fn proof(&self) -> String {
         format!("switchyard-verification={}", self.token)
     }
@@ -142,7 +139,7 @@ mod tests {
 
     #[test]
     fn only_the_very_text_proves_a_claim() {
-        let claim = Claim {
+        let claim = DomainClaim {
             name: DomainName::parse("links.example.com").unwrap(),
             owner: UserId::parse("ada").unwrap(),
             token: "abc".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Rejected;
+use crate::Rejected;
 
 /// Tags of one link at most.
 const MAX_TAGS: usize = 10;
@@ -18,14 +18,14 @@ impl Tags {
         for tag in given {
             let tag = tag.trim().to_lowercase();
             if !(1..=40).contains(&tag.chars().count()) || tag.chars().any(char::is_control) {
-                return Err(Rejected::field("tags", "labels of 1 to 40 characters"));
+                return Err(Rejected::invalid("tags", "labels of 1 to 40 characters"));
             }
             tags.push(tag);
         }
         tags.sort_unstable();
         tags.dedup();
         if tags.len() > MAX_TAGS {
-            return Err(Rejected::field("tags", "at most 10 labels"));
+            return Err(Rejected::invalid("tags", "at most 10 labels"));
         }
         Ok(Self(tags))
     }
@@ -57,11 +57,11 @@ impl Utm {
         for (name, value) in given {
             if !Self::NAMES.contains(&name.as_str()) {
                 let rule = "an object of source, medium, campaign, term and content";
-                return Err(Rejected::field("utm", rule));
+                return Err(Rejected::invalid("utm", rule));
             }
             let value = value.trim().to_owned();
             if !(1..=200).contains(&value.chars().count()) || value.chars().any(char::is_control) {
-                return Err(Rejected::field(format!("utm.{name}"), "1 to 200 characters"));
+                return Err(Rejected::invalid(format!("utm.{name}"), "1 to 200 characters"));
             }
             utm.insert(name, value);
         }

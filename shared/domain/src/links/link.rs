@@ -1,23 +1,23 @@
 //! A short link: where it leads, for whom, until when.
 //!
-//! Life: live → deleted (for 30 days it can be undone) → forgotten: the code stays taken for ever, so
-//! that nobody inherits a printed link or its clicks, and nothing else is kept. Beside that a link may be
-//! blocked (an admin or the scan; 451), past its time (410) or spent (its clicks are used up; its
-//! fallback, or 410). Every change names the version it follows and makes the next one; only what a
-//! destination says of itself is noted without. Absent: a change that undoes another unseen, a live link whose destination was never checked, an expired link
-//! that looks like one that never was.
+//! Life: live → deleted (for 30 days it can be restored) → purged: only the code is kept, for ever, so
+//! that no other user inherits a printed link or its clicks. Beside that a link may be blocked (by an
+//! admin or the scan; 451), expired (410) or spent (its clicks are used up; its fallback, or 410).
+//! Every change names the version it follows and makes the next one; only the destination's preview is
+//! saved without. Absent: a change that undoes another unseen, a live link whose destination was never
+//! checked, an expired link that looks like one that never was.
 
 use super::code::Code;
 use super::target::Target;
-use super::{Rejected, Tags, Utm};
-use crate::Timestamp;
+use super::{Tags, Utm};
 use crate::accounts::UserId;
+use crate::{Rejected, Timestamp};
 
-/// How long a deletion can be undone.
-pub const UNDO_SECONDS: i64 = 30 * 24 * 3600;
+/// How long a deleted link can be restored.
+pub const RESTORE_SECONDS: i64 = 30 * 24 * 3600;
 
-/// Where a forgotten link led.
-const NOTHING: &str = "https://forgotten.invalid/";
+/// Stands for the destination of a purged link.
+const PURGED_URL: &str = "https://forgotten.invalid/";
 
 /// Destinations of one link at most.
 pub const MAX_VARIANTS: usize = 10;
@@ -29,42 +29,36 @@ pub struct Link {
     pub domain: String,
     /// Its code or alias, unique on its domain.
     pub code: Code,
-    /// Whose it is; nobody's if it was made without a key.
+    /// None if it was made without a key.
     pub owner: Option<UserId>,
-    /// What it does and says.
-    pub terms: Terms,
-    /// What is odd about its destination's name.
+    pub terms: LinkTerms,
+    /// Names of what makes its destination suspicious.
     pub warnings: Vec<String>,
-    /// What the destination says of itself, once it was looked at.
-    pub preview: Preview,
-    /// When the destination was last looked at.
+    /// The destination's title and picture, once the scan has fetched them.
+    pub preview: LinkPreview,
+    /// When the scan last fetched the destination.
     pub scanned_at: Option<Timestamp>,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
-    /// When it was deleted, if it is.
     pub deleted_at: Option<Timestamp>,
-    /// Why it is blocked, if it is.
-    pub blocked: Option<Block>,
-    /// When its clicks were used up, if they are.
+    pub blocked: Option<LinkBlock>,
+    /// When its clicks were used up.
     pub spent_at: Option<Timestamp>,
     /// Grows with each change.
     pub version: u64,
 }
 
-/// What its owner decides about a link.
+/// The part of a link that its owner sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Terms {
+pub struct LinkTerms {
     /// Where it leads, as given.
     pub long_url: Target,
     /// Where it leads instead, by weight, if it splits its visitors.
-    pub ways: Vec<Way>,
+    pub variants: Vec<Variant>,
     /// The status it answers with.
     pub redirect: Redirect,
-    /// When it stops.
     pub expires_at: Option<Timestamp>,
-    /// After how many clicks it stops.
+    /// After how many clicks it is spent.
     pub max_clicks: Option<u64>,
     /// Where it leads once its clicks are used up.
     pub fallback: Option<Target>,
@@ -72,15 +66,13 @@ pub struct Terms {
     pub forward_query: bool,
     /// Campaign parameters that every destination gets.
     pub utm: Utm,
-    /// Labels to find it by.
     pub tags: Tags,
-    /// A word to oneself.
     pub note: Option<String>,
 }
 
 /// One of several destinations.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Way {
+pub struct Variant {
     /// Where it leads.
     pub url: Target,
     /// Its share, in relation to the others'.
@@ -99,26 +91,24 @@ pub enum Redirect {
     Temporary,
 }
 
-/// What a destination says of itself.
+/// A destination's own words for a preview card.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Preview {
+pub struct LinkPreview {
     pub title: Option<String>,
-    /// A sentence about it.
     pub description: Option<String>,
-    /// A picture of it.
+    /// The picture's URL.
     pub image: Option<String>,
 }
 
 /// Why and when a link was blocked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
+pub struct LinkBlock {
     pub at: Timestamp,
-    /// Why, in words for its visitors.
+    /// Shown to visitors.
     pub reason: String,
 }
 
 impl Redirect {
-    /// The redirect with that status.
     pub const fn from_status(status: u16) -> Option<Self> {
         match status {
             301 => Some(Self::Moved),
@@ -137,12 +127,12 @@ impl Redirect {
     }
 }
 
-impl Terms {
+impl LinkTerms {
     /// Leads to `long_url` and nothing else.
     pub fn plain(long_url: Target) -> Self {
         Self {
             long_url,
-            ways: Vec::new(),
+            variants: Vec::new(),
             redirect: Redirect::default(),
             expires_at: None,
             max_clicks: None,
@@ -157,36 +147,36 @@ impl Terms {
     /// Checks what the types can't: what belongs together, and the time.
     pub fn check(&self, now: Timestamp) -> Result<(), Rejected> {
         if self.expires_at.is_some_and(|at| at <= now) {
-            return Err(Rejected::field("expiresAt", "a time in the future"));
+            return Err(Rejected::invalid("expiresAt", "a time in the future"));
         }
-        if self.ways.len() == 1 || self.ways.len() > MAX_VARIANTS {
-            return Err(Rejected::field("variants", "2 to 10 destinations, or none"));
+        if self.variants.len() == 1 || self.variants.len() > MAX_VARIANTS {
+            return Err(Rejected::invalid("variants", "2 to 10 destinations, or none"));
         }
-        if self.ways.iter().any(|way| !(1..=1000).contains(&way.weight)) {
-            return Err(Rejected::field("variants.weight", "a whole number from 1 to 1,000"));
+        if self.variants.iter().any(|variant| !(1..=1000).contains(&variant.weight)) {
+            return Err(Rejected::invalid("variants.weight", "a whole number from 1 to 1,000"));
         }
         if self.max_clicks == Some(0) {
-            return Err(Rejected::field("maxClicks", "at least 1"));
+            return Err(Rejected::invalid("maxClicks", "at least 1"));
         }
         if self.fallback.is_some() && self.max_clicks.is_none() {
-            return Err(Rejected::field("fallbackUrl", "given together with `maxClicks`"));
+            return Err(Rejected::invalid("fallbackUrl", "given together with `maxClicks`"));
         }
         if self.note.as_ref().is_some_and(|note| note.chars().count() > 500) {
-            return Err(Rejected::field("note", "at most 500 characters"));
+            return Err(Rejected::invalid("note", "at most 500 characters"));
         }
         Ok(())
     }
 
     /// Every destination, the fallback included, as its owner gave them.
     pub fn destinations(&self) -> impl Iterator<Item = &Target> {
-        let ways = self.ways.iter().map(|way| &way.url);
-        std::iter::once(&self.long_url).chain(ways).chain(self.fallback.as_ref())
+        let variants = self.variants.iter().map(|variant| &variant.url);
+        std::iter::once(&self.long_url).chain(variants).chain(self.fallback.as_ref())
     }
 
-    /// Whether a visitor could tell the two apart. Labels and notes are the owner's alone.
-    pub fn lead_alike(&self, other: &Self) -> bool {
-        let led = |terms: &Self| Self { tags: Tags::default(), note: None, ..terms.clone() };
-        led(self) == led(other)
+    /// Whether a visitor can't tell the two apart: all but tags and note are equal.
+    pub fn redirects_like(&self, other: &Self) -> bool {
+        let (tags, note) = (self.tags.clone(), self.note.clone());
+        *self == Self { tags, note, ..other.clone() }
     }
 }
 
@@ -196,7 +186,7 @@ impl Link {
         domain: &str,
         code: Code,
         owner: Option<UserId>,
-        terms: Terms,
+        terms: LinkTerms,
         now: Timestamp,
     ) -> Self {
         Self {
@@ -205,7 +195,7 @@ impl Link {
             owner,
             warnings: warnings_of(&terms),
             terms,
-            preview: Preview::default(),
+            preview: LinkPreview::default(),
             scanned_at: None,
             created_at: now,
             updated_at: now,
@@ -216,15 +206,15 @@ impl Link {
         }
     }
 
-    /// The next version with other terms. What was found out about another destination is dropped,
-    /// and a link that was spent may have clicks again.
+    /// The next version with other terms. Another destination drops the preview, another maximum of
+    /// clicks makes a spent link live again.
     #[must_use]
-    pub fn with_terms(&self, terms: Terms, now: Timestamp) -> Self {
+    pub fn with_terms(&self, terms: LinkTerms, now: Timestamp) -> Self {
         let moved = terms.long_url != self.terms.long_url;
         let refilled = terms.max_clicks != self.terms.max_clicks;
         Self {
             warnings: warnings_of(&terms),
-            preview: if moved { Preview::default() } else { self.preview.clone() },
+            preview: if moved { LinkPreview::default() } else { self.preview.clone() },
             scanned_at: self.scanned_at.filter(|_| !moved),
             spent_at: self.spent_at.filter(|_| !refilled),
             terms,
@@ -238,10 +228,10 @@ impl Link {
         Self { deleted_at: Some(now), ..self.next(now) }
     }
 
-    /// The next version, live again; `None` if there is nothing to undo, or no longer.
+    /// The next version, live again; `None` if it is not deleted, or too long ago.
     pub fn restored(&self, now: Timestamp) -> Option<Self> {
         let deleted_at = self.deleted_at?;
-        let in_time = now.as_second() - deleted_at.as_second() < UNDO_SECONDS;
+        let in_time = now.as_second() - deleted_at.as_second() < RESTORE_SECONDS;
         in_time.then(|| Self { deleted_at: None, ..self.next(now) })
     }
 
@@ -249,7 +239,7 @@ impl Link {
     #[must_use]
     pub fn blocked(&self, reason: &str, now: Timestamp) -> Self {
         let reason = reason.to_owned();
-        Self { blocked: Some(Block { at: now, reason }), ..self.next(now) }
+        Self { blocked: Some(LinkBlock { at: now, reason }), ..self.next(now) }
     }
 
     /// The next version, not blocked.
@@ -258,30 +248,30 @@ impl Link {
         Self { blocked: None, ..self.next(now) }
     }
 
-    /// The same version, looked at.
+    /// The same version, with what the scan fetched.
     #[must_use]
-    pub fn scanned(&self, preview: Preview, now: Timestamp) -> Self {
+    pub fn scanned(&self, preview: LinkPreview, now: Timestamp) -> Self {
         Self { preview, scanned_at: Some(now), ..self.clone() }
     }
 
-    /// What is left once a deletion can't be undone any more: the code, and that it is deleted.
-    pub fn forgotten(&self, now: Timestamp) -> Option<Self> {
+    /// The next version once it can't be restored any more: only its code, and that it is deleted.
+    pub fn purged(&self, now: Timestamp) -> Option<Self> {
         let deleted_at = self.deleted_at?;
-        let late = now.as_second() - deleted_at.as_second() >= UNDO_SECONDS;
-        let nothing = Terms::plain(Target::stored(NOTHING));
+        let late = now.as_second() - deleted_at.as_second() >= RESTORE_SECONDS;
+        let nothing = LinkTerms::plain(Target::stored(PURGED_URL));
         late.then(|| Self {
             owner: None,
             terms: nothing,
             warnings: Vec::new(),
-            preview: Preview::default(),
+            preview: LinkPreview::default(),
             blocked: None,
             ..self.next(now)
         })
     }
 
     /// Whether only its code is left.
-    pub fn is_forgotten(&self) -> bool {
-        self.deleted_at.is_some() && self.terms.long_url.as_str() == NOTHING
+    pub fn is_purged(&self) -> bool {
+        self.deleted_at.is_some() && self.terms.long_url.as_str() == PURGED_URL
     }
 
     /// Whether it leads anywhere now.
@@ -302,7 +292,7 @@ impl Link {
     }
 }
 
-fn warnings_of(terms: &Terms) -> Vec<String> {
+fn warnings_of(terms: &LinkTerms) -> Vec<String> {
     let mut names: Vec<String> = terms
         .destinations()
         .flat_map(Target::warnings)
@@ -322,7 +312,7 @@ mod tests {
     }
 
     fn link() -> Link {
-        let terms = Terms::plain(Target::stored("https://example.com/a"));
+        let terms = LinkTerms::plain(Target::stored("https://example.com/a"));
         let owner = Some(UserId::parse("ada").unwrap());
         Link::new("", Code::parse("abcdefg").unwrap(), owner, terms, at(0))
     }
@@ -330,35 +320,35 @@ mod tests {
     #[test]
     fn a_deletion_can_be_undone_for_thirty_days_and_is_forgotten_then() {
         let deleted = link().deleted(at(100));
-        let last = at(100 + UNDO_SECONDS - 1);
-        assert!(deleted.forgotten(last).is_none());
+        let last = at(100 + RESTORE_SECONDS - 1);
+        assert!(deleted.purged(last).is_none());
         let restored = deleted.restored(last).unwrap();
         assert_eq!((restored.deleted_at, restored.version), (None, 3));
-        let end = at(100 + UNDO_SECONDS);
+        let end = at(100 + RESTORE_SECONDS);
         assert!(deleted.restored(end).is_none());
-        let forgotten = deleted.forgotten(end).unwrap();
-        assert!(forgotten.is_forgotten() && forgotten.owner.is_none());
+        let forgotten = deleted.purged(end).unwrap();
+        assert!(forgotten.is_purged() && forgotten.owner.is_none());
         assert!(!format!("{forgotten:?}").contains("example.com"));
-        assert!(link().forgotten(end).is_none() && !deleted.is_forgotten());
+        assert!(link().purged(end).is_none() && !deleted.is_purged());
     }
 
     #[test]
     fn another_destination_is_looked_at_anew_and_another_limit_starts_over() {
-        let preview = Preview { title: Some("A".to_owned()), ..Preview::default() };
+        let preview = LinkPreview { title: Some("A".to_owned()), ..LinkPreview::default() };
         let seen = Link { spent_at: Some(at(5)), ..link().scanned(preview, at(5)) };
         assert_eq!(seen.version, 1);
         let same =
-            seen.with_terms(Terms { note: Some("x".to_owned()), ..seen.terms.clone() }, at(6));
+            seen.with_terms(LinkTerms { note: Some("x".to_owned()), ..seen.terms.clone() }, at(6));
         assert_eq!((same.preview.title.as_deref(), same.spent_at), (Some("A"), Some(at(5))));
-        let moved = Terms::plain(Target::stored("https://example.com/b"));
-        let moved = seen.with_terms(Terms { max_clicks: Some(9), ..moved }, at(6));
+        let moved = LinkTerms::plain(Target::stored("https://example.com/b"));
+        let moved = seen.with_terms(LinkTerms { max_clicks: Some(9), ..moved }, at(6));
         assert_eq!((moved.preview.title, moved.scanned_at, moved.spent_at), (None, None, None));
     }
 
     #[test]
     fn only_what_leads_somewhere_is_live() {
         let until = |second| {
-            let terms = Terms { expires_at: Some(at(second)), ..link().terms };
+            let terms = LinkTerms { expires_at: Some(at(second)), ..link().terms };
             Link { terms, ..link() }
         };
         assert!(until(10).is_live(at(9)));
@@ -371,18 +361,18 @@ mod tests {
     #[test]
     fn terms_that_contradict_themselves_name_the_field() {
         let target = || Target::stored("https://example.com/");
-        let way = |weight| Way { url: target(), weight };
-        let plain = || Terms::plain(target());
+        let variant = |weight| Variant { url: target(), weight };
+        let plain = || LinkTerms::plain(target());
         for (terms, field) in [
-            (Terms { expires_at: Some(at(10)), ..plain() }, "expiresAt"),
-            (Terms { ways: vec![way(1)], ..plain() }, "variants"),
-            (Terms { ways: vec![way(1); 11], ..plain() }, "variants"),
-            (Terms { ways: vec![way(1), way(0)], ..plain() }, "variants.weight"),
-            (Terms { max_clicks: Some(0), ..plain() }, "maxClicks"),
-            (Terms { fallback: Some(target()), ..plain() }, "fallbackUrl"),
-            (Terms { note: Some("x".repeat(501)), ..plain() }, "note"),
+            (LinkTerms { expires_at: Some(at(10)), ..plain() }, "expiresAt"),
+            (LinkTerms { variants: vec![variant(1)], ..plain() }, "variants"),
+            (LinkTerms { variants: vec![variant(1); 11], ..plain() }, "variants"),
+            (LinkTerms { variants: vec![variant(1), variant(0)], ..plain() }, "variants.weight"),
+            (LinkTerms { max_clicks: Some(0), ..plain() }, "maxClicks"),
+            (LinkTerms { fallback: Some(target()), ..plain() }, "fallbackUrl"),
+            (LinkTerms { note: Some("x".repeat(501)), ..plain() }, "note"),
         ] {
-            let Err(Rejected::Field { field: named, .. }) = terms.check(at(10)) else {
+            let Err(Rejected::Invalid { field: named, .. }) = terms.check(at(10)) else {
                 panic!("{field} passed")
             };
             assert_eq!(named, field);

@@ -1,4 +1,4 @@
-//! What a redirect knows of a link, and what it answers.
+//! The part of a link that a redirect reads, and the decision what to answer.
 //!
 //! Guarantee: [`decide`] follows from its arguments alone, and asks in this order: is the link
 //! blocked, deleted, expired, used up? Blocked comes first, because neither deleting a link nor
@@ -11,13 +11,13 @@ use jiff::Timestamp;
 
 use super::target::Target;
 
-/// What a redirect knows of a link.
+/// The part of a link that a redirect reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
     /// Where it leads.
     pub to: String,
-    /// Where it leads instead, by weight, if it is a test of several pages.
-    pub ways: Vec<Way>,
+    /// Where it leads instead, by weight, if it is an A/B test.
+    pub variants: Vec<RouteVariant>,
     /// 301, 302 or 307.
     pub status: u16,
     /// From when on it leads nowhere.
@@ -26,7 +26,7 @@ pub struct Route {
     pub max_clicks: Option<u64>,
     /// Where it leads once it is used up.
     pub fallback: Option<String>,
-    /// Whether it was found to be used up.
+    /// Whether its clicks were found to be used up.
     pub spent: bool,
     /// Whether a visitor's query goes along.
     pub forward_query: bool,
@@ -36,7 +36,7 @@ pub struct Route {
     pub blocked: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
-    /// What a person might want to look at twice, by name.
+    /// Names of what makes its destination suspicious.
     pub warnings: Vec<String>,
     /// What its destination calls itself.
     pub title: Option<String>,
@@ -48,7 +48,7 @@ pub struct Route {
 
 /// One of several destinations.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Way {
+pub struct RouteVariant {
     /// Where it leads.
     pub url: String,
     /// Its share of the visitors, relative to the others'.
@@ -58,32 +58,31 @@ pub struct Way {
 /// What a visitor is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision<'a> {
-    /// On to the destination.
-    Go {
+    Redirect {
         location: Cow<'a, str>,
         /// 301, 302 or 307.
         status: u16,
-        /// Which of several ways was chosen, if there are several.
+        /// The index of the chosen variant, if there are several.
         variant: Option<u8>,
     },
     /// The link is used up, and leads here now; not for ever, so never with a 301.
     Fallback { location: &'a str },
-    /// It led somewhere, and does not any more.
+    /// Expired, or used up without a fallback.
     Gone,
-    /// It was taken down, for this reason.
+    /// Taken down, for this reason.
     Blocked(&'a str),
-    /// There is no such link, as far as a visitor is concerned.
-    Missing,
+    /// Deleted, which a visitor can't tell from a link that never was.
+    NotFound,
 }
 
-/// What a visitor who brings `query` is answered at `now`. `lot` decides between several ways; see
-/// [`lot`].
-pub fn decide<'a>(route: &'a Route, lot: u64, query: &str, now: Timestamp) -> Decision<'a> {
+/// What a visitor who brings `query` is answered at `now`. `hash`, a [`stable_hash`], chooses between
+/// several variants.
+pub fn decide<'a>(route: &'a Route, hash: u64, query: &str, now: Timestamp) -> Decision<'a> {
     if let Some(reason) = &route.blocked {
         return Decision::Blocked(reason);
     }
     if route.deleted {
-        return Decision::Missing;
+        return Decision::NotFound;
     }
     if route.expires_at.is_some_and(|end| now >= end) {
         return Decision::Gone;
@@ -92,8 +91,8 @@ pub fn decide<'a>(route: &'a Route, lot: u64, query: &str, now: Timestamp) -> De
         let fallback = route.fallback.as_deref();
         return fallback.map_or(Decision::Gone, |location| Decision::Fallback { location });
     }
-    let (url, variant) = match choose(&route.ways, lot) {
-        Some((way, variant)) => (way.url.as_str(), Some(variant)),
+    let (url, variant) = match choose_variant(&route.variants, hash) {
+        Some((chosen, index)) => (chosen.url.as_str(), Some(index)),
         None => (route.to.as_str(), None),
     };
     let location = if route.forward_query && !query.is_empty() {
@@ -101,25 +100,25 @@ pub fn decide<'a>(route: &'a Route, lot: u64, query: &str, now: Timestamp) -> De
     } else {
         Cow::Borrowed(url)
     };
-    Decision::Go { location, status: route.status, variant }
+    Decision::Redirect { location, status: route.status, variant }
 }
 
-/// A visitor's lot for one link: the same all day, and unlike their lot for any other link.
-pub fn lot(code: &str, visitor: u64) -> u64 {
+/// A visitor's hash for one link: the same all day, and unrelated to their hash for any other link.
+pub fn stable_hash(code: &str, visitor: u64) -> u64 {
     let folded = code.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
-    mixed(folded ^ mixed(visitor))
+    splitmix64(folded ^ splitmix64(visitor))
 }
 
-/// The way whose share of all weights the lot falls into. Weights of nothing but zero choose none.
-fn choose(ways: &[Way], lot: u64) -> Option<(&Way, u8)> {
-    let total: u64 = ways.iter().map(|way| u64::from(way.weight)).sum();
-    let mut left = lot.checked_rem(total)?;
-    for (way, index) in ways.iter().zip(0_u8..) {
-        let weight = u64::from(way.weight);
+/// The variant whose share of all weights the hash falls into; none if all weights are zero.
+fn choose_variant(variants: &[RouteVariant], hash: u64) -> Option<(&RouteVariant, u8)> {
+    let total: u64 = variants.iter().map(|variant| u64::from(variant.weight)).sum();
+    let mut left = hash.checked_rem(total)?;
+    for (variant, index) in variants.iter().zip(0_u8..) {
+        let weight = u64::from(variant.weight);
         if left < weight {
-            return Some((way, index));
+            return Some((variant, index));
         }
         left -= weight;
     }
@@ -127,7 +126,7 @@ fn choose(ways: &[Way], lot: u64) -> Option<(&Way, u8)> {
 }
 
 /// Every bit of the answer depends on every bit of `value` (the finish of `SplitMix64`).
-const fn mixed(value: u64) -> u64 {
+const fn splitmix64(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 31)

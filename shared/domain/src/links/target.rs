@@ -3,19 +3,21 @@
 //! Guarantee: a parsed target is an absolute `http` or `https` URL of printable ASCII without
 //! spaces, so it fits a `Location` header as it is, and its host is neither a non-public address in
 //! any notation, nor an internal name, nor the shortener itself. Absent: DNS. A public name can
-//! still point inwards, so whoever fetches a target asks [`super::address`] again before connecting.
+//! still point inwards, so a client that fetches a target asks [`super::public_ip`] before connecting.
 
 use std::net::IpAddr;
 
 use sha2::{Digest, Sha256};
 use url::Url;
 
+use crate::hex;
+
 mod host;
+mod invalid;
 mod query;
-mod unfit;
 mod warning;
 
-pub use unfit::Unfit;
+pub use invalid::InvalidTarget;
 pub use warning::Warning;
 
 /// Where a link leads: an absolute http(s) URL, ASCII only, safe to put into a header.
@@ -24,42 +26,42 @@ pub struct Target(String);
 
 /// What differs from one installation to the next.
 #[derive(Debug, Clone, Copy)]
-pub struct Rules<'a> {
-    /// The most characters a URL may have; more than [`Rules::MOST`] counts as that.
-    pub longest: usize,
+pub struct TargetRules<'a> {
+    /// The most characters a URL may have; more than [`TargetRules::MAX_LENGTH`] counts as that.
+    pub max_length: usize,
     /// The hosts the shortener answers on: lower case, no port.
     pub own_hosts: &'a [&'a str],
 }
 
-impl Rules<'_> {
-    /// What [`Rules::longest`] is unless an installation says otherwise: what browsers and
+impl TargetRules<'_> {
+    /// What [`TargetRules::max_length`] is unless an installation says otherwise: what browsers and
     /// crawlers agree on.
-    pub const USUAL: usize = 2_048;
+    pub const DEFAULT_LENGTH: usize = 2_048;
     /// The most it can be: a header longer than this is refused by common servers and proxies.
-    pub const MOST: usize = 8_192;
+    pub const MAX_LENGTH: usize = 8_192;
 }
 
 impl Target {
     /// Checks and normalises what a caller wrote. Spaces at the ends are trimmed, and nothing else
     /// is repaired in silence that a browser would repair.
-    pub fn parse(text: &str, rules: &Rules<'_>) -> Result<Self, Unfit> {
-        let longest = rules.longest.min(Rules::MOST);
+    pub fn parse(text: &str, rules: &TargetRules<'_>) -> Result<Self, InvalidTarget> {
+        let max_length = rules.max_length.min(TargetRules::MAX_LENGTH);
         let text = text.trim_matches(' ');
-        check_text(text, longest)?;
+        check_text(text, max_length)?;
         check_authority(after_scheme(text)?)?;
         let mut url = Url::parse(text)?;
         without_final_dot(&mut url)?;
         let target = Self(url.into());
         if rules.own_hosts.iter().any(|own| own.eq_ignore_ascii_case(target.host())) {
-            return Err(Unfit::Itself);
+            return Err(InvalidTarget::OwnHost);
         }
         host::check(target.host())?;
-        if target.0.len() > longest {
-            return Err(Unfit::TooLong(longest));
+        if target.0.len() > max_length {
+            return Err(InvalidTarget::TooLong(max_length));
         }
         // The parser promises this; a header that depends on it does not take its word for it.
         let printable = target.0.bytes().all(|byte| byte.is_ascii_graphic());
-        if printable { Ok(target) } else { Err(Unfit::NotAUrl) }
+        if printable { Ok(target) } else { Err(InvalidTarget::NotAUrl) }
     }
 
     /// A target that was checked before it was stored.
@@ -84,10 +86,10 @@ impl Target {
         Sha256::digest(sent.as_bytes()).into()
     }
 
-    /// What a person might want to look at twice before following the link.
+    /// What makes the destination suspicious.
     pub fn warnings(&self) -> Vec<Warning> {
         let (host, port) = self.host_and_port();
-        warning::about(host, port)
+        warning::warnings_of(host, port)
     }
 
     /// What a blocklist could hold that would match: `host:` with the host and each parent domain
@@ -100,10 +102,7 @@ impl Target {
             let domains = parents.filter(|parent| parent.contains('.'));
             keys.extend(domains.map(|parent| format!("host:{parent}")));
         }
-        let nibbles = self.fingerprint().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
-        let hex: String =
-            nibbles.filter_map(|nibble| char::from_digit(nibble.into(), 16)).collect();
-        keys.push(format!("url:{hex}"));
+        keys.push(format!("url:{}", hex(&self.fingerprint())));
         keys
     }
 
@@ -134,19 +133,19 @@ impl Target {
     }
 }
 
-fn check_text(text: &str, longest: usize) -> Result<(), Unfit> {
+fn check_text(text: &str, max_length: usize) -> Result<(), InvalidTarget> {
     if text.is_empty() {
-        return Err(Unfit::Empty);
+        return Err(InvalidTarget::Empty);
     }
-    if text.chars().count() > longest {
-        return Err(Unfit::TooLong(longest));
+    if text.chars().count() > max_length {
+        return Err(InvalidTarget::TooLong(max_length));
     }
     // The parser drops tabs and line breaks and reads a backslash as a slash, so that what a person
     // or a filter sees is not what gets called.
     if text.contains(is_control) {
-        return Err(Unfit::ControlCharacter);
+        return Err(InvalidTarget::ControlCharacter);
     }
-    if text.contains('\\') { Err(Unfit::Backslash) } else { Ok(()) }
+    if text.contains('\\') { Err(InvalidTarget::Backslash) } else { Ok(()) }
 }
 
 /// Control characters, line and paragraph separators, and the marks that reorder text on screen.
@@ -157,25 +156,25 @@ fn is_control(character: char) -> bool {
 
 /// What follows `http://` or `https://`. The parser would also take `http:example.org` and any
 /// number of slashes.
-fn after_scheme(text: &str) -> Result<&str, Unfit> {
-    let (scheme, rest) = text.split_once(':').ok_or(Unfit::NotAUrl)?;
+fn after_scheme(text: &str) -> Result<&str, InvalidTarget> {
+    let (scheme, rest) = text.split_once(':').ok_or(InvalidTarget::NotAUrl)?;
     let well_formed = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
         && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
     if !well_formed {
-        return Err(Unfit::NotAUrl);
+        return Err(InvalidTarget::NotAUrl);
     }
     if !["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web)) {
-        return Err(Unfit::Scheme);
+        return Err(InvalidTarget::Scheme);
     }
-    rest.strip_prefix("//").ok_or(Unfit::NotAUrl)
+    rest.strip_prefix("//").ok_or(InvalidTarget::NotAUrl)
 }
 
-fn check_authority(rest: &str) -> Result<(), Unfit> {
+fn check_authority(rest: &str) -> Result<(), InvalidTarget> {
     let authority = authority(rest);
     if authority.contains('@') {
-        return Err(Unfit::Credentials);
+        return Err(InvalidTarget::Credentials);
     }
-    if authority.is_empty() { Err(Unfit::NoHost) } else { Ok(()) }
+    if authority.is_empty() { Err(InvalidTarget::NoHost) } else { Ok(()) }
 }
 
 fn authority(rest: &str) -> &str {
@@ -184,11 +183,11 @@ fn authority(rest: &str) -> &str {
 
 /// `example.org.` and `example.org` are one host, so they get one fingerprint and one block key.
 /// A second dot is an empty label, and taking it off as well would make `8.8.8.8..` an address.
-fn without_final_dot(url: &mut Url) -> Result<(), Unfit> {
+fn without_final_dot(url: &mut Url) -> Result<(), InvalidTarget> {
     let shorter = url.host_str().and_then(|host| host.strip_suffix('.')).map(str::to_owned);
     match shorter {
         None => Ok(()),
-        Some(host) if host.ends_with('.') => Err(Unfit::Host),
+        Some(host) if host.ends_with('.') => Err(InvalidTarget::Host),
         Some(host) => Ok(url.set_host(Some(&host))?),
     }
 }

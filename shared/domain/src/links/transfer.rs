@@ -1,8 +1,8 @@
-//! Links on their way in from other shorteners, and out to a file that comes back in unchanged.
+//! Import of links from other shorteners' files, and export to a CSV that imports unchanged.
 //!
 //! The invariants, as absences:
 //!
-//! - No body makes [`read`] panic, and no bad record hides the good ones beside it.
+//! - No body makes [`read_links`] panic, and no bad record hides the good ones beside it.
 //! - No record is read from a file whose columns were not recognised: a link is never given a new
 //!   code because its old one stood under a name we didn't know.
 //! - No link that was guarded elsewhere (by a password, by a ban) comes in without its guard.
@@ -13,17 +13,17 @@
 
 mod cell;
 mod columns;
-mod own;
+mod csv_export;
 mod record;
 mod table;
 
-pub use own::{HEADER, header, write};
+pub use csv_export::{HEADER, csv_header, write_csv};
 
 use crate::Timestamp;
 
-/// Whose export a body is.
+/// The format of an import: which shortener wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum ImportSource {
     /// Bitly's CSV, or the JSON of its API.
     Bitly,
     /// The CSV of YOURLS' export plugins or its table, or the JSON of its API.
@@ -32,11 +32,11 @@ pub enum Source {
     Shlink,
     /// Kutt's table as CSV, or the JSON of its API.
     Kutt,
-    /// Our own, as [`write`] writes it.
+    /// Our own, as [`write_csv`] writes it.
     Csv,
 }
 
-impl Source {
+impl ImportSource {
     /// Every source, in the order it is listed to people.
     pub const ALL: [Self; 5] = [Self::Bitly, Self::Yourls, Self::Shlink, Self::Kutt, Self::Csv];
 
@@ -51,15 +51,14 @@ impl Source {
         }
     }
 
-    /// The source of that name, if there is one.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|source| source.name() == name)
     }
 }
 
-/// A link as a file tells of it. Nothing but its form has been checked.
+/// A link in an import or export file. Nothing but its form has been checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Record {
+pub struct LinkRecord {
     /// The line it begins on, or its place in a JSON list; both count from 1.
     pub line: usize,
     /// The code; none if the file leaves it to us.
@@ -92,9 +91,9 @@ pub struct Record {
     pub utm: Vec<(String, String)>,
 }
 
-/// Why nothing of a body can be read.
+/// Why a whole body can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unreadable {
+pub enum ImportError {
     /// Nothing in it.
     #[error("the body is empty")]
     Empty,
@@ -110,7 +109,7 @@ pub enum Unreadable {
         /// The names it may have; case, spaces and punctuation don't matter.
         wanted: Vec<&'static str>,
     },
-    /// In our own format, a column that would be lost without a word.
+    /// In our own format, a column that would be lost in silence.
     #[error("the header names `{name}`, which is not one of `{}`, each once", HEADER.join("`, `"))]
     StrayColumn {
         /// The column, as the header spells it.
@@ -144,15 +143,18 @@ pub struct BadRecord {
 }
 
 /// The records of `body`, in its order. Rows of nothing but empty cells are left out.
-pub fn read(source: Source, body: &[u8]) -> Result<Vec<Result<Record, BadRecord>>, Unreadable> {
+pub fn read_links(
+    source: ImportSource,
+    body: &[u8],
+) -> Result<Vec<Result<LinkRecord, BadRecord>>, ImportError> {
     let text = std::str::from_utf8(body)
-        .map_err(|error| Unreadable::NotUtf8 { at: error.valid_up_to() })?;
+        .map_err(|error| ImportError::NotUtf8 { at: error.valid_up_to() })?;
     // Spreadsheets mark UTF-8 with a byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let columns = columns::of(source);
+    let columns = columns::columns_of(source);
     let rows = match text.trim_start().chars().next() {
-        None => return Err(Unreadable::Empty),
-        Some('[' | '{') if source != Source::Csv => table::json::rows(text)?,
+        None => return Err(ImportError::Empty),
+        Some('[' | '{') if source != ImportSource::Csv => table::json::rows(text)?,
         Some(_) => table::rows(source, columns, text)?,
     };
     let read = |row: Result<table::Row, BadRecord>| row.and_then(|row| record::read(columns, &row));

@@ -1,9 +1,9 @@
-//! A circuit breaker for each provider: one small row, to which many nodes add what they saw.
+//! A circuit breaker for each provider: one small row, to which all instances add their calls.
 //!
 //! ```text
 //!  CLOSED ─ more than half of at least ten calls in a minute failed ─▶ OPEN
 //!    ▲                                                                  │ its time is over
-//!    └──── as many successes as trials ── TRIAL ◀────────────────────────┘
+//!    └──── as many successes as trials ── HALF-OPEN ◀────────────────────────┘
 //!                                           └─ a failure ─▶ OPEN, for twice as long
 //! ```
 //!
@@ -15,23 +15,22 @@ use serde::{Deserialize, Serialize};
 use super::{Class, SendOutcome, after};
 use crate::Timestamp;
 
-/// Whether a provider may be spoken to.
+/// Whether a provider may be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gate {
+pub enum BreakerState {
     Closed,
-    /// It may by whoever wins a trial: see [`Breaker::begin_trial`].
-    Trial,
-    /// It may not.
+    /// By the instance that begins a trial: see [`Breaker::begin_trial`].
+    HalfOpen,
     Open {
         until: Timestamp,
     },
 }
 
-/// What nodes have seen of a provider.
+/// The row of a provider.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Breaker {
     /// Counts of the last minute, oldest first.
-    pub counts: Vec<Count>,
+    pub counts: Vec<SpanCounts>,
     /// Since it is not closed: when trials begin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_until: Option<Timestamp>,
@@ -39,45 +38,38 @@ pub struct Breaker {
     pub opened: u32,
     /// Trials that were begun, and when the first of them was.
     pub trials: u32,
-    /// Since when trials go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trials_since: Option<Timestamp>,
-    /// Trials that succeeded.
     pub succeeded: u32,
-    /// Grows with every change.
     #[serde(rename = "v")]
     pub version: u64,
 }
 
-/// Calls of one ten-second span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Count {
+pub struct SpanCounts {
     /// Which: seconds since 1970 ÷ 10.
     pub span: i64,
     /// Calls that were answered, with yes or no.
-    pub fine: u32,
-    /// Calls that were not.
+    #[serde(rename = "fine")]
+    pub answered: u32,
     pub failed: u32,
 }
 
-/// What a node saw since it last said so.
+/// Calls since an instance last recorded them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Seen {
-    /// Calls that were answered.
-    pub fine: u32,
-    /// Calls that were not.
+pub struct CallCounts {
+    pub answered: u32,
     pub failed: u32,
 }
 
-impl Seen {
-    /// Adds a call. A provider that refuses a recipient or a text works; one that wants fewer of us is
-    /// not broken either, and has its own remedy.
+impl CallCounts {
+    /// Adds a call. A provider that refuses a recipient or a content works, and so does one that limits our rate.
     pub fn add(&mut self, handed: &SendOutcome) {
         match handed {
-            SendOutcome::Accepted { .. } => self.fine += 1,
+            SendOutcome::Accepted { .. } => self.answered += 1,
             SendOutcome::Refused { class, .. } => match class {
                 Class::InvalidRecipient | Class::OptedOut | Class::Content | Class::RateLimited => {
-                    self.fine += 1;
+                    self.answered += 1;
                 }
                 Class::Outage | Class::Unrecognised => self.failed += 1,
             },
@@ -92,26 +84,25 @@ const MIN_CALLS: u32 = 10;
 const FIRST_OPEN_SECONDS: i64 = 10;
 const MAX_OPEN_SECONDS: i64 = 300;
 const TRIALS: u32 = 3;
-/// Trials whose end nobody told are begun anew after so long.
+/// Trials that were never recorded are begun anew after so long.
 const TRIAL_SECONDS: i64 = 60;
 
 impl Breaker {
-    /// Whether the provider may be spoken to at `now`.
-    pub fn gate(&self, now: Timestamp) -> Gate {
+    pub fn state(&self, now: Timestamp) -> BreakerState {
         match self.open_until {
-            None => Gate::Closed,
-            Some(until) if until > now => Gate::Open { until },
-            Some(_) if self.trials < TRIALS => Gate::Trial,
+            None => BreakerState::Closed,
+            Some(until) if until > now => BreakerState::Open { until },
+            Some(_) if self.trials < TRIALS => BreakerState::HalfOpen,
             Some(_) => {
                 let until = after(self.trials_since.unwrap_or(now), TRIAL_SECONDS);
-                if until > now { Gate::Open { until } } else { Gate::Trial }
+                if until > now { BreakerState::Open { until } } else { BreakerState::HalfOpen }
             }
         }
     }
 
-    /// The row with one more trial begun: whoever writes it may speak to the provider once.
+    /// The row with one more trial begun: the instance that writes it may call the provider once.
     pub fn begin_trial(&self, now: Timestamp) -> Option<Self> {
-        (self.gate(now) == Gate::Trial).then(|| {
+        (self.state(now) == BreakerState::HalfOpen).then(|| {
             let anew = self.trials >= TRIALS || self.trials == 0;
             Self {
                 trials: if anew { 1 } else { self.trials + 1 },
@@ -123,22 +114,22 @@ impl Breaker {
         })
     }
 
-    /// The row with what a node saw.
+    /// The row with more calls.
     #[must_use]
-    pub fn observed(&self, seen: Seen, now: Timestamp) -> Self {
+    pub fn with_calls(&self, calls: CallCounts, now: Timestamp) -> Self {
         let mut next = Self { version: self.version + 1, ..self.clone() };
         match self.open_until {
             None => {
-                next.count(seen, now);
+                next.count(calls, now);
                 if next.fails() {
                     next.open(now);
                 }
             }
             // What was on its way when it opened says nothing new.
             Some(until) if until > now => {}
-            Some(_) if seen.failed > 0 => next.open(now),
+            Some(_) if calls.failed > 0 => next.open(now),
             Some(_) => {
-                next.succeeded += seen.fine;
+                next.succeeded += calls.answered;
                 if next.succeeded >= TRIALS {
                     next = Self { version: next.version, ..Self::default() };
                 }
@@ -147,24 +138,24 @@ impl Breaker {
         next
     }
 
-    fn count(&mut self, seen: Seen, now: Timestamp) {
+    fn count(&mut self, calls: CallCounts, now: Timestamp) {
         // A clock that is behind adds to the latest span.
         let latest = self.counts.last().map_or(i64::MIN, |count| count.span);
         let span = now.as_second().div_euclid(SPAN_SECONDS).max(latest);
         self.counts.retain(|count| count.span > span - SPANS);
         if latest != span {
-            self.counts.push(Count { span, fine: 0, failed: 0 });
+            self.counts.push(SpanCounts { span, answered: 0, failed: 0 });
         }
         if let Some(count) = self.counts.last_mut() {
-            count.fine = count.fine.saturating_add(seen.fine);
-            count.failed = count.failed.saturating_add(seen.failed);
+            count.answered = count.answered.saturating_add(calls.answered);
+            count.failed = count.failed.saturating_add(calls.failed);
         }
     }
 
     fn fails(&self) -> bool {
         let failed: u32 = self.counts.iter().map(|count| count.failed).sum();
-        let fine: u32 = self.counts.iter().map(|count| count.fine).sum();
-        failed + fine >= MIN_CALLS && failed > fine
+        let answered: u32 = self.counts.iter().map(|count| count.answered).sum();
+        failed + answered >= MIN_CALLS && failed > answered
     }
 
     fn open(&mut self, now: Timestamp) {

@@ -1,40 +1,36 @@
-//! What a provider says later about what it had accepted.
+//! Delivery callbacks: what a provider reports about a message that it had accepted.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 
-/// A provider's word about a parcel, whatever format it came in.
+/// An event of a provider about a message, independent of its format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Callback {
-    /// Their name for the parcel, or our key if they carry that.
+    /// The provider's id of the message, or our key.
     pub reference: String,
-    /// What became of it.
     #[serde(flatten)]
-    pub fate: Fate,
+    pub kind: CallbackKind,
     pub at: Timestamp,
 }
 
-/// What became of a parcel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Fate {
+pub enum CallbackKind {
     Delivered,
-    /// It came back.
     Bounced {
-        /// Whether because nobody is there.
         hard: bool,
     },
     /// It arrived, and the person called it spam.
     Complained,
 }
 
-impl Fate {
-    /// Whether nothing more may go to that address.
-    pub const fn suppresses(self) -> Option<super::Because> {
+impl CallbackKind {
+    /// Why nothing more may go to that address, if so.
+    pub const fn suppression_reason(self) -> Option<super::SuppressionReason> {
         match self {
-            Self::Bounced { hard: true } => Some(super::Because::Bounced),
-            Self::Complained => Some(super::Because::Complained),
+            Self::Bounced { hard: true } => Some(super::SuppressionReason::Bounced),
+            Self::Complained => Some(super::SuppressionReason::Complained),
             Self::Delivered | Self::Bounced { hard: false } => None,
         }
     }

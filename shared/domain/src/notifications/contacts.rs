@@ -1,17 +1,16 @@
 //! Where a person is reached: a mailbox, a telephone, and devices.
 
 mod check;
-mod standing;
+mod suppression;
 
-pub use standing::{Standing, Suppression};
+pub use suppression::{AddressState, Suppression};
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Address, Category, Channel, DeviceId, Preferences, Rejected, Way};
+use super::{Address, Category, Channel, DeviceId, Endpoint, Preferences, Rejected};
 
-/// Where a person is reached.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Contacts {
@@ -20,17 +19,16 @@ pub struct Contacts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phone: Option<String>,
     pub devices: BTreeMap<DeviceId, Address>,
-    /// Grows with every change; 0 for whoever has said nothing.
+    /// Grows with every change; 0 if none was ever saved.
     #[serde(rename = "v")]
     pub version: u64,
 }
 
 impl Contacts {
-    /// Devices at most.
     pub const MAX_DEVICES: usize = 10;
 
-    /// Checks every address, and writes each one way.
-    pub fn checked(self) -> Result<Self, Rejected> {
+    /// Checks every address, and normalizes it.
+    pub fn validated(self) -> Result<Self, Rejected> {
         if self.devices.len() > Self::MAX_DEVICES {
             return Err(Rejected::field("devices", "at most 10"));
         }
@@ -48,40 +46,46 @@ impl Contacts {
         })
     }
 
-    /// The address at the end of a way, if there is one.
-    pub fn address(&self, way: &Way) -> Option<Address> {
-        match way {
-            Way::Email => {
+    /// The address of an endpoint, if there is one.
+    pub fn address(&self, endpoint: &Endpoint) -> Option<Address> {
+        match endpoint {
+            Endpoint::Email => {
                 self.email.as_ref().map(|address| Address::Email { address: address.clone() })
             }
-            Way::Sms => self.phone.as_ref().map(|number| Address::Phone { number: number.clone() }),
-            Way::Push(device) => self.devices.get(device).cloned(),
+            Endpoint::Sms => {
+                self.phone.as_ref().map(|number| Address::Phone { number: number.clone() })
+            }
+            Endpoint::Push(device) => self.devices.get(device).cloned(),
         }
     }
 
-    /// The ways that there are on a channel.
-    pub fn ways(&self, channel: Channel) -> Vec<Way> {
+    /// The endpoints on a channel.
+    pub fn endpoints(&self, channel: Channel) -> Vec<Endpoint> {
         match channel {
-            Channel::Email => self.email.iter().map(|_| Way::Email).collect(),
-            Channel::Sms => self.phone.iter().map(|_| Way::Sms).collect(),
-            Channel::Push => self.devices.keys().cloned().map(Way::Push).collect(),
+            Channel::Email => self.email.iter().map(|_| Endpoint::Email).collect(),
+            Channel::Sms => self.phone.iter().map(|_| Endpoint::Sms).collect(),
+            Channel::Push => self.devices.keys().cloned().map(Endpoint::Push).collect(),
         }
     }
 
-    /// The ways that `category` takes: those on the channels that the caller names, or, if none is
-    /// named, on all that the person has not switched off for it. What is named and switched off is
-    /// taken none the less, so that it ends as suppressed and its caller can read why.
-    pub fn ways_for(
+    /// The endpoints for `category`: those on the channels that the caller names, or, if none is named,
+    /// on all that the user has not switched off for it. What is named and switched off is included, so
+    /// that it ends as suppressed and its caller can read why.
+    pub fn endpoints_for(
         &self,
         named: &[Channel],
         category: &Category,
         preferences: &Preferences,
-    ) -> Vec<Way> {
+    ) -> Vec<Endpoint> {
         let wanted = |channel: &Channel| match named {
-            [] => preferences.against(category, *channel).is_none(),
+            [] => preferences.opt_out_for(category, *channel).is_none(),
             named => named.contains(channel),
         };
-        Channel::ALL.into_iter().filter(wanted).flat_map(|channel| self.ways(channel)).collect()
+        Channel::ALL
+            .into_iter()
+            .filter(wanted)
+            .flat_map(|channel| self.endpoints(channel))
+            .collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is to be done about a pending delivery, right before it would be sent: one pure function.
+//! Decides about a pending delivery, right before it would be sent: one pure function.
 //!
 //! The checks, in this order; the first that objects decides:
 //!
@@ -17,33 +17,26 @@
 //! What ends a delivery comes before what holds it, so that nothing waits only to be stopped. A deferral
 //! never leads beyond the expiry: a change of preferences may still let it go, and at the expiry it ends.
 
-use super::breaker::Gate;
+use super::breaker::BreakerState;
 use super::retry::MAX_ATTEMPTS;
 use super::{
-    Class, Delivery, Notification, Preferences, Priority, ProviderName, Standing, Status,
-    UserLimit, Why, quiet_until,
+    AddressState, Class, Delivery, Notification, Preferences, Priority, ProviderName, Reason,
+    Status, UserLimit, do_not_disturb_until,
 };
 use crate::Timestamp;
 
-/// What the limiter says of one more for this person.
+/// Whether the user's limits allow one more.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// It is within the limits.
+pub enum LimitVerdict {
     Within,
-    /// It is beyond one.
-    Beyond {
-        limit: UserLimit,
-        /// When there is room again.
-        until: Timestamp,
-    },
+    Exceeded { limit: UserLimit, until: Timestamp },
 }
 
 /// Whether a provider takes one more at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Slot {
-    /// It does, or nobody has asked yet.
+pub enum Availability {
+    /// It does, as far as is known.
     Free,
-    /// Not before then.
     At(Timestamp),
 }
 
@@ -51,35 +44,27 @@ pub enum Slot {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderState {
     pub name: ProviderName,
-    /// Whether it is failing.
-    pub gate: Gate,
-    /// Whether it is busy.
-    pub slot: Slot,
+    pub breaker: BreakerState,
+    pub availability: Availability,
 }
 
-/// Everything that the decision depends on, read for it and not remembered from before.
+/// Everything that the decision depends on, freshly read.
 #[derive(Debug, Clone)]
 pub struct Facts<'a> {
-    /// What was asked for.
     pub notification: &'a Notification,
-    /// How far it is.
     pub delivery: &'a Delivery,
-    /// What the person wants.
     pub preferences: &'a Preferences,
     /// What is known of the address.
-    pub standing: Standing,
-    /// What the limiter says.
-    pub verdict: Verdict,
+    pub address_state: AddressState,
+    pub verdict: LimitVerdict,
     /// The channel's providers, the preferred one first.
     pub providers: &'a [ProviderState],
 }
 
-/// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
-    /// Claim this attempt, then hand it over.
+pub enum DeliveryDecision {
+    /// Claim this attempt, then send it.
     Send {
-        /// The attempt to claim.
         attempt: u32,
         provider: ProviderName,
         /// Whether the provider is being tried after it failed: then a trial has to be won first.
@@ -87,103 +72,111 @@ pub enum Decision {
     },
     Defer {
         until: Timestamp,
-        why: Why,
+        reason: Reason,
     },
     Suppress {
-        why: Why,
+        reason: Reason,
     },
     DeadLetter {
         /// What kind of no it was.
         class: Class,
-        why: Why,
+        reason: Reason,
     },
-    /// Nothing: somebody else has it, or it has ended.
-    Leave,
+    /// Nothing: another instance has it, or it has ended.
+    Ignore,
 }
 
-pub fn decide(facts: &Facts<'_>, now: Timestamp) -> Decision {
+pub fn decide(facts: &Facts<'_>, now: Timestamp) -> DeliveryDecision {
     if facts.delivery.status != Status::Pending {
-        return Decision::Leave;
+        return DeliveryDecision::Ignore;
     }
-    if let Some(why) = stopped(facts, now) {
-        return Decision::Suppress { why };
+    let Facts { notification, delivery, preferences, address_state, .. } = facts;
+    if let Some(reason) = stop_reason(notification, delivery, preferences, address_state, now) {
+        return DeliveryDecision::Suppress { reason };
     }
     if facts.delivery.tries >= MAX_ATTEMPTS {
         let class = facts.delivery.class.unwrap_or(Class::Unrecognised);
         let attempt = facts.delivery.attempt;
-        return Decision::DeadLetter { class, why: Why::GivenUp { attempt, class } };
+        return DeliveryDecision::DeadLetter { class, reason: Reason::GivenUp { attempt, class } };
     }
-    match held(facts, now) {
-        Some((until, why)) => defer(facts, until, why),
-        None => choose(facts, now),
+    match deferral(facts, now) {
+        Some((until, reason)) => defer(facts, until, reason),
+        None => choose_provider(facts, now),
     }
 }
 
 /// The rule that ends it, if one does: checks 1 to 3. Acceptance and a change of preferences ask it too.
-pub fn stopped(facts: &Facts<'_>, now: Timestamp) -> Option<Why> {
-    let Facts { notification, delivery, .. } = facts;
+pub fn stop_reason(
+    notification: &Notification,
+    delivery: &Delivery,
+    preferences: &Preferences,
+    address: &AddressState,
+    now: Timestamp,
+) -> Option<Reason> {
     if let Some(at) = notification.expires_at.filter(|_| notification.is_expired(now)) {
-        return Some(Why::Expired { at });
+        return Some(Reason::Expired { at });
     }
-    if let Some(switch) = facts.preferences.against(&notification.category, delivery.channel()) {
-        return Some(Why::OptedOut { switch });
+    if let Some(switch) = preferences.opt_out_for(&notification.category, delivery.channel()) {
+        return Some(Reason::OptedOut { switch });
     }
-    match facts.standing {
-        Standing::Good => None,
-        Standing::Gone => Some(Why::AddressGone),
-        Standing::Suppressed(because) => Some(Why::AddressSuppressed { because }),
+    match address {
+        AddressState::Usable => None,
+        AddressState::Gone => Some(Reason::AddressGone),
+        AddressState::Suppressed(reason) => Some(Reason::AddressSuppressed { reason: *reason }),
     }
 }
 
 /// What holds it, and until when: checks 5 to 7.
-fn held(facts: &Facts<'_>, now: Timestamp) -> Option<(Timestamp, Why)> {
+fn deferral(facts: &Facts<'_>, now: Timestamp) -> Option<(Timestamp, Reason)> {
     let delivery = facts.delivery;
     if delivery.ready_at > now {
-        return Some((delivery.ready_at, delivery.why.clone().unwrap_or(Why::Scheduled)));
+        return Some((delivery.ready_at, delivery.reason.clone().unwrap_or(Reason::Scheduled)));
     }
     if facts.notification.priority == Priority::Critical {
         return None;
     }
-    if let Some(until) = quiet_until(facts.preferences, now) {
-        return Some((until, Why::Quiet));
+    if let Some(until) = do_not_disturb_until(facts.preferences, now) {
+        return Some((until, Reason::DoNotDisturb));
     }
     match facts.verdict {
-        Verdict::Beyond { limit, until } => Some((until, Why::Limited { limit })),
-        Verdict::Within => None,
+        LimitVerdict::Exceeded { limit, until } => Some((until, Reason::Limited { limit })),
+        LimitVerdict::Within => None,
     }
 }
 
-fn choose(facts: &Facts<'_>, now: Timestamp) -> Decision {
-    let working =
-        facts.providers.iter().find(|provider| !matches!(provider.gate, Gate::Open { .. }));
-    let Some(provider) = working else { return nobody(facts) };
-    match provider.slot {
-        Slot::At(at) if at > now => {
-            defer(facts, at, Why::ProviderBusy { provider: provider.name.clone() })
+fn choose_provider(facts: &Facts<'_>, now: Timestamp) -> DeliveryDecision {
+    let working = facts
+        .providers
+        .iter()
+        .find(|provider| !matches!(provider.breaker, BreakerState::Open { .. }));
+    let Some(provider) = working else { return no_working_provider(facts) };
+    match provider.availability {
+        Availability::At(at) if at > now => {
+            defer(facts, at, Reason::ProviderBusy { provider: provider.name.clone() })
         }
-        Slot::Free | Slot::At(_) => Decision::Send {
+        Availability::Free | Availability::At(_) => DeliveryDecision::Send {
             attempt: facts.delivery.attempt + 1,
             provider: provider.name.clone(),
-            trial: provider.gate == Gate::Trial,
+            trial: provider.breaker == BreakerState::HalfOpen,
         },
     }
 }
 
 /// All are failing, or there is none.
-fn nobody(facts: &Facts<'_>) -> Decision {
-    let reopening = facts.providers.iter().filter_map(|provider| match provider.gate {
-        Gate::Open { until } => Some((until, &provider.name)),
-        Gate::Closed | Gate::Trial => None,
+fn no_working_provider(facts: &Facts<'_>) -> DeliveryDecision {
+    let reopening = facts.providers.iter().filter_map(|provider| match provider.breaker {
+        BreakerState::Open { until } => Some((until, &provider.name)),
+        BreakerState::Closed | BreakerState::HalfOpen => None,
     });
     match reopening.min_by_key(|(until, _)| *until) {
-        Some((until, name)) => defer(facts, until, Why::ProviderDown { provider: name.clone() }),
-        None => Decision::DeadLetter { class: Class::Outage, why: Why::NoProvider },
+        Some((until, name)) => defer(facts, until, Reason::ProviderDown { provider: name.clone() }),
+        None => DeliveryDecision::DeadLetter { class: Class::Outage, reason: Reason::NoProvider },
     }
 }
 
-fn defer(facts: &Facts<'_>, until: Timestamp, why: Why) -> Decision {
+fn defer(facts: &Facts<'_>, until: Timestamp, reason: Reason) -> DeliveryDecision {
     let until = facts.notification.expires_at.map_or(until, |at| at.min(until));
-    Decision::Defer { until, why }
+    DeliveryDecision::Defer { until, reason }
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::id::{NAME_RULE, is_name};
-use super::{Channel, Class, DeliveryId, Notification, Priority, Rejected, Rendering, Way, Why};
+use super::{
+    Channel, Class, DeliveryId, Endpoint, Notification, Priority, Reason, Rejected, Rendering,
+};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
@@ -13,7 +15,7 @@ use crate::accounts::UserId;
 pub enum Status {
     /// It waits for its time.
     Pending,
-    /// An attempt was claimed, and nobody has said how it ended.
+    /// An attempt was claimed, and its outcome is not recorded.
     Sending,
     /// A provider has it; a bounce may still override that.
     Delivered,
@@ -53,7 +55,7 @@ impl Status {
     }
 
     /// The status of that name, if there is one.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.name() == name)
     }
 
@@ -77,27 +79,22 @@ impl ProviderName {
         Ok(Self(text.to_owned()))
     }
 
-    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// It has not.
+pub enum AttemptOutcome {
     Open,
-    /// The provider has it.
     Accepted,
-    /// The provider said no.
     Refused,
     /// The provider may have it.
     Unknown,
-    /// Whoever claimed it was not heard of again.
+    /// The claim expired without an outcome.
     Lost,
-    /// Whoever claimed it gave it back before speaking to anybody.
+    /// The claimant gave it back before it called the provider.
     Released,
 }
 
@@ -106,35 +103,30 @@ pub struct Attempt {
     /// Which: they are never counted anew.
     pub number: u32,
     pub provider: ProviderName,
-    /// When it was claimed.
     pub at: Timestamp,
     /// When its outcome was written down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: AttemptOutcome,
     /// What kind of no it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// The provider's words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub said: Option<String>,
+    #[serde(alias = "said", default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Delivery {
     pub id: DeliveryId,
-    /// Whom it is for.
     pub user: UserId,
-    /// How urgent it is.
     pub priority: Priority,
     /// Where it is in its life.
     pub status: Status,
     /// From when on it may be sent.
     pub ready_at: Timestamp,
     /// What it waits for, or why it ended as it did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<Why>,
+    #[serde(rename = "why", default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
     /// The attempt that was claimed last, 0 at first: the fencing token. It only grows.
     pub attempt: u32,
     /// Real attempts since it was accepted, or since it was replayed.
@@ -148,20 +140,18 @@ pub struct Delivery {
     pub claimed_at: Option<Timestamp>,
     /// Why there must be no other attempt, if it was taken back while one was going on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub withdrawn: Option<Why>,
+    pub withdrawn: Option<Reason>,
     /// What kind of no the last refusal was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// The provider's name for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// What it was made from, the last time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rendering: Option<Rendering>,
-    /// What the address that it last went to is known by, which tells nobody the address.
+    /// A hash of the address that it last went to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_to: Option<String>,
-    /// When it came back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounced_at: Option<Timestamp>,
     /// When the person called it spam.
@@ -171,13 +161,11 @@ pub struct Delivery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
     /// The latest attempts, oldest first.
-    pub trail: Vec<Attempt>,
-    /// When it was accepted.
+    #[serde(rename = "trail")]
+    pub attempts: Vec<Attempt>,
     pub created_at: Timestamp,
-    /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// Grows with every change.
     #[serde(rename = "v")]
     pub version: u64,
 }
@@ -186,17 +174,17 @@ impl Delivery {
     /// Attempts that are kept; older ones are forgotten.
     pub const MAX_HISTORY_LENGTH: usize = 20;
 
-    /// The delivery of a notification that was just accepted.
-    pub fn accepted(notification: &Notification, way: Way) -> Self {
+    /// The pending delivery of a notification that was just accepted.
+    pub fn new(notification: &Notification, endpoint: Endpoint) -> Self {
         let created_at = notification.created_at;
         let ready_at = notification.send_at.map_or(created_at, |at| at.max(created_at));
         Self {
-            id: DeliveryId { notification_id: notification.id.clone(), way },
+            id: DeliveryId { notification_id: notification.id.clone(), endpoint },
             user: notification.user.clone(),
             priority: notification.priority,
             status: Status::Pending,
             ready_at,
-            why: (ready_at > created_at).then_some(Why::Scheduled),
+            reason: (ready_at > created_at).then_some(Reason::Scheduled),
             attempt: 0,
             tries: 0,
             uncertain: 0,
@@ -210,26 +198,26 @@ impl Delivery {
             bounced_at: None,
             complained_at: None,
             replay: None,
-            trail: Vec::new(),
+            attempts: Vec::new(),
             created_at,
             ended_at: None,
             version: 1,
         }
     }
 
-    /// The channel it goes by.
     pub const fn channel(&self) -> Channel {
-        self.id.way.channel()
+        self.id.endpoint.channel()
     }
 
-    /// How often the person got it again, as far as that is known: each of these went through a doubt.
+    /// How often the user got it again, as far as that is known: each went through an uncertain attempt.
     pub fn duplicates(&self) -> usize {
-        let accepted = self.trail.iter().filter(|entry| entry.outcome == Outcome::Accepted).count();
+        let accepted =
+            self.attempts.iter().filter(|entry| entry.outcome == AttemptOutcome::Accepted).count();
         accepted.saturating_sub(1)
     }
 
-    /// When it is first worth looking whether whoever claimed it is still there.
-    pub fn overdue_at(&self) -> Option<Timestamp> {
+    /// When the claim expires.
+    pub fn claim_expires_at(&self) -> Option<Timestamp> {
         let claimed_at = (self.status == Status::Sending).then_some(self.claimed_at)?;
         claimed_at.map(|at| super::after(at, super::CLAIM_SECONDS))
     }

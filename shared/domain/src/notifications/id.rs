@@ -1,4 +1,4 @@
-//! Names: of notifications, of the ways a person is reached, and of deliveries.
+//! Ids: of notifications, of a user's devices and endpoints, and of deliveries.
 
 use std::fmt::Write;
 
@@ -18,12 +18,12 @@ impl NotificationId {
     const LENGTH: usize = 28;
 
     /// Makes an id from the time and 8 random bytes.
-    pub fn made_from(now: Timestamp, random: [u8; 8]) -> Self {
+    pub fn new(now: Timestamp, random: [u8; 8]) -> Self {
         Self(format!("{:012x}{}", now.as_millisecond().max(0), hex(&random)))
     }
 
-    /// The id that `user`'s part of a call with an idempotency key always has, so that whoever repeats
-    /// the call writes the same rows. It says nothing about the time: lists sort by when it was made.
+    /// The id that `user`'s part of a call with an idempotency key always has, so that a repeat of the call
+    /// writes the same rows. It says nothing about the time: lists sort by when it was made.
     pub fn derived(caller: &UserId, idempotency_key: &str, user: &UserId) -> Self {
         let mut hash = Sha256::new();
         for part in [caller.as_str(), idempotency_key, user.as_str()] {
@@ -39,7 +39,6 @@ impl NotificationId {
         (text.len() == Self::LENGTH && text.bytes().all(is_digit)).then(|| Self(text.to_owned()))
     }
 
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -61,7 +60,6 @@ impl DeviceId {
         Ok(Self(text.to_owned()))
     }
 
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -71,15 +69,13 @@ impl DeviceId {
 /// address behind it changes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Way {
+pub enum Endpoint {
     Email,
     Sms,
-    /// One of their devices.
     Push(DeviceId),
 }
 
-impl Way {
-    /// The channel it belongs to.
+impl Endpoint {
     pub const fn channel(&self) -> Channel {
         match self {
             Self::Email => Channel::Email,
@@ -106,28 +102,27 @@ impl Way {
     }
 }
 
-impl From<Way> for String {
-    fn from(way: Way) -> Self {
-        way.name()
+impl From<Endpoint> for String {
+    fn from(endpoint: Endpoint) -> Self {
+        endpoint.name()
     }
 }
 
-impl TryFrom<String> for Way {
+impl TryFrom<String> for Endpoint {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        Self::parse(&text).ok_or("no way to reach anybody")
+        Self::parse(&text).ok_or("no endpoint")
     }
 }
 
-/// Names a delivery: one notification on one way.
+/// Names a delivery: one notification to one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveryId {
-    /// What is told.
     pub notification_id: NotificationId,
-    /// By which way.
-    pub way: Way,
+    #[serde(rename = "way")]
+    pub endpoint: Endpoint,
 }
 
 impl DeliveryId {
@@ -135,25 +130,25 @@ impl DeliveryId {
     pub fn key(&self) -> String {
         let mut key = self.notification_id.as_str().to_owned();
         // Writing to a string can't fail.
-        let _ = write!(key, ".{}", self.way.name());
+        let _ = write!(key, ".{}", self.endpoint.name());
         key
     }
 
     /// The id that such a key names, if it names one.
     pub fn parse(key: &str) -> Option<Self> {
-        let (notification, way) = key.split_once('.')?;
+        let (notification, endpoint) = key.split_once('.')?;
         let notification_id = NotificationId::parse(notification)?;
-        Some(Self { notification_id, way: Way::parse(way)? })
+        Some(Self { notification_id, endpoint: Endpoint::parse(endpoint)? })
     }
 
-    /// A number that is the same whenever it is asked for, and evenly spread.
-    pub fn lot(&self) -> u64 {
-        lot(&[self.key().as_str()])
+    /// A hash that is the same on every instance, and evenly spread.
+    pub fn stable_hash(&self) -> u64 {
+        stable_hash(&[self.key().as_str()])
     }
 }
 
-/// A number for some texts: the same wherever and whenever it is asked for, and evenly spread.
-pub(super) fn lot(parts: &[&str]) -> u64 {
+/// A hash of some texts: the same on every instance, and evenly spread.
+pub(super) fn stable_hash(parts: &[&str]) -> u64 {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_be_bytes());
@@ -190,19 +185,19 @@ mod tests {
 
     #[test]
     fn names_of_deliveries_lead_back_to_them() {
-        let notification_id = NotificationId::made_from(Timestamp::UNIX_EPOCH, [7; 8]);
+        let notification_id = NotificationId::new(Timestamp::UNIX_EPOCH, [7; 8]);
         for name in ["email", "sms", "push-Pixel_8-a"] {
             let id = DeliveryId {
                 notification_id: notification_id.clone(),
-                way: Way::parse(name).unwrap(),
+                endpoint: Endpoint::parse(name).unwrap(),
             };
-            assert_eq!(id.way.name(), name);
+            assert_eq!(id.endpoint.name(), name);
             assert_eq!(DeliveryId::parse(&id.key()), Some(id.clone()));
             let json = serde_json::to_string(&id).unwrap();
             assert_eq!(serde_json::from_str::<DeliveryId>(&json).unwrap(), id);
         }
         for name in ["", "push-", "push-a.b", "fax", "push-a b"] {
-            assert_eq!(Way::parse(name), None, "{name}");
+            assert_eq!(Endpoint::parse(name), None, "{name}");
         }
     }
 }

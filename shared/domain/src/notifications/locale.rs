@@ -40,7 +40,6 @@ impl Locale {
         parts.next().is_none().then_some(Self(locale))
     }
 
-    /// The locale as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

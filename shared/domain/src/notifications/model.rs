@@ -5,12 +5,12 @@
 //! The search also finds what goes wrong if it is not, so that it is known to look.
 
 use crate::Timestamp;
-use crate::search::{self, search};
+use crate::model_check::{self, visit_all};
 
 use super::samples::{at, notification};
 use super::{
-    CLAIM_SECONDS, Class, Delivery, Event, Fate, Outcome, Priority, ProviderName, SendOutcome,
-    Status, Step, Way, Why, transition,
+    AttemptOutcome, CLAIM_SECONDS, CallbackKind, Class, Delivery, Endpoint, Event, Priority,
+    ProviderName, Reason, SendOutcome, Status, Transition, transition,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,9 +58,8 @@ enum Move {
 struct World {
     delivery: Delivery,
     nodes: [Node; 2],
-    /// Grows with the opt-out.
     preferences: u8,
-    /// Hand-overs that the provider accepted, and parcels that it was shown.
+    /// Hand-overs that the provider accepted, and messages that it was shown.
     accepted: u8,
     shown: u8,
     ticks: u8,
@@ -79,9 +78,9 @@ fn now(world: &World) -> Timestamp {
     at(i64::from(world.ticks) * CLAIM_SECONDS)
 }
 
-fn start(way: Way) -> World {
+fn start(endpoint: Endpoint) -> World {
     World {
-        delivery: Delivery::accepted(&notification(Priority::Normal), way),
+        delivery: Delivery::new(&notification(Priority::Normal), endpoint),
         nodes: [Node::Idle; 2],
         preferences: 0,
         accepted: 0,
@@ -103,24 +102,24 @@ fn moves(_: &World) -> Vec<Move> {
 }
 
 fn handed(attempt: u32, answer: Answer) -> Event {
-    let said = String::new();
-    let handed = match answer {
+    let reason = String::new();
+    let outcome = match answer {
         Answer::Yes => SendOutcome::Accepted { reference: None },
         Answer::No => {
-            SendOutcome::Refused { class: Class::Outage, retry_after_seconds: None, said }
+            SendOutcome::Refused { class: Class::Outage, retry_after_seconds: None, reason }
         }
-        Answer::Cut => SendOutcome::Unknown { said },
+        Answer::Cut => SendOutcome::Unknown { reason },
     };
-    Event::Handed { attempt, handed, jitter: 0 }
+    Event::Sent { attempt, outcome, jitter: 0 }
 }
 
 fn apply(world: &mut World, event: &Event) -> bool {
     match transition(&world.delivery, event, now(world)) {
-        Step::Become(next) => {
+        Transition::Changed(next) => {
             world.delivery = *next;
             true
         }
-        Step::Stay | Step::Refuse(_) => false,
+        Transition::Unchanged | Transition::Illegal(_) => false,
     }
 }
 
@@ -164,23 +163,26 @@ fn after(store: Store, world: &World, step: Move) -> Result<Option<World>, &'sta
             next.ticks += 1;
             world.ticks < 2
         }
-        Move::Check => apply(&mut next, &Event::Checked { jitter: 0 }),
+        Move::Check => apply(&mut next, &Event::ClaimChecked { jitter: 0 }),
         Move::OptOut => {
             next.preferences = 1;
             world.preferences == 0
         }
         Move::Withdraw => {
-            world.preferences == 1 && apply(&mut next, &Event::Withdrawn { why: Why::Cancelled })
+            world.preferences == 1
+                && apply(&mut next, &Event::Withdrawn { reason: Reason::Cancelled })
         }
-        Move::Arrived => world.accepted > 0 && called(&mut next, Fate::Delivered),
-        Move::Bounced => world.accepted > 0 && called(&mut next, Fate::Bounced { hard: true }),
+        Move::Arrived => world.accepted > 0 && called(&mut next, CallbackKind::Delivered),
+        Move::Bounced => {
+            world.accepted > 0 && called(&mut next, CallbackKind::Bounced { hard: true })
+        }
     };
     Ok(happened.then_some(next))
 }
 
-fn called(next: &mut World, fate: Fate) -> bool {
+fn called(next: &mut World, kind: CallbackKind) -> bool {
     let at = now(next);
-    apply(next, &Event::CalledBack { fate, at })
+    apply(next, &Event::CalledBack { kind, at })
 }
 
 fn claim(
@@ -196,11 +198,11 @@ fn claim(
     let provider = ProviderName::parse("ses").map_err(|_| "a name")?;
     let event =
         Event::Claimed { by: format!("node-{node}"), attempt, provider, rendering: None, to: None };
-    // A store that looks at no version writes over whatever is there.
+    // A store that checks no version overwrites the row as it is.
     let stale = Delivery { status: Status::Pending, ..next.delivery.clone() };
     let before = if store.checks_version { &next.delivery } else { &stale };
     next.nodes[node] = Node::Idle;
-    if let Step::Become(claimed) = transition(before, &event, now(next))
+    if let Transition::Changed(claimed) = transition(before, &event, now(next))
         && holds
     {
         if next.preferences == 1 {
@@ -218,24 +220,27 @@ fn speak(next: &mut World, attempt: u32, doubt: bool, answer: Answer) -> Result<
     if answer == Answer::No {
         return Ok(());
     }
-    // Whoever was taken for dead speaks late, after somebody else was let in.
-    let own = next.delivery.trail.iter().find(|entry| entry.number == attempt);
-    let late = own.is_some_and(|entry| entry.outcome != Outcome::Open);
+    // A node whose claim had expired sends late, after another node has claimed.
+    let own = next.delivery.attempts.iter().find(|entry| entry.number == attempt);
+    let late = own.is_some_and(|entry| entry.outcome != AttemptOutcome::Open);
     if next.accepted > 0 && !doubt && !late {
-        return Err("handed over twice, and nothing was uncertain");
+        return Err("outcome over twice, and nothing was uncertain");
     }
     next.accepted += 1;
-    let twice = next.delivery.id.way == Way::Sms && next.accepted > 1;
+    let twice = next.delivery.id.endpoint == Endpoint::Sms && next.accepted > 1;
     if twice { Err("two text messages") } else { Ok(()) }
 }
 
 #[test]
-fn whatever_the_order_nothing_is_handed_over_twice_without_doubt_nor_after_an_opt_out() {
-    for way in [Way::Email, Way::Sms] {
-        let outcome = search(start(way.clone()), moves, |world, step| after(SOUND, world, step));
+fn in_every_order_nothing_is_sent_twice_without_doubt_nor_after_an_opt_out() {
+    for endpoint in [Endpoint::Email, Endpoint::Sms] {
+        let outcome =
+            visit_all(start(endpoint.clone()), moves, |world, step| after(SOUND, world, step));
         match outcome {
-            search::Outcome::Sound { states } => assert!(states > 1_000, "{way:?}: {states}"),
-            search::Outcome::Broken(what, steps) => panic!("{way:?}: {what}: {steps:?}"),
+            model_check::Outcome::Sound { states } => {
+                assert!(states > 1_000, "{endpoint:?}: {states}");
+            }
+            model_check::Outcome::Broken(what, steps) => panic!("{endpoint:?}: {what}: {steps:?}"),
         }
     }
 }
@@ -244,10 +249,11 @@ fn whatever_the_order_nothing_is_handed_over_twice_without_doubt_nor_after_an_op
 fn the_search_notices_a_store_that_checks_too_little() {
     for (store, expected) in [
         (Store { checks_preferences: false, ..SOUND }, "claimed after an opt-out"),
-        (Store { checks_version: false, ..SOUND }, "handed over twice, and nothing was uncertain"),
+        (Store { checks_version: false, ..SOUND }, "outcome over twice, and nothing was uncertain"),
     ] {
-        let outcome = search(start(Way::Sms), moves, |world, step| after(store, world, step));
-        let search::Outcome::Broken(what, _) = outcome else { panic!("{outcome:?}") };
+        let outcome =
+            visit_all(start(Endpoint::Sms), moves, |world, step| after(store, world, step));
+        let model_check::Outcome::Broken(what, _) = outcome else { panic!("{outcome:?}") };
         assert_eq!(what, expected);
     }
 }

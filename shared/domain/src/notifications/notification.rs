@@ -3,18 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::id::{NAME_RULE, is_name};
-use super::{NotificationId, Rejected, TemplateId, Words};
+use super::{ChannelContents, NotificationId, Rejected, TemplateId};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
-/// How urgent it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Priority {
     /// Now, also at night and beyond what a person usually gets. Never against their will.
     Critical,
     Normal,
-    /// When there is time.
     Low,
 }
 
@@ -32,7 +30,7 @@ impl Priority {
     }
 
     /// The priority of that name, if there is one.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|priority| priority.name() == name)
     }
 
@@ -60,13 +58,11 @@ impl Category {
         Ok(Self(text.to_owned()))
     }
 
-    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// What is said.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "lowercase")]
 pub enum Body {
@@ -79,7 +75,10 @@ pub enum Body {
         data: String,
     },
     /// The caller's own words, ready to send.
-    Inline { words: Words },
+    Inline {
+        #[serde(rename = "words")]
+        contents: ChannelContents,
+    },
 }
 
 /// Says where it comes from: what a person reads is in no log.
@@ -96,18 +95,12 @@ impl std::fmt::Debug for Body {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notification {
     pub id: NotificationId,
-    /// Whom it is for.
     pub user: UserId,
-    /// What it is about.
     pub category: Category,
-    /// How urgent it is.
     pub priority: Priority,
-    /// What is said.
     pub body: Body,
-    /// Not before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send_at: Option<Timestamp>,
-    /// Of no use after that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     /// A later one with the same key takes its place on a device.
@@ -116,7 +109,6 @@ pub struct Notification {
     /// Whether it is noted when a mail is opened, and which links in it are followed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tracked: bool,
-    /// Who asked for it.
     pub created_by: UserId,
     pub created_at: Timestamp,
 }

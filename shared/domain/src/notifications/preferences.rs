@@ -1,12 +1,12 @@
 //! What a person wants to be told, how and when. Opt-outs win over everything, urgency included.
 
+mod do_not_disturb;
 mod history;
-mod quiet;
-mod zone;
+mod time_zone;
 
-pub use history::{By, Switched};
-pub use quiet::{Clock, Day, Quiet, quiet_until};
-pub use zone::Zone;
+pub use do_not_disturb::{Day, DoNotDisturb, TimeOfDay, do_not_disturb_until};
+pub use history::{ChangeSource, PreferenceChange};
+pub use time_zone::TimeZoneName;
 
 use std::collections::BTreeMap;
 
@@ -14,29 +14,26 @@ use serde::{Deserialize, Serialize};
 
 use super::{Category, Channel, Locale, OptOut, Rejected};
 
-/// What a person wants. Whoever has said nothing gets everything, at any hour.
+/// A user's preferences. The default is everything, at any hour.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Preferences {
     /// Off: nothing at all.
     pub enabled: bool,
-    /// Where they are.
-    pub time_zone: Zone,
-    /// What they read.
+    pub time_zone: TimeZoneName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<Locale>,
-    /// When they are left alone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub do_not_disturb: Option<Quiet>,
+    pub do_not_disturb: Option<DoNotDisturb>,
     /// Switched by channel; what is not here is on.
     pub channels: BTreeMap<Channel, bool>,
     /// Switched by category and channel; what is not here is on.
     pub categories: BTreeMap<Category, BTreeMap<Channel, bool>>,
-    /// At most so many a day on a channel, if fewer than anybody gets.
+    /// At most so many a day on a channel, if fewer than the default.
     pub daily_caps: BTreeMap<Channel, u32>,
     /// What was switched, oldest first.
-    pub history: Vec<Switched>,
-    /// Grows with every change; 0 for whoever has said nothing.
+    pub history: Vec<PreferenceChange>,
+    /// Grows with every change; 0 if none was ever saved.
     #[serde(rename = "v")]
     pub version: u64,
 }
@@ -45,7 +42,7 @@ impl Default for Preferences {
     fn default() -> Self {
         Self {
             enabled: true,
-            time_zone: Zone::default(),
+            time_zone: TimeZoneName::default(),
             language: None,
             do_not_disturb: None,
             channels: BTreeMap::new(),
@@ -61,8 +58,8 @@ impl Preferences {
     /// Categories that a person can switch, at most: a row has its limits.
     pub const MAX_CATEGORIES: usize = 200;
 
-    /// What stands against `category` on `channel`, if something does.
-    pub fn against(&self, category: &Category, channel: Channel) -> Option<OptOut> {
+    /// The opt-out that `category` on `channel` falls under, if one does.
+    pub fn opt_out_for(&self, category: &Category, channel: Channel) -> Option<OptOut> {
         if !self.enabled {
             return Some(OptOut::Everything);
         }
@@ -73,7 +70,7 @@ impl Preferences {
         (switch == Some(&false)).then(|| OptOut::Category { category: category.clone(), channel })
     }
 
-    /// How many a day they get on `channel`: what anybody gets, or fewer if they say so.
+    /// How many a day they get on `channel`: the default, or fewer.
     pub fn daily_cap(&self, channel: Channel) -> u32 {
         let most = match channel {
             Channel::Email => 20,
@@ -83,7 +80,6 @@ impl Preferences {
         self.daily_caps.get(&channel).map_or(most, |cap| most.min(*cap))
     }
 
-    /// Switched to off, whatever it was.
     pub fn switch_off(&mut self, switch: &OptOut) {
         match switch {
             OptOut::Everything => self.enabled = false,
@@ -97,14 +93,15 @@ impl Preferences {
     }
 
     /// Checks what types alone do not.
-    pub fn checked(self) -> Result<Self, Rejected> {
+    pub fn validated(self) -> Result<Self, Rejected> {
         if self.categories.len() > Self::MAX_CATEGORIES {
             return Err(Rejected::field("categories", "at most 200 categories"));
         }
         for category in self.categories.keys() {
             Category::parse(category.as_str())?;
         }
-        if self.do_not_disturb.as_ref().is_some_and(|quiet| quiet.days.is_empty()) {
+        if self.do_not_disturb.as_ref().is_some_and(|do_not_disturb| do_not_disturb.days.is_empty())
+        {
             return Err(Rejected::field("doNotDisturb.days", "at least one day"));
         }
         Ok(self)

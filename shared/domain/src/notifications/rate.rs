@@ -1,15 +1,15 @@
 //! A provider's rate, shared by everyone who sends through it: slots, leased in batches.
 //!
 //! There is one sequence of slots for each provider, evenly spaced, and each may be used within 50 ms of
-//! its time or not at all. So whatever nodes do, no sliding second has more than 1.05 × the rate. (Where
-//! that is no whole number, slots are a little further apart.) The row says which slot is next; whoever
-//! moves it on has the slots in between. A [`Lease`] says within which bounds it may be moved, in terms
+//! its time or not at all. So no sliding second has more than 1.05 × the rate. (Where
+//! that is no whole number, slots are a little further apart.) The row says which slot is next; the
+//! instance that advances it has the slots in between. A [`Lease`] says within which bounds it may be moved, in terms
 //! of a condition expression, and by how much: nodes that lease at the same time do not refuse each
 //! other, unless there is really too little left.
 //!
 //! Who gets them: critical, normal and low are entitled to 70, 20 and 10 of a hundred. A class within
 //! its entitlement gets slots however far ahead they lie; entitlements together are the whole rate, so
-//! that is never far. A class beyond it gets what is left: slots that lie so near that nobody else took
+//! that is never far. A class beyond it gets what is left: slots that lie so near that no other priority took
 //! them, and critical may look further ahead for those than low. So an idle class lends its share from
 //! one moment to the next, and has it back as fast; and no class is ever starved, low included.
 //!
@@ -18,7 +18,7 @@
 
 mod lease;
 
-pub use lease::{Lanes, Lease, Move, Slots};
+pub use lease::{CounterChange, Lease, SlotCounters, Slots};
 
 use super::Priority;
 use crate::Timestamp;
@@ -47,36 +47,33 @@ const LEAD_US: i64 = 20_000;
 /// What asking for slots comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grant {
-    /// Some, for whoever gets this written.
+    /// Some, if this write succeeds.
     Lease(Lease),
     /// None, as far as the row is known.
-    Later {
-        /// When there may be some.
-        at: Timestamp,
-    },
+    Later { at: Timestamp },
 }
 
 /// What a node that has `wanted` messages of a class to send may lease at `now`, of a provider that
 /// takes `per_second`, as far as its row is known.
 pub fn grant(
-    lanes: &Lanes,
+    counters: &SlotCounters,
     per_second: u32,
-    class: Priority,
+    priority: Priority,
     wanted: u32,
     now: Timestamp,
 ) -> Grant {
-    let ask = Ask::new(lanes, per_second, class, wanted, now);
+    let ask = LeaseRequest::new(counters, per_second, priority, wanted, now);
     let (entitled, left) = (ask.entitled(), ask.left());
     if left == 0 && entitled == 0 {
         return Grant::Later { at: ask.later() };
     }
     // What others left is not charged: a class that borrows keeps its own.
     if left >= entitled {
-        let to_us = ask.now_us + ask.reach_us - (left - 1) * ask.apart_us - 1;
+        let to_us = ask.now_us + ask.reach_us - (left - 1) * ask.interval_us - 1;
         return Grant::Lease(ask.lease(left, to_us, None));
     }
-    let to_us = ask.now_us + HORIZON_US - entitled * ask.apart_us;
-    let used = Move::on(
+    let to_us = ask.now_us + HORIZON_US - entitled * ask.interval_us;
+    let used = CounterChange::plan(
         ask.used_us,
         entitled * ask.own_us,
         ask.now_us - BURST_US,
@@ -85,33 +82,39 @@ pub fn grant(
     Grant::Lease(ask.lease(entitled, to_us, Some((ask.level, used))))
 }
 
-struct Ask {
+struct LeaseRequest {
     level: usize,
     wanted: i64,
     now_us: i64,
     reach_us: i64,
     /// How far apart slots are, and would be if the class had its share alone.
-    apart_us: i64,
+    interval_us: i64,
     own_us: i64,
     next_us: i64,
     first_us: i64,
     used_us: i64,
 }
 
-impl Ask {
-    fn new(lanes: &Lanes, per_second: u32, class: Priority, wanted: u32, now: Timestamp) -> Self {
-        let (level, now_us) = (class.level(), now.as_microsecond());
-        let apart_us = apart_us(per_second);
+impl LeaseRequest {
+    fn new(
+        counters: &SlotCounters,
+        per_second: u32,
+        priority: Priority,
+        wanted: u32,
+        now: Timestamp,
+    ) -> Self {
+        let (level, now_us) = (priority.level(), now.as_microsecond());
+        let interval_us = interval_us(per_second);
         Self {
             level,
             wanted: wanted.into(),
             now_us,
             reach_us: REACH_US[level],
-            apart_us,
-            own_us: apart_us * 100 / SHARES[level],
-            next_us: lanes.next_us,
-            first_us: lanes.next_us.max(now_us + LEAD_US),
-            used_us: lanes.used_us[level],
+            interval_us,
+            own_us: interval_us * 100 / SHARES[level],
+            next_us: counters.next_us,
+            first_us: counters.next_us.max(now_us + LEAD_US),
+            used_us: counters.used_us[level],
         }
     }
 
@@ -120,13 +123,13 @@ impl Ask {
         let used_us = self.used_us.max(self.now_us - BURST_US);
         let room =
             if used_us > self.now_us { 0 } else { (self.now_us - used_us) / self.own_us + 1 };
-        let room = room.min(within(self.first_us, self.now_us + HORIZON_US, self.apart_us) - 1);
+        let room = room.min(within(self.first_us, self.now_us + HORIZON_US, self.interval_us) - 1);
         if room < self.few() { 0 } else { room.min(self.wanted) }
     }
 
     /// How many are left that lie near; none rather than few.
     fn left(&self) -> i64 {
-        let room = within(self.first_us, self.now_us + self.reach_us, self.apart_us);
+        let room = within(self.first_us, self.now_us + self.reach_us, self.interval_us);
         if room < self.few_left() { 0 } else { room.min(self.wanted) }
     }
 
@@ -135,31 +138,31 @@ impl Ask {
     }
 
     fn few_left(&self) -> i64 {
-        self.wanted.min(self.reach_us / 2 / self.apart_us).max(1)
+        self.wanted.min(self.reach_us / 2 / self.interval_us).max(1)
     }
 
     fn later(&self) -> Timestamp {
         let own_us = self.used_us + (self.few() - 1) * self.own_us;
-        let left_us = self.first_us + (self.few_left() - 1) * self.apart_us - self.reach_us + 1;
+        let left_us = self.first_us + (self.few_left() - 1) * self.interval_us - self.reach_us + 1;
         let at_us = own_us.min(left_us).max(self.now_us + 1_000);
         Timestamp::from_microsecond(at_us).unwrap_or(Timestamp::MAX)
     }
 
-    fn lease(&self, count: i64, to_us: i64, used: Option<(usize, Move)>) -> Lease {
+    fn lease(&self, count: i64, to_us: i64, used: Option<(usize, CounterChange)>) -> Lease {
         let lead_us = self.now_us + LEAD_US;
         Lease {
-            next: Move::on(self.next_us, count * self.apart_us, lead_us, to_us),
+            next: CounterChange::plan(self.next_us, count * self.interval_us, lead_us, to_us),
             used,
-            apart_us: self.apart_us,
+            interval_us: self.interval_us,
             count: u32::try_from(count).unwrap_or(0),
         }
     }
 }
 
 /// How long a node leaves the row alone, after having missed so many times in a row: because there was
-/// no slot, or somebody else was faster. The less urgent give way, so that the urgent get through.
-pub fn pause_us(class: Priority, misses: u32, jitter: u64) -> i64 {
-    let most: u64 = match class {
+/// no slot, or another instance was faster. The less urgent give way, so that the urgent get through.
+pub fn backoff_us(priority: Priority, misses: u32, jitter: u64) -> i64 {
+    let most: u64 = match priority {
         Priority::Critical => 20_000,
         Priority::Normal => 80_000,
         Priority::Low => 500_000,
@@ -169,12 +172,12 @@ pub fn pause_us(class: Priority, misses: u32, jitter: u64) -> i64 {
 }
 
 /// How many slots from `first_us` on lie before `end_us`.
-fn within(first_us: i64, end_us: i64, apart_us: i64) -> i64 {
-    if end_us <= first_us { 0 } else { (end_us - first_us + apart_us - 1) / apart_us }
+fn within(first_us: i64, end_us: i64, interval_us: i64) -> i64 {
+    if end_us <= first_us { 0 } else { (end_us - first_us + interval_us - 1) / interval_us }
 }
 
 /// How far apart slots are, so that 1.05 seconds never hold more than 1.05 × the rate, rounded down.
-fn apart_us(per_second: u32) -> i64 {
+fn interval_us(per_second: u32) -> i64 {
     let rate = i64::from(per_second.max(1));
     let most = rate * 105 / 100;
     let stretch_us = 1_000_000 + GRACE_MS * 1_000;

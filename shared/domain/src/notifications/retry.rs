@@ -2,7 +2,7 @@
 
 use super::{Channel, Class};
 
-/// Real attempts at most: those in which a provider was spoken to. What a queue counts does not matter.
+/// Real attempts at most: those in which a provider was called. What a queue counts does not matter.
 pub const MAX_ATTEMPTS: u32 = 5;
 
 /// Attempts at most where the provider's answer is not understood.
@@ -12,7 +12,7 @@ const FIRST_BACKOFF_MS: u64 = 1_000;
 const MAX_BACKOFF_MS: u64 = 300_000;
 
 /// How many attempts a kind of no allows.
-const fn most_attempts(class: Class) -> u32 {
+const fn max_attempts(class: Class) -> u32 {
     match class {
         Class::InvalidRecipient | Class::OptedOut | Class::Content => 1,
         Class::Unrecognised => MAX_UNRECOGNISED,
@@ -23,7 +23,7 @@ const fn most_attempts(class: Class) -> u32 {
 /// How long to wait after so many `tries`, the last of which was refused; `None` to give up. What a
 /// provider asks for is the least, and the jitter comes on top.
 pub fn retry_ms(class: Class, tries: u32, asked_seconds: Option<u32>, jitter: u64) -> Option<i64> {
-    (tries < most_attempts(class))
+    (tries < max_attempts(class))
         .then(|| i64::from(asked_seconds.unwrap_or(0)) * 1_000 + backoff_ms(tries, jitter))
 }
 
@@ -52,7 +52,7 @@ mod tests {
     fn delays_double_are_spread_and_end_at_five_minutes() {
         for (tries, most) in [(1, 1_000), (2, 2_000), (3, 4_000), (4, 8_000), (30, 300_000)] {
             let delays: Vec<i64> =
-                (0..2_000).map(|lot| backoff_ms(tries, crate::dice::scatter(lot))).collect();
+                (0..2_000).map(|n| backoff_ms(tries, crate::splitmix64(n))).collect();
             assert!(delays.iter().all(|delay| (0..=most).contains(delay)), "{tries}");
             let mean = delays.iter().sum::<i64>() / 2_000;
             assert!((most * 9 / 20..most * 11 / 20).contains(&mean), "{tries}: {mean}");
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_comes_back_before_a_provider_wants_it() {
+    fn no_retry_comes_before_the_provider_allows_it() {
         for jitter in [0, 999, u64::MAX] {
             let ms = retry_ms(Class::RateLimited, 1, Some(120), jitter).unwrap();
             assert!((120_000..=121_000).contains(&ms));

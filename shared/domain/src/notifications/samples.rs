@@ -1,6 +1,6 @@
 //! What several tests begin with.
 
-use super::{Body, Category, Notification, NotificationId, Priority, Words};
+use super::{Body, Category, ChannelContents, Notification, NotificationId, Priority};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
@@ -12,11 +12,11 @@ pub(super) fn at(seconds: i64) -> Timestamp {
 /// A notification that was accepted at second 0 and may go at once.
 pub(super) fn notification(priority: Priority) -> Notification {
     Notification {
-        id: NotificationId::made_from(at(0), [1; 8]),
+        id: NotificationId::new(at(0), [1; 8]),
         user: UserId::outside("ada"),
         category: Category::parse("orders").unwrap(),
         priority,
-        body: Body::Inline { words: Words::default() },
+        body: Body::Inline { contents: ChannelContents::default() },
         send_at: None,
         expires_at: None,
         collapse_key: None,

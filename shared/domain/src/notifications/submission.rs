@@ -2,13 +2,14 @@
 
 mod request;
 
-pub use request::{Request, TemplateRequest};
+pub use request::{NotificationRequest, TemplateRequest};
 
 use serde_json::Value;
 
-use super::words::fault;
+use super::contents::invalid_field;
 use super::{
-    Body, Category, Channel, Notification, NotificationId, Priority, Rejected, TemplateId, Words,
+    Body, Category, Channel, ChannelContents, Notification, NotificationId, Priority, Rejected,
+    TemplateId,
 };
 use crate::Timestamp;
 use crate::accounts::UserId;
@@ -25,36 +26,26 @@ const MAX_CONTENT: usize = 300_000;
 /// A year ahead at most: a mistyped time should not look like a lost notification.
 const FURTHEST_SECONDS: i64 = 366 * 86_400;
 
-/// What is to be said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum ContentSource {
     Template {
         id: TemplateId,
         /// Which version; the active one if none.
         version: Option<u32>,
-        /// A JSON object.
         data: String,
     },
-    /// The caller's own words.
-    Inline(Words),
+    Inline(ChannelContents),
 }
 
-/// What a caller asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
-    /// Whom to tell, each once.
     pub users: Vec<UserId>,
-    /// What it is about.
     pub category: Category,
-    /// How urgent it is.
     pub priority: Priority,
     /// How to tell them; as they prefer if empty.
     pub channels: Vec<Channel>,
-    /// What to say.
-    pub asked: Asked,
-    /// Not before that.
+    pub source: ContentSource,
     pub send_at: Option<Timestamp>,
-    /// Of no use after that.
     pub expires_at: Option<Timestamp>,
     /// A later one with the same key takes its place on a device.
     pub collapse_key: Option<String>,
@@ -62,20 +53,20 @@ pub struct Submission {
     pub tracked: bool,
 }
 
-impl Request {
+impl NotificationRequest {
     /// Checks what does not depend on anything stored.
-    pub fn checked(self, now: Timestamp) -> Result<Submission, Rejected> {
+    pub fn validated(self, now: Timestamp) -> Result<Submission, Rejected> {
         let channels = channels(self.channels.as_deref())?;
         let users = users(self.user_id, self.user_ids)?;
         let category = Category::parse(&self.category)?;
         let priority = match self.priority {
             None => Priority::Normal,
-            Some(name) => Priority::named(&name)
+            Some(name) => Priority::from_name(&name)
                 .ok_or_else(|| Rejected::field("priority", "critical, normal or low"))?,
         };
-        let asked = match (self.template, self.content) {
-            (Some(template), None) => template.checked(self.data.as_ref())?,
-            (None, Some(words)) if self.data.is_none() => inline(words, &channels)?,
+        let source = match (self.template, self.content) {
+            (Some(template), None) => template.validated(self.data.as_ref())?,
+            (None, Some(contents)) if self.data.is_none() => inline(contents, &channels)?,
             (None, Some(_)) => return Err(Rejected::field("data", "only with a template")),
             _ => return Err(Rejected::field("template", "either a template or content")),
         };
@@ -94,7 +85,7 @@ impl Request {
             category,
             priority,
             channels,
-            asked,
+            source,
             send_at,
             expires_at,
             collapse_key,
@@ -114,13 +105,13 @@ impl Submission {
         by: &UserId,
         now: Timestamp,
     ) -> Notification {
-        let body = match &self.asked {
-            Asked::Template { id, version, data } => Body::Template {
+        let body = match &self.source {
+            ContentSource::Template { id, version, data } => Body::Template {
                 id: id.clone(),
                 version: version.unwrap_or(active),
                 data: data.clone(),
             },
-            Asked::Inline(words) => Body::Inline { words: words.clone() },
+            ContentSource::Inline(contents) => Body::Inline { contents: contents.clone() },
         };
         Notification {
             id,
@@ -139,7 +130,7 @@ impl Submission {
 }
 
 impl TemplateRequest {
-    fn checked(self, data: Option<&Value>) -> Result<Asked, Rejected> {
+    fn validated(self, data: Option<&Value>) -> Result<ContentSource, Rejected> {
         if self.version == Some(0) {
             return Err(Rejected::field("template.version", "1 or more"));
         }
@@ -151,7 +142,11 @@ impl TemplateRequest {
         if data.len() > MAX_DATA {
             return Err(Rejected::field("data", format!("at most {MAX_DATA} bytes of JSON")));
         }
-        Ok(Asked::Template { id: TemplateId::parse(&self.id)?, version: self.version, data })
+        Ok(ContentSource::Template {
+            id: TemplateId::parse(&self.id)?,
+            version: self.version,
+            data,
+        })
     }
 }
 
@@ -189,24 +184,24 @@ fn channels(names: Option<&[String]>) -> Result<Vec<Channel>, Rejected> {
     Ok(channels)
 }
 
-fn inline(words: Words, channels: &[Channel]) -> Result<Asked, Rejected> {
-    let written: Vec<Channel> = words.channels().collect();
+fn inline(contents: ChannelContents, channels: &[Channel]) -> Result<ContentSource, Rejected> {
+    let written: Vec<Channel> = contents.channels().collect();
     if written.is_empty() {
         return Err(Rejected::field("content", "words for at least one channel"));
     }
     if let Some(channel) = channels.iter().find(|channel| !written.contains(channel)) {
         return Err(Rejected::field("content", format!("words for `{}` too", channel.name())));
     }
-    for content in written.into_iter().filter_map(|channel| words.on(channel)) {
-        if let Some((field, rule)) = fault(&content) {
+    for content in written.into_iter().filter_map(|channel| contents.for_channel(channel)) {
+        if let Some((field, rule)) = invalid_field(&content) {
             return Err(Rejected::field(format!("content.{field}"), rule));
         }
     }
-    let size = serde_json::to_string(&words).map_or(usize::MAX, |json| json.len());
+    let size = serde_json::to_string(&contents).map_or(usize::MAX, |json| json.len());
     if size > MAX_CONTENT {
         return Err(Rejected::field("content", format!("at most {MAX_CONTENT} bytes in all")));
     }
-    Ok(Asked::Inline(words))
+    Ok(ContentSource::Inline(contents))
 }
 
 fn check_times(

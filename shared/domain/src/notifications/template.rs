@@ -12,8 +12,8 @@ mod language;
 mod publish;
 mod render;
 
-pub use publish::{Draft, TemplateVersion, Test, Variant};
-pub use render::{Rendered, Unfit};
+pub use publish::{AbTest, TemplateDraft, TemplateVariant, TemplateVersion};
+pub use render::{RenderError, Rendered};
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,6 @@ use super::{Locale, Rejected};
 /// What every template may use without declaring it: where one click ends mails of its kind.
 pub const SYSTEM_VARIABLES: [&str; 1] = ["unsubscribe_url"];
 
-/// Names a template.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TemplateId(String);
@@ -37,7 +36,6 @@ impl TemplateId {
         Ok(Self(text.to_owned()))
     }
 
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -47,11 +45,10 @@ impl TemplateId {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Template {
     pub id: TemplateId,
-    /// The version that whoever names none gets; the first is active at once.
+    /// The version that a notification without one gets; the first is active at once.
     pub active: u32,
     /// The latest version; versions are numbered from 1, without gaps.
     pub latest: u32,
-    /// Grows with every change.
     #[serde(rename = "v")]
     pub version: u64,
 }

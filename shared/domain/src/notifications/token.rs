@@ -1,4 +1,4 @@
-//! Tokens in links: what a person may do without a session, signed so that nobody else can say it.
+//! Signed tokens in links: what a user may do without a session.
 //!
 //! A token is `1.<key id>.<claim>.<HMAC-SHA256>`, base64url. The first key of a ring signs, all verify,
 //! so keys are rotated by putting a new one in front and taking the old one away when its tokens have
@@ -15,9 +15,8 @@ use super::{Category, Channel, DeliveryId};
 use crate::Timestamp;
 use crate::accounts::UserId;
 
-/// What a token is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum TokenScope {
     /// To end what a category says on a channel.
     Unsubscribe,
     /// To tell that a mail was opened.
@@ -26,11 +25,9 @@ pub enum Scope {
     Click,
 }
 
-/// What a token says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "for", rename_all = "lowercase")]
-pub enum Claim {
-    /// This person may end this.
+pub enum TokenClaim {
     Unsubscribe {
         #[serde(rename = "u")]
         user: UserId,
@@ -39,39 +36,34 @@ pub enum Claim {
         #[serde(rename = "k")]
         category: Category,
     },
-    /// This was opened.
     Open {
         #[serde(rename = "d")]
         delivery: DeliveryId,
     },
-    /// This link was followed.
     Click {
         #[serde(rename = "d")]
         delivery: DeliveryId,
-        /// Where it leads: nobody else can make us lead anybody anywhere.
+        /// Where it leads: signed, so that this is no open redirect.
         #[serde(rename = "to")]
         target: String,
     },
 }
 
-impl Claim {
-    /// What it is for.
-    pub const fn scope(&self) -> Scope {
+impl TokenClaim {
+    pub const fn scope(&self) -> TokenScope {
         match self {
-            Self::Unsubscribe { .. } => Scope::Unsubscribe,
-            Self::Open { .. } => Scope::Open,
-            Self::Click { .. } => Scope::Click,
+            Self::Unsubscribe { .. } => TokenScope::Unsubscribe,
+            Self::Open { .. } => TokenScope::Open,
+            Self::Click { .. } => TokenScope::Click,
         }
     }
 }
 
-/// Why a token proves nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Untrusted {
+pub enum InvalidToken {
     /// It is none, or not one of ours, or for something else.
     #[error("the link is not valid")]
     Forged,
-    /// It was one.
     #[error("the link has expired")]
     Expired,
 }
@@ -114,7 +106,7 @@ impl TokenKey {
 
 /// Keys: the first signs, all verify.
 #[derive(Debug, Clone)]
-pub struct Ring {
+pub struct KeyRing {
     first: TokenKey,
     older: Vec<TokenKey>,
 }
@@ -122,7 +114,7 @@ pub struct Ring {
 #[derive(Serialize, Deserialize)]
 struct Signed {
     #[serde(flatten)]
-    claim: Claim,
+    claim: TokenClaim,
     /// Seconds since 1970.
     #[serde(rename = "x")]
     expires: i64,
@@ -131,14 +123,13 @@ struct Signed {
 /// No token is longer: one that is was not made here.
 const LONGEST: usize = 6_000;
 
-impl Ring {
-    /// A ring of keys.
+impl KeyRing {
     pub const fn new(first: TokenKey, older: Vec<TokenKey>) -> Self {
         Self { first, older }
     }
 
     /// A token that says `claim` until `expires_at`.
-    pub fn sign(&self, claim: &Claim, expires_at: Timestamp) -> String {
+    pub fn sign(&self, claim: &TokenClaim, expires_at: Timestamp) -> String {
         let signed = Signed { claim: claim.clone(), expires: expires_at.as_second() };
         let json = serde_json::to_vec(&signed).unwrap_or_default();
         let claim = URL_SAFE_NO_PAD.encode(json);
@@ -147,13 +138,18 @@ impl Ring {
     }
 
     /// What a token says, if it is one of ours, for `scope`, and in time.
-    pub fn verify(&self, scope: Scope, token: &str, now: Timestamp) -> Result<Claim, Untrusted> {
-        let Signed { claim, expires } = self.read(token).ok_or(Untrusted::Forged)?;
+    pub fn verify(
+        &self,
+        scope: TokenScope,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<TokenClaim, InvalidToken> {
+        let Signed { claim, expires } = self.read(token).ok_or(InvalidToken::Forged)?;
         if claim.scope() != scope {
-            return Err(Untrusted::Forged);
+            return Err(InvalidToken::Forged);
         }
         if expires <= now.as_second() {
-            return Err(Untrusted::Expired);
+            return Err(InvalidToken::Expired);
         }
         Ok(claim)
     }

@@ -1,11 +1,11 @@
-//! A mail that tells when it is opened and which of its links are followed.
+//! Adds open and click tracking to a mail.
 //!
-//! Only `http` and `https` links in double-quoted `href` attributes are changed; whatever is not
+//! Only `http` and `https` links in double-quoted `href` attributes are changed; what is not
 //! understood stays as it is, so that no mail is ever worse to read for being tracked.
 
 /// The HTML of a mail with an invisible image at its end, and with each link replaced by what `click`
 /// makes of it; `None` from `click` leaves a link as it is.
-pub fn tracked(html: &str, image: &str, click: impl Fn(&str) -> Option<String>) -> String {
+pub fn add_tracking(html: &str, image: &str, click: impl Fn(&str) -> Option<String>) -> String {
     const HREF: &str = "href=\"";
     let mut out = String::with_capacity(html.len() + 256);
     let mut rest = html;
@@ -53,11 +53,11 @@ mod tests {
 
     const IMAGE: &str = "https://sy.test/t/o/1";
 
-    fn changed(html: &str) -> String {
+    fn updated(html: &str) -> String {
         let click = |target: &str| {
             (!target.contains("/unsubscribe")).then(|| format!("https://sy.test/t/c?to={target}"))
         };
-        tracked(html, IMAGE, click)
+        add_tracking(html, IMAGE, click)
     }
 
     #[test]
@@ -81,13 +81,13 @@ mod tests {
             ("<p>plain</p>", "<p>plain</p>"),
         ] {
             let image = format!("<img src=\"{IMAGE}\" width=\"1\" height=\"1\" alt=\"\">");
-            assert_eq!(changed(html), format!("{body}{image}"), "{html}");
+            assert_eq!(updated(html), format!("{body}{image}"), "{html}");
         }
     }
 
     #[test]
     fn the_image_is_part_of_the_body() {
-        let html = changed("<html><body><p>hi</p></body></html>");
+        let html = updated("<html><body><p>hi</p></body></html>");
         assert!(html.ends_with("alt=\"\"></body></html>"), "{html}");
     }
 }

@@ -9,16 +9,16 @@ use simple_dns::rdata::{A, CNAME, RData};
 use simple_dns::{Name, Packet, PacketFlag, RCODE};
 
 use self::server::{Transport, nameserver, record, reply, txt};
-use super::{first_nameserver, read};
-use crate::testing::soon;
-use crate::{Network, Unreachable};
+use super::{first_nameserver, parse_answer};
+use crate::testing::in_time;
+use crate::{Network, NetworkError};
 
 mod server;
 
 const NAME: &str = "_proof.example.org";
 
-async fn texts(address: SocketAddr) -> Result<Vec<String>, Unreachable> {
-    soon(Network::system().with_nameserver(address).texts(NAME)).await
+async fn txt_records(address: SocketAddr) -> Result<Vec<String>, NetworkError> {
+    in_time(Network::system().with_nameserver(address).txt_records(NAME)).await
 }
 
 #[tokio::test]
@@ -31,13 +31,13 @@ async fn the_records_of_a_name_are_found_with_their_strings_joined() {
             packet.answers.push(record(NAME, txt(&["one"])));
             packet.answers.push(record(NAME, txt(&["in ", "two"])));
             packet.answers.push(record(NAME, RData::A(A { address: 1 })));
-            packet.answers.push(record("other.example.org", txt(&["someone else's"])));
+            packet.answers.push(record("other.example.org", txt(&["another name's"])));
         })]
     })
     .await;
     let network = Network::system().with_nameserver(address);
     for name in [NAME, "_Proof.Example.ORG", "_proof.example.org."] {
-        assert_eq!(soon(network.texts(name)).await.unwrap(), ["one", "in two"], "{name}");
+        assert_eq!(in_time(network.txt_records(name)).await.unwrap(), ["one", "in two"], "{name}");
     }
 }
 
@@ -52,7 +52,7 @@ async fn aliases_are_followed_and_circles_left() {
         })]
     })
     .await;
-    assert_eq!(texts(address).await.unwrap(), ["at the end"]);
+    assert_eq!(txt_records(address).await.unwrap(), ["at the end"]);
     let circle = nameserver(move |query, _| {
         vec![reply(query, |packet| {
             packet.answers.push(record(NAME, cname("a.test")));
@@ -60,7 +60,7 @@ async fn aliases_are_followed_and_circles_left() {
         })]
     })
     .await;
-    assert!(texts(circle).await.unwrap().is_empty());
+    assert!(txt_records(circle).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -69,7 +69,7 @@ async fn a_name_that_does_not_exist_has_no_records() {
         let address =
             nameserver(move |query, _| vec![reply(query, |packet| *packet.rcode_mut() = code)])
                 .await;
-        assert!(texts(address).await.unwrap().is_empty(), "{code:?}");
+        assert!(txt_records(address).await.unwrap().is_empty(), "{code:?}");
     }
 }
 
@@ -83,7 +83,7 @@ async fn a_nameserver_in_trouble_is_asked_twice_and_then_given_up() {
             vec![reply(query, |packet| *packet.rcode_mut() = code)]
         })
         .await;
-        assert!(texts(address).await.is_err(), "{code:?}");
+        assert!(txt_records(address).await.is_err(), "{code:?}");
         assert_eq!(asked.load(Ordering::Relaxed), 2);
     }
 }
@@ -102,7 +102,7 @@ async fn a_lost_datagram_is_asked_for_again_with_another_id() {
     // Two random ids may be alike once, but hardly twice.
     let mut differing = 0;
     for _ in 0..2 {
-        assert_eq!(texts(address).await.unwrap(), ["late"]);
+        assert_eq!(txt_records(address).await.unwrap(), ["late"]);
         let mut ids = ids.lock().unwrap();
         differing += usize::from(ids.windows(2).all(|pair| pair[0] != pair[1]));
         ids.clear();
@@ -114,7 +114,7 @@ async fn a_lost_datagram_is_asked_for_again_with_another_id() {
 async fn silence_ends_in_four_seconds() {
     let address = nameserver(|_, _| vec![]).await;
     let before = tokio::time::Instant::now();
-    assert!(texts(address).await.is_err());
+    assert!(txt_records(address).await.is_err());
     let waited = before.elapsed().as_millis();
     assert!((3_900..6_000).contains(&waited), "{waited} ms");
 }
@@ -132,7 +132,7 @@ async fn a_cut_answer_is_asked_for_again_over_tcp() {
         vec![sent.to_vec()]
     })
     .await;
-    assert_eq!(texts(address).await.unwrap(), vec!["long and whole"; 100]);
+    assert_eq!(txt_records(address).await.unwrap(), vec!["long and whole"; 100]);
 }
 
 #[tokio::test]
@@ -160,7 +160,7 @@ async fn what_does_not_answer_the_question_is_passed_over() {
         ]
     })
     .await;
-    assert_eq!(texts(address).await.unwrap(), ["true"]);
+    assert_eq!(txt_records(address).await.unwrap(), ["true"]);
 }
 
 #[tokio::test]
@@ -176,7 +176,7 @@ async fn what_is_no_name_is_not_asked_for() {
     let long = [format!("{}.test", "a".repeat(64)), format!("{}test", "a.".repeat(130))];
     let odd = ["", ".", "a..b", ".a", "a b.test", "a\\.b.test", "é.test", "a\0.test"];
     for name in long.iter().map(String::as_str).chain(odd) {
-        assert!(soon(network.texts(name)).await.is_err(), "{name}");
+        assert!(in_time(network.txt_records(name)).await.is_err(), "{name}");
     }
     assert_eq!(asked.load(Ordering::Relaxed), 0);
 }
@@ -199,10 +199,10 @@ proptest! {
     fn no_message_breaks_the_reader(mut message: Vec<u8>, counts: [u8; 6]) {
         let name = Name::new(NAME).unwrap();
         // A true beginning, so that what follows it is read.
-        let mut answer = super::query(7, &name).unwrap();
+        let mut answer = super::query_packet(7, &name).unwrap();
         answer[2] |= 0x80;
         answer[6..12].copy_from_slice(&counts);
         answer.append(&mut message);
-        let _read = read(&answer, 7, &name);
+        let _parsed = parse_answer(&answer, 7, &name);
     }
 }

@@ -1,6 +1,6 @@
-//! One request and its answer, over a connection made for it to an address already judged.
+//! One HTTP/1.1 request and its response, over a connection to an address already judged.
 //!
-//! Guarantee: nothing runs on after the answer is there or the caller has stopped waiting, since
+//! Guarantee: nothing runs on after the response is there or the caller has stopped waiting, since
 //! the connection is driven by the caller's own future and closed with it. Absent: judging and
 //! resolving.
 
@@ -12,124 +12,122 @@ use http::header::{
     ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, LOCATION,
     USER_AGENT,
 };
-use http::{Request, Response, StatusCode};
+use http::response::Parts;
+use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Empty};
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::target::Target;
-use super::{Fetcher, Forbidden, NotFetched, Page};
+use super::{FetchError, FetchedPage, Fetcher, ForbiddenUrl};
 
-/// The same for everybody, and a name that a site's operator can look for and refuse.
-const AGENT: &str = "Switchyard-Preview/1.0";
+/// The same for every user, and a name that a site's operator can look for and refuse.
+const PREVIEW_USER_AGENT: &str = "Switchyard-Preview/1.0";
 
-/// The longest head of an answer, and what is read at once.
-pub(super) const HEAD: usize = 64 * 1024;
+/// The longest head of a response, and what is read at once.
+const MAX_RESPONSE_HEAD: usize = 64 * 1024;
 
-/// How an answer is asked for.
-pub(super) struct Exchange<'a> {
-    pub(super) fetcher: &'a Fetcher,
-    pub(super) bytes: usize,
-    pub(super) accept: &'static str,
+pub(super) enum FetchResponse {
+    Page(FetchedPage),
+    Redirect { status: u16, location: String },
 }
 
-/// What came back.
-pub(super) enum Answer {
-    Page(Page),
-    Moved { status: u16, location: String },
-}
-
-impl Exchange<'_> {
-    /// Asks for `target` at the first of `addresses` that lets itself be connected to.
-    pub(super) async fn ask(
+impl Fetcher {
+    /// Requests `target` at the first of `addresses` that can be connected to.
+    pub(super) async fn request_page(
         &self,
         target: &Target,
         addresses: &[SocketAddr],
-    ) -> Result<Answer, NotFetched> {
-        let stream = self.fetcher.network.connect_any(addresses).await;
-        let stream = stream.map_err(|_| NotFetched::Unreachable)?;
-        if !target.is_https() {
-            return self.talk(target, stream).await;
-        }
-        self.talk(target, self.fetcher.trust.secure(target.server_name()?, stream).await?).await
-    }
-
-    async fn talk<S>(&self, target: &Target, stream: S) -> Result<Answer, NotFetched>
-    where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        let request = self.request(target)?;
-        let (mut sender, connection) = http1::Builder::new()
-            .max_buf_size(HEAD)
-            .handshake(TokioIo::new(stream))
-            .await
-            .map_err(|_| NotFetched::NotHttp)?;
-        let answer = async {
-            let response = sender.send_request(request).await.map_err(|_| NotFetched::NotHttp)?;
-            self.read(target, response).await
+        accept: &'static str,
+        max_bytes: usize,
+    ) -> Result<FetchResponse, FetchError> {
+        let stream = self.network.connect_any(addresses).await;
+        let stream = stream.map_err(|_| FetchError::Unreachable)?;
+        let request = request(target, accept)?;
+        let max_bytes = |status: StatusCode| if status.is_success() { max_bytes } else { 0 };
+        let (head, body) = if target.is_https() {
+            let stream = self.tls.connect(target.server_name()?, stream).await?;
+            exchange(stream, request, max_bytes).await?
+        } else {
+            exchange(stream, request, max_bytes).await?
         };
-        // The connection may end before the answer has been read from it; its trouble, if any, is
-        // told to the reader.
-        let drive = async {
-            let _ended = connection.await;
-            std::future::pending::<Infallible>().await
-        };
-        tokio::select! {
-            answer = answer => answer,
-            never = drive => match never {},
-        }
-    }
-
-    fn request(&self, target: &Target) -> Result<Request<Empty<Bytes>>, NotFetched> {
-        Request::get(target.path_and_query())
-            .header(HOST, target.authority())
-            .header(USER_AGENT, AGENT)
-            .header(ACCEPT, self.accept)
-            .header(ACCEPT_ENCODING, "identity")
-            .header(CONNECTION, "close")
-            .body(Empty::new())
-            .map_err(|_| NotFetched::Forbidden(Forbidden::NotAUrl))
-    }
-
-    async fn read(
-        &self,
-        target: &Target,
-        response: Response<Incoming>,
-    ) -> Result<Answer, NotFetched> {
-        let status = response.status();
-        if is_redirect(status)
-            && let Some(location) = text(response.headers(), &LOCATION)
+        if is_redirect(head.status)
+            && let Some(location) = text(&head.headers, &LOCATION)
         {
-            return Ok(Answer::Moved { status: status.as_u16(), location });
+            return Ok(FetchResponse::Redirect { status: head.status.as_u16(), location });
         }
-        if !status.is_success() {
-            return Err(NotFetched::Status(status.as_u16()));
+        if !head.status.is_success() {
+            return Err(FetchError::Status(head.status.as_u16()));
         }
-        Ok(Answer::Page(Page {
+        Ok(FetchResponse::Page(FetchedPage {
             url: target.url().to_owned(),
-            status: status.as_u16(),
-            content_type: text(response.headers(), &CONTENT_TYPE),
-            body: read_body(response.into_body(), self.bytes).await?,
+            status: head.status.as_u16(),
+            content_type: text(&head.headers, &CONTENT_TYPE),
+            body: body?,
         }))
     }
 }
 
-/// The first `bytes` of a body.
-pub(super) async fn read_body(mut body: Incoming, bytes: usize) -> Result<Vec<u8>, NotFetched> {
-    let mut kept = Vec::new();
-    while kept.len() < bytes
-        && let Some(frame) = body.frame().await
-    {
-        if let Ok(data) = frame.map_err(|_| NotFetched::NotHttp)?.into_data() {
-            kept.extend_from_slice(&data[..data.len().min(bytes - kept.len())]);
-        }
-    }
-    Ok(kept)
+fn request(target: &Target, accept: &'static str) -> Result<Request<Empty<Bytes>>, FetchError> {
+    Request::get(target.path_and_query())
+        .header(HOST, target.authority())
+        .header(USER_AGENT, PREVIEW_USER_AGENT)
+        .header(ACCEPT, accept)
+        .header(ACCEPT_ENCODING, "identity")
+        .header(CONNECTION, "close")
+        .body(Empty::new())
+        .map_err(|_| FetchError::Forbidden(ForbiddenUrl::NotAUrl))
 }
 
-/// The redirects a GET follows; 300 and 304 send nobody anywhere.
+/// Sends a request and reads as much of the response's body as `max_bytes` allows for its status.
+pub(super) async fn exchange<S, B>(
+    stream: S,
+    request: Request<B>,
+    max_bytes: impl FnOnce(StatusCode) -> usize,
+) -> Result<(Parts, Result<Vec<u8>, FetchError>), FetchError>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    B: Body<Data = Bytes, Error = Infallible> + Send + 'static,
+{
+    let (mut sender, connection) = http1::Builder::new()
+        .max_buf_size(MAX_RESPONSE_HEAD)
+        .handshake(TokioIo::new(stream))
+        .await
+        .map_err(|_| FetchError::InvalidHttp)?;
+    let response = async {
+        let response = sender.send_request(request).await.map_err(|_| FetchError::InvalidHttp)?;
+        let (head, body) = response.into_parts();
+        let max_bytes = max_bytes(head.status);
+        Ok((head, read_body(body, max_bytes).await))
+    };
+    // The connection may end before the response has been read from it; an error of it reaches the
+    // reader.
+    let driver = async {
+        let _ended = connection.await;
+        std::future::pending::<Infallible>().await
+    };
+    tokio::select! {
+        response = response => response,
+        never = driver => match never {},
+    }
+}
+
+/// The first `max_bytes` of a body.
+async fn read_body(mut body: Incoming, max_bytes: usize) -> Result<Vec<u8>, FetchError> {
+    let mut read = Vec::new();
+    while read.len() < max_bytes
+        && let Some(frame) = body.frame().await
+    {
+        if let Ok(data) = frame.map_err(|_| FetchError::InvalidHttp)?.into_data() {
+            read.extend_from_slice(&data[..data.len().min(max_bytes - read.len())]);
+        }
+    }
+    Ok(read)
+}
+
+/// The redirects a GET follows; 300 and 304 lead nowhere.
 fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }

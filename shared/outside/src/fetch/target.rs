@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use rustls::pki_types::ServerName;
 use url::{Host, Url};
 
-use super::{Forbidden, NotFetched};
+use super::{FetchError, ForbiddenUrl};
 
 /// Where a request goes.
 #[derive(Debug)]
@@ -23,41 +23,42 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Judges a URL that anybody may have written.
-    pub(crate) fn parse(url: &str) -> Result<Self, NotFetched> {
-        let url = Url::parse(url).map_err(|_| NotFetched::Forbidden(Forbidden::NotAUrl))?;
-        Self::judged(url)
+    /// Judges a URL that any user may have written.
+    pub(crate) fn parse(url: &str) -> Result<Self, FetchError> {
+        let url = Url::parse(url).map_err(|_| FetchError::Forbidden(ForbiddenUrl::NotAUrl))?;
+        Self::judge(url)
     }
 
     /// Judges where a redirect leads, relative or not.
-    pub(crate) fn join(&self, location: &str) -> Result<Self, NotFetched> {
-        let url = self.url.join(location).map_err(|_| NotFetched::Forbidden(Forbidden::NotAUrl))?;
-        Self::judged(url)
+    pub(crate) fn join(&self, location: &str) -> Result<Self, FetchError> {
+        let url =
+            self.url.join(location).map_err(|_| FetchError::Forbidden(ForbiddenUrl::NotAUrl))?;
+        Self::judge(url)
     }
 
-    /// Takes a URL from configuration, on whichever port.
-    pub(crate) fn from_configuration(url: Url) -> Result<Self, Forbidden> {
+    /// Takes a URL from configuration, on any port.
+    pub(crate) fn from_configuration(url: Url) -> Result<Self, ForbiddenUrl> {
         Self::new(url)
     }
 
-    fn judged(url: Url) -> Result<Self, NotFetched> {
-        let target = Self::new(url).map_err(NotFetched::Forbidden)?;
+    fn judge(url: Url) -> Result<Self, FetchError> {
+        let target = Self::new(url).map_err(FetchError::Forbidden)?;
         if is_bad(target.port) {
-            return Err(NotFetched::Forbidden(Forbidden::Port(target.port)));
+            return Err(FetchError::Forbidden(ForbiddenUrl::Port(target.port)));
         }
         Ok(target)
     }
 
-    fn new(mut url: Url) -> Result<Self, Forbidden> {
+    fn new(mut url: Url) -> Result<Self, ForbiddenUrl> {
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(Forbidden::Scheme);
+            return Err(ForbiddenUrl::Scheme);
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(Forbidden::Credentials);
+            return Err(ForbiddenUrl::Credentials);
         }
         url.set_fragment(None);
-        let port = url.port_or_known_default().ok_or(Forbidden::NotAUrl)?;
-        let (host, literal) = match url.host().ok_or(Forbidden::NotAUrl)? {
+        let port = url.port_or_known_default().ok_or(ForbiddenUrl::NotAUrl)?;
+        let (host, literal) = match url.host().ok_or(ForbiddenUrl::NotAUrl)? {
             Host::Domain(name) => (name.to_owned(), None),
             Host::Ipv4(address) => (address.to_string(), Some(IpAddr::V4(address))),
             Host::Ipv6(address) => (address.to_string(), Some(IpAddr::V6(address))),
@@ -86,10 +87,10 @@ impl Target {
     }
 
     /// The name or address that the server's certificate must be for.
-    pub(crate) fn server_name(&self) -> Result<ServerName<'static>, NotFetched> {
+    pub(crate) fn server_name(&self) -> Result<ServerName<'static>, FetchError> {
         match self.literal {
             Some(address) => Ok(ServerName::IpAddress(address.into())),
-            None => ServerName::try_from(self.host.clone()).map_err(|_| NotFetched::Untrusted),
+            None => ServerName::try_from(self.host.clone()).map_err(|_| FetchError::Untrusted),
         }
     }
 

@@ -4,4 +4,4 @@ mod attacks;
 mod hostile;
 mod pages;
 mod posts;
-mod trust;
+mod tls;

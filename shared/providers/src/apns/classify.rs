@@ -1,9 +1,9 @@
-//! What Apple's no means, by its reason where it gives one.
+//! What Apple's refusal means, by its `reason` where it gives one.
 
 use domain::notifications::Class;
 use serde_json::Value;
 
-/// The reason in an answer: a name, or nothing.
+/// The `reason` in a response: a name, or nothing.
 pub(super) fn reason(body: &[u8]) -> String {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let reason = body["reason"].as_str().unwrap_or_default();
@@ -29,7 +29,7 @@ pub(super) fn classify(status: u16, reason: &str) -> Class {
         )
         | ("", 413) => Class::Content,
         ("TooManyRequests" | "TooManyProviderTokenUpdates", _) | ("", 429) => Class::RateLimited,
-        // Who we say we are, or which app it is for.
+        // Our provider token, or our topic.
         (
             "BadCertificate"
             | "BadCertificateEnvironment"

@@ -1,13 +1,13 @@
-//! What Firebase's no means: by its own code where it gives one, by Google's status, by HTTP's.
+//! What Firebase's refusal means: by its own code where it gives one, by Google's status, by HTTP's.
 
 use std::fmt;
 
 use domain::notifications::Class;
 use serde_json::Value;
 
-/// A no, as far as it matters.
+/// What is read of an error response.
 #[derive(Debug, Default)]
-pub(super) struct Problem {
+pub(super) struct FcmError {
     http: u16,
     /// `UNREGISTERED`, `INVALID_ARGUMENT` and so on.
     code: String,
@@ -15,7 +15,7 @@ pub(super) struct Problem {
     about_token: bool,
 }
 
-impl Problem {
+impl FcmError {
     pub(super) fn read(http: u16, body: &[u8]) -> Self {
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
         let error = &body["error"];
@@ -53,7 +53,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for FcmError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Firebase answered with status {} {}", self.http, self.code)
     }
@@ -87,8 +87,8 @@ mod tests {
             (403, "PERMISSION_DENIED", None, None, Class::Outage),
             (418, "", None, None, Class::Unrecognised),
         ] {
-            let problem = Problem::read(http, body(status, code, field).as_bytes());
-            assert_eq!(problem.class(), class, "{problem}");
+            let error = FcmError::read(http, body(status, code, field).as_bytes());
+            assert_eq!(error.class(), class, "{error}");
         }
     }
 
@@ -100,7 +100,7 @@ mod tests {
             (429, Class::RateLimited),
             (502, Class::Outage),
         ] {
-            assert_eq!(Problem::read(http, b"<html>").class(), class, "{http}");
+            assert_eq!(FcmError::read(http, b"<html>").class(), class, "{http}");
         }
     }
 
@@ -108,7 +108,7 @@ mod tests {
     fn only_names_are_repeated() {
         let body =
             r#"{"error":{"status":"token abc is bad","message":"The registration token abc"}}"#;
-        let problem = Problem::read(400, body.as_bytes());
-        assert_eq!(problem.to_string().trim(), "Firebase answered with status 400");
+        let error = FcmError::read(400, body.as_bytes());
+        assert_eq!(error.to_string().trim(), "Firebase answered with status 400");
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Patience, Secret};
+use super::{Secret, Timeout};
 
 /// A mail server.
 #[derive(Debug, Clone, Deserialize)]
@@ -12,32 +12,28 @@ pub struct SmtpSettings {
     pub host: String,
     /// 587 with `starttls`, 465 with `tls`.
     pub port: u16,
-    /// How the line is secured.
     #[serde(default)]
-    pub security: Security,
-    /// Who we are, if it asks.
+    pub security: SmtpSecurity,
+    /// The user name, if it asks for one.
     pub user: Option<String>,
-    /// How we prove that.
     pub password: Option<Secret>,
     /// `Name <mailbox>`.
     pub from: String,
-    /// Where answers go, if not there.
+    /// Where replies go, if not to `from`.
     pub reply_to: Option<String>,
-    /// How long it may take.
     #[serde(default)]
-    pub timeout_ms: Patience,
+    pub timeout_ms: Timeout,
 }
 
-/// How a line to a mail server is secured.
+/// How a connection to a mail server is secured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Security {
-    /// By TLS after a few words in the clear. A server that cannot do that is sent nothing.
+pub enum SmtpSecurity {
+    /// STARTTLS; a server without it is sent nothing.
     #[default]
     StartTls,
-    /// By TLS from the first byte.
+    /// TLS from the first byte.
     Tls,
-    /// Not at all.
     None,
 }
 
@@ -47,13 +43,12 @@ pub enum Security {
 pub struct SesSettings {
     /// `Name <mailbox>`, verified with SES.
     pub from: String,
-    /// Where answers go, if not there.
+    /// Where replies go, if not to `from`.
     pub reply_to: Option<String>,
     /// Where its events go.
     pub configuration_set: Option<String>,
-    /// How long it may take.
     #[serde(default)]
-    pub timeout_ms: Patience,
+    pub timeout_ms: Timeout,
 }
 
 /// Text messages by SNS; the rest is in the account.
@@ -64,11 +59,10 @@ pub struct SmsSettings {
     pub sender_id: Option<String>,
     /// The number shown as the sender.
     pub origination_number: Option<String>,
-    /// How long it may take.
-    pub timeout_ms: Patience,
+    pub timeout_ms: Timeout,
 }
 
-/// Who we are to push services (VAPID).
+/// Our identity for push services (VAPID).
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WebPushSettings {
@@ -76,11 +70,10 @@ pub struct WebPushSettings {
     pub subject: String,
     /// What browsers subscribe with: base64url, 65 bytes.
     pub public_key: String,
-    /// Its other half: base64url, 32 bytes or PKCS#8.
+    /// Its private half: base64url, 32 bytes or PKCS#8.
     pub private_key: Secret,
-    /// How long it may take.
     #[serde(default)]
-    pub timeout_ms: Patience,
+    pub timeout_ms: Timeout,
 }
 
 /// A Firebase project.
@@ -92,9 +85,8 @@ pub struct FcmSettings {
     /// Where messages go.
     #[serde(default = "fcm_endpoint")]
     pub endpoint: String,
-    /// How long it may take.
     #[serde(default)]
-    pub timeout_ms: Patience,
+    pub timeout_ms: Timeout,
 }
 
 /// As Google writes it; what is not needed is not read.
@@ -105,7 +97,7 @@ pub struct ServiceAccount {
     pub client_email: String,
     /// Its key: PKCS#8 in PEM.
     pub private_key: Secret,
-    /// Where a signature is traded for a token.
+    /// Where an assertion is exchanged for a token.
     pub token_uri: String,
 }
 
@@ -124,20 +116,18 @@ pub struct ApnsSettings {
     /// Where messages go; another for apps under development.
     #[serde(default = "apns_endpoint")]
     pub endpoint: String,
-    /// How long it may take.
     #[serde(default)]
-    pub timeout_ms: Patience,
+    pub timeout_ms: Timeout,
 }
 
-/// How customers' servers recognise us.
+/// What webhooks are signed with.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WebhookSettings {
-    /// `whsec_` and base64. All of them sign, so that receivers can change from one to the next.
+    /// `whsec_` and base64. All of them sign, so that secrets can be rotated.
     pub secrets: Vec<Secret>,
-    /// How long it may take.
     #[serde(default)]
-    pub timeout_ms: Patience,
+    pub timeout_ms: Timeout,
 }
 
 fn fcm_endpoint() -> String {

@@ -1,8 +1,8 @@
-//! What a mail server's no means: by when it came, its code, and its enhanced code (RFC 3463).
+//! What a mail server's refusal means: by its stage, its reply code, and its enhanced status code (RFC 3463).
 
 use domain::notifications::Class;
 
-/// What was being said.
+/// The stages of an SMTP transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     Connect = 0,
@@ -10,7 +10,7 @@ pub(super) enum Stage {
     Mail = 2,
     Rcpt = 3,
     Data = 4,
-    /// The mail itself, up to its last dot: from here on it may be theirs.
+    /// The mail itself, up to its last dot: from here on the server may have it.
     Body = 5,
 }
 
@@ -31,26 +31,26 @@ impl Stage {
 }
 
 /// Class, subject and detail, as in 5.1.1.
-pub(super) type Enhanced = (u8, u16, u16);
+pub(super) type EnhancedCode = (u8, u16, u16);
 
 /// The enhanced code at the start of an answer's text.
-pub(super) fn enhanced(text: &str) -> Option<Enhanced> {
+pub(super) fn enhanced_code(text: &str) -> Option<EnhancedCode> {
     let mut parts = text.split_whitespace().next()?.splitn(3, '.');
     let code =
         (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
     matches!(code.0, 2 | 4 | 5).then_some(code)
 }
 
-pub(super) fn classify(stage: Stage, code: u16, enhanced: Option<Enhanced>) -> Class {
-    // Before anybody was named it can only be about us, or about them.
+pub(super) fn classify(stage: Stage, code: u16, enhanced: Option<EnhancedCode>) -> Class {
+    // Before a recipient was named it can only be about us, or about the server.
     if matches!(stage, Stage::Connect | Stage::Auth) {
         return Class::Outage;
     }
     let about = enhanced.map(|(_, subject, detail)| (subject, detail));
     match (code, about) {
-        // Security and policy, for now: greylisting and limits are told like this.
+        // Security and policy, for now: greylisting and limits use these codes.
         (421 | 450 | 451 | 452, Some((7, _))) | (450 | 452, _) => Class::RateLimited,
-        // They are in trouble, or whoever sends is not welcome.
+        // The server is down, or does not accept our sender.
         (400..500 | 530 | 534 | 535 | 538, _) | (500.., Some((1, 7 | 8))) => Class::Outage,
         (500.., _) if stage == Stage::Mail && code != 552 => Class::Outage,
         // A full mailbox may be emptied.
@@ -106,16 +106,20 @@ mod tests {
             (Stage::Data, 503, "5.5.1 bad sequence", Unrecognised),
             (Stage::Rcpt, 500, "what", Unrecognised),
         ] {
-            assert_eq!(classify(stage, code, enhanced(text)), class, "{stage:?} {code} {text}");
+            assert_eq!(
+                classify(stage, code, enhanced_code(text)),
+                class,
+                "{stage:?} {code} {text}"
+            );
         }
     }
 
     #[test]
     fn an_enhanced_code_stands_at_the_start() {
-        assert_eq!(enhanced("5.1.1 no such user"), Some((5, 1, 1)));
-        assert_eq!(enhanced("4.7.650 later"), Some((4, 7, 650)));
+        assert_eq!(enhanced_code("5.1.1 no such user"), Some((5, 1, 1)));
+        assert_eq!(enhanced_code("4.7.650 later"), Some((4, 7, 650)));
         for text in ["", "no 5.1.1", "5.1 x", "3.1.1 x", "5.1.x", "192.0.2.1 x"] {
-            assert_eq!(enhanced(text), None, "{text}");
+            assert_eq!(enhanced_code(text), None, "{text}");
         }
     }
 

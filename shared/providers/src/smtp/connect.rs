@@ -1,7 +1,7 @@
-//! The line to a mail server, secured as configured before anything of ours is said.
+//! The connection to a mail server, under TLS as configured before a command of ours is sent.
 //!
-//! TLS is the stack's own, not lettre's: one set of roots, and nothing that was said in the clear is
-//! taken for an answer given under TLS.
+//! TLS is the stack's own, not lettre's: one set of roots, and nothing that was received in plaintext is
+//! taken for a reply under TLS.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,59 +14,60 @@ use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::{No, Smtp};
-use crate::settings::Security;
+use super::{Smtp, SmtpFailure};
+use crate::settings::SmtpSecurity;
 
-/// The longest answer read in the clear.
-const CLEAR: u64 = 8 * 1024;
+const MAX_PLAINTEXT_REPLY: u64 = 8 * 1024;
 
 /// What lettre waits for first. After STARTTLS a server does not greet again.
 const GREETING: &[u8] = b"220 secured\r\n";
 
 /// Connected, greeted, and secured as configured.
-pub(super) async fn open(smtp: &Smtp) -> Result<AsyncSmtpConnection, No> {
-    let stream = line(smtp).await.map_err(|_| No::Silent("cannot be reached, or not securely"))?;
-    Ok(AsyncSmtpConnection::connect_with_transport(stream, &smtp.hello).await?)
+pub(super) async fn connect(smtp: &Smtp) -> Result<AsyncSmtpConnection, SmtpFailure> {
+    let stream = stream(smtp)
+        .await
+        .map_err(|_| SmtpFailure::NoReply("cannot be reached, or not securely"))?;
+    Ok(AsyncSmtpConnection::connect_with_transport(stream, &smtp.client_id).await?)
 }
 
-async fn line(smtp: &Smtp) -> io::Result<Box<dyn AsyncTokioStream>> {
+async fn stream(smtp: &Smtp) -> io::Result<Box<dyn AsyncTokioStream>> {
     let settings = &smtp.settings;
-    let stream = smtp.network.dial(&settings.host, settings.port).await?;
+    let stream = smtp.network.connect_host(&settings.host, settings.port).await?;
     let _hint = stream.set_nodelay(true);
     Ok(match settings.security {
-        Security::None => Box::new(stream),
-        Security::Tls => Box::new(Secured::new(secure(smtp, stream).await?, b"")),
-        Security::StartTls => {
-            let stream = start_tls(stream, &smtp.hello.to_string()).await?;
-            Box::new(Secured::new(secure(smtp, stream).await?, GREETING))
+        SmtpSecurity::None => Box::new(stream),
+        SmtpSecurity::Tls => Box::new(TlsWithGreeting::new(tls(smtp, stream).await?, b"")),
+        SmtpSecurity::StartTls => {
+            let stream = start_tls(stream, &smtp.client_id.to_string()).await?;
+            Box::new(TlsWithGreeting::new(tls(smtp, stream).await?, GREETING))
         }
     })
 }
 
-async fn secure(smtp: &Smtp, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+async fn tls(smtp: &Smtp, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
     let name = ServerName::try_from(smtp.settings.host.clone()).map_err(io::Error::other)?;
-    smtp.trust.secure(name, stream).await.map_err(io::Error::other)
+    smtp.tls.connect(name, stream).await.map_err(io::Error::other)
 }
 
-/// Asks for TLS. The answers are read byte by byte, so that nothing after the last is taken along.
-async fn start_tls(mut stream: TcpStream, hello: &str) -> io::Result<TcpStream> {
-    expect(&mut stream, "220").await?;
-    stream.write_all(format!("EHLO {hello}\r\n").as_bytes()).await?;
-    let offered = expect(&mut stream, "250").await?;
+/// STARTTLS. Replies are read byte by byte, so that nothing after the last is read in plaintext.
+async fn start_tls(mut stream: TcpStream, client_id: &str) -> io::Result<TcpStream> {
+    read_reply(&mut stream, "220").await?;
+    stream.write_all(format!("EHLO {client_id}\r\n").as_bytes()).await?;
+    let offered = read_reply(&mut stream, "250").await?;
     let offers =
         |line: &str| line.get(4..).is_some_and(|it| it.trim().eq_ignore_ascii_case("STARTTLS"));
     if !offered.lines().any(offers) {
         return Err(io::ErrorKind::Unsupported.into());
     }
     stream.write_all(b"STARTTLS\r\n").await?;
-    expect(&mut stream, "220").await?;
+    read_reply(&mut stream, "220").await?;
     Ok(stream)
 }
 
-/// An answer with this code, all its lines.
-async fn expect(stream: &mut TcpStream, code: &str) -> io::Result<String> {
+/// Reads a reply with this code, all its lines.
+async fn read_reply(stream: &mut TcpStream, code: &str) -> io::Result<String> {
     let mut answer = Vec::new();
-    let mut limited = stream.take(CLEAR);
+    let mut limited = stream.take(MAX_PLAINTEXT_REPLY);
     loop {
         let start = answer.len();
         while !answer.ends_with(b"\n") || answer.len() == start {
@@ -82,36 +83,36 @@ async fn expect(stream: &mut TcpStream, code: &str) -> io::Result<String> {
     }
 }
 
-/// A line under TLS, before which a greeting is read that nobody sent.
+/// A TLS stream that starts with a greeting for lettre, which the server does not repeat after STARTTLS.
 #[derive(Debug)]
-struct Secured {
+struct TlsWithGreeting {
     greeting: &'static [u8],
     stream: TlsStream<TcpStream>,
 }
 
-impl Secured {
+impl TlsWithGreeting {
     fn new(stream: TlsStream<TcpStream>, greeting: &'static [u8]) -> Self {
         Self { greeting, stream }
     }
 }
 
-impl AsyncRead for Secured {
+impl AsyncRead for TlsWithGreeting {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-        room: &mut ReadBuf<'_>,
+        buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if self.greeting.is_empty() {
-            return Pin::new(&mut self.stream).poll_read(context, room);
+            return Pin::new(&mut self.stream).poll_read(context, buffer);
         }
-        let (now, later) = self.greeting.split_at(room.remaining().min(self.greeting.len()));
-        room.put_slice(now);
+        let (now, later) = self.greeting.split_at(buffer.remaining().min(self.greeting.len()));
+        buffer.put_slice(now);
         self.greeting = later;
         Poll::Ready(Ok(()))
     }
 }
 
-impl AsyncWrite for Secured {
+impl AsyncWrite for TlsWithGreeting {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -129,7 +130,7 @@ impl AsyncWrite for Secured {
     }
 }
 
-impl AsyncTokioStream for Secured {
+impl AsyncTokioStream for TlsWithGreeting {
     fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.stream.get_ref().0.peer_addr()
     }

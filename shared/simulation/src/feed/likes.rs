@@ -7,11 +7,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::dice::Dice;
 use domain::Timestamp;
 use domain::accounts::UserId;
-use domain::feed::counts::{SHARDS, Shard, engage, fold, is_told, shard_of, width};
-use domain::feed::{Counts, Engage, PostId};
+use domain::feed::counts::{
+    CounterShard, MAX_SHARDS, engage, is_aggregation_due, shard_count, shard_of, sum_shards,
+};
+use domain::feed::{Counts, PostAction, PostId};
 
 /// A fold tries so often to write the total, at worst.
 const TRIES_OF_A_FOLD: u64 = 4;
@@ -19,15 +20,11 @@ const TRIES_OF_A_FOLD: u64 = 4;
 /// What a transaction takes of a row's thousand units a second.
 const UNITS_OF_A_TRANSACTION: u32 = 2;
 
-/// The simulated present at the start.
 const START_MS: i64 = 1_772_323_200_000;
 
-/// What is played.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Likes {
-    /// Likes of each second.
     pub per_second: u32,
-    /// For so long.
     pub seconds: u32,
     /// One in so many is sent twice.
     pub doubled: u64,
@@ -35,33 +32,29 @@ pub struct Likes {
     pub seed: u64,
 }
 
-/// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Load {
     /// What the total says in the end.
     pub counts: Counts,
     /// Likes that were sent, with those that were sent twice.
     pub sent: u64,
-    /// People who sent them.
     pub people: u64,
     /// The most units that any row was charged in any second.
     pub hottest_row: u32,
     /// The most writes of the total in any second, at worst.
     pub total_writes: u64,
-    /// Messages that asked for a fold.
     pub told: u64,
-    /// Counters in the end.
     pub counters: u8,
 }
 
 pub fn like(plan: &Likes) -> Load {
-    let mut dice = Dice::new(plan.seed);
+    let mut random = crate::generator(plan.seed);
     let post = PostId::first_at(instant(0));
     let mut rows = BTreeMap::new();
-    let mut shards = vec![Shard::default(); usize::from(SHARDS)];
+    let mut shards = vec![CounterShard::default(); usize::from(MAX_SHARDS)];
     let mut load = Load::default();
-    let mut written = fold(&shards, instant(0));
-    let mut spread = width(0);
+    let mut written = sum_shards(&shards, instant(0));
+    let mut spread = shard_count(0);
     let mut last_met = BTreeMap::new();
     for second in 0..plan.seconds {
         let now = instant(i64::from(second));
@@ -73,31 +66,33 @@ pub fn like(plan: &Likes) -> Load {
             let slot =
                 u64::from(second) * 100 + u64::from(number) * 100 / u64::from(plan.per_second);
             if last_met.insert(shard_of(post, &name, spread), slot) == Some(slot) {
-                spread = SHARDS;
+                spread = MAX_SHARDS;
             }
             let shard = shard_of(post, &name, spread);
             load.people += 1;
-            for _ in 0..=u8::from(dice.one_in(plan.doubled.max(1))) {
+            for _ in 0..=u8::from(random.one_in(plan.doubled.max(1))) {
                 load.sent += 1;
                 // One that fails is charged like one that counts.
                 *units.entry(shard).or_default() += UNITS_OF_A_TRANSACTION;
-                let Some((row, delta)) = engage(rows.get(&person), Engage::Like) else { continue };
+                let Some((row, delta)) = engage(rows.get(&person), PostAction::Like) else {
+                    continue;
+                };
                 rows.insert(person, row);
                 let counter = &mut shards[usize::from(shard)];
                 counter.add(delta, now);
-                told += u64::from(is_told(counter.acts(), shard, spread));
+                told += u64::from(is_aggregation_due(counter.acts(), shard, spread));
             }
         }
         load.told += told;
         load.hottest_row = load.hottest_row.max(units.values().copied().max().unwrap_or(0));
         load.total_writes = load.total_writes.max(told * TRIES_OF_A_FOLD);
         if told > 0 {
-            written = fold(&shards, now);
-            spread = spread.max(width(written.acts));
+            written = sum_shards(&shards, now);
+            spread = spread.max(shard_count(written.acts));
         }
     }
     // The sweep finds what was not told.
-    let last = fold(&shards, instant(i64::from(plan.seconds)));
+    let last = sum_shards(&shards, instant(i64::from(plan.seconds)));
     load.counters = spread;
     load.counts = if last.acts > written.acts { last.counts } else { written.counts };
     load
@@ -126,7 +121,7 @@ mod tests {
         let quiet = like(&Likes { per_second: 1, seconds: 20, doubled: 99, seed: 7 });
         assert_eq!((quiet.counts.likes, quiet.counters), (20, 1));
         let sudden = like(&Likes { per_second: 10_000, seconds: 1, doubled: 99, seed: 7 });
-        assert_eq!(sudden.counters, SHARDS);
+        assert_eq!(sudden.counters, MAX_SHARDS);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The feed as it should be: every post, every tie, nothing kept twice, nothing clever.
+//! The reference model of the feed: all posts and relationships, without timelines.
 //!
 //! It filters all posts by [`in_feed`], sorts them, ranks them window by window and cuts the result into
 //! pages. Timelines, marks, floors and cursors do not exist here. Tests of the whole
@@ -9,46 +9,41 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::Timestamp;
 use domain::accounts::UserId;
-use domain::feed::rank::{Candidate, Item, rank};
+use domain::feed::rank::{Candidate, RankedItem, rank};
 use domain::feed::{
-    Act, Affinity, Counts, Interaction, Order, Post, PostId, Rejected, Seen, Side, Tie, Weights,
-    in_feed,
+    Affinity, Counts, FeedOrder, Interaction, Post, PostId, RankWeights, Rejected, Relationship,
+    SeenPosts, Side, SocialAction, belongs_in_feed,
 };
 
-/// Everything there is.
 #[derive(Debug, Clone, Default)]
-pub struct World {
+pub struct ReferenceFeed {
     /// Every post, tombstones too.
     pub posts: BTreeMap<PostId, Post>,
-    /// How often each was liked and so on.
     pub counts: BTreeMap<PostId, Counts>,
     /// How close the first is to the second.
     pub affinities: BTreeMap<(UserId, UserId), Affinity>,
-    /// What readers were shown.
-    pub seen: BTreeMap<UserId, Seen>,
+    pub seen: BTreeMap<UserId, SeenPosts>,
     /// What the first does about the second.
     sides: BTreeMap<(UserId, UserId), Side>,
 }
 
-impl World {
+impl ReferenceFeed {
     /// What is between two people, seen by the first.
-    pub fn tie(&self, me: &UserId, other: &UserId) -> Tie {
+    pub fn relationship(&self, me: &UserId, other: &UserId) -> Relationship {
         let side = |one: &UserId, two: &UserId| {
             self.sides.get(&(one.clone(), two.clone())).copied().unwrap_or_default()
         };
-        Tie { mine: side(me, other), theirs: side(other, me) }
+        Relationship { mine: side(me, other), theirs: side(other, me) }
     }
 
-    /// Somebody does something about somebody else.
-    pub fn act(&mut self, me: &UserId, act: Act, other: &UserId) -> Result<(), Rejected> {
-        if let Some(change) = self.tie(me, other).after(act, me, other, 0)? {
-            self.sides.insert((me.clone(), other.clone()), change.tie.mine);
-            self.sides.insert((other.clone(), me.clone()), change.tie.theirs);
+    pub fn act(&mut self, me: &UserId, act: SocialAction, other: &UserId) -> Result<(), Rejected> {
+        if let Some(change) = self.relationship(me, other).apply(act, me, other, 0)? {
+            self.sides.insert((me.clone(), other.clone()), change.relationship.mine);
+            self.sides.insert((other.clone(), me.clone()), change.relationship.theirs);
         }
         Ok(())
     }
 
-    /// Somebody does something about a post of somebody else.
     pub fn interact(&mut self, who: &UserId, what: Interaction, author: &UserId, now: Timestamp) {
         if who != author {
             let pair = (who.clone(), author.clone());
@@ -57,13 +52,11 @@ impl World {
         }
     }
 
-    /// Who follows somebody.
     pub fn followers(&self, author: &UserId) -> BTreeSet<UserId> {
         let follows = self.sides.iter().filter(|((_, whom), side)| whom == author && side.follows);
         follows.map(|((who, _), _)| who.clone()).collect()
     }
 
-    /// Whom somebody follows.
     pub fn following(&self, reader: &UserId) -> BTreeSet<UserId> {
         let follows = self.sides.iter().filter(|((who, _), side)| who == reader && side.follows);
         follows.map(|((_, whom), _)| whom.clone()).collect()
@@ -77,29 +70,29 @@ impl World {
         Some(Candidate {
             post: post.clone(),
             counts: self.counts.get(&post.id).copied().unwrap_or_default(),
-            tie: self.tie(reader, &post.author),
+            relationship: self.relationship(reader, &post.author),
             affinity,
-            seen: self.seen.get(reader).is_some_and(|seen| seen.has(post.id)),
+            seen: self.seen.get(reader).is_some_and(|seen| seen.contains(post.id)),
         })
     }
 
     /// What belongs into a reader's feed, the newest first.
     pub fn visible(&self, reader: &UserId) -> Vec<PostId> {
         let posts = self.posts.values().rev();
-        let theirs = posts.filter(|post| in_feed(post, &self.tie(reader, &post.author), reader));
+        let theirs = posts
+            .filter(|post| belongs_in_feed(post, &self.relationship(reader, &post.author), reader));
         theirs.map(|post| post.id).collect()
     }
 
-    /// A reader's whole feed.
     pub fn feed(
         &self,
         reader: &UserId,
-        order: Order,
-        weights: &Weights,
+        order: FeedOrder,
+        weights: &RankWeights,
         at: Timestamp,
     ) -> Vec<PostId> {
         let newest_first = self.visible(reader);
-        if order == Order::Latest {
+        if order == FeedOrder::Latest {
             return newest_first;
         }
         let windows = newest_first.chunks(weights.window.max(1));
@@ -108,16 +101,15 @@ impl World {
                 let known = window.iter().filter_map(|post| self.candidate(*post, reader, at));
                 rank(known.collect(), weights, at)
             })
-            .map(|item: Item| item.id())
+            .map(|item: RankedItem| item.id())
             .collect()
     }
 
-    /// The same in pages.
     pub fn pages(
         &self,
         reader: &UserId,
-        order: Order,
-        weights: &Weights,
+        order: FeedOrder,
+        weights: &RankWeights,
         at: Timestamp,
         limit: usize,
     ) -> Vec<Vec<PostId>> {
@@ -133,34 +125,34 @@ mod tests {
 
     #[test]
     fn a_feed_is_what_others_said_who_are_followed() {
-        let mut world = World::default();
+        let mut world = ReferenceFeed::default();
         for (n, author) in [(1, 2), (2, 3), (3, 2), (4, 1)] {
             world.posts.insert(id(n), post(n, author));
         }
         assert!(world.visible(&person(1)).is_empty());
-        world.act(&person(1), Act::Follow, &person(2)).unwrap();
+        world.act(&person(1), SocialAction::Follow, &person(2)).unwrap();
         assert_eq!(world.visible(&person(1)), [id(3), id(1)]);
         let gone = world.posts[&id(3)].deleted(at(5)).unwrap();
         world.posts.insert(id(3), gone);
-        let pages = |order| world.pages(&person(1), order, &Weights::CURRENT, at(9), 1);
-        assert_eq!(pages(Order::Latest), [[id(1)]]);
-        assert_eq!(pages(Order::Ranked), [[id(1)]]);
+        let pages = |order| world.pages(&person(1), order, &RankWeights::CURRENT, at(9), 1);
+        assert_eq!(pages(FeedOrder::Latest), [[id(1)]]);
+        assert_eq!(pages(FeedOrder::Ranked), [[id(1)]]);
         assert_eq!(world.followers(&person(2)), BTreeSet::from([person(1)]));
         assert_eq!(world.following(&person(1)), BTreeSet::from([person(2)]));
     }
 
     #[test]
     fn windows_are_ranked_one_after_the_other() {
-        let mut world = World::default();
-        world.act(&person(1), Act::Follow, &person(2)).unwrap();
+        let mut world = ReferenceFeed::default();
+        world.act(&person(1), SocialAction::Follow, &person(2)).unwrap();
         for n in 1..=4 {
             world.posts.insert(id(n), post(n, 2));
         }
         world.counts.insert(id(1), Counts { likes: 9, ..Counts::default() });
-        let weights = Weights { window: 2, ..Weights::PLAIN };
-        let feed = world.feed(&person(1), Order::Ranked, &weights, at(9));
+        let weights = RankWeights { window: 2, ..RankWeights::PLAIN };
+        let feed = world.feed(&person(1), FeedOrder::Ranked, &weights, at(9));
         assert_eq!(feed, [id(4), id(3), id(1), id(2)]);
-        let whole = world.feed(&person(1), Order::Ranked, &Weights::PLAIN, at(9));
+        let whole = world.feed(&person(1), FeedOrder::Ranked, &RankWeights::PLAIN, at(9));
         assert_eq!(whole, [id(1), id(4), id(3), id(2)]);
     }
 }

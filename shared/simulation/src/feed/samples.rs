@@ -2,7 +2,7 @@
 
 use domain::Timestamp;
 use domain::accounts::UserId;
-use domain::feed::{Body, Fan, Post, PostId};
+use domain::feed::{Post, PostBody, PostDelivery, PostId};
 
 /// So many seconds after midnight, UTC, of a Sunday.
 pub(super) fn at(seconds: i64) -> Timestamp {
@@ -20,6 +20,6 @@ pub(super) fn id(n: i64) -> PostId {
 
 /// A public post of second `n`.
 pub(super) fn post(n: i64, author: u64) -> Post {
-    let body = Body { text: format!("post {n}"), ..Body::default() };
-    Post::new(id(n), person(author), body, Fan::Push, at(n))
+    let body = PostBody { text: format!("post {n}"), ..PostBody::default() };
+    Post::new(id(n), person(author), body, PostDelivery::Push, at(n))
 }

@@ -1,25 +1,25 @@
 //! Proves that ids are unique without remembering them all.
 //!
-//! The ids of one node increase. All of them lie inside a lease, and no two leases of a lane overlap. So two
-//! equal ids would have to come from one lease, that is from one node, and could not have increased.
-//! Each premise is checked for every id. As a check on the proof itself, the ids of some milliseconds
-//! are collected and compared one by one.
+//! The ids of one node increase. All of them lie inside a lease, and no two leases of a shard
+//! overlap. So two equal ids would have to come from one lease, that is from one node, and could
+//! not have increased. Each premise is checked for every id. As a check on the proof itself, the
+//! ids of some milliseconds are collected and compared one by one.
 
-use super::Report;
+use super::IdsReport;
 use domain::ids::Id;
-use domain::ids::{LANES, Lane};
-use domain::ids::{LaneRow, Lease};
+use domain::ids::{IdLease, LeaseRow};
+use domain::ids::{MACHINE_SHARDS, MachineShard};
 
 /// The audit's own note of what a node may use, kept apart from what its generator believes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stretch {
-    lane: Lane,
+pub(super) struct LeasedInterval {
+    shard: MachineShard,
     from_ms: u64,
     until_ms: u64,
 }
 
 pub(super) struct Audit {
-    /// Up to where each lane's timestamps are spent.
+    /// Up to where each shard's timestamps are spent.
     spent: Vec<u64>,
     compare_one_in: u64,
     collected: Vec<Id>,
@@ -28,29 +28,29 @@ pub(super) struct Audit {
     out_of_order: u64,
 }
 
-impl Stretch {
-    pub(super) const fn of(lease: &Lease) -> Self {
-        Self { lane: lease.lane(), from_ms: lease.from_ms(), until_ms: lease.until_ms() }
+impl LeasedInterval {
+    pub(super) const fn of(lease: &IdLease) -> Self {
+        Self { shard: lease.shard(), from_ms: lease.from_ms(), until_ms: lease.until_ms() }
     }
 
-    /// Goes on with another lease. One that follows directly on the same lane adds to this one.
-    pub(super) fn follow(&mut self, lease: &Lease) {
+    /// Goes on with another lease. One that follows directly on the same shard adds to this one.
+    pub(super) fn follow(&mut self, lease: &IdLease) {
         let next = Self::of(lease);
-        let continues = next.lane == self.lane && next.from_ms == self.until_ms;
+        let continues = next.shard == self.shard && next.from_ms == self.until_ms;
         *self = if continues { Self { from_ms: self.from_ms, ..next } } else { next };
     }
 
     fn covers(&self, id: Id) -> bool {
         (self.from_ms..self.until_ms).contains(&id.unix_ms())
-            && id.slot() == self.lane.slot()
-            && self.lane.range().numbers().contains(&id.sequence())
+            && id.machine_id() == self.shard.machine_id()
+            && self.shard.range().numbers().contains(&id.sequence())
     }
 }
 
 impl Audit {
     pub(super) fn new(compare_one_in: u64) -> Self {
         Self {
-            spent: vec![0; usize::from(LANES)],
+            spent: vec![0; usize::from(MACHINE_SHARDS)],
             compare_one_in: compare_one_in.max(1),
             collected: Vec::new(),
             overlapping_leases: 0,
@@ -60,8 +60,8 @@ impl Audit {
     }
 
     /// Notes an interval that the store gave away, whether or not anyone learned of it.
-    pub(super) fn committed(&mut self, row: &LaneRow, from_ms: u64, before: Option<&LaneRow>) {
-        let spent = &mut self.spent[usize::from(row.lane.number())];
+    pub(super) fn committed(&mut self, row: &LeaseRow, from_ms: u64, before: Option<&LeaseRow>) {
+        let spent = &mut self.spent[usize::from(row.shard.number())];
         let forgotten = before.map_or(0, |row| row.ended_at_ms) != *spent;
         self.overlapping_leases += u64::from(from_ms < *spent || forgotten);
         *spent = (*spent).max(row.ended_at_ms);
@@ -71,14 +71,14 @@ impl Audit {
     ///
     /// If they increase and the first and the last are covered, those between are too: they share the
     /// bits above the sequence, and their sequence lies between.
-    pub(super) fn issued(&mut self, stretch: &Stretch, last: &mut Option<Id>, ids: &[Id]) {
+    pub(super) fn issued(&mut self, interval: &LeasedInterval, last: &mut Option<Id>, ids: &[Id]) {
         let (Some(&first), Some(&newest)) = (ids.first(), ids.last()) else {
             return;
         };
         let steps_back = ids.windows(2).filter(|pair| pair[1] <= pair[0]).count() as u64;
         self.out_of_order += steps_back + u64::from(*last >= Some(first));
         let same_millisecond = first.unix_ms() == newest.unix_ms();
-        let covered = same_millisecond && stretch.covers(first) && stretch.covers(newest);
+        let covered = same_millisecond && interval.covers(first) && interval.covers(newest);
         self.outside_lease += u64::from(!covered);
         *last = Some(newest);
         if first.unix_ms().is_multiple_of(self.compare_one_in) {
@@ -87,7 +87,7 @@ impl Audit {
     }
 
     /// Compares what was collected and adds all findings to the report.
-    pub(super) fn conclude(&mut self, report: &mut Report) {
+    pub(super) fn conclude(&mut self, report: &mut IdsReport) {
         self.collected.sort_unstable();
         let repeated = self.collected.windows(2).filter(|pair| pair[0] == pair[1]).count();
         report.compared = self.collected.len() as u64;
@@ -103,15 +103,18 @@ mod tests {
     use super::*;
     use domain::ids::{EPOCH_MS, RequestId};
 
-    const STRETCH: fn() -> Stretch =
-        || Stretch { lane: Lane::new(1).unwrap(), from_ms: EPOCH_MS + 10, until_ms: EPOCH_MS + 20 };
+    const STRETCH: fn() -> LeasedInterval = || LeasedInterval {
+        shard: MachineShard::new(1).unwrap(),
+        from_ms: EPOCH_MS + 10,
+        until_ms: EPOCH_MS + 20,
+    };
 
-    fn id(ms: u64, slot: u64, sequence: u64) -> Id {
-        Id::new(ms << 22 | slot << 12 | sequence).unwrap()
+    fn id(ms: u64, machine_id: u64, sequence: u64) -> Id {
+        Id::new(ms << 22 | machine_id << 12 | sequence).unwrap()
     }
 
-    fn findings(batches: &[&[Id]]) -> Report {
-        let (mut audit, mut last, mut report) = (Audit::new(1), None, Report::default());
+    fn findings(batches: &[&[Id]]) -> IdsReport {
+        let (mut audit, mut last, mut report) = (Audit::new(1), None, IdsReport::default());
         for ids in batches {
             audit.issued(&STRETCH(), &mut last, ids);
         }
@@ -142,7 +145,8 @@ mod tests {
 
     #[test]
     fn overlapping_leases_and_forgotten_rows_are_found() {
-        let row = |ended_at_ms| LaneRow { lane: STRETCH().lane, ended_at_ms, holder: RequestId(1) };
+        let row =
+            |ended_at_ms| LeaseRow { shard: STRETCH().shard, ended_at_ms, holder: RequestId(1) };
         let mut audit = Audit::new(1);
         audit.committed(&row(20), 10, None);
         audit.committed(&row(30), 20, Some(&row(20)));

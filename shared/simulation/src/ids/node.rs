@@ -1,7 +1,7 @@
 //! One simulated environment: its clock, its troubles, and its generator.
 
-use super::audit::Stretch;
-use super::{Cloud, Dice, SIMULATED_LEASE_MS};
+use super::audit::LeasedInterval;
+use super::{SIMULATED_LEASE_MS, SplitMix64, World};
 use domain::ids::Id;
 use domain::ids::{Fill, Generator, Pause};
 
@@ -16,15 +16,15 @@ pub(super) struct Node {
     frozen_until_ms: u64,
     /// A reading taken just before freezing, which the node acts upon when it thaws.
     stale_reading_ms: Option<u64>,
-    held: Option<(Generator, Stretch)>,
+    held: Option<(Generator, LeasedInterval)>,
     last: Option<Id>,
     ids: Vec<Id>,
 }
 
 impl Node {
-    pub(super) fn new(dice: &mut Dice) -> Self {
+    pub(super) fn new(random: &mut SplitMix64) -> Self {
         Self {
-            skew_ms: dice.below(2 * MAX_SKEW_MS + 1),
+            skew_ms: random.below(2 * MAX_SKEW_MS + 1),
             frozen_until_ms: 0,
             stale_reading_ms: None,
             held: None,
@@ -34,97 +34,97 @@ impl Node {
     }
 
     /// Serves one request, unless something gets in the way. Says whether ids were issued.
-    pub(super) fn take_turn(&mut self, cloud: &mut Cloud) -> bool {
-        if cloud.now_ms < self.frozen_until_ms {
+    pub(super) fn take_turn(&mut self, world: &mut World) -> bool {
+        if world.now_ms < self.frozen_until_ms {
             return false;
         }
-        if cloud.dice.one_in(4_096) {
-            cloud.report.replaced += 1;
-            *self = Self::new(&mut cloud.dice);
+        if world.random.one_in(4_096) {
+            world.report.replaced += 1;
+            *self = Self::new(&mut world.random);
         }
-        self.disturb_clock(cloud);
-        let clock_ms = cloud.now_ms + self.skew_ms - MAX_SKEW_MS;
+        self.disturb_clock(world);
+        let clock_ms = world.now_ms + self.skew_ms - MAX_SKEW_MS;
         let reading_ms = self.stale_reading_ms.take().unwrap_or(clock_ms);
-        if cloud.dice.one_in(256) {
-            self.freeze(cloud, reading_ms);
+        if world.random.one_in(256) {
+            self.freeze(world, reading_ms);
             return false;
         }
-        self.renew_in_time(cloud, reading_ms);
-        self.serve(cloud, reading_ms)
+        self.renew_in_time(world, reading_ms);
+        self.serve(world, reading_ms)
     }
 
-    fn disturb_clock(&mut self, cloud: &mut Cloud) {
-        match cloud.dice.below(256) {
-            0 => self.skew_ms = cloud.dice.below(2 * MAX_SKEW_MS + 1),
-            1..=4 => self.skew_ms = self.skew_ms.saturating_sub(1 + cloud.dice.below(8)),
+    fn disturb_clock(&mut self, world: &mut World) {
+        match world.random.below(256) {
+            0 => self.skew_ms = world.random.below(2 * MAX_SKEW_MS + 1),
+            1..=4 => self.skew_ms = self.skew_ms.saturating_sub(1 + world.random.below(8)),
             _ => return,
         }
-        cloud.report.clock_steps += 1;
+        world.report.clock_steps += 1;
     }
 
     /// Half of the time the node has read its clock already and does not notice the freeze.
-    fn freeze(&mut self, cloud: &mut Cloud, reading_ms: u64) {
-        cloud.report.freezes += 1;
-        let longest_ms = if cloud.dice.one_in(16) { HOUR_MS } else { 2 * SIMULATED_LEASE_MS };
-        self.frozen_until_ms = cloud.now_ms + cloud.dice.below(longest_ms);
-        self.stale_reading_ms = Some(reading_ms).filter(|_| cloud.dice.one_in(2));
+    fn freeze(&mut self, world: &mut World, reading_ms: u64) {
+        world.report.freezes += 1;
+        let longest_ms = if world.random.one_in(16) { HOUR_MS } else { 2 * SIMULATED_LEASE_MS };
+        self.frozen_until_ms = world.now_ms + world.random.below(longest_ms);
+        self.stale_reading_ms = Some(reading_ms).filter(|_| world.random.one_in(2));
     }
 
     /// Some nodes renew near the end of their lease; the others let it run out.
-    fn renew_in_time(&mut self, cloud: &mut Cloud, reading_ms: u64) {
-        let Some((generator, stretch)) = &mut self.held else {
+    fn renew_in_time(&mut self, world: &mut World, reading_ms: u64) {
+        let Some((generator, interval)) = &mut self.held else {
             return;
         };
         let ends_soon = generator.until_ms() < reading_ms + SIMULATED_LEASE_MS / 8;
-        if !ends_soon || !cloud.dice.one_in(2) {
+        if !ends_soon || !world.random.one_in(2) {
             return;
         }
-        let request = cloud.request();
+        let request = world.request();
         let renewal = generator.renewal(reading_ms, SIMULATED_LEASE_MS, request);
-        if let Some(lease) = renewal.and_then(|claim| cloud.write(claim)) {
-            cloud.report.renewals += 1;
-            stretch.follow(&lease);
-            generator.relet(lease);
+        if let Some(lease) = renewal.and_then(|claim| world.write(claim)) {
+            world.report.renewals += 1;
+            interval.follow(&lease);
+            generator.set_lease(lease);
         }
     }
 
-    fn serve(&mut self, cloud: &mut Cloud, reading_ms: u64) -> bool {
-        let wanted = usize::try_from(1 + cloud.dice.below(cloud.largest_request)).unwrap_or(1);
+    fn serve(&mut self, world: &mut World, reading_ms: u64) -> bool {
+        let count = usize::try_from(1 + world.random.below(world.largest_request)).unwrap_or(1);
         self.ids.clear();
-        if self.held.is_none() || self.fill(reading_ms, wanted) == Fill::Paused(Pause::Exhausted) {
-            self.lease(cloud, reading_ms);
+        if self.held.is_none() || self.fill(reading_ms, count) == Fill::Paused(Pause::Exhausted) {
+            self.lease(world, reading_ms);
         }
         if self.ids.is_empty()
-            && let Fill::Paused(Pause::ClockBack { .. }) = self.fill(reading_ms, wanted)
+            && let Fill::Paused(Pause::ClockBack { .. }) = self.fill(reading_ms, count)
         {
-            cloud.report.refused += 1;
+            world.report.refused += 1;
         }
-        if let Some((_, stretch)) = &self.held {
-            cloud.audit.issued(stretch, &mut self.last, &self.ids);
+        if let Some((_, interval)) = &self.held {
+            world.audit.issued(interval, &mut self.last, &self.ids);
         }
-        cloud.report.ids += self.ids.len() as u64;
+        world.report.ids += self.ids.len() as u64;
         !self.ids.is_empty()
     }
 
-    fn fill(&mut self, reading_ms: u64, wanted: usize) -> Fill {
+    fn fill(&mut self, reading_ms: u64, count: usize) -> Fill {
         match &mut self.held {
-            Some((generator, _)) => generator.fill(reading_ms, wanted, &mut self.ids),
+            Some((generator, _)) => generator.fill(reading_ms, count, &mut self.ids),
             None => Fill::Paused(Pause::Exhausted),
         }
     }
 
-    fn lease(&mut self, cloud: &mut Cloud, reading_ms: u64) {
-        let Some(lease) = cloud.lease(reading_ms) else {
+    fn lease(&mut self, world: &mut World, reading_ms: u64) {
+        let Some(lease) = world.lease(reading_ms) else {
             return;
         };
         match &mut self.held {
-            Some((generator, stretch)) => {
-                stretch.follow(&lease);
-                generator.relet(lease);
+            Some((generator, interval)) => {
+                interval.follow(&lease);
+                generator.set_lease(lease);
             }
             held => {
-                let stretch = Stretch::of(&lease);
-                *held = Some((Generator::new(lease), stretch));
+                let interval = LeasedInterval::of(&lease);
+                *held = Some((Generator::new(lease), interval));
             }
         }
     }

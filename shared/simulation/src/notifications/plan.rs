@@ -50,6 +50,6 @@ pub struct Report {
     pub writes: usize,
     /// Writes that came too late for what was left.
     pub refused: usize,
-    /// Slots that nobody used in time.
+    /// Slots that no worker used in time.
     pub lost: usize,
 }

@@ -47,7 +47,7 @@ fn a_flood_of_critical_leaves_normal_and_low_their_shares() {
 }
 
 #[test]
-fn a_hundred_workers_never_pass_the_rate_whatever_it_is() {
+fn a_hundred_workers_never_exceed_the_rate() {
     for (per_second, seed) in [(5, 1), (20, 2), (137, 3), (1_000, 4), (2_000, 5)] {
         let batch = if per_second > 1_000 { 50 } else { 10 };
         let coming = [per_second / 2, per_second / 4, 0];

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use domain::notifications::Priority;
-use domain::notifications::rate::{Lanes, Lease, Slots};
+use domain::notifications::rate::{Lease, SlotCounters, Slots};
 
 /// What a worker is at.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +13,7 @@ pub(super) enum Stage {
     /// Its question for the row arrives.
     Reads,
     /// It knows the row.
-    Decides(Lanes),
+    Decides(SlotCounters),
     /// Its write arrives.
     Writes(Lease),
     /// It has slots.
@@ -22,7 +22,7 @@ pub(super) enum Stage {
 
 #[derive(Debug)]
 pub(super) struct Worker {
-    pub(super) class: Priority,
+    pub(super) priority: Priority,
     pub(super) stage: Stage,
     /// When each message that it holds came.
     pub(super) messages: VecDeque<i64>,
@@ -31,7 +31,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub(super) const fn new(class: Priority) -> Self {
-        Self { class, stage: Stage::Idle, messages: VecDeque::new(), misses: 0 }
+    pub(super) const fn new(priority: Priority) -> Self {
+        Self { priority, stage: Stage::Idle, messages: VecDeque::new(), misses: 0 }
     }
 }

@@ -1,18 +1,17 @@
 //! The audit trail, which is also the outbox of account events.
 
-use aws_sdk_dynamodb::types::{Put, ReturnConsumedCapacity, TransactWriteItem};
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use domain::Failure;
-use domain::accounts::{Audit, UserId};
+use domain::accounts::{AuditEntry, UserId};
 
 use super::{Accounts, Page, rows};
-use crate::capacity;
 use crate::row::{key, text};
 use crate::schema::{GSI1, GSI1_PK, GSI1_SK};
 use crate::transaction::put;
 
 impl Accounts {
     /// The transaction item that records a change.
-    pub(super) fn audit_put(&self, audit: &Audit) -> Result<TransactWriteItem, Failure> {
+    pub(super) fn audit_put(&self, audit: &AuditEntry) -> Result<TransactWriteItem, Failure> {
         let row = Put::builder()
             .table_name(&self.table)
             .set_item(Some(rows::audit(audit)))
@@ -28,7 +27,7 @@ impl Accounts {
         user_id: &UserId,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<Audit>, Failure> {
+    ) -> Result<Page<AuditEntry>, Failure> {
         let pk = rows::user_pk(user_id);
         let found = self
             .client
@@ -40,11 +39,9 @@ impl Accounts {
             .set_exclusive_start_key(after.map(|id| key(&pk, &rows::audit_sk(id))))
             .scan_index_forward(false)
             .limit(limit)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read the audit trail", cause))?;
-        capacity::record(found.consumed_capacity());
         let items = found.items().iter().map(rows::read_audit).collect::<Result<Vec<_>, _>>()?;
         let next = found
             .last_evaluated_key()
@@ -54,7 +51,7 @@ impl Accounts {
     }
 
     /// Changes up to `before` (an audit id: milliseconds first) whose event is not known to be out.
-    pub async fn unpublished(&self, before: &str, limit: i32) -> Result<Vec<Audit>, Failure> {
+    pub async fn unpublished(&self, before: &str, limit: i32) -> Result<Vec<AuditEntry>, Failure> {
         let found = self
             .client
             .query()
@@ -64,28 +61,23 @@ impl Accounts {
             .expression_attribute_values(":unpublished", text(rows::UNPUBLISHED))
             .expression_attribute_values(":before", text(before))
             .limit(limit)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("list unpublished changes", cause))?;
-        capacity::record(found.consumed_capacity());
         found.items().iter().map(rows::read_audit).collect()
     }
 
     /// Takes a change out of the outbox; repeating it changes nothing.
-    pub async fn mark_published(&self, audit: &Audit) -> Result<(), Failure> {
-        let done = self
-            .client
+    pub async fn mark_published(&self, audit: &AuditEntry) -> Result<(), Failure> {
+        self.client
             .update_item()
             .table_name(&self.table)
             .set_key(Some(key(&rows::user_pk(&audit.user_id), &rows::audit_sk(&audit.audit_id))))
             .update_expression(format!("REMOVE {GSI1_PK}, {GSI1_SK}"))
             .condition_expression("attribute_exists(pk)")
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("mark a change as published", cause))?;
-        capacity::record(done.consumed_capacity());
         Ok(())
     }
 }

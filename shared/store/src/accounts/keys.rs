@@ -1,40 +1,32 @@
 //! API keys: looked up by id alone, listed by account, revoked for ever.
 
-use aws_sdk_dynamodb::operation::update_item::UpdateItemOutput;
-use aws_sdk_dynamodb::types::{ConditionCheck, Put, ReturnConsumedCapacity, Update};
-use domain::accounts::{Audit, Key, KeyId, UserId};
+use aws_sdk_dynamodb::types::{ConditionCheck, Put, Update};
+use domain::accounts::{ApiKey, AuditEntry, KeyId, UserId};
 use domain::{Failure, Timestamp};
 
 use super::{Accounts, Page, rows};
-use crate::capacity;
 use crate::idempotency::{StoredResponse, Ticket};
+use crate::ignore_lost_condition;
 use crate::row::{instant, number, text};
 use crate::schema::{GSI1, GSI1_PK, GSI1_SK};
-use crate::settle::settle;
 use crate::transaction::{Transacted, check, put, transact, update};
 
 /// Revoked keys are shown for this long before their rows go.
 const REVOKED_KEPT_SECONDS: i64 = 30 * 24 * 3600;
 
-/// How making a key ended.
 #[derive(Debug, PartialEq, Eq)]
-pub enum CreatedKey {
-    /// The key works from now on.
+pub enum KeyCreation {
     Created,
-    /// The account was disabled meanwhile.
     AccountDisabled,
     /// The claim on the idempotency key ran out meanwhile; nothing was written.
     ClaimLost,
 }
 
-/// How revoking a key ended.
 #[derive(Debug, PartialEq, Eq)]
-pub enum RevokedKey {
+pub enum KeyRevocation {
     /// It works no more; nodes that remember it learn so within a minute.
     Revoked,
-    /// It was revoked before.
     Already,
-    /// That account has no such key.
     Unknown,
 }
 
@@ -42,11 +34,11 @@ impl Accounts {
     /// Stores `key` if its account is still active.
     pub async fn create_key(
         &self,
-        key: &Key,
-        audit: &Audit,
+        key: &ApiKey,
+        audit: &AuditEntry,
         answer: Option<(&Ticket, &StoredResponse)>,
         token: &str,
-    ) -> Result<CreatedKey, Failure> {
+    ) -> Result<KeyCreation, Failure> {
         const ACTION: &str = "create the key";
         let active = ConditionCheck::builder()
             .table_name(&self.table)
@@ -68,28 +60,26 @@ impl Accounts {
         }
         let outcome = transact(&self.client, ACTION, items, token).await?;
         Ok(match outcome {
-            Transacted::Committed => CreatedKey::Created,
-            Transacted::Refused(_) if outcome.refused(0).is_some() => CreatedKey::AccountDisabled,
+            Transacted::Committed => KeyCreation::Created,
+            Transacted::Refused(_) if outcome.refused(0).is_some() => KeyCreation::AccountDisabled,
             Transacted::Refused(_) if outcome.refused(1).is_some() => {
                 return Err(Failure::new(ACTION, "96 random bits met a key id that is in use"));
             }
-            Transacted::Refused(_) => CreatedKey::ClaimLost,
+            Transacted::Refused(_) => KeyCreation::ClaimLost,
         })
     }
 
     /// Reads a key, up to date.
-    pub async fn find_key(&self, key_id: &KeyId) -> Result<Option<Key>, Failure> {
+    pub async fn find_key(&self, key_id: &KeyId) -> Result<Option<ApiKey>, Failure> {
         let found = self
             .client
             .get_item()
             .table_name(&self.table)
             .set_key(Some(rows::key_key(key_id)))
             .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("read the key", cause))?;
-        capacity::record(found.consumed_capacity());
         found.item().map(rows::read_key).transpose()
     }
 
@@ -99,7 +89,7 @@ impl Accounts {
         user_id: &UserId,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<Key>, Failure> {
+    ) -> Result<Page<ApiKey>, Failure> {
         let start = after.and_then(|order| {
             let mut start = rows::key_key(&KeyId::parse(order.split_once('#')?.1)?);
             start.insert(GSI1_PK.to_owned(), text(rows::keys_of(user_id)));
@@ -115,11 +105,9 @@ impl Accounts {
             .expression_attribute_values(":keys", text(rows::keys_of(user_id)))
             .set_exclusive_start_key(start)
             .limit(limit)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new("list the keys", cause))?;
-        capacity::record(found.consumed_capacity());
         let items = found.items().iter().map(rows::read_key).collect::<Result<Vec<_>, _>>()?;
         let next = found.last_evaluated_key().and_then(|_| items.last()).map(rows::key_order);
         Ok(Page { items, next })
@@ -130,9 +118,9 @@ impl Accounts {
         &self,
         user_id: &UserId,
         key_id: &KeyId,
-        audit: &Audit,
+        audit: &AuditEntry,
         token: &str,
-    ) -> Result<RevokedKey, Failure> {
+    ) -> Result<KeyRevocation, Failure> {
         const ACTION: &str = "revoke the key";
         let revoke = Update::builder()
             .table_name(&self.table)
@@ -152,19 +140,19 @@ impl Accounts {
             .map_err(|cause| Failure::new(ACTION, cause))?;
         let items = vec![update(revoke), self.audit_put(audit)?];
         Ok(match transact(&self.client, ACTION, items, token).await? {
-            Transacted::Committed => RevokedKey::Revoked,
+            Transacted::Committed => KeyRevocation::Revoked,
             refused @ Transacted::Refused(_) => match refused.refused(0) {
                 Some(item) if !item.is_empty() => {
                     let theirs = rows::read_key(item)?.user_id == *user_id;
-                    if theirs { RevokedKey::Already } else { RevokedKey::Unknown }
+                    if theirs { KeyRevocation::Already } else { KeyRevocation::Unknown }
                 }
-                _ => RevokedKey::Unknown,
+                _ => KeyRevocation::Unknown,
             },
         })
     }
 
     /// Notes that a key was used in the hour that starts at `hour`; the latest hour stays.
-    pub async fn note_key_use(&self, key_id: &KeyId, hour: Timestamp) -> Result<(), Failure> {
+    pub async fn record_key_use(&self, key_id: &KeyId, hour: Timestamp) -> Result<(), Failure> {
         let sent = self
             .client
             .update_item()
@@ -176,10 +164,9 @@ impl Accounts {
                  (attribute_not_exists(last_used_at) OR last_used_at < :hour)",
             )
             .expression_attribute_values(":hour", instant(hour))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("note a key's use", sent, UpdateItemOutput::consumed_capacity)
+        ignore_lost_condition("note a key's use", sent)
     }
 
     /// Marks a key as revoked because its account began `epoch`, at `at`; changes nothing when it is
@@ -200,9 +187,8 @@ impl Accounts {
             .expression_attribute_values(":epoch", number(epoch))
             .expression_attribute_values(":at", instant(at))
             .expression_attribute_values(":later", number(at.as_second() + REVOKED_KEPT_SECONDS))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        settle("retire a key", sent, UpdateItemOutput::consumed_capacity)
+        ignore_lost_condition("retire a key", sent)
     }
 }

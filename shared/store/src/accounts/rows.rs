@@ -3,7 +3,8 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::Failure;
 use domain::accounts::{
-    Account, Audit, Change, Key, KeyId, Profile, Role, Roles, SecretHash, State, Tenant, UserId,
+    Account, AccountChange, AccountProfile, AccountState, ApiKey, AuditEntry, KeyId, Role, Roles,
+    SecretHash, Tenant, UserId,
 };
 
 use crate::row::{Builder, Item, Row, broken, bytes, instant, key, number, text};
@@ -52,13 +53,14 @@ pub(super) fn read_account(item: &Item) -> Result<Account, Failure> {
     let tenant = Tenant::parse(row.text("tenant")?).map_err(|_| broken("tenant"))?;
     Ok(Account {
         user_id: UserId::parse(row.text("user_id")?).map_err(|_| broken("user_id"))?,
-        profile: Profile {
+        profile: AccountProfile {
             name: row.text("display_name")?.to_owned(),
             email: row.maybe_text("email").map(str::to_owned),
         },
         roles: read_roles(row, "roles"),
         tenant,
-        state: State::named(row.text("account_state")?).ok_or_else(|| broken("account_state"))?,
+        state: AccountState::from_name(row.text("account_state")?)
+            .ok_or_else(|| broken("account_state"))?,
         created_at: row.instant("created_at")?,
         updated_at: row.instant("updated_at")?,
         key_epoch: row.number("key_epoch")?,
@@ -66,7 +68,7 @@ pub(super) fn read_account(item: &Item) -> Result<Account, Failure> {
     })
 }
 
-pub(super) fn api_key(key: &Key) -> Item {
+pub(super) fn api_key(key: &ApiKey) -> Item {
     let mut row = Builder::keyed(&format!("key#{}", key.key_id.as_str()), "key")
         .with(GSI1_PK, text(keys_of(&key.user_id)))
         .with(GSI1_SK, text(key_order(key)))
@@ -85,14 +87,14 @@ pub(super) fn api_key(key: &Key) -> Item {
 }
 
 /// Keys are listed by age; the id keeps two of one millisecond apart.
-pub(super) fn key_order(key: &Key) -> String {
+pub(super) fn key_order(key: &ApiKey) -> String {
     format!("{:013}#{}", key.created_at.as_millisecond(), key.key_id.as_str())
 }
 
-pub(super) fn read_key(item: &Item) -> Result<Key, Failure> {
+pub(super) fn read_key(item: &Item) -> Result<ApiKey, Failure> {
     let row = Row(item);
     let hash = row.bytes("secret_hash")?.try_into().map_err(|_| broken("secret_hash"))?;
-    Ok(Key {
+    Ok(ApiKey {
         key_id: KeyId::parse(row.text("key_id")?).ok_or_else(|| broken("key_id"))?,
         user_id: UserId::parse(row.text("user_id")?).map_err(|_| broken("user_id"))?,
         name: row.maybe_text("key_name").map(str::to_owned),
@@ -106,7 +108,7 @@ pub(super) fn read_key(item: &Item) -> Result<Key, Failure> {
     })
 }
 
-pub(super) fn audit(audit: &Audit) -> Item {
+pub(super) fn audit(audit: &AuditEntry) -> Item {
     Builder::keyed(&user_pk(&audit.user_id), &audit_sk(&audit.audit_id))
         .with(GSI1_PK, text(UNPUBLISHED))
         .with(GSI1_SK, text(&audit.audit_id))
@@ -123,12 +125,12 @@ pub(super) fn audit_sk(audit_id: &str) -> String {
     format!("audit#{audit_id}")
 }
 
-pub(super) fn read_audit(item: &Item) -> Result<Audit, Failure> {
+pub(super) fn read_audit(item: &Item) -> Result<AuditEntry, Failure> {
     let row = Row(item);
-    Ok(Audit {
+    Ok(AuditEntry {
         audit_id: row.text("audit_id")?.to_owned(),
         user_id: UserId::parse(row.text("user_id")?).map_err(|_| broken("user_id"))?,
-        change: Change::named(row.text("change")?).ok_or_else(|| broken("change"))?,
+        change: AccountChange::from_name(row.text("change")?).ok_or_else(|| broken("change"))?,
         key_id: row.maybe_text("key_id").and_then(KeyId::parse),
         by: UserId::outside(row.text("done_by")?),
         at: row.instant("done_at")?,
@@ -141,5 +143,5 @@ fn roles(roles: Roles) -> Option<AttributeValue> {
 }
 
 fn read_roles(row: Row<'_>, name: &str) -> Roles {
-    row.texts(name).iter().filter_map(|name| Role::named(name)).collect()
+    row.texts(name).iter().filter_map(|name| Role::from_name(name)).collect()
 }

@@ -4,17 +4,17 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{
-    AttributeValue, ReturnConsumedCapacity, ReturnValue, ReturnValuesOnConditionCheckFailure,
-    TransactWriteItem, Update,
+    AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
 use domain::limits::Quota;
-use domain::limits::counter::{Change, Field, Guard, Is, Row, Write};
-use domain::limits::ledger::Outcome;
+use domain::limits::counter::{
+    Comparison, CounterRow, CounterWrite, Field, FieldUpdate, WriteCondition,
+};
+use domain::limits::ledger::DebitOutcome;
 use domain::{Failure, Timestamp, hex};
 use sha2::{Digest, Sha256};
 
 use super::Limits;
-use crate::capacity;
 use crate::row::{self, Item, bytes, key, number};
 use crate::schema::EXPIRES;
 use crate::transaction::{Transacted, transact_once, update};
@@ -22,7 +22,6 @@ use crate::transaction::{Transacted, transact_once, update};
 const ACTION: &str = "debit a shared counter";
 const LOG: &str = "log";
 
-/// Names a counter's row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CounterKey {
     pk: String,
@@ -34,101 +33,93 @@ impl CounterKey {
     pub fn new(rule: &str, quota: &Quota, entity: &str, shard: u8) -> Self {
         let entity = hex(&Sha256::digest(entity.as_bytes())[..12]);
         Self {
-            pk: format!("count#{rule}#{}#{entity}#{shard}", quota.shape()),
-            // Two windows matter; nobody misses the row afterwards.
+            pk: format!("count#{rule}#{}#{entity}#{shard}", quota.algorithm_key()),
+            // Two windows matter; the row is not needed afterwards.
             expires_after: 3 * quota.window_ms / 1_000 + 3_600,
         }
     }
 }
 
 impl Limits {
-    /// Tries one write.
-    pub async fn try_write(
+    pub async fn write(
         &self,
         at: &CounterKey,
-        write: &Write,
+        write: &CounterWrite,
         now: Timestamp,
-    ) -> Result<Outcome, Failure> {
-        let said = Said::of(at, write, now);
+    ) -> Result<DebitOutcome, Failure> {
+        let expressions = Expressions::of(at, write, now);
         let sent = self
-            .once
+            .single_try
             .update_item()
             .table_name(&self.table)
             .set_key(Some(key(&at.pk, "row")))
-            .update_expression(said.update)
-            .condition_expression(said.condition)
-            .set_expression_attribute_names(Some(said.names))
-            .set_expression_attribute_values(Some(said.values))
+            .update_expression(expressions.update)
+            .condition_expression(expressions.condition)
+            .set_expression_attribute_names(Some(expressions.names))
+            .set_expression_attribute_values(Some(expressions.values))
             .return_values(ReturnValue::AllNew)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
         match sent {
             Ok(done) => {
-                capacity::record(done.consumed_capacity());
-                Ok(Outcome::Committed(done.attributes().map(read).unwrap_or_default()))
+                Ok(DebitOutcome::Committed(done.attributes().map(read).unwrap_or_default()))
             }
             Err(error) => match error.as_service_error() {
                 Some(UpdateItemError::ConditionalCheckFailedException(lost)) => {
-                    capacity::record([]);
-                    Ok(Outcome::Refused(lost.item().map(read)))
+                    Ok(DebitOutcome::ConditionFailed(lost.item().map(read)))
                 }
-                Some(UpdateItemError::TransactionConflictException(_)) => {
-                    capacity::record([]);
-                    Ok(Outcome::Skipped)
-                }
+                Some(UpdateItemError::TransactionConflictException(_)) => Ok(DebitOutcome::Skipped),
                 _ => Err(Failure::new(ACTION, error)),
             },
         }
     }
 
     /// Tries several writes, all or none.
-    pub async fn try_together(
+    pub async fn write_together(
         &self,
-        writes: &[(CounterKey, &Write)],
+        writes: &[(CounterKey, &CounterWrite)],
         now: Timestamp,
-    ) -> Result<Vec<Outcome>, Failure> {
+    ) -> Result<Vec<DebitOutcome>, Failure> {
         let items = writes.iter().map(|(at, write)| self.part(at, write, now));
         let items: Vec<TransactWriteItem> = items.collect::<Result<_, Failure>>()?;
-        Ok(match transact_once(&self.once, ACTION, items).await? {
-            Some(Transacted::Committed) => writes.iter().map(|_| Outcome::Unseen).collect(),
+        Ok(match transact_once(&self.single_try, ACTION, items).await? {
+            Some(Transacted::Committed) => {
+                writes.iter().map(|_| DebitOutcome::CommittedUnseen).collect()
+            }
             Some(Transacted::Refused(rows)) => {
                 rows.iter().map(Option::as_ref).map(outcome).collect()
             }
-            None => writes.iter().map(|_| Outcome::Skipped).collect(),
+            None => writes.iter().map(|_| DebitOutcome::Skipped).collect(),
         })
     }
 
-    /// A counter as it stands.
-    pub async fn counter(&self, at: &CounterKey) -> Result<Option<Row>, Failure> {
+    pub async fn counter(&self, at: &CounterKey) -> Result<Option<CounterRow>, Failure> {
         let found = self
             .client
             .get_item()
             .table_name(&self.table)
             .set_key(Some(key(&at.pk, "row")))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|error| Failure::new("read a shared counter", error))?;
-        capacity::record(found.consumed_capacity());
         Ok(found.item().map(read))
     }
 
     fn part(
         &self,
         at: &CounterKey,
-        write: &Write,
+        write: &CounterWrite,
         now: Timestamp,
     ) -> Result<TransactWriteItem, Failure> {
-        let said = Said::of(at, write, now);
+        let expressions = Expressions::of(at, write, now);
         let part = Update::builder()
             .table_name(&self.table)
             .set_key(Some(key(&at.pk, "row")))
-            .update_expression(said.update)
-            .condition_expression(said.condition)
-            .set_expression_attribute_names(Some(said.names))
-            .set_expression_attribute_values(Some(said.values))
+            .update_expression(expressions.update)
+            .condition_expression(expressions.condition)
+            .set_expression_attribute_names(Some(expressions.names))
+            .set_expression_attribute_values(Some(expressions.values))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
             .build();
         Ok(update(part.map_err(|error| Failure::new(ACTION, error))?))
@@ -136,59 +127,61 @@ impl Limits {
 }
 
 /// A write in the words of an expression.
-struct Said {
+struct Expressions {
     update: String,
     condition: String,
     names: HashMap<String, String>,
     values: Item,
 }
 
-impl Said {
-    fn of(at: &CounterKey, write: &Write, now: Timestamp) -> Self {
-        let mut said = Self {
+impl Expressions {
+    fn of(at: &CounterKey, write: &CounterWrite, now: Timestamp) -> Self {
+        let mut expressions = Self {
             update: String::new(),
             condition: String::new(),
             names: HashMap::new(),
             values: HashMap::new(),
         };
         let (mut set, mut add) = (Vec::new(), Vec::new());
-        for (field, change) in &write.changes {
-            let name = said.name(*field);
+        for (field, change) in &write.updates {
+            let name = expressions.name(*field);
             match change {
-                Change::Be(value) => set.push(format!("{name} = {}", said.number(*value))),
-                Change::Plus(more) => add.push(format!("{name} {}", said.number(*more))),
-                Change::Was(other, more) => {
-                    let other = said.name(*other);
-                    set.push(format!("{name} = {other} + {}", said.number(*more)));
+                FieldUpdate::Set(value) => {
+                    set.push(format!("{name} = {}", expressions.number(*value)));
+                }
+                FieldUpdate::Add(more) => add.push(format!("{name} {}", expressions.number(*more))),
+                FieldUpdate::SetFrom(other, more) => {
+                    let other = expressions.name(*other);
+                    set.push(format!("{name} = {other} + {}", expressions.number(*more)));
                 }
             }
         }
         if let Some(log) = &write.log {
             let log: Vec<u8> = log.iter().flat_map(|at| at.to_be_bytes()).collect();
-            said.names.insert("#log".to_owned(), LOG.to_owned());
-            set.push(format!("#log = {}", said.value(bytes(&log))));
+            expressions.names.insert("#log".to_owned(), LOG.to_owned());
+            set.push(format!("#log = {}", expressions.value(bytes(&log))));
         }
-        said.names.insert("#expires".to_owned(), EXPIRES.to_owned());
+        expressions.names.insert("#expires".to_owned(), EXPIRES.to_owned());
         let expires = now.as_second().saturating_add(at.expires_after);
-        set.push(format!("#expires = {}", said.number(expires.into())));
+        set.push(format!("#expires = {}", expressions.number(expires.into())));
         let add = if add.is_empty() { String::new() } else { format!(" ADD {}", add.join(", ")) };
-        said.update = format!("SET {}{add}", set.join(", "));
-        said.condition = match &write.guard {
-            Guard::Absent => "attribute_not_exists(pk)".to_owned(),
-            Guard::Row(tests) => said.tests(tests),
-            Guard::AbsentOr(tests) => {
-                format!("attribute_not_exists(pk) OR ({})", said.tests(tests))
+        expressions.update = format!("SET {}{add}", set.join(", "));
+        expressions.condition = match &write.condition {
+            WriteCondition::Absent => "attribute_not_exists(pk)".to_owned(),
+            WriteCondition::Present(tests) => expressions.tests(tests),
+            WriteCondition::AbsentOr(tests) => {
+                format!("attribute_not_exists(pk) OR ({})", expressions.tests(tests))
             }
         };
-        said
+        expressions
     }
 
-    fn tests(&mut self, tests: &[(Field, Is, i128)]) -> String {
+    fn tests(&mut self, tests: &[(Field, Comparison, i128)]) -> String {
         let tests = tests.iter().map(|(field, is, value)| {
             let sign = match is {
-                Is::Exactly => "=",
-                Is::AtMost => "<=",
-                Is::AtLeast => ">=",
+                Comparison::Equals => "=",
+                Comparison::AtMost => "<=",
+                Comparison::AtLeast => ">=",
             };
             format!("{} {sign} {}", self.name(*field), self.number(*value))
         });
@@ -226,16 +219,16 @@ const fn attribute(field: Field) -> &'static str {
     }
 }
 
-fn outcome(refused: Option<&Item>) -> Outcome {
+fn outcome(refused: Option<&Item>) -> DebitOutcome {
     match refused {
-        None => Outcome::Skipped,
-        Some(item) => Outcome::Refused((!item.is_empty()).then(|| read(item))),
+        None => DebitOutcome::Skipped,
+        Some(item) => DebitOutcome::ConditionFailed((!item.is_empty()).then(|| read(item))),
     }
 }
 
 /// What is not there counts as zero, as it does for the domain.
-fn read(item: &Item) -> Row {
-    let mut counter = Row::default();
+fn read(item: &Item) -> CounterRow {
+    let mut counter = CounterRow::default();
     for field in FIELDS {
         if let Some(value) = row::Row(item).maybe_number(attribute(field)) {
             counter.set(field, value);

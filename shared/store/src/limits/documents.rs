@@ -3,20 +3,18 @@
 //! A change and the number that tells nodes of it are one transaction, so no node can see the number
 //! and miss the change. Nodes read the number strongly consistent, and the documents after it.
 
-use aws_sdk_dynamodb::types::{Delete, Put, ReturnConsumedCapacity, Update};
+use aws_sdk_dynamodb::types::{Delete, Put, Update};
 use domain::{Failure, Timestamp};
 
 use super::Limits;
-use crate::capacity;
 use crate::row::{Builder, Item, Row, instant, key, number, text};
 use crate::schema::EXPIRES;
 use crate::transaction::{Transacted, delete, put, transact, update};
 
 const ACTION: &str = "change the configuration of limits";
 
-/// What a document belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum DocumentPart {
     /// Rules, overrides and settings.
     Rules,
     /// What admins put into the firewall.
@@ -25,7 +23,7 @@ pub enum Part {
     Blocks,
 }
 
-impl Part {
+impl DocumentPart {
     const fn pk(self) -> &'static str {
         match self {
             Self::Rules => "rules",
@@ -45,14 +43,14 @@ impl Part {
 
 /// How often each part has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Versions {
+pub struct DocumentVersions {
     /// Rules, overrides and settings.
     pub rules: u64,
     pub firewall: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Document {
+pub struct LimitsDocument {
     /// Its name within its part.
     pub id: String,
     /// Grows with every change, from 1.
@@ -61,42 +59,37 @@ pub struct Document {
     pub body: String,
     pub changed_by: String,
     pub changed_at: Timestamp,
-    /// When it is forgotten by itself.
     pub expires_at: Option<Timestamp>,
 }
 
-/// Whether a change was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Saved {
+pub enum SaveOutcome {
     /// It is there, and nodes will hear of it.
     Saved,
-    /// Someone else changed it since it was read.
-    Moved,
+    /// Another request changed it since it was read.
+    VersionConflict,
 }
 
 impl Limits {
     /// How often each part has changed.
-    pub async fn versions(&self) -> Result<Versions, Failure> {
+    pub async fn versions(&self) -> Result<DocumentVersions, Failure> {
         let found = self
             .client
             .get_item()
             .table_name(&self.table)
             .set_key(Some(key("config", "version")))
             .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|error| Failure::new("read the version of the rules", error))?;
-        capacity::record(found.consumed_capacity());
         let item = found.item().cloned().unwrap_or_default();
-        Ok(Versions {
+        Ok(DocumentVersions {
             rules: Row(&item).maybe_number("rules").unwrap_or(0),
             firewall: Row(&item).maybe_number("firewall").unwrap_or(0),
         })
     }
 
-    /// Every document of a part.
-    pub async fn documents(&self, part: Part) -> Result<Vec<Document>, Failure> {
+    pub async fn documents(&self, part: DocumentPart) -> Result<Vec<LimitsDocument>, Failure> {
         let mut documents = Vec::new();
         let mut start: Option<Item> = None;
         loop {
@@ -108,11 +101,9 @@ impl Limits {
                 .expression_attribute_values(":pk", text(part.pk()))
                 .consistent_read(true)
                 .set_exclusive_start_key(start)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
                 .send()
                 .await
                 .map_err(|error| Failure::new("read the rules", error))?;
-            capacity::record(page.consumed_capacity());
             for item in page.items() {
                 documents.push(read(item)?);
             }
@@ -123,18 +114,20 @@ impl Limits {
         }
     }
 
-    pub async fn document(&self, part: Part, id: &str) -> Result<Option<Document>, Failure> {
+    pub async fn document(
+        &self,
+        part: DocumentPart,
+        id: &str,
+    ) -> Result<Option<LimitsDocument>, Failure> {
         let found = self
             .client
             .get_item()
             .table_name(&self.table)
             .set_key(Some(key(part.pk(), id)))
             .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|error| Failure::new("read a rule", error))?;
-        capacity::record(found.consumed_capacity());
         found.item().map(read).transpose()
     }
 
@@ -142,10 +135,10 @@ impl Limits {
     /// request.
     pub async fn save(
         &self,
-        part: Part,
-        document: &Document,
+        part: DocumentPart,
+        document: &LimitsDocument,
         token: &str,
-    ) -> Result<Saved, Failure> {
+    ) -> Result<SaveOutcome, Failure> {
         let expires = document.expires_at.map(|at| number(at.as_second() + 1));
         let item = Builder::keyed(part.pk(), &document.id)
             .with("v", number(document.version))
@@ -164,21 +157,21 @@ impl Limits {
                 .expression_attribute_values(":before", number(document.version - 1))
         };
         let write = write.build().map_err(|error| Failure::new(ACTION, error))?;
-        let items = vec![put(write), update(self.bump(part)?)];
+        let items = vec![put(write), update(self.increment_version(part)?)];
         Ok(match transact(&self.client, ACTION, items, token).await? {
-            Transacted::Committed => Saved::Saved,
-            Transacted::Refused(_) => Saved::Moved,
+            Transacted::Committed => SaveOutcome::Saved,
+            Transacted::Refused(_) => SaveOutcome::VersionConflict,
         })
     }
 
     /// Removes a document if it is at that version.
     pub async fn remove(
         &self,
-        part: Part,
+        part: DocumentPart,
         id: &str,
         version: u64,
         token: &str,
-    ) -> Result<Saved, Failure> {
+    ) -> Result<SaveOutcome, Failure> {
         let write = Delete::builder()
             .table_name(&self.table)
             .set_key(Some(key(part.pk(), id)))
@@ -186,14 +179,14 @@ impl Limits {
             .expression_attribute_values(":v", number(version))
             .build()
             .map_err(|error| Failure::new(ACTION, error))?;
-        let items = vec![delete(write), update(self.bump(part)?)];
+        let items = vec![delete(write), update(self.increment_version(part)?)];
         Ok(match transact(&self.client, ACTION, items, token).await? {
-            Transacted::Committed => Saved::Saved,
-            Transacted::Refused(_) => Saved::Moved,
+            Transacted::Committed => SaveOutcome::Saved,
+            Transacted::Refused(_) => SaveOutcome::VersionConflict,
         })
     }
 
-    fn bump(&self, part: Part) -> Result<Update, Failure> {
+    fn increment_version(&self, part: DocumentPart) -> Result<Update, Failure> {
         Update::builder()
             .table_name(&self.table)
             .set_key(Some(key("config", "version")))
@@ -205,9 +198,9 @@ impl Limits {
     }
 }
 
-fn read(item: &Item) -> Result<Document, Failure> {
+fn read(item: &Item) -> Result<LimitsDocument, Failure> {
     let row = Row(item);
-    Ok(Document {
+    Ok(LimitsDocument {
         id: row.text("sk")?.to_owned(),
         version: row.number("v")?,
         body: row.text("body")?.to_owned(),

@@ -20,25 +20,25 @@ pub const ALWAYS: Condition = Condition::literal("");
 pub struct Condition {
     expression: &'static str,
     values: Vec<(&'static str, AttributeValue)>,
-    told: Option<ReturnValuesOnConditionCheckFailure>,
+    on_failure: Option<ReturnValuesOnConditionCheckFailure>,
 }
 
-/// The condition that `expression` says.
+/// The condition `expression`.
 pub const fn given(expression: &'static str) -> Condition {
     Condition::literal(expression)
 }
 
-/// A condition as a request has it.
-pub(super) struct Expressed {
+/// The members of a request that a condition becomes.
+pub(super) struct Expression {
     pub(super) condition: Option<String>,
     pub(super) names: Option<HashMap<String, String>>,
     pub(super) values: Option<Item>,
-    pub(super) told: Option<ReturnValuesOnConditionCheckFailure>,
+    pub(super) on_failure: Option<ReturnValuesOnConditionCheckFailure>,
 }
 
 impl Condition {
     const fn literal(expression: &'static str) -> Self {
-        Self { expression, values: Vec::new(), told: None }
+        Self { expression, values: Vec::new(), on_failure: None }
     }
 
     /// With what the placeholder `name` stands for.
@@ -48,28 +48,28 @@ impl Condition {
         self
     }
 
-    /// Whoever loses is told what stands there.
+    /// With the row that is there as the result of a lost condition.
     #[must_use]
-    pub fn telling(mut self) -> Self {
-        self.told = Some(ReturnValuesOnConditionCheckFailure::AllOld);
+    pub fn returning_old(mut self) -> Self {
+        self.on_failure = Some(ReturnValuesOnConditionCheckFailure::AllOld);
         self
     }
 
-    /// Whoever loses is told nothing, in so many words.
+    /// With nothing as the result of a lost condition, stated in the request.
     #[must_use]
-    pub fn telling_nothing(mut self) -> Self {
-        self.told = Some(ReturnValuesOnConditionCheckFailure::None);
+    pub fn returning_none(mut self) -> Self {
+        self.on_failure = Some(ReturnValuesOnConditionCheckFailure::None);
         self
     }
 
-    /// For a request whose change is `change`.
-    pub(super) fn expressed(self, change: &str) -> Expressed {
-        let Self { expression, values, told } = self;
-        Expressed {
+    /// For a request with the update expression `change`.
+    pub(super) fn into_expression(self, change: &str) -> Expression {
+        let Self { expression, values, on_failure } = self;
+        Expression {
             condition: (!expression.is_empty()).then(|| expression.to_owned()),
             names: names([expression, change]),
             values: named(values),
-            told,
+            on_failure,
         }
     }
 }
@@ -136,18 +136,18 @@ mod tests {
     fn names_are_read_off_the_expressions() {
         let change = "SET #max = if_not_exists(#max, :limit) ADD in_use :one";
         let room = given("in_use < #max AND #status = :open").with(":open", "open").with(":one", 1);
-        let Expressed { names, values, condition, told } = room.expressed(change);
+        let Expression { names, values, condition, on_failure } = room.into_expression(change);
         let expected = [("#max", "max"), ("#status", "status")];
         let expected = expected.map(|(name, it)| (name.to_owned(), it.to_owned()));
         assert_eq!(names, Some(HashMap::from(expected)));
         assert_eq!(values.map(|values| values.len()), Some(2));
         assert_eq!(condition.as_deref(), Some("in_use < #max AND #status = :open"));
-        assert_eq!(told, None);
+        assert_eq!(on_failure, None);
     }
 
     #[test]
-    fn what_is_not_said_is_not_sent() {
-        let Expressed { condition, names, values, .. } = ALWAYS.expressed("REMOVE gsi2pk");
+    fn what_is_empty_is_not_sent() {
+        let Expression { condition, names, values, .. } = ALWAYS.into_expression("REMOVE gsi2pk");
         assert!((condition, names, values) == (None, None, None));
     }
 }

@@ -1,13 +1,12 @@
 //! Queries: rows of one partition, a page at a time.
 
 use aws_sdk_dynamodb::operation::query::QueryOutput;
-use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity, Select};
+use aws_sdk_dynamodb::types::{AttributeValue, Select};
 use domain::Failure;
 use serde::de::DeserializeOwned;
 
 use super::condition::{named, names};
 use super::{IntoAttribute, Table, read};
-use crate::capacity;
 use crate::row::Item;
 
 /// A query, and how far it has come. Placeholders keep their names on the wire. Rows of the table are read up to
@@ -22,8 +21,8 @@ pub struct Query<'t> {
     values: Vec<(&'static str, AttributeValue)>,
     limit: Option<i32>,
     backwards: bool,
-    stopped_at: Option<Item>,
-    is_over: bool,
+    last_key: Option<Item>,
+    is_done: bool,
 }
 
 impl<'t> Query<'t> {
@@ -37,14 +36,14 @@ impl<'t> Query<'t> {
             values: Vec::new(),
             limit: None,
             backwards: false,
-            stopped_at: None,
-            is_over: false,
+            last_key: None,
+            is_done: false,
         }
     }
 
-    /// Of an index.
+    /// Reads an index.
     #[must_use]
-    pub const fn on(mut self, index: &'static str) -> Self {
+    pub const fn index(mut self, index: &'static str) -> Self {
         self.index = Some(index);
         self
     }
@@ -63,14 +62,14 @@ impl<'t> Query<'t> {
         self
     }
 
-    /// Reads no more in a page.
+    /// Reads at most so many rows a page.
     #[must_use]
     pub const fn limit(mut self, rows: i32) -> Self {
         self.limit = Some(rows);
         self
     }
 
-    /// The last first.
+    /// In descending order.
     #[must_use]
     pub const fn backwards(mut self) -> Self {
         self.backwards = true;
@@ -78,25 +77,25 @@ impl<'t> Query<'t> {
     }
 
     /// The next page, which may be empty; `None` after the last one.
-    pub async fn next(&mut self) -> Result<Option<Vec<Item>>, Failure> {
-        if self.is_over {
+    pub async fn next_page(&mut self) -> Result<Option<Vec<Item>>, Failure> {
+        if self.is_done {
             return Ok(None);
         }
         let found = self.send(None).await?;
-        self.stopped_at = found.last_evaluated_key;
-        self.is_over = self.stopped_at.is_none();
+        self.last_key = found.last_evaluated_key;
+        self.is_done = self.last_key.is_none();
         Ok(Some(found.items.unwrap_or_default()))
     }
 
     /// The next page as values, empty after the last one.
     pub async fn page<T: DeserializeOwned>(&mut self) -> Result<Vec<T>, Failure> {
-        self.next().await?.unwrap_or_default().into_iter().map(read).collect()
+        self.next_page().await?.unwrap_or_default().into_iter().map(read).collect()
     }
 
     /// All rows that are left, as values.
     pub async fn all<T: DeserializeOwned>(mut self) -> Result<Vec<T>, Failure> {
         let mut rows = Vec::new();
-        while let Some(items) = self.next().await? {
+        while let Some(items) = self.next_page().await? {
             for item in items {
                 rows.push(read(item)?);
             }
@@ -104,9 +103,9 @@ impl<'t> Query<'t> {
         Ok(rows)
     }
 
-    /// Where the last page ended, if there may be more.
-    pub const fn stopped_at(&self) -> Option<&Item> {
-        self.stopped_at.as_ref()
+    /// The `LastEvaluatedKey` of the last page, if there may be more.
+    pub const fn last_key(&self) -> Option<&Item> {
+        self.last_key.as_ref()
     }
 
     /// How many rows there are, in one page.
@@ -127,13 +126,11 @@ impl<'t> Query<'t> {
             .set_limit(self.limit)
             .set_scan_index_forward(self.backwards.then_some(false))
             .set_consistent_read(self.index.is_none().then_some(true))
-            .set_exclusive_start_key(self.stopped_at.clone())
+            .set_exclusive_start_key(self.last_key.clone())
             .set_select(select)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
             .map_err(|cause| Failure::new(self.action, cause))?;
-        capacity::record(found.consumed_capacity());
         Ok(found)
     }
 }

@@ -12,7 +12,6 @@ use crate::schema::{EXPIRES, INDEXES, PK, SK};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Key {
     pub pk: String,
-    /// The place in it.
     pub sk: String,
 }
 
@@ -32,13 +31,13 @@ pub type IndexKeys = [Option<(String, String)>; 3];
 
 /// What a system writes as one row. Rows are read with [`read`]: there is no second way to write one.
 pub trait Row {
-    /// Where it stands.
+    /// Its primary key.
     fn key(&self) -> Key;
 
-    /// What it says, besides keys.
+    /// Its attributes besides keys.
     fn attributes(&self) -> Result<Item, Failure>;
 
-    /// Where the indexes have it.
+    /// Its keys in the indexes.
     fn index_keys(&self) -> IndexKeys {
         IndexKeys::default()
     }
@@ -54,9 +53,9 @@ pub(super) fn item(row: &impl Row) -> Result<Item, Failure> {
     let mut item = row.attributes()?;
     item.extend(row.key().item());
     for ((_, pk, sk), keys) in INDEXES.into_iter().zip(row.index_keys()) {
-        if let Some((partition, place)) = keys {
+        if let Some((partition, sort)) = keys {
             item.insert(pk.to_owned(), text(partition));
-            item.insert(sk.to_owned(), text(place));
+            item.insert(sk.to_owned(), text(sort));
         }
     }
     if let Some(at) = row.expires() {
@@ -70,7 +69,7 @@ pub fn plain(value: &impl Serialize) -> Result<Item, Failure> {
     serde_dynamo::to_item(value).map_err(|cause| Failure::new("write a row", cause))
 }
 
-/// The value that a row says; one that is broken is a failure, because no caller can do anything about it.
+/// The value of a row; a malformed one is a failure, because no caller can do anything about it.
 pub fn read<T: DeserializeOwned>(item: Item) -> Result<T, Failure> {
     serde_dynamo::from_item(item).map_err(|cause| Failure::new("read a stored row", cause))
 }

@@ -1,4 +1,4 @@
-//! Transactions whose parts have names: whoever loses asks which part it was, not where it stood.
+//! Transactions whose parts have names: a lost condition is found by its part, not by its position.
 
 use aws_sdk_dynamodb::types::builders::{
     ConditionCheckBuilder, DeleteBuilder, PutBuilder, UpdateBuilder,
@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::types::{ConditionCheck, Delete, Put, TransactWriteItem, Up
 use domain::Failure;
 
 use super::row::item;
-use super::{Condition, Expressed, Key, Row, Table};
+use super::{Condition, Expression, Key, Row, Table};
 use crate::row::Item;
 use crate::transaction::{self, Transacted, Tried, transact, try_transact};
 
@@ -17,8 +17,8 @@ pub struct Tx<'t, P> {
     table: &'t Table,
     action: &'static str,
     parts: Vec<(P, TransactWriteItem)>,
-    /// Why a part could not be made; it fails the commit.
-    unmade: Option<Failure>,
+    /// Why a part could not be built; it fails the commit.
+    build_failure: Option<Failure>,
 }
 
 /// How a transaction ended.
@@ -32,11 +32,11 @@ pub enum Ended<P> {
 
 /// How a single try of a transaction ended.
 #[derive(Debug)]
-pub enum Once<P> {
-    /// As any does.
+pub enum TryOutcome<P> {
+    /// Committed, or refused by conditions.
     Ended(Ended<P>),
-    /// Nothing is written: other transactions were at these parts.
-    Crowded(Vec<P>),
+    /// Nothing is written: other transactions held these parts.
+    Conflicted(Vec<P>),
 }
 
 /// The parts whose conditions failed: one transaction can lose several at once.
@@ -49,7 +49,7 @@ impl<P: Copy + PartialEq> Lost<P> {
         self.at(part).is_some()
     }
 
-    /// What stood where that part wanted to write; empty unless its condition asked for it.
+    /// The row that a part's condition failed on; empty unless the condition returns it.
     pub fn at(&self, part: P) -> Option<&Item> {
         self.0.iter().find(|(_, lost, _)| *lost == part).map(|(_, _, item)| item)
     }
@@ -57,7 +57,7 @@ impl<P: Copy + PartialEq> Lost<P> {
 
 impl<'t, P> Tx<'t, P> {
     pub(super) const fn new(table: &'t Table, action: &'static str) -> Self {
-        Self { table, action, parts: Vec::new(), unmade: None }
+        Self { table, action, parts: Vec::new(), build_failure: None }
     }
 
     /// Writes a row in the place of any other.
@@ -97,18 +97,18 @@ impl<'t, P> Tx<'t, P> {
         self.item(part, check.map(transaction::check))
     }
 
-    /// Takes in what another store has made of its own rows in this table.
+    /// Adds an item that another store has made of its rows in this table.
     #[must_use]
     pub fn item(mut self, part: P, made: Result<TransactWriteItem, Failure>) -> Self {
         match made {
             Ok(item) => self.parts.push((part, item)),
-            Err(failure) => self.unmade = self.unmade.or(Some(failure)),
+            Err(failure) => self.build_failure = self.build_failure.or(Some(failure)),
         }
         self
     }
 
     fn guard<B: Guarded>(&self, condition: Condition, change: &str) -> B {
-        B::guarded(&self.table.name, condition.expressed(change))
+        B::guarded(&self.table.name, condition.into_expression(change))
     }
 }
 
@@ -123,14 +123,14 @@ impl<P: Copy> Tx<'_, P> {
         Ok(self.ended(ended))
     }
 
-    /// Tries once, without a token, and says where other transactions were in the way.
-    pub async fn once(&mut self) -> Result<Once<P>, Failure> {
+    /// Tries once, without a token, and returns which parts other transactions held.
+    pub async fn try_commit(&mut self) -> Result<TryOutcome<P>, Failure> {
         let items = self.items()?;
         Ok(match try_transact(&self.table.client, self.action, items).await? {
-            Tried::Ended(ended) => Once::Ended(self.ended(ended)),
-            Tried::Crowded(places) => {
+            Tried::Ended(ended) => TryOutcome::Ended(self.ended(ended)),
+            Tried::Conflicted(places) => {
                 let parts = places.into_iter().filter_map(|place| self.parts.get(place));
-                Once::Crowded(parts.map(|(part, _)| *part).collect())
+                TryOutcome::Conflicted(parts.map(|(part, _)| *part).collect())
             }
         })
     }
@@ -145,7 +145,7 @@ impl<P: Copy> Tx<'_, P> {
     }
 
     fn items(&mut self) -> Result<Vec<TransactWriteItem>, Failure> {
-        match self.unmade.take() {
+        match self.build_failure.take() {
             Some(failure) => Err(failure),
             None => Ok(self.parts.iter().map(|(_, item)| item.clone()).collect()),
         }
@@ -163,19 +163,19 @@ impl<P: Copy> Tx<'_, P> {
 
 /// The SDK has one builder for each kind of part, and no trait over them.
 trait Guarded {
-    fn guarded(table: &str, expressed: Expressed) -> Self;
+    fn guarded(table: &str, expression: Expression) -> Self;
 }
 
 macro_rules! guarded {
     ($($kind:ident: $builder:ty),*) => {
         $(impl Guarded for $builder {
-            fn guarded(table: &str, Expressed { condition, names, values, told }: Expressed) -> Self {
+            fn guarded(table: &str, Expression { condition, names, values, on_failure }: Expression) -> Self {
                 $kind::builder()
                     .table_name(table)
                     .set_condition_expression(condition)
                     .set_expression_attribute_names(names)
                     .set_expression_attribute_values(values)
-                    .set_return_values_on_condition_check_failure(told)
+                    .set_return_values_on_condition_check_failure(on_failure)
             }
         })*
     };

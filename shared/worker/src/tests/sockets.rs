@@ -11,12 +11,12 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use super::{Api, KEY, run_jobs};
-use crate::http::Wire;
-use crate::{Done, Ending, Http, NotConnected, Ticket, Trouble, Worker};
+use super::{FakeApi, KEY, run_jobs};
+use crate::http::HttpClient;
+use crate::{ApiError, ClaimedJob, ConnectError, HttpJobApi, JobOutput, RunOutcome, Worker};
 
 /// The API on a port of its own, behind TLS if there is an acceptor.
-async fn listen(api: &Api, tls: Option<TlsAcceptor>) -> SocketAddr {
+async fn listen(api: &FakeApi, tls: Option<TlsAcceptor>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let api = api.clone();
@@ -58,65 +58,66 @@ fn identity() -> (CertificateDer<'static>, TlsAcceptor) {
 
 #[tokio::test]
 async fn plain_http_runs_a_job() {
-    let api = Api::new();
+    let api = FakeApi::new();
     api.offer("j1", &json!("world"));
     let address = listen(&api, None).await;
     let worker = Worker::connect(&format!("http://{address}/"), KEY).unwrap().job_type("thumb");
-    let endings = run_jobs(worker.id("w9"), 1, |job, _| async move {
-        Ok(Done::with(json!(format!("Hello, {}.", job.payload::<String>()?))))
+    let outcomes = run_jobs(worker.id("w9"), 1, |job, _| async move {
+        Ok(JobOutput::with_result(json!(format!("Hello, {}.", job.payload::<String>()?))))
     })
     .await;
-    assert_eq!(endings, [Ending::Completed]);
-    let complete = &api.heard("complete")[0];
+    assert_eq!(outcomes, [RunOutcome::Completed]);
+    let complete = &api.calls_to("complete")[0];
     assert_eq!(complete.body["workerId"], "w9");
     assert_eq!(complete.body["result"], "Hello, world.");
     assert_eq!(complete.key.as_deref(), Some("Bearer key1.secret"));
 }
 
 #[tokio::test]
-async fn https_takes_a_job_from_whom_it_trusts() {
-    let api = Api::new();
+async fn https_claims_a_job_from_a_trusted_server() {
+    let api = FakeApi::new();
     api.offer("j1", &json!(null));
     let (certificate, tls) = identity();
     let port = listen(&api, Some(tls)).await.port();
     let mut roots = RootCertStore::empty();
     roots.add(certificate).unwrap();
     let url = format!("https://localhost:{port}");
-    let http = Http::over(Wire::trusting(roots).unwrap(), &url, KEY, "w1").unwrap();
-    let ticket = Ticket { job_id: "j1".to_owned(), attempt: 1 };
-    assert_eq!(http.claim("thumb", 1).await, Ok(vec![ticket]));
+    let http =
+        HttpJobApi::with_client(HttpClient::with_roots(roots).unwrap(), &url, KEY, "w1").unwrap();
+    let claimed = ClaimedJob { job_id: "j1".to_owned(), attempt: 1 };
+    assert_eq!(http.claim("thumb", 1).await, Ok(vec![claimed]));
 }
 
 #[tokio::test]
-async fn https_says_nothing_to_whom_it_does_not_trust() {
-    let api = Api::new();
+async fn https_sends_nothing_to_an_untrusted_server() {
+    let api = FakeApi::new();
     let (_, tls) = identity();
     let port = listen(&api, Some(tls)).await.port();
-    let http = Http::new(&format!("https://localhost:{port}"), KEY, "w1").unwrap();
+    let http = HttpJobApi::new(&format!("https://localhost:{port}"), KEY, "w1").unwrap();
     let refused = http.claim("thumb", 1).await.unwrap_err();
     assert!(refused.to_string().contains("certificate"), "{refused}");
     assert!(api.calls().is_empty());
 }
 
 #[tokio::test]
-async fn nobody_there_is_a_passing_trouble() {
+async fn a_refused_connection_is_transient() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    let http = Http::new(&format!("http://{address}"), KEY, "w1").unwrap();
-    let trouble = tokio::time::timeout(Duration::from_secs(5), http.claim("thumb", 1)).await;
-    assert!(matches!(trouble, Ok(Err(Trouble::Passing { .. }))), "{trouble:?}");
+    let http = HttpJobApi::new(&format!("http://{address}"), KEY, "w1").unwrap();
+    let error = tokio::time::timeout(Duration::from_secs(5), http.claim("thumb", 1)).await;
+    assert!(matches!(error, Ok(Err(ApiError::Transient { .. }))), "{error:?}");
 }
 
 #[test]
 fn what_cannot_be_connected_to_is_refused_and_no_key_is_shown() {
     for url in ["", "localhost:8080", "ftp://localhost", "/api"] {
         let refused = Worker::connect(url, KEY);
-        assert!(matches!(refused, Err(NotConnected::Address(_))), "{url}");
+        assert!(matches!(refused, Err(ConnectError::Address(_))), "{url}");
     }
     for key in ["", "two words", "line\n"] {
         let refused = Worker::connect("http://localhost:8080", key);
-        assert!(matches!(refused, Err(NotConnected::Key)), "{key:?}");
+        assert!(matches!(refused, Err(ConnectError::Key)), "{key:?}");
     }
     let worker = Worker::connect("http://localhost:8080", KEY).unwrap();
     assert!(!format!("{worker:?}").contains("secret"));

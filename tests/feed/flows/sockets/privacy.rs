@@ -1,13 +1,13 @@
-//! Nobody hears of what is not for them.
+//! No reader is told of posts that they may not see.
 
 use serde_json::json;
 
-use super::town::Town;
+use super::clients::SocketLab;
 
 #[tokio::test]
 async fn who_is_blocked_muted_or_no_friend_is_never_heard() {
     for settings in ["{}", r#"{"pullFrom":2,"pushBelow":1}"#] {
-        let town = Town::of(&["ada", "bob", "friend", "muter"], settings).await;
+        let town = SocketLab::of(&["ada", "bob", "friend", "muter"], settings).await;
         for who in ["bob", "friend", "muter"] {
             town.follow(who, "ada").await;
         }
@@ -25,7 +25,7 @@ async fn who_is_blocked_muted_or_no_friend_is_never_heard() {
         town.settle().await;
         assert_eq!(friend.named().await, [friends], "{settings}");
 
-        // A block counts from the moment of its answer, whatever is on its way.
+        // A block counts from the moment of its response on.
         let public = town.say("ada", "for all").await;
         town.people.put("ada", "block", "bob").await;
         let gone = town.say("ada", "gone").await;
@@ -35,15 +35,15 @@ async fn who_is_blocked_muted_or_no_friend_is_never_heard() {
         assert_eq!(friend.named().await, [public], "{settings}");
         town.pass_seconds(10);
         town.settle().await;
-        assert!(bob.hears_nothing().await && muter.hears_nothing().await, "{settings}");
+        assert!(bob.receives_nothing().await && muter.receives_nothing().await, "{settings}");
 
         // Nor when they come back and ask.
-        for (listener, expected) in
+        for (target, expected) in
             [(&mut bob, vec![]), (&mut muter, vec![]), (&mut friend, vec![friends, public])]
         {
-            listener.all_named().await;
-            listener.say(&json!({ "type": "resume", "position": before })).await;
-            assert_eq!(listener.named().await, expected, "{settings}");
+            target.all_named().await;
+            target.say(&json!({ "type": "resume", "position": before })).await;
+            assert_eq!(target.named().await, expected, "{settings}");
         }
     }
 }

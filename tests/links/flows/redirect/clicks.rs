@@ -46,7 +46,7 @@ async fn an_idle_click_is_in_the_queue_before_the_next_request() {
     assert_eq!((click.domain.as_str(), click.code.as_str(), click.head), ("", "abc", false));
     assert_eq!(click.referrer.as_deref(), Some("news.example"));
     assert_eq!(click.user_agent.as_deref(), Some("Mozilla/5.0 Firefox/140.0"));
-    assert_eq!(click.country, None, "nobody vouches for a header that anyone can send");
+    assert_eq!(click.country, None, "any client can send that header");
     assert_ne!(click.visitor, 0);
 }
 
@@ -110,9 +110,9 @@ async fn a_send_whose_answer_is_lost_is_repeated_under_the_same_id() {
     follow(&lab, "/abc").await;
     assert_eq!(batches(&lab).len(), 1);
     lab.clock.advance_ms(1_000);
-    lab.cloud.faults.strike(0, Fault::CommitThenTimeout);
+    lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     follow(&lab, "/abc").await;
-    assert!(!lab.cloud.faults.is_waiting());
+    assert!(!lab.cloud.faults.is_pending());
     let sent = batches(&lab);
     let ids: BTreeSet<&str> = sent.iter().map(|batch| batch.id.as_str()).collect();
     assert_eq!((sent.len(), ids.len()), (2, 1), "{sent:?}");
@@ -170,9 +170,9 @@ async fn an_instance_that_dies_after_its_answer_is_gone_and_the_answer_is_not() 
     let lab = lab_with_a_link().await;
     follow(&lab, "/abc").await;
     lab.clock.advance_ms(1_000);
-    lab.cloud.faults.strike(0, Fault::CrashBefore);
+    lab.cloud.faults.inject(0, Fault::CrashBefore);
     assert_eq!(follow(&lab, "/abc").await.status, 302);
-    assert!(!lab.cloud.faults.is_waiting(), "it died sending");
+    assert!(!lab.cloud.faults.is_pending(), "it died sending");
     follow(&lab, "/abc").await;
     assert_eq!(total(&lab, ["CacheMisses"]).await, [2], "the next request met a new instance");
 }

@@ -1,10 +1,10 @@
-//! Accepting: once, whatever is repeated, and with the reason for what does not go out.
+//! Accepting: once, also if repeated, and with the reason for what does not go out.
 
 use http::Method;
 use serde_json::{Value, json};
 use tests::{Lab, root_key};
 
-use super::{ALL, accepted, logged, put, reachable, read, send, tomorrow};
+use super::{ALL, accepted, log_length, put, reachable, read, send, tomorrow};
 
 #[tokio::test(start_paused = true)]
 async fn each_way_is_a_delivery_that_waits_for_its_time() {
@@ -13,9 +13,9 @@ async fn each_way_is_a_delivery_that_waits_for_its_time() {
     let id = accepted(&lab, &tomorrow("ada")).await;
     let found = read(&lab, &id).await;
     assert_eq!((&found["status"], &found["userId"]), (&json!("pending"), &json!("ada")));
-    let ways: Vec<&Value> =
+    let endpoints: Vec<&Value> =
         found["deliveries"].as_array().unwrap().iter().map(|it| &it["way"]).collect();
-    assert_eq!(ways, ["email", "sms"]);
+    assert_eq!(endpoints, ["email", "sms"]);
     assert_eq!(found["deliveries"][0]["why"]["rule"], "scheduled");
     assert_eq!(found["content"]["sms"]["text"], "Your order is on its way.");
 }
@@ -26,7 +26,7 @@ async fn one_person_costs_one_transaction_and_one_publish() {
     reachable(&lab, "ada").await;
     let mut body = tomorrow("ada");
     body["sendAt"] = Value::Null;
-    lab.watch_calls();
+    lab.record_calls();
     accepted(&lab, &body).await;
     let named = |what: &str| {
         let calls = lab.cloud.faults.recorded().into_iter();
@@ -48,7 +48,7 @@ async fn a_hundred_calls_at_once_with_one_key_tell_once_and_get_one_answer() {
         assert_eq!(answer.status, 202, "{}", answer.body);
         assert_eq!(answer.body, answers[0].body);
     }
-    assert_eq!(logged(&lab, "ada").await, 1);
+    assert_eq!(log_length(&lab, "ada").await, 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -108,7 +108,7 @@ async fn many_people_are_told_once_each() {
     let again = lab.post(ALL, &body).await;
     assert_eq!(again.body, first.body);
     for user in ["user-0", "user-59"] {
-        assert_eq!(logged(&lab, user).await, 1, "{user}");
+        assert_eq!(log_length(&lab, user).await, 1, "{user}");
     }
     body["category"] = json!("news");
     assert_eq!(lab.post(ALL, &body).await.status, 422);
@@ -128,16 +128,16 @@ async fn a_key_that_is_in_flight_is_a_conflict_with_a_time_to_wait() {
         caller: "root",
         operation: "sendNotification",
         key: "slow",
-        fingerprint: boundary::idempotency::digest(ALL, text.as_bytes()),
-        claimant: "someone",
+        fingerprint: boundary::idempotency::fingerprint(ALL, text.as_bytes()),
+        claimant: "other",
         deadline: domain::Timestamp::from_second(now.as_second() + 20).unwrap(),
     };
-    super::table(&lab).once().claim(&claim, now).await.unwrap();
+    super::table(&lab).idempotency().claim(&claim, now).await.unwrap();
     let waits = lab.post(ALL, &body).await;
     assert_eq!(waits.status, 409, "{}", waits.body);
     assert!(!waits.header("retry-after").is_empty());
     lab.advance_seconds(21);
-    assert_eq!(lab.post(ALL, &body).await.status, 202, "whoever was at it is not any more");
+    assert_eq!(lab.post(ALL, &body).await.status, 202, "the other claim has expired");
 }
 
 #[tokio::test(start_paused = true)]
@@ -154,9 +154,9 @@ async fn what_is_not_wanted_is_kept_with_the_reason() {
     named["priority"] = json!("critical");
     let named = read(&lab, &accepted(&lab, &named).await).await;
     assert_eq!(named["status"], "suppressed", "no urgency passes an opt-out");
-    let why = &named["deliveries"][0]["why"];
-    assert_eq!(why["rule"], "opted-out", "{why}");
-    assert_eq!(why["sentence"], "The person has switched off `orders` by email.");
+    let reason = &named["deliveries"][0]["why"];
+    assert_eq!(reason["rule"], "opted-out", "{reason}");
+    assert_eq!(reason["sentence"], "The person has switched off `orders` by email.");
     put(&lab, "/api/v1/users/ada/preferences", &json!({ "enabled": false })).await;
     let nothing = read(&lab, &accepted(&lab, &tomorrow("ada")).await).await;
     assert_eq!(nothing["status"], "suppressed");
@@ -166,10 +166,10 @@ async fn what_is_not_wanted_is_kept_with_the_reason() {
 #[tokio::test(start_paused = true)]
 async fn who_has_no_address_is_unreachable_and_that_can_be_read() {
     let lab = Lab::new();
-    let answer = lab.post(ALL, &tomorrow("nobody")).await;
+    let answer = lab.post(ALL, &tomorrow("stranger")).await;
     assert_eq!(answer.status, 202);
     assert_eq!(answer.body["notifications"][0]["status"], "unreachable");
-    assert_eq!(logged(&lab, "nobody").await, 1);
+    assert_eq!(log_length(&lab, "stranger").await, 1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,10 +4,10 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::Lab;
 
-use super::{ALL, NOBODY, accepted, reachable, send, tomorrow};
+use super::{ALL, UNKNOWN_ID, accepted, reachable, send, tomorrow};
 
 #[tokio::test(start_paused = true)]
-async fn people_see_their_own_and_nobody_else_s() {
+async fn users_see_only_their_own() {
     let lab = Lab::new();
     let ada = lab.user("ada", &["member"]).await;
     let eve = lab.user("eve", &["member"]).await;
@@ -37,7 +37,7 @@ async fn people_see_their_own_and_nobody_else_s() {
 async fn what_there_is_not_is_not_found() {
     let lab = Lab::new();
     for path in [
-        format!("{ALL}/{NOBODY}"),
+        format!("{ALL}/{UNKNOWN_ID}"),
         format!("{ALL}/nonsense"),
         "/api/v1/templates/none".to_owned(),
         "/t/o/1.a.b.c".to_owned(),
@@ -45,6 +45,6 @@ async fn what_there_is_not_is_not_found() {
     ] {
         assert_eq!(lab.get(&path).await.status, 404, "{path}");
     }
-    let heard = lab.post("/api/v1/providers/ses/events", &json!([])).await;
-    assert_eq!(heard.status, 404, "nobody has a secret here");
+    let received = lab.post("/api/v1/providers/ses/events", &json!([])).await;
+    assert_eq!(received.status, 404, "no provider has a secret here");
 }

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 use tests::callbacks::{SECRET, secrets, signed};
-use tests::post::Post;
+use tests::scripted_providers::ScriptedProviders;
 use tests::{Lab, Response, Setup};
 
 use super::{ALL, accepted, put, read};
@@ -13,19 +13,19 @@ const EVENTS: &str = "/api/v1/providers/mail/events";
 /// A cloud in which `mail` may call back, with a mail that it has.
 struct Sent {
     lab: Lab,
-    post: Post,
+    providers: ScriptedProviders,
     id: String,
 }
 
 impl Sent {
     async fn one() -> Self {
-        let post = Post::new();
-        let setup = Setup { post: Some(post.clone()), ..Setup::default() };
+        let providers = ScriptedProviders::new();
+        let setup = Setup { providers: Some(providers.clone()), ..Setup::default() };
         let lab = Lab::with_parameters(setup, &[("CallbackSecrets", &secrets("mail"))]);
         super::reachable(&lab, "ada").await;
         let id = accepted(&lab, &mail()).await;
         lab.cloud.settle().await;
-        let sent = Self { lab, post, id };
+        let sent = Self { lab, providers, id };
         assert_eq!(sent.status().await, "delivered");
         sent
     }
@@ -39,7 +39,7 @@ impl Sent {
     }
 
     /// A call as the provider makes it.
-    async fn say(&self, body: &Value) -> Response {
+    async fn send_events(&self, body: &Value) -> Response {
         let text = body.to_string();
         let headers = signed(&SECRET, self.lab.clock.now_ms() / 1_000, text.as_bytes());
         self.call(EVENTS, &headers, text).await
@@ -54,16 +54,15 @@ impl Sent {
     }
 
     /// That a mail had this fate.
-    fn fate(&self, kind: &str, hard: Option<bool>) -> Value {
-        let mut said = json!({ "reference": format!("mail:{}", self.key()), "kind": kind });
-        said["at"] = json!("2026-03-01T12:00:30Z");
+    fn event(&self, kind: &str, hard: Option<bool>) -> Value {
+        let mut events = json!({ "reference": format!("mail:{}", self.key()), "kind": kind });
+        events["at"] = json!("2026-03-01T12:00:30Z");
         if let Some(hard) = hard {
-            said["hard"] = json!(hard);
+            events["hard"] = json!(hard);
         }
-        json!([said])
+        json!([events])
     }
 
-    /// What becomes of another mail.
     async fn next(&self) -> Value {
         let id = accepted(&self.lab, &mail()).await;
         self.lab.cloud.settle().await;
@@ -79,9 +78,9 @@ fn mail() -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_but_the_provider_is_listened_to_and_not_for_long() {
+async fn only_the_provider_is_accepted_and_only_for_minutes() {
     let sent = Sent::one().await;
-    let body = sent.fate("bounced", Some(true)).to_string();
+    let body = sent.event("bounced", Some(true)).to_string();
     let now = sent.lab.clock.now_ms() / 1_000;
     let good = signed(&SECRET, now, body.as_bytes());
     let mut unnamed = good.clone();
@@ -114,23 +113,27 @@ async fn a_bounce_overrides_an_arrival_and_nothing_overrides_a_bounce() {
         ("delivered", None, "failed"),
         ("complained", None, "failed"),
     ] {
-        let heard = sent.say(&sent.fate(kind, hard)).await;
-        assert_eq!(heard.status, 200, "{kind}: {}", heard.body);
-        assert_eq!(heard.body, json!({ "noted": 1, "ignored": 0 }), "{kind}");
+        let received = sent.send_events(&sent.event(kind, hard)).await;
+        assert_eq!(received.status, 200, "{kind}: {}", received.body);
+        assert_eq!(received.body, json!({ "noted": 1, "ignored": 0 }), "{kind}");
         assert_eq!(sent.status().await, status, "{kind}");
     }
     let found = read(&sent.lab, &sent.id).await;
     assert_eq!(found["deliveries"][0]["why"]["rule"], "bounced");
-    let letters = sent.lab.get("/api/v1/dead-letters?channel=email").await;
-    assert_eq!(letters.body["items"][0]["class"], "invalid-recipient", "{}", letters.body);
+    let dead_letters = sent.lab.get("/api/v1/dead-letters?channel=email").await;
+    assert_eq!(
+        dead_letters.body["items"][0]["class"], "invalid-recipient",
+        "{}",
+        dead_letters.body
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_dead_mailbox_gets_nothing_more_and_that_can_be_read() {
     let sent = Sent::one().await;
-    sent.say(&sent.fate("bounced", Some(true))).await;
+    sent.send_events(&sent.event("bounced", Some(true))).await;
     let next = sent.next().await;
-    assert_eq!((&next["status"], sent.post.handed().len()), (&json!("suppressed"), 1));
+    assert_eq!((&next["status"], sent.providers.sends().len()), (&json!("suppressed"), 1));
     assert_eq!(next["why"]["rule"], "address-suppressed", "{next}");
     assert_eq!(next["why"]["sentence"], "What was sent to the address came back.");
 }
@@ -138,18 +141,18 @@ async fn a_dead_mailbox_gets_nothing_more_and_that_can_be_read() {
 #[tokio::test(start_paused = true)]
 async fn a_full_mailbox_is_tried_again_by_the_next_mail() {
     let sent = Sent::one().await;
-    sent.say(&sent.fate("bounced", Some(false))).await;
+    sent.send_events(&sent.event("bounced", Some(false))).await;
     assert_eq!(sent.status().await, "failed");
     assert_eq!(sent.next().await["status"], "delivered");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bounce_says_nothing_about_the_address_that_somebody_has_by_now() {
+async fn a_bounce_says_nothing_about_a_new_address() {
     let sent = Sent::one().await;
     let moved = json!({ "email": "ada@elsewhere.example" });
     put(&sent.lab, "/api/v1/users/ada/contacts", &moved).await;
     for _ in 0..2 {
-        sent.say(&sent.fate("bounced", Some(true))).await;
+        sent.send_events(&sent.event("bounced", Some(true))).await;
         assert_eq!(sent.status().await, "failed");
     }
     let next = sent.next().await;
@@ -162,7 +165,7 @@ async fn who_complains_got_it_and_gets_no_more_of_it_at_any_address() {
     let mut later = mail();
     later["sendAt"] = json!("2026-03-02T12:00:00Z");
     let waiting = accepted(&sent.lab, &later).await;
-    sent.say(&sent.fate("complained", None)).await;
+    sent.send_events(&sent.event("complained", None)).await;
     assert_eq!(sent.status().await, "delivered");
     let found = read(&sent.lab, &waiting).await;
     assert_eq!(found["deliveries"][0]["why"]["rule"], "opted-out", "{found}");
@@ -184,20 +187,20 @@ async fn what_ses_says_through_sns_is_understood_and_what_is_not_known_is_passed
         })
     };
     let reference = format!("mail:{}", sent.key());
-    for (said, noted) in [
+    for (events, noted) in [
         (wrapped(&json!({ "eventType": "Open", "mail": { "messageId": reference } })), 0),
-        (wrapped(&bounce("nobody's")), 0),
+        (wrapped(&bounce("unknown")), 0),
         (json!({ "Type": "SubscriptionConfirmation", "Message": "hello" }), 0),
         (wrapped(&bounce(&reference)), 1),
     ] {
         assert_eq!(sent.status().await, "delivered");
-        let heard = sent.say(&said).await;
-        assert_eq!(heard.status, 200, "{said}: {}", heard.body);
-        assert_eq!(heard.body["noted"], json!(noted), "{said}");
+        let received = sent.send_events(&events).await;
+        assert_eq!(received.status, 200, "{events}: {}", received.body);
+        assert_eq!(received.body["noted"], json!(noted), "{events}");
     }
     assert_eq!(sent.status().await, "failed");
     for wrong in [json!([]), json!([{ "reference": "x", "kind": "lost" }]), json!("hello")] {
-        let refused = sent.say(&wrong).await;
+        let refused = sent.send_events(&wrong).await;
         assert!(refused.status.is_client_error(), "{wrong}: {}", refused.body);
     }
 }
@@ -212,13 +215,13 @@ async fn a_provider_is_not_heard_about_what_another_one_had() {
     sent.lab.cloud.settle().await;
     for reference in [format!("text:{id}.sms"), format!("{id}.sms")] {
         let at = "2026-03-01T12:00:30Z";
-        let said = json!([{ "reference": reference, "kind": "bounced", "hard": true, "at": at }]);
-        assert_eq!(sent.say(&said).await.body, json!({ "noted": 0, "ignored": 1 }));
+        let events = json!([{ "reference": reference, "kind": "bounced", "hard": true, "at": at }]);
+        assert_eq!(sent.send_events(&events).await.body, json!({ "noted": 0, "ignored": 1 }));
     }
     let found = sent.lab.get(&format!("{ALL}/{id}")).await;
     assert_eq!(found.text("status"), "delivered", "{}", found.body);
     // By the key that it was handed over with, its own provider is.
     let at = "2026-03-01T12:00:30Z";
-    let said = json!([{ "reference": sent.key(), "kind": "bounced", "hard": true, "at": at }]);
-    assert_eq!(sent.say(&said).await.body["noted"], 1);
+    let events = json!([{ "reference": sent.key(), "kind": "bounced", "hard": true, "at": at }]);
+    assert_eq!(sent.send_events(&events).await.body["noted"], 1);
 }

@@ -73,7 +73,7 @@ async fn what_a_text_uses_has_to_be_declared_and_passed_in() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_preview_is_what_somebody_would_read() {
+async fn a_preview_is_what_a_user_would_read() {
     let lab = Lab::new();
     put(&lab, ORDER, &draft("Dear {{ name }}")).await;
     let path = format!("{ORDER}/preview");

@@ -1,15 +1,15 @@
-//! Opens and clicks: each counted once for a mail, by whom it was, and nobody is led astray.
+//! Opens and clicks: each counted once for a mail, by whom it was, and there is no open redirect.
 
 use domain::Timestamp;
 use domain::accounts::UserId;
-use domain::notifications::token::{Claim, Ring, TokenKey};
-use domain::notifications::{Category, Channel, Content, DeliveryId, NotificationId, Way};
+use domain::notifications::token::{KeyRing, TokenClaim, TokenKey};
+use domain::notifications::{Category, Channel, Content, DeliveryId, Endpoint, NotificationId};
 use http::Method;
 use serde_json::{Value, json};
-use tests::post::Post;
+use tests::scripted_providers::ScriptedProviders;
 use tests::{Lab, Response};
 
-use super::{accepted, carried, put};
+use super::{accepted, put, with_providers};
 
 const ORDER: &str = "/api/v1/templates/order";
 const TARGET: &str = "https://shop.example/orders/7?a=1&b=%20c#d";
@@ -26,7 +26,7 @@ struct Mail {
 
 impl Mail {
     async fn sent() -> Self {
-        let (lab, post) = carried();
+        let (lab, providers) = with_providers();
         super::reachable(&lab, "ada").await;
         let link = TARGET.replace('&', "&amp;");
         let html = format!("<p><a href=\"{link}\">Look</a></p>");
@@ -39,8 +39,8 @@ impl Mail {
         });
         accepted(&lab, &body).await;
         lab.cloud.settle().await;
-        let open = path(&post, "src=\"https://sy.test/t/o/");
-        let click = path(&post, "href=\"https://sy.test/t/c/");
+        let open = path(&providers, "src=\"https://sy.test/t/o/");
+        let click = path(&providers, "href=\"https://sy.test/t/c/");
         Self { lab, open: format!("/t/o/{open}"), click: format!("/t/c/{click}") }
     }
 
@@ -54,9 +54,9 @@ impl Mail {
 }
 
 /// What follows `start` in the only mail, up to the quotation mark.
-fn path(post: &Post, start: &str) -> String {
-    let parcel = post.handed().remove(0).parcel;
-    let Content::Email { html: Some(html), .. } = parcel.content else { panic!("no mail") };
+fn path(providers: &ScriptedProviders, start: &str) -> String {
+    let message = providers.sends().remove(0).message;
+    let Content::Email { html: Some(html), .. } = message.content else { panic!("no mail") };
     let (_, rest) = html.split_once(start).unwrap();
     rest.split_once('"').unwrap().0.to_owned()
 }
@@ -70,7 +70,7 @@ async fn each_is_counted_once_as_a_person_s_or_a_machine_s() {
             "openedByMachine": by_machine.0, "clickedByMachine": by_machine.1,
         })
     };
-    // Nobody is as fast as that.
+    // No person is as fast as that.
     mail.visit(Method::GET, &mail.open, CHROME).await;
     assert_eq!(mail.results().await, counts(1, 0, 0, (1, 0)));
     mail.lab.advance_seconds(60);
@@ -100,14 +100,15 @@ async fn a_prefetch_is_a_machine_s() {
 async fn forged_expired_and_other_tokens_lead_nowhere_and_count_nothing() {
     let mail = Mail::sent().await;
     mail.lab.advance_seconds(60);
-    let ring = |byte: u8| Ring::new(TokenKey::new("test", &[byte; 32]).unwrap(), Vec::new());
+    let key_ring = |byte: u8| KeyRing::new(TokenKey::new("test", &[byte; 32]).unwrap(), Vec::new());
     let delivery = || DeliveryId {
-        notification_id: NotificationId::parse(super::NOBODY).unwrap(),
-        way: Way::Email,
+        notification_id: NotificationId::parse(super::UNKNOWN_ID).unwrap(),
+        endpoint: Endpoint::Email,
     };
-    let click = |target: &str| Claim::Click { delivery: delivery(), target: target.to_owned() };
-    let open = Claim::Open { delivery: delivery() };
-    let unsubscribe = Claim::Unsubscribe {
+    let click =
+        |target: &str| TokenClaim::Click { delivery: delivery(), target: target.to_owned() };
+    let open = TokenClaim::Open { delivery: delivery() };
+    let unsubscribe = TokenClaim::Unsubscribe {
         user: UserId::outside("ada"),
         channel: Channel::Email,
         category: Category::parse("orders").unwrap(),
@@ -119,15 +120,15 @@ async fn forged_expired_and_other_tokens_lead_nowhere_and_count_nothing() {
     for (path, status) in [
         ("/t/c/nonsense".to_owned(), 404),
         (changed, 404),
-        (format!("/t/c/{}", ring(8).sign(&click(TARGET), at(86_400))), 404),
-        (format!("/t/c/{}", ring(7).sign(&click(TARGET), at(59))), 410),
-        (format!("/t/c/{}", ring(7).sign(&open, at(86_400))), 404),
-        (format!("/t/c/{}", ring(7).sign(&unsubscribe, at(86_400))), 404),
-        (format!("/t/c/{}", ring(7).sign(&click("javascript:alert(1)"), at(86_400))), 404),
+        (format!("/t/c/{}", key_ring(8).sign(&click(TARGET), at(86_400))), 404),
+        (format!("/t/c/{}", key_ring(7).sign(&click(TARGET), at(59))), 410),
+        (format!("/t/c/{}", key_ring(7).sign(&open, at(86_400))), 404),
+        (format!("/t/c/{}", key_ring(7).sign(&unsubscribe, at(86_400))), 404),
+        (format!("/t/c/{}", key_ring(7).sign(&click("javascript:alert(1)"), at(86_400))), 404),
         (mail.open.replace("/t/o/", "/t/c/"), 404),
         (mail.click.replace("/t/c/", "/t/o/"), 404),
         // Of a mail that is forgotten, the link still works.
-        (format!("/t/c/{}", ring(7).sign(&click(TARGET), at(86_400))), 302),
+        (format!("/t/c/{}", key_ring(7).sign(&click(TARGET), at(86_400))), 302),
     ] {
         let answer = mail.visit(Method::GET, &path, CHROME).await;
         assert_eq!(answer.status, status, "{path}: {}", answer.body);

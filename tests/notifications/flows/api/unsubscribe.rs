@@ -4,8 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use domain::Timestamp;
 use domain::accounts::UserId;
-use domain::notifications::token::{Claim, Ring, TokenKey};
-use domain::notifications::{Category, Channel, DeliveryId, NotificationId, Way};
+use domain::notifications::token::{KeyRing, TokenClaim, TokenKey};
+use domain::notifications::{Category, Channel, DeliveryId, Endpoint, NotificationId};
 use http::Method;
 use serde_json::{Value, json};
 use tests::{Lab, Response, Setup};
@@ -14,12 +14,12 @@ use super::{accepted, reachable, read, tomorrow};
 
 const FORM: &str = "List-Unsubscribe=One-Click";
 
-fn ring(id: &str, byte: u8) -> Ring {
-    Ring::new(TokenKey::new(id, &[byte; 32]).unwrap(), Vec::new())
+fn key_ring(id: &str, byte: u8) -> KeyRing {
+    KeyRing::new(TokenKey::new(id, &[byte; 32]).unwrap(), Vec::new())
 }
 
-fn claim() -> Claim {
-    Claim::Unsubscribe {
+fn claim() -> TokenClaim {
+    TokenClaim::Unsubscribe {
         user: UserId::outside("ada"),
         channel: Channel::Email,
         category: Category::parse("orders").unwrap(),
@@ -45,7 +45,7 @@ async fn looking_changes_nothing_and_one_post_ends_it() {
     let lab = Lab::new();
     reachable(&lab, "ada").await;
     let id = accepted(&lab, &tomorrow("ada")).await;
-    let token = ring("test", 7).sign(&claim(), in_days(30));
+    let token = key_ring("test", 7).sign(&claim(), in_days(30));
     let page = visit(&lab, Method::GET, &token).await;
     assert_eq!(page.status, 200);
     let text = String::from_utf8_lossy(&page.bytes);
@@ -66,7 +66,7 @@ async fn looking_changes_nothing_and_one_post_ends_it() {
 #[tokio::test(start_paused = true)]
 async fn a_post_that_is_not_one_click_changes_nothing() {
     let lab = Lab::new();
-    let token = ring("test", 7).sign(&claim(), in_days(30));
+    let token = key_ring("test", 7).sign(&claim(), in_days(30));
     let path = format!("/unsubscribe?token={token}");
     let answer = lab.call(Method::POST, &path).send().await;
     super::assert_names(&answer, "List-Unsubscribe");
@@ -77,18 +77,18 @@ async fn a_post_that_is_not_one_click_changes_nothing() {
 async fn forged_expired_and_other_tokens_prove_nothing() {
     let lab = Lab::new();
     let delivery = DeliveryId {
-        notification_id: NotificationId::parse(super::NOBODY).unwrap(),
-        way: Way::Email,
+        notification_id: NotificationId::parse(super::UNKNOWN_ID).unwrap(),
+        endpoint: Endpoint::Email,
     };
-    let good = ring("test", 7).sign(&claim(), in_days(30));
+    let good = key_ring("test", 7).sign(&claim(), in_days(30));
     for (token, status) in [
         (String::new(), 403),
         ("nonsense".to_owned(), 403),
-        (ring("test", 8).sign(&claim(), in_days(30)), 403),
-        (ring("other", 7).sign(&claim(), in_days(30)), 403),
+        (key_ring("test", 8).sign(&claim(), in_days(30)), 403),
+        (key_ring("other", 7).sign(&claim(), in_days(30)), 403),
         (good[..good.len() - 2].to_owned(), 403),
-        (ring("test", 7).sign(&Claim::Open { delivery }, in_days(30)), 403),
-        (ring("test", 7).sign(&claim(), in_days(-1)), 410),
+        (key_ring("test", 7).sign(&TokenClaim::Open { delivery }, in_days(30)), 403),
+        (key_ring("test", 7).sign(&claim(), in_days(-1)), 410),
     ] {
         for method in [Method::GET, Method::POST] {
             let answer = visit(&lab, method, &token).await;
@@ -108,11 +108,11 @@ async fn a_token_of_an_older_key_is_good_as_long_as_the_key_is_there() {
     let keys = format!("new:{},test:{}", key(9), key(7));
     let lab = Lab::with_parameters(Setup::default(), &[("TokenKeys", &keys)]);
     for (id, byte) in [("test", 7), ("new", 9)] {
-        let token = ring(id, byte).sign(&claim(), in_days(30));
+        let token = key_ring(id, byte).sign(&claim(), in_days(30));
         assert_eq!(visit(&lab, Method::GET, &token).await.status, 200, "{id}");
     }
     let without = format!("new:{}", key(9));
     let lab = Lab::with_parameters(Setup::default(), &[("TokenKeys", &without)]);
-    let token = ring("test", 7).sign(&claim(), in_days(30));
+    let token = key_ring("test", 7).sign(&claim(), in_days(30));
     assert_eq!(visit(&lab, Method::GET, &token).await.status, 403);
 }

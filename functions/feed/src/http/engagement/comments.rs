@@ -3,22 +3,22 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::store::{Commented, Uncommented};
+use crate::store::{CommentOutcome, UncommentOutcome};
 use boundary::http::{
     Call, Caller, Created, Cursor, IdempotencyKey, Json, NoContent, Operation, Path, Problem,
     Query, Repeatable, State,
 };
-use boundary::idempotency;
+use boundary::idempotency::{self, RequestKey};
 use domain::accounts::{Role, UserId};
-use domain::feed::{Comment, CommentDraft, CommentId, PostId, Profile, Rejected, Tie};
+use domain::feed::{Comment, CommentDraft, CommentId, PostId, Rejected, Relationship};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{TRIES, counts_moved, meet, remembered};
-use crate::http::posts::busy;
+use super::{TRIES, counts_moved, replay, visible_post};
+use crate::http::posts::contended;
 use crate::http::state::App;
-use crate::http::view::{AuthorView, author};
-use crate::http::{CommentPath, PostPath};
+use crate::http::views::{AuthorView, author_view};
+use crate::http::{CommentPath, PostPath, page_limit};
 
 /// Comments that are read at once, and how often for one page: what is left is for the next one.
 const CHUNK: usize = 100;
@@ -73,12 +73,12 @@ pub(crate) struct CommentsView {
 }
 
 pub(crate) const WRITE: Operation =
-    Operation::post("/api/v1/posts/{postId}/comments", "commentOnPost", "Say something to a post")
+    Operation::post("/api/v1/posts/{postId}/comments", "commentOnPost", "Comment on a post")
         .description("On a post that you may see.")
         .role(Role::Member)
         .refuses(&[404, 503]);
 
-/// What is wrong with the comment is said before what is wrong with the key.
+/// The comment is validated before the key.
 pub(crate) async fn write(
     State(app): State<Arc<App>>,
     call: Call,
@@ -91,34 +91,33 @@ pub(crate) async fn write(
     let id = CommentId::made_from(call.now, app.entropy.bytes());
     let comment = draft.checked(id, post, me.clone(), call.now)?;
     let claimant = app.entropy.token();
-    let IdempotencyKey(key) = key?;
-    let whose = (me.as_str(), WRITE.id);
-    let once = key.as_deref().map(|key| idempotency::name(key, &call, whose, &claimant));
+    let key = key?.0.map(|key| RequestKey::new(key, &call));
+    let once = key.as_ref().map(|key| key.request(&call, me.as_str(), WRITE.id, &claimant));
     let answer = Repeatable::first(&written(&app, me, &comment).await?);
     for _ in 0..TRIES {
-        let (entry, between) = match meet(&app, me, post).await {
+        let (entry, relation) = match visible_post(&app, me, post).await {
             Ok(met) => met,
-            Err(problem) => return remembered(&app, once.as_ref(), problem, call.now).await,
+            Err(problem) => return replay(&app, once.as_ref(), problem, call.now).await,
         };
         let once = once.as_ref().map(|once| (once, answer.stored()));
         let token = app.entropy.token();
-        let done = app.feed.comment(&comment, &entry, &between, once, call.now, &token);
+        let done = app.feed.comment(&comment, &entry, &relation, once, call.now, &token);
         match done.await? {
-            Commented::Written { told } => {
-                counts_moved(&app, post, told, &call).await;
+            CommentOutcome::Created { aggregation_due } => {
+                counts_moved(&app, post, aggregation_due, &call).await;
                 return Ok(answer);
             }
-            Commented::Before(claim) => {
-                return idempotency::met(claim, call.now).map(Repeatable::again);
+            CommentOutcome::Replayed(claim) => {
+                return idempotency::replay(claim, call.now).map(Repeatable::again);
             }
-            Commented::Moved => {}
+            CommentOutcome::Conflict => {}
         }
     }
-    Err(busy())
+    Err(contended())
 }
 
 pub(crate) const LIST: Operation =
-    Operation::get("/api/v1/posts/{postId}/comments", "listComments", "What was said to a post?")
+    Operation::get("/api/v1/posts/{postId}/comments", "listComments", "List a post's comments")
         .description(
             "The oldest first. Those of people whom you block or mute, or who block you, \
              are left out.",
@@ -126,8 +125,8 @@ pub(crate) const LIST: Operation =
         .role(Role::Member)
         .refuses(&[404]);
 
-/// Those of people whom the caller blocks or mutes, or who block them, are left out, and made up for. What is
-/// wrong with the query is said before whether there is such a post.
+/// Those of people whom the caller blocks or mutes, or who block them, are left out, and made up for. The
+/// query is validated before the post is read.
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -136,15 +135,12 @@ pub(crate) async fn list(
 ) -> Result<Json<CommentsView>, Problem> {
     const LIST: &str = "comments";
     let me = &caller.user_id;
-    let limit = query.limit.unwrap_or(20);
-    if !(1..=100).contains(&limit) {
-        return Err(Problem::field("limit", "a number from 1 to 100"));
-    }
-    let position = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
-    let place = |text: String| CommentId::parse(&text).ok_or_else(Cursor::not_one);
+    let limit = page_limit(query.limit, 20, 100)?;
+    let position = query.cursor.map(|text| Cursor::decode(LIST, &text)).transpose()?;
+    let place = |text: String| CommentId::parse(&text).ok_or_else(Cursor::invalid);
     let after = position.map(place).transpose()?;
     let Path(post) = post?;
-    let (entry, _) = meet(&app, me, post).await?;
+    let (entry, _) = visible_post(&app, me, post).await?;
     // One more than the page has is known of before a cursor is given.
     let (mut comments, reached) = shown_to(&app, me, entry.post.id, after, limit + 1).await?;
     let is_full = comments.len() > limit;
@@ -160,13 +156,13 @@ pub(crate) async fn list(
 pub(crate) const DELETE: Operation = Operation::delete(
     "/api/v1/posts/{postId}/comments/{commentId}",
     "deleteComment",
-    "Take a comment back",
+    "Delete a comment",
 )
 .description("Its author may do that, and the post's. Repeating it changes nothing.")
 .role(Role::Member)
 .refuses(&[404, 503]);
 
-/// Its author may do that, whatever has become of the post since, and the post's. Repeating it changes nothing.
+/// Its author may do that, also if the post is gone, and the post's author. Repeating it changes nothing.
 pub(crate) async fn delete(
     State(app): State<Arc<App>>,
     call: Call,
@@ -181,7 +177,7 @@ pub(crate) async fn delete(
             Some(own) if own.author == *me => {
                 app.feed.post(post).await?.ok_or(Rejected::UnknownPost)?
             }
-            _ => meet(&app, me, post).await?.0,
+            _ => visible_post(&app, me, post).await?.0,
         };
         let comment = found.ok_or(Rejected::UnknownComment)?;
         let Some(gone) = comment.deleted(&entry.post, me, call.now)? else {
@@ -189,15 +185,15 @@ pub(crate) async fn delete(
         };
         let token = app.entropy.token();
         match app.feed.uncomment(&gone, &entry, call.now, &token).await? {
-            Uncommented::Gone { told } => {
-                counts_moved(&app, post, told, &call).await;
+            UncommentOutcome::Deleted { aggregation_due } => {
+                counts_moved(&app, post, aggregation_due, &call).await;
                 return Ok(NoContent);
             }
-            Uncommented::Same => return Ok(NoContent),
-            Uncommented::Moved => {}
+            UncommentOutcome::Unchanged => return Ok(NoContent),
+            UncommentOutcome::Conflict => {}
         }
     }
-    Err(busy())
+    Err(contended())
 }
 
 /// The first `wanted` comments after a place that a reader may see, and how far was looked if there may be more
@@ -215,9 +211,11 @@ async fn shown_to(
         let ended = found.len() < CHUNK;
         after = found.last().map(|last| last.id);
         let authors: BTreeSet<&UserId> = found.iter().map(|comment| &comment.author).collect();
-        let ties = app.feed.ties(me, authors).await?;
-        let tie = |who: &UserId| ties.get(who).map_or_else(Tie::default, |between| between.tie);
-        shown.extend(found.into_iter().filter(|it| it.is_shown(&tie(&it.author), me)));
+        let relationships = app.feed.relationships(me, authors).await?;
+        let relationship = |who: &UserId| {
+            relationships.get(who).map_or_else(Relationship::default, |relation| relation.state)
+        };
+        shown.extend(found.into_iter().filter(|it| it.is_shown(&relationship(&it.author), me)));
         if ended || shown.len() >= wanted {
             shown.truncate(wanted);
             return Ok((shown, None));
@@ -239,16 +237,13 @@ async fn written(
 
 async fn views(app: &App, me: &UserId, comments: &[Comment]) -> Result<Vec<CommentView>, Problem> {
     let authors: BTreeSet<&UserId> = comments.iter().map(|comment| &comment.author).collect();
-    let profiles = app.feed.company(me, authors, []).await?.profiles;
+    let context = app.feed.post_context(me, authors, []).await?;
     let mut views = Vec::with_capacity(comments.len());
     for comment in comments {
-        let who = &comment.author;
-        let unwritten = || Profile::unwritten(who.clone(), comment.created_at);
-        let profile = profiles.get(who).cloned().unwrap_or_else(unwritten);
         views.push(CommentView {
             comment_id: comment.id.text(),
             post_id: comment.post.text(),
-            author: author(app, &profile).await?,
+            author: author_view(app, &context.profile(&comment.author)).await?,
             text: comment.text.clone(),
             created_at: comment.created_at.to_string(),
         });

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use crate::store::Engagement;
+use crate::store::EngageOutcome;
 use boundary::http::{Call, Caller, Json, Operation, Path, Problem, State};
 use domain::accounts::Role;
-use domain::feed::{Counts, Engage, PostId};
+use domain::feed::{Counts, PostAction, PostId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{TRIES, counts_moved, meet};
+use super::{TRIES, counts_moved, visible_post};
 use crate::http::PostPath;
-use crate::http::posts::busy;
+use crate::http::posts::contended;
 use crate::http::state::App;
-use crate::http::view::CountsView;
+use crate::http::views::CountsView;
 
-/// What somebody thinks of a post.
+/// Whether the caller likes a post, and its counts.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LikeView {
@@ -38,11 +38,11 @@ pub(crate) async fn like(
     caller: Caller,
     Path(id): Path<PostPath>,
 ) -> Result<Json<LikeView>, Problem> {
-    engage(&app, &call, &caller, id, Engage::Like).await
+    engage(&app, &call, &caller, id, PostAction::Like).await
 }
 
 pub(crate) const UNLIKE: Operation =
-    Operation::delete("/api/v1/posts/{postId}/like", "unlikePost", "Like a post no longer")
+    Operation::delete("/api/v1/posts/{postId}/like", "unlikePost", "Unlike a post")
         .description("Repeating it changes nothing.")
         .role(Role::Member)
         .refuses(&[404, 503]);
@@ -53,7 +53,7 @@ pub(crate) async fn unlike(
     caller: Caller,
     Path(id): Path<PostPath>,
 ) -> Result<Json<LikeView>, Problem> {
-    engage(&app, &call, &caller, id, Engage::Unlike).await
+    engage(&app, &call, &caller, id, PostAction::Unlike).await
 }
 
 async fn engage(
@@ -61,37 +61,39 @@ async fn engage(
     call: &Call,
     caller: &Caller,
     id: PostId,
-    act: Engage,
+    act: PostAction,
 ) -> Result<Json<LikeView>, Problem> {
     let me = &caller.user_id;
     for _ in 0..TRIES {
-        let (entry, between) = meet(app, me, id).await?;
+        let (entry, relation) = visible_post(app, me, id).await?;
         let token = app.entropy.token();
         let done =
-            app.feed.engage((me, act), &entry, &between, Vec::new(), call.now, &token).await?;
+            app.feed.engage((me, act), &entry, &relation, Vec::new(), call.now, &token).await?;
         match done {
-            Engagement::Counted { told } => {
-                counts_moved(app, id, told, call).await;
+            EngageOutcome::Counted { aggregation_due } => {
+                counts_moved(app, id, aggregation_due, call).await;
                 return Ok(shown(id, act, with(entry.counts, act)));
             }
-            Engagement::Same => return Ok(shown(id, act, entry.counts)),
-            Engagement::Moved => {}
+            EngageOutcome::Unchanged => return Ok(shown(id, act, entry.counts)),
+            EngageOutcome::Conflict => {}
         }
     }
-    Err(busy())
+    Err(contended())
 }
 
 /// What was counted before the act, and the act.
-fn with(counts: Counts, act: Engage) -> Counts {
+fn with(counts: Counts, act: PostAction) -> Counts {
     let likes = match act {
-        Engage::Like => counts.likes + 1,
-        Engage::Unlike => counts.likes.saturating_sub(1),
-        Engage::Comment | Engage::Uncomment | Engage::Share | Engage::Unshare => counts.likes,
+        PostAction::Like => counts.likes + 1,
+        PostAction::Unlike => counts.likes.saturating_sub(1),
+        PostAction::Comment | PostAction::Uncomment | PostAction::Share | PostAction::Unshare => {
+            counts.likes
+        }
     };
     Counts { likes, ..counts }
 }
 
-fn shown(id: PostId, act: Engage, counts: Counts) -> Json<LikeView> {
-    let user_has_liked = act == Engage::Like;
+fn shown(id: PostId, act: PostAction, counts: Counts) -> Json<LikeView> {
+    let user_has_liked = act == PostAction::Like;
     Json(LikeView { post_id: id.text(), user_has_liked, counts: counts.into() })
 }

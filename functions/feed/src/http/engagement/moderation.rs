@@ -6,20 +6,20 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::store::{Amended, Entry, Reported};
+use crate::store::{ReportOutcome, StoredPost, UpdateOutcome};
 use boundary::http::{
     Accepted, Call, Caller, Cursor, Json, Operation, Path, Problem, Query, State,
 };
 use domain::accounts::Role;
-use domain::feed::{Complaint, Post, PostId, Rejected, Report, ReportDraft, Ruling};
+use domain::feed::{Post, PostId, PostReport, Rejected, ReportDraft, ReportReason, Ruling};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{TRIES, counts_moved, meet};
-use crate::http::PostPath;
-use crate::http::posts::busy;
+use super::{TRIES, counts_moved, visible_post};
+use crate::http::posts::contended;
 use crate::http::state::App;
-use crate::http::view::{PostView, show};
+use crate::http::views::{PostView, post_views};
+use crate::http::{PostPath, page_limit};
 
 // A report that the domain reads; without a doc comment, so that it goes by the name and the words of its shape.
 #[derive(Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ pub(crate) struct ReportView {
     post_id: String,
     /// `SPAM`, `ABUSE`, `VIOLENCE`, `FRAUD` or `OTHER`.
     #[schemars(with = "String")]
-    reason: Complaint,
+    reason: ReportReason,
     #[serde(skip_serializing_if = "String::is_empty")]
     note: String,
     created_at: String,
@@ -106,10 +106,10 @@ pub(crate) struct RulingView {
 }
 
 pub(crate) const REPORT: Operation =
-    Operation::post("/api/v1/posts/{postId}/report", "reportPost", "This should not be there")
+    Operation::post("/api/v1/posts/{postId}/report", "reportPost", "Report a post")
         .description(
             "An admin decides; the author is not told by whom it was reported. Reporting a \
-             post again changes nothing: the answer is what you said first.",
+             post again changes nothing: the answer is your first report.",
         )
         .role(Role::Member)
         .refuses(&[404]);
@@ -122,21 +122,18 @@ pub(crate) async fn report(
     Path(id): Path<PostPath>,
 ) -> Result<Accepted<ReportView>, Problem> {
     let me = &caller.user_id;
-    let (entry, _) = meet(&app, me, id).await?;
+    let (entry, _) = visible_post(&app, me, id).await?;
     let report = draft.checked(&entry.post, me.clone(), call.now)?;
     let stands = match app.feed.report(&report).await? {
-        Reported::Reported => report,
-        Reported::Before(before) => before,
+        ReportOutcome::Created => report,
+        ReportOutcome::Existing(before) => before,
     };
     Ok(Accepted(ReportView::from(&stands)))
 }
 
-pub(crate) const LIST: Operation = Operation::get(
-    "/api/v1/moderation/reports",
-    "listPostReports",
-    "Reports that nobody has decided on",
-)
-.role(Role::Admin);
+pub(crate) const LIST: Operation =
+    Operation::get("/api/v1/moderation/reports", "listPostReports", "Open reports")
+        .role(Role::Admin);
 
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
@@ -144,21 +141,18 @@ pub(crate) async fn list(
     Query(query): Query<ReportsQuery>,
 ) -> Result<Json<ReportsView>, Problem> {
     const LIST: &str = "reports";
-    let limit = query.limit.unwrap_or(50);
-    if !(1..=100).contains(&limit) {
-        return Err(Problem::field("limit", "a number from 1 to 100"));
-    }
-    let after = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
+    let limit = page_limit(query.limit, 50, 100)?;
+    let after = query.cursor.map(|text| Cursor::decode(LIST, &text)).transpose()?;
     let open = app.feed.open_reports(after.as_deref(), limit).await?;
     let ids: BTreeSet<PostId> = open.reports.iter().map(|report| report.post).collect();
     let mut found = app.feed.posts(ids).await?;
     found.retain(|_, entry| entry.post.deleted_at.is_none());
     let entries = open.reports.iter().filter_map(|report| found.get(&report.post).cloned());
-    let entries: Vec<Entry> = entries.collect();
-    let mut posts = show(&app, &caller.user_id, &entries).await?.into_iter();
-    let item = |report: &Report| OpenReportView {
+    let entries: Vec<StoredPost> = entries.collect();
+    let mut posts = post_views(&app, &caller.user_id, &entries).await?.into_iter();
+    let item = |report: &PostReport| OpenReportView {
         report: report.into(),
-        reported_by: report.by.as_str().to_owned(),
+        reported_by: report.reporter.as_str().to_owned(),
         post: found.get(&report.post).and_then(|_| posts.next()),
     };
     let items = open.reports.iter().map(item).collect();
@@ -189,7 +183,7 @@ pub(crate) async fn rule(
     let post = decide(&app, &call, id, ruling).await?;
     let mut settled = 0;
     for report in app.feed.reports_of(post.id).await? {
-        if let Some((ruled, _)) = report.ruled(ruling, &post, by.clone(), call.now) {
+        if let Some((ruled, _)) = report.with_ruling(ruling, &post, by.clone(), call.now) {
             settled += usize::from(app.feed.rule(&ruled).await?);
         }
     }
@@ -207,22 +201,22 @@ async fn decide(app: &App, call: &Call, id: PostId, ruling: Ruling) -> Result<Po
         };
         let Some(after) = after else { return Ok(before) };
         let token = app.entropy.token();
-        let done = app.feed.amend(&before, &after, call.now, &token);
-        if let Amended::Amended(told) = done.await? {
-            app.tell(told.as_ref(), call).await;
-            // What is shown again may be hot again.
+        let done = app.feed.update_post(&before, &after, call.now, &token);
+        if let UpdateOutcome::Updated(message) = done.await? {
+            app.publish(message.as_ref(), call).await;
+            // It may be trending again.
             counts_moved(app, id, ruling == Ruling::Dismissed, call).await;
             return Ok(after);
         }
     }
-    Err(busy())
+    Err(contended())
 }
 
-impl From<&Report> for ReportView {
-    fn from(report: &Report) -> Self {
+impl From<&PostReport> for ReportView {
+    fn from(report: &PostReport) -> Self {
         Self {
             post_id: report.post.text(),
-            reason: report.complaint,
+            reason: report.reason,
             note: report.note.clone(),
             created_at: report.created_at.to_string(),
         }

@@ -1,20 +1,20 @@
-//! What people show of themselves.
+//! Profiles.
 
 use std::sync::Arc;
 
 use ::http::{HeaderName, header};
 use boundary::http::{Call, Caller, IfMatch, Json, Operation, Problem, State, Versioned};
 use domain::accounts::{Role, UserId};
-use domain::feed::{Profile, ProfileDraft, Tie};
+use domain::feed::{Profile, ProfileDraft, Relationship};
 use futures::future::try_join;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::TRIES;
-use crate::http::follows::{TieView, may_know};
-use crate::http::posts::busy;
+use crate::http::follows::{RelationshipView, ensure_profile_visible};
+use crate::http::posts::contended;
 use crate::http::state::App;
-use crate::http::view::{AuthorView, author};
+use crate::http::views::{AuthorView, author_view};
 use crate::http::{Person, media};
 
 // A profile that the domain reads; without a doc comment, so that it goes by the name and the words of its shape.
@@ -23,7 +23,7 @@ use crate::http::{Person, media};
 #[schemars(with = "ProfileShape")]
 pub(crate) struct ProfileBody(ProfileDraft);
 
-/// What somebody wants to show of themselves. What is left out is empty afterwards.
+/// The user's profile. What is left out is empty afterwards.
 #[derive(JsonSchema)]
 #[schemars(rename = "NewProfile")]
 #[expect(dead_code, reason = "only its shape is used")]
@@ -49,13 +49,13 @@ pub(crate) struct ProfileView {
     following: u32,
     /// How you stand to them; absent for yourself.
     #[serde(skip_serializing_if = "Option::is_none")]
-    you: Option<TieView>,
+    you: Option<RelationshipView>,
     /// Grows with each change of the profile: its `ETag`. 0 as long as they have written nothing.
     version: u64,
 }
 
 pub(crate) const READ: Operation =
-    Operation::get("/api/v1/users/{userId}", "readProfile", "Who is somebody?")
+    Operation::get("/api/v1/users/{userId}", "readProfile", "Read a profile")
         .description(
             "What they show of themselves, how many follow them, and how you stand to them. \
              Your own has an `ETag`.",
@@ -72,22 +72,21 @@ pub(crate) async fn read(
     Person(user): Person,
 ) -> Result<Shown, Problem> {
     let me = &caller.user_id;
-    let tie = may_know(&app, me, &user).await?;
+    let relationship = ensure_profile_visible(&app, me, &user).await?;
     let profile = stored(&app, &user, &call).await?;
-    let tie = (*me != user).then_some(tie);
-    let view = shown(&app, &profile, tie, &call).await?;
-    let etag = tie.is_none().then(|| [(header::ETAG, format!("\"{}\"", profile.version))]);
+    let relationship = (*me != user).then_some(relationship);
+    let view = shown(&app, &profile, relationship, &call).await?;
+    let etag = relationship.is_none().then(|| [(header::ETAG, format!("\"{}\"", profile.version))]);
     Ok((etag, Json(view)))
 }
 
 pub(crate) const SAVE: Operation =
-    Operation::put("/api/v1/users/{userId}", "saveProfile", "Say who you are")
+    Operation::put("/api/v1/users/{userId}", "saveProfile", "Save your profile")
         .description("Replaces all of it. Only your own.")
         .role(Role::Member)
         .refuses(&[503]);
 
-/// Whose profile it is is said before what is wrong with the body, and that before what is wrong with the
-/// version.
+/// The owner is checked before the body, and the body before the version.
 pub(crate) async fn save(
     State(app): State<Arc<App>>,
     call: Call,
@@ -98,16 +97,16 @@ pub(crate) async fn save(
 ) -> Result<Versioned<Json<ProfileView>>, Problem> {
     let me = &caller.user_id;
     if user != *me {
-        may_know(&app, me, &user).await?;
+        ensure_profile_visible(&app, me, &user).await?;
         return Err(Problem::forbidden("You can only change your own profile."));
     }
     let Json(ProfileBody(draft)) = draft?;
     for _ in 0..TRIES {
         let before = stored(&app, me, &call).await?;
         if version.clone()?.is_some_and(|IfMatch(version)| version != before.version) {
-            return Err(Problem::moved());
+            return Err(Problem::version_mismatch());
         }
-        let after = before.written(&draft, call.now)?;
+        let after = before.updated(&draft, call.now)?;
         media::check(&app, me, after.avatar.as_slice()).await.map_err(about_avatar)?;
         let token = app.entropy.token();
         if app.feed.save_profile(&after, before.version, &token).await? {
@@ -115,10 +114,10 @@ pub(crate) async fn save(
             return Ok(Versioned(after.version, Json(view)));
         }
     }
-    Err(busy())
+    Err(contended())
 }
 
-/// Whatever is wrong with uploads is wrong with the one that there is.
+/// The only upload here is the avatar.
 fn about_avatar(problem: Problem) -> Problem {
     if problem.is_fault() {
         return problem;
@@ -128,24 +127,24 @@ fn about_avatar(problem: Problem) -> Problem {
 
 async fn stored(app: &App, user: &UserId, call: &Call) -> Result<Profile, Problem> {
     let found = app.feed.profile(user).await?;
-    Ok(found.unwrap_or_else(|| Profile::unwritten(user.clone(), call.now)))
+    Ok(found.unwrap_or_else(|| Profile::default_for(user.clone(), call.now)))
 }
 
 async fn shown(
     app: &App,
     profile: &Profile,
-    tie: Option<Tie>,
+    relationship: Option<Relationship>,
     call: &Call,
 ) -> Result<ProfileView, Problem> {
     let followers = app.feed.count_followers(&profile.user);
-    let standing = app.feed.standing(&profile.user, call.now);
-    let (followers, standing) = try_join(followers, standing).await?;
+    let state = app.feed.reader_state(&profile.user, call.now);
+    let (followers, state) = try_join(followers, state).await?;
     Ok(ProfileView {
-        person: author(app, profile).await?,
+        person: author_view(app, profile).await?,
         bio: profile.bio.clone(),
         followers,
-        following: standing.following,
-        you: tie.map(|tie| TieView::of(&profile.user, tie)),
+        following: state.following,
+        you: relationship.map(|relationship| RelationshipView::of(&profile.user, relationship)),
         version: profile.version,
     })
 }

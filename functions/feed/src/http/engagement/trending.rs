@@ -1,17 +1,18 @@
-//! What many people care about right now, as the caller may see it.
+//! Trending posts that the caller may see.
 
 use std::sync::Arc;
 
-use crate::store::Entry;
+use crate::store::StoredPost;
 use boundary::http::{Caller, Cursor, Json, Operation, Problem, Query, State};
 use domain::accounts::Role;
-use domain::feed::trending::Bookmark;
-use domain::feed::{Place, PostId, Tie, visible};
+use domain::feed::trending::TrendingCursor;
+use domain::feed::{PostId, Relationship, ViewContext, is_visible};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::http::page_limit;
 use crate::http::state::App;
-use crate::http::view::{PostView, show, ties_of};
+use crate::http::views::{PostView, post_views, relationships_with_authors};
 
 /// Which part of what is trending.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -36,7 +37,7 @@ pub(crate) struct TrendingView {
 }
 
 pub(crate) const READ: Operation =
-    Operation::get("/api/v1/trending", "readTrending", "What do many people care about?")
+    Operation::get("/api/v1/trending", "readTrending", "List trending posts")
         .description(
             "By how many people came to a post lately, each counted once. It is looked at \
              once a minute, and pages hold still for an hour.",
@@ -51,31 +52,31 @@ pub(crate) async fn read(
 ) -> Result<Json<TrendingView>, Problem> {
     const LIST: &str = "trending";
     let me = &caller.user_id;
-    let limit = query.limit.unwrap_or(20);
-    if !(1..=50).contains(&limit) {
-        return Err(Problem::field("limit", "a number from 1 to 50"));
-    }
-    let position = query.cursor.map(|text| Cursor::position(LIST, &text)).transpose()?;
-    let mark = position.map(|text| Bookmark::parse(&text)).transpose()?;
+    let limit = page_limit(query.limit, 20, 50)?;
+    let position = query.cursor.map(|text| Cursor::decode(LIST, &text)).transpose()?;
+    let mark = position.map(|text| TrendingCursor::parse(&text)).transpose()?;
     let Some(snapshot) = app.feed.snapshot(mark.map(|mark| mark.minute)).await? else {
         return match mark {
-            Some(_) => Err(Cursor::not_one()),
+            Some(_) => Err(Cursor::invalid()),
             None => Ok(Json(TrendingView::default())),
         };
     };
     let from = mark.map_or(0, |mark| mark.next);
     let mut found = app.feed.posts(snapshot.posts.iter().copied().skip(from)).await?;
-    let ties = ties_of(&app, me, found.values()).await?;
+    let relationships = relationships_with_authors(&app, me, found.values()).await?;
     let may_see = |id: PostId| {
         found.get(&id).is_some_and(|entry| {
-            let tie = ties.get(&entry.post.author).copied().unwrap_or_else(Tie::default);
-            visible(&entry.post, &tie, me, Place::Listed)
+            let relationship = relationships
+                .get(&entry.post.author)
+                .copied()
+                .unwrap_or_else(Relationship::default);
+            is_visible(&entry.post, &relationship, me, ViewContext::Listed)
         })
     };
     let (page, next) = snapshot.page(from, limit, may_see);
-    let entries: Vec<Entry> = page.iter().filter_map(|id| found.remove(id)).collect();
+    let entries: Vec<StoredPost> = page.iter().filter_map(|id| found.remove(id)).collect();
     Ok(Json(TrendingView {
-        items: show(&app, me, &entries).await?,
+        items: post_views(&app, me, &entries).await?,
         next_cursor: next.map(|next| Cursor::new(LIST, &next.text()).as_str().to_owned()),
         has_more: next.is_some(),
     }))

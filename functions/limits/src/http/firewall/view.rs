@@ -1,10 +1,10 @@
 //! Firewall rules as callers write and see them.
 
 use domain::Timestamp;
-use domain::limits::firewall::{Action, FirewallDraft, FirewallRule, HeaderTest};
+use domain::limits::firewall::{FirewallAction, FirewallDraft, FirewallRule, HeaderTest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::limits::Document;
+use store::limits::LimitsDocument;
 
 /// What happens to a request.
 #[derive(JsonSchema)]
@@ -35,7 +35,7 @@ struct HeaderBody {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct FirewallBody {
     #[schemars(with = "ActionName")]
-    action: Action,
+    action: FirewallAction,
     /// Networks or single addresses, at most 5,000.
     #[serde(default)]
     cidrs: Vec<String>,
@@ -52,7 +52,7 @@ pub(crate) struct FirewallBody {
     /// What the `user-agent` header has in it, in upper or lower case; at most 50.
     #[serde(default)]
     user_agents: Vec<String>,
-    /// Why; whoever is turned away is told.
+    /// Why; a refused caller is told.
     #[serde(default)]
     #[schemars(length(max = 200))]
     reason: String,
@@ -82,7 +82,7 @@ impl From<FirewallBody> for FirewallDraft {
 pub(crate) struct FirewallView {
     id: String,
     #[schemars(with = "ActionName")]
-    action: Action,
+    action: FirewallAction,
     /// Of each rule in a list the first hundred.
     cidrs: Vec<String>,
     /// How many there are.
@@ -109,7 +109,7 @@ pub(crate) struct FirewallsView {
 }
 
 impl FirewallView {
-    pub(crate) fn of(rule: &FirewallRule, document: &Document, networks: usize) -> Self {
+    pub(crate) fn new(rule: &FirewallRule, document: &LimitsDocument, networks: usize) -> Self {
         Self {
             id: rule.id.clone(),
             action: rule.action,

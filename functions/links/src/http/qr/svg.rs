@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use qrcodegen::QrCode;
 
-use super::{BadStyle, Style, encode, side};
+use super::{InvalidStyle, QrStyle, encode, side};
 
 /// Draws `text` with a unit a module. It is shown `size` pixels wide unless the page says otherwise.
-pub fn svg(text: &str, style: &Style) -> Result<String, BadStyle> {
+pub fn svg(text: &str, style: &QrStyle) -> Result<String, InvalidStyle> {
     let code = encode(text)?;
-    let Style { size, dark, light, .. } = style;
+    let QrStyle { size, dark, light, .. } = style;
     let side = side(&code, style);
     let (title, path) = (escape(text), path(&code, style.margin));
     Ok(format!(

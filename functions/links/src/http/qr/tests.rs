@@ -41,7 +41,7 @@ fn brightness(rgb: &[u8]) -> u8 {
     u8::try_from((red * 299 + green * 587 + blue * 114) / 1000).unwrap()
 }
 
-fn look_at_png(file: &[u8]) -> Grey {
+fn decode_png(file: &[u8]) -> Grey {
     let mut decoder = png::Decoder::new(std::io::Cursor::new(file));
     decoder.set_transformations(png::Transformations::EXPAND);
     let mut reader = decoder.read_info().unwrap();
@@ -56,7 +56,7 @@ fn attribute<'a>(document: &'a str, before: &str) -> &'a str {
     rest.split_once('"').unwrap().0
 }
 
-fn look_at_svg(document: &str) -> Grey {
+fn decode_svg(document: &str) -> Grey {
     let paint = |before: &str| {
         let hex = u32::from_str_radix(attribute(document, before), 16).unwrap().to_be_bytes();
         brightness(&hex[1..])
@@ -77,12 +77,12 @@ fn look_at_svg(document: &str) -> Grey {
     Grey { side, pixels }
 }
 
-fn options(query: &str) -> Options {
+fn options(query: &str) -> QrOptions {
     serde_urlencoded::from_str(query).unwrap()
 }
 
-fn style(query: &str) -> Style {
-    Style::parse(&options(query)).unwrap()
+fn style(query: &str) -> QrStyle {
+    QrStyle::parse(&options(query)).unwrap()
 }
 
 fn link(length: usize) -> String {
@@ -92,7 +92,7 @@ fn link(length: usize) -> String {
 
 #[test]
 fn every_picture_reads_as_the_link_it_was_made_of() {
-    let looks = [
+    let styles = [
         (20, ""),
         (33, "&color=1a2b3c&background=%23ffeedd"),
         (64, "&color=949494"),
@@ -101,14 +101,14 @@ fn every_picture_reads_as_the_link_it_was_made_of() {
     for (row, size) in [64, 100, 255, 256].into_iter().enumerate() {
         for (column, margin) in [0, 1, 4, 16].into_iter().enumerate() {
             // A Latin square: each size and each margin meets each length and each pair of colours.
-            let (length, colours) = looks[(row + column) % looks.len()];
+            let (length, colours) = styles[(row + column) % styles.len()];
             let query = format!("size={size}&margin={margin}{colours}");
             let (text, style) = (link(length), style(&query));
             let drawing = svg(&text, &style).unwrap();
-            assert_eq!(look_at_svg(&drawing).scan(), text, "svg {query}");
+            assert_eq!(decode_svg(&drawing).scan(), text, "svg {query}");
             match png(&text, &style) {
-                Ok(file) => assert_eq!(look_at_png(&file).scan(), text, "png {query}"),
-                Err(Undrawn::Unfit(BadStyle::Crowded { least })) => assert!(least > size),
+                Ok(file) => assert_eq!(decode_png(&file).scan(), text, "png {query}"),
+                Err(DrawError::Style(InvalidStyle::Crowded { least })) => assert!(least > size),
                 Err(error) => panic!("{query}: {error}"),
             }
         }
@@ -123,11 +123,11 @@ proptest::proptest! {
         dark in "([0-5][0-9a-f]){3}", light in "([a-f][0-9a-f]){3}",
     ) {
         let (color, background) = (Some(dark), Some(light));
-        let asked = Options { size: Some(size), margin: Some(margin), color, background, domain: None };
-        let Ok(style) = Style::parse(&asked) else { return Ok(()) };
-        proptest::prop_assert_eq!(look_at_svg(&svg(&text, &style).unwrap()).scan(), text.clone());
+        let asked = QrOptions { size: Some(size), margin: Some(margin), color, background, domain: None };
+        let Ok(style) = QrStyle::parse(&asked) else { return Ok(()) };
+        proptest::prop_assert_eq!(decode_svg(&svg(&text, &style).unwrap()).scan(), text.clone());
         if let Ok(file) = png(&text, &style) {
-            let picture = look_at_png(&file);
+            let picture = decode_png(&file);
             proptest::prop_assert_eq!(picture.side, size as usize);
             proptest::prop_assert_eq!(picture.scan(), text);
         }
@@ -137,7 +137,7 @@ proptest::proptest! {
 #[test]
 fn the_largest_picture_stays_a_small_file() {
     let file = png(&link(120), &style("size=2048")).unwrap();
-    assert_eq!(look_at_png(&file).scan(), link(120));
+    assert_eq!(decode_png(&file).scan(), link(120));
     assert!(file.len() < 16 * 1024, "{} bytes", file.len());
 }
 
@@ -145,23 +145,23 @@ fn the_largest_picture_stays_a_small_file() {
 fn pixels_left_over_widen_the_margin_evenly() {
     // 25 modules and a margin of 4 are 33; 100 pixels make modules of 3, and 25 of them fill 75.
     let file = png(&link(20), &style("size=100")).unwrap();
-    let picture = look_at_png(&file);
+    let picture = decode_png(&file);
     assert_eq!(picture.side, 100);
     assert_eq!(picture.margins(), [12, 12, 13, 13]);
 }
 
 #[test]
 fn without_a_margin_the_code_touches_the_edge_of_the_drawing() {
-    let drawing = look_at_svg(&svg(&link(20), &style("margin=0")).unwrap());
+    let drawing = decode_svg(&svg(&link(20), &style("margin=0")).unwrap());
     assert_eq!((drawing.side, drawing.pixels[0]), (25, 0));
 }
 
 #[test]
 fn a_picture_too_small_for_its_modules_says_what_would_do() {
-    let Err(Undrawn::Unfit(bad)) = png(&link(120), &style("size=64&margin=16")) else {
+    let Err(DrawError::Style(bad)) = png(&link(120), &style("size=64&margin=16")) else {
         panic!("drawn");
     };
-    let BadStyle::Crowded { least } = bad else { panic!("{bad}") };
+    let InvalidStyle::Crowded { least } = bad else { panic!("{bad}") };
     assert_eq!(bad.to_string(), format!("at least {least} to hold this link and its margin"));
     assert!(png(&link(120), &style(&format!("size={least}&margin=16"))).is_ok());
     assert!(png(&link(120), &style(&format!("size={}&margin=16", least - 1))).is_err());
@@ -169,8 +169,11 @@ fn a_picture_too_small_for_its_modules_says_what_would_do() {
 
 #[test]
 fn text_beyond_any_code_is_refused_and_not_cut() {
-    assert_eq!(svg(&link(3000), &Style::default()), Err(BadStyle::TooLong));
-    assert!(matches!(png(&link(3000), &Style::default()), Err(Undrawn::Unfit(BadStyle::TooLong))));
+    assert_eq!(svg(&link(3000), &QrStyle::default()), Err(InvalidStyle::TooLong));
+    assert!(matches!(
+        png(&link(3000), &QrStyle::default()),
+        Err(DrawError::Style(InvalidStyle::TooLong))
+    ));
 }
 
 #[test]
@@ -191,7 +194,7 @@ fn a_bad_style_names_its_field_and_rule() {
             "in a contrast of at least 3 to 1 to the other colour, not 1.0",
         ),
     ] {
-        let bad = Style::parse(&options(query)).unwrap_err();
+        let bad = QrStyle::parse(&options(query)).unwrap_err();
         assert_eq!((bad.field(), bad.to_string().as_str()), (field, rule), "{query}");
     }
 }
@@ -201,14 +204,14 @@ fn the_bounds_themselves_are_allowed() {
     for query in
         ["size=64", "size=2048", "margin=0", "margin=16", "color=949494", "domain=s.example"]
     {
-        assert!(Style::parse(&options(query)).is_ok(), "{query}");
+        assert!(QrStyle::parse(&options(query)).is_ok(), "{query}");
     }
-    assert_eq!(style(""), Style::default());
-    assert!(serde_urlencoded::from_str::<Options>("colour=000000").is_err());
+    assert_eq!(style(""), QrStyle::default());
+    assert!(serde_urlencoded::from_str::<QrOptions>("colour=000000").is_err());
 }
 
 #[test]
 fn a_title_holds_any_text_without_breaking_the_drawing() {
-    let drawn = svg("https://s.example/?a=1&b=<\"x\">\u{7}", &Style::default()).unwrap();
+    let drawn = svg("https://s.example/?a=1&b=<\"x\">\u{7}", &QrStyle::default()).unwrap();
     assert!(drawn.contains("<title>QR code of https://s.example/?a=1&amp;b=&lt;\"x\"&gt;</title>"));
 }

@@ -1,4 +1,4 @@
-//! What strangers try, against every page; and what every page has to keep to.
+//! Injections into every page, and the rules that every page keeps.
 
 mod link;
 
@@ -7,8 +7,8 @@ use std::path::Path;
 
 use super::*;
 
-/// What strangers try to slip in wherever a page repeats their words.
-const TRIES: [&str; 14] = [
+/// Texts that break out of a page which does not escape them.
+const INJECTIONS: [&str; 14] = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
     "' onmouseover='alert(1)",
@@ -25,8 +25,8 @@ const TRIES: [&str; 14] = [
     "http://é<>\u{200b}\u{feff}\u{e0041}",
 ];
 
-fn plain() -> Preview<'static> {
-    Preview {
+fn plain() -> LinkSummary<'static> {
+    LinkSummary {
         short_url: "https://swy.example/k7Rm2Xa",
         destination: "https://www.example.org/guides/short-links?ref=news&lang=en#start",
         host: "www.example.org",
@@ -36,19 +36,19 @@ fn plain() -> Preview<'static> {
         description: Some("How they are made, what they hide, and how to look before you leap."),
         image: Some("https://www.example.org/cover.png"),
         warnings: &[],
-        several: 1,
+        destinations: 1,
     }
 }
 
-fn long(destination: &str) -> Preview<'_> {
-    Preview {
+fn long(destination: &str) -> LinkSummary<'_> {
+    LinkSummary {
         destination,
         host: "раypal-login.example",
         expires: None,
         title: None,
         description: None,
         warnings: &["mixed-script-host", "shortened-by-many"],
-        several: 3,
+        destinations: 3,
         ..plain()
     }
 }
@@ -56,7 +56,7 @@ fn long(destination: &str) -> Preview<'_> {
 /// Every page there is, with `text` wherever a text is taken.
 fn pages_with(text: &str) -> Vec<String> {
     let list = [text, text];
-    let link = Preview {
+    let link = LinkSummary {
         short_url: text,
         destination: text,
         host: text,
@@ -66,7 +66,7 @@ fn pages_with(text: &str) -> Vec<String> {
         warnings: &list,
         ..plain()
     };
-    vec![preview(&link), card(&link), missing(text), expired(), blocked(text), unavailable()]
+    vec![preview(&link), card(&link), not_found(text), expired(), blocked(text), unavailable()]
 }
 
 /// The tags of a page and nothing else, so that two pages can be compared by their shape.
@@ -103,16 +103,16 @@ fn no_text_adds_a_tag_or_an_attribute() {
         "viewBox", "width", "height", "hidden", "d", "cx", "cy", "r", "src", "alt", "datetime",
         "tabindex",
     ];
-    for tried in TRIES {
-        for page in pages_with(tried) {
+    for injected in INJECTIONS {
+        for page in pages_with(injected) {
             let markup = page.replace(STYLE, "");
             for name in attributes(&markup) {
-                assert!(known.contains(&name.as_str()), "{tried:?} made {name:?} in {markup}");
+                assert!(known.contains(&name.as_str()), "{injected:?} made {name:?} in {markup}");
             }
             for tag in ["script", "img", "style", "title", "/style", "/title"] {
                 let count = tags(&markup).iter().filter(|found| **found == tag).count();
                 let most = usize::from(tag != "script");
-                assert!(count <= most, "{tried:?} made {count} <{tag}> in {markup}");
+                assert!(count <= most, "{injected:?} made {count} <{tag}> in {markup}");
             }
         }
     }
@@ -120,21 +120,21 @@ fn no_text_adds_a_tag_or_an_attribute() {
 
 #[test]
 fn no_page_holds_a_character_that_hides_or_turns_text() {
-    for tried in TRIES {
-        for page in pages_with(tried) {
+    for injected in INJECTIONS {
+        for page in pages_with(injected) {
             let found = page.chars().find(|&c| {
                 (c.is_control() && c != '\n')
                     || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
                     || matches!(c, '\u{200b}' | '\u{feff}' | '\u{e0041}')
             });
-            assert_eq!(found, None, "from {tried:?}");
+            assert_eq!(found, None, "from {injected:?}");
         }
     }
 }
 
 #[test]
 fn a_turned_address_shows_the_mark_that_turns_it() {
-    let link = Preview { destination: "https://example.org/\u{202e}gpj.exe", ..plain() };
+    let link = LinkSummary { destination: "https://example.org/\u{202e}gpj.exe", ..plain() };
     let page = preview(&link);
     assert!(page.contains("</b>/[U+202E]gpj.exe</p>"));
     assert!(page.contains("href=\"https://example.org/%E2%80%AEgpj.exe\""));
@@ -142,15 +142,15 @@ fn a_turned_address_shows_the_mark_that_turns_it() {
 
 #[test]
 fn only_web_addresses_become_links() {
-    for tried in TRIES {
-        for page in pages_with(tried) {
+    for injected in INJECTIONS {
+        for page in pages_with(injected) {
             for href in hrefs(&page) {
                 let web = href.starts_with("https://") || href.starts_with("http://");
-                assert!(web || href.is_empty(), "{tried:?} became {href:?}");
+                assert!(web || href.is_empty(), "{injected:?} became {href:?}");
             }
         }
     }
-    let page = preview(&Preview { destination: "javascript:alert(1)", ..plain() });
+    let page = preview(&LinkSummary { destination: "javascript:alert(1)", ..plain() });
     assert!(!page.contains("Continue") && page.contains("no button to follow it"));
 }
 
@@ -164,8 +164,8 @@ fn a_blocked_link_gives_its_reason_and_no_address() {
 
 #[test]
 fn a_missing_code_is_repeated_only_so_far() {
-    assert!(missing("k7Rm2Xb").contains("<code dir=\"ltr\">k7Rm2Xb</code>"));
-    assert!(missing(&"é".repeat(5_000)).contains(&format!(">{}…<", "é".repeat(64))));
+    assert!(not_found("k7Rm2Xb").contains("<code dir=\"ltr\">k7Rm2Xb</code>"));
+    assert!(not_found(&"é".repeat(5_000)).contains(&format!(">{}…<", "é".repeat(64))));
 }
 
 #[test]
@@ -182,17 +182,17 @@ fn every_page_holds_the_one_stylesheet_that_the_hash_lets_through() {
 /// Leaves the pages in `target/pages`, to be looked at in a browser.
 #[test]
 fn every_page_is_small() {
-    const MOST: usize = 6 * 1024;
+    const MAX_BYTES: usize = 6 * 1024;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/pages");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("style-hash"), style_hash()).unwrap();
     let endless = format!("https://раypal-login.example/{}", "account/verify?step=1&".repeat(91));
     let (title, description) = ("Short links ".repeat(10), "what they hide, ".repeat(15));
-    let full = Preview {
+    let full = LinkSummary {
         title: Some(&title),
         description: Some(&description),
         warnings: &["mixed-script-host"],
-        several: 4,
+        destinations: 4,
         ..plain()
     };
     // A destination stands in the page twice; what it adds is its own doing.
@@ -203,7 +203,7 @@ fn every_page_is_small() {
         ("preview-long", preview(&long(&endless)), twice(&endless)),
         ("card", card(&plain()), 0),
         ("card-full", card(&full), 0),
-        ("missing", missing("k7Rm2Xb"), 0),
+        ("missing", not_found("k7Rm2Xb"), 0),
         ("expired", expired(), 0),
         ("blocked", blocked("Reported as phishing and confirmed on review"), 0),
         ("unavailable", unavailable(), 0),
@@ -211,6 +211,6 @@ fn every_page_is_small() {
     for (name, page, destination) in samples {
         fs::write(folder.join(name).with_extension("html"), &page).unwrap();
         println!("{name}: {} bytes", page.len());
-        assert!(page.len() - destination <= MOST, "{name} has {} bytes", page.len());
+        assert!(page.len() - destination <= MAX_BYTES, "{name} has {} bytes", page.len());
     }
 }

@@ -11,23 +11,23 @@ use sha2::Sha256;
 
 use crate::http::header;
 
-/// A call that was signed longer ago, or ahead, may be someone else's who has kept it.
+/// A call that was signed longer ago, or ahead, may be replayed by a third party.
 const TOLERANCE_SECONDS: i64 = 300;
 
 /// Secrets by provider; one with several is changing them.
 #[derive(Clone, Default)]
-pub(crate) struct Secrets(Vec<(ProviderName, Vec<u8>)>);
+pub(crate) struct CallbackSecrets(Vec<(ProviderName, Vec<u8>)>);
 
 /// Says whose: secrets are in no log.
-impl std::fmt::Debug for Secrets {
+impl std::fmt::Debug for CallbackSecrets {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.0.iter().map(|(provider, _)| provider.as_str())).finish()
     }
 }
 
-impl Secrets {
-    /// Those that `CALLBACK_SECRETS` has: `provider:base64`, separated by commas. Nobody calls back
-    /// where there are none.
+impl CallbackSecrets {
+    /// Those that `CALLBACK_SECRETS` has: `provider:base64`, separated by commas; without it,
+    /// no provider calls back.
     pub(crate) fn from_host(host: &Host) -> Result<Self, Misconfigured> {
         const RULE: &str = "`provider:base64` of 24 to 64 bytes each, separated by commas";
         Ok(host.vars.parsed("CALLBACK_SECRETS", Self::parse, RULE)?.unwrap_or_default())
@@ -48,7 +48,7 @@ impl Secrets {
         self.0.iter().any(|(known, _)| known == provider)
     }
 
-    /// Whether the provider, and nobody else, made this call, and not long ago.
+    /// Whether the provider signed this call, within the last minutes.
     pub(crate) fn signed(
         &self,
         provider: &ProviderName,
@@ -64,7 +64,7 @@ impl Secrets {
             body,
         };
         let mut secrets = self.0.iter().filter(|(known, _)| known == provider);
-        secrets.any(|(_, secret)| claimed.holds(secret, now))
+        secrets.any(|(_, secret)| claimed.is_valid(secret, now))
     }
 }
 
@@ -77,7 +77,7 @@ struct Signed<'a> {
 }
 
 impl Signed<'_> {
-    fn holds(&self, secret: &[u8], now: Timestamp) -> bool {
+    fn is_valid(&self, secret: &[u8], now: Timestamp) -> bool {
         let Ok(at) = self.at.parse::<i64>() else { return false };
         if self.id.is_empty() || now.as_second().abs_diff(at) > TOLERANCE_SECONDS.unsigned_abs() {
             return false;
@@ -100,7 +100,8 @@ mod tests {
 
     #[test]
     fn the_signature_is_the_one_of_the_specification() {
-        let secrets = Secrets::parse("smtp:whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+        let secrets =
+            CallbackSecrets::parse("smtp:whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let secret = &secrets.0[0].1;
         let now = |seconds: i64| Timestamp::from_second(1_614_265_330 + seconds).unwrap();
         let call = Signed {
@@ -109,18 +110,18 @@ mod tests {
             signatures: "v1,AAAA v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
             body: br#"{"test": 2432232314}"#,
         };
-        assert!(call.holds(secret, now(0)) && call.holds(secret, now(300)));
-        assert!(!call.holds(secret, now(301)) && !call.holds(secret, now(-301)));
-        assert!(!Signed { body: b"{}", ..call }.holds(secret, now(0)));
-        assert!(!call.holds(&[1; 32], now(0)));
+        assert!(call.is_valid(secret, now(0)) && call.is_valid(secret, now(300)));
+        assert!(!call.is_valid(secret, now(301)) && !call.is_valid(secret, now(-301)));
+        assert!(!Signed { body: b"{}", ..call }.is_valid(secret, now(0)));
+        assert!(!call.is_valid(&[1; 32], now(0)));
     }
 
     #[test]
     fn secrets_name_their_provider_and_are_long_enough() {
         let good = STANDARD.encode([1; 24]);
-        assert!(Secrets::parse(&format!("ses:{good}, ses:{good},smtp:{good}")).is_some());
+        assert!(CallbackSecrets::parse(&format!("ses:{good}, ses:{good},smtp:{good}")).is_some());
         for wrong in [good.clone(), format!("SES:{good}"), "ses:AAAA".to_owned()] {
-            assert!(Secrets::parse(&wrong).is_none(), "{wrong}");
+            assert!(CallbackSecrets::parse(&wrong).is_none(), "{wrong}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A version of a template as callers see it, with what became of what it said.
 
-use crate::store::Results;
+use crate::store::VariantResults;
 use boundary::http::Problem;
 use domain::notifications::{Channel, Template, TemplateVersion};
 use schemars::JsonSchema;
@@ -63,7 +63,7 @@ impl VersionView {
 }
 
 impl ResultView {
-    fn of(variant: Option<&str>, results: Results) -> Self {
+    fn of(variant: Option<&str>, results: VariantResults) -> Self {
         Self {
             variant: variant.map(str::to_owned),
             sent: results.sent,

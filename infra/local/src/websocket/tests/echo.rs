@@ -1,7 +1,7 @@
-//! The fixture's function: says back what it hears, and posts to whom it is told to.
+//! The fixture's function: echoes messages, and posts to other connections.
 
 use boundary::http::{Access, Problem};
-use boundary::socket::{Connections, Handlers, Message, Opening, Socket};
+use boundary::socket::{ConnectRequest, Connections, Handlers, Socket, SocketMessage};
 use boundary::{Host, Misconfigured};
 use domain::Failure;
 use serde_json::Value;
@@ -19,20 +19,20 @@ pub(super) fn function(host: &Host) -> Result<Socket<State>, Misconfigured> {
     };
     let handlers = Handlers {
         connect: |_, opening| Box::pin(std::future::ready(connect(opening))),
-        message: |state, message| Box::pin(hear(state, message)),
+        message: |state, message| Box::pin(echo(state, message)),
         disconnect: |_, _| Box::pin(std::future::ready(Ok(()))),
     };
     Socket::new(host, "echo", Access::Key, state, handlers)
 }
 
-fn connect(opening: &Opening) -> Result<(), Problem> {
+fn connect(opening: &ConnectRequest) -> Result<(), Problem> {
     match opening.query("since") {
         Some("never") => Err(Problem::field("since", "a number")),
         _ => Ok(()),
     }
 }
 
-async fn hear(state: &State, message: &Message) -> Result<(), Failure> {
+async fn echo(state: &State, message: &SocketMessage) -> Result<(), Failure> {
     let id = message.connection.id.as_str();
     let answer = match (message.route.as_str(), message.body.as_str()) {
         ("post", body) => {

@@ -24,8 +24,8 @@ fn one(
     functions: &[&Function],
     permissions: &[&Resource],
 ) -> Result<Assembled, TemplateError> {
-    let mut api = part.it.clone();
-    let mut stages = parts.stages_of(&part.it.id);
+    let mut api = part.value.clone();
+    let mut stages = parts.stages_of(&part.value.id);
     let Some(stage) = stages.next() else {
         return Err(part.error("an API serves nothing without an AWS::ApiGatewayV2::Stage"));
     };
@@ -34,9 +34,9 @@ fn one(
         let reason = format!("only one stage is understood, and `{}` is one already", stage.id);
         return Err(second.error(reason));
     }
-    api.stage.clone_from(&stage.it.name);
-    api.throttling_burst = stage.it.throttling.burst;
-    api.throttling_rate = stage.it.throttling.rate;
+    api.stage.clone_from(&stage.value.name);
+    api.throttling_burst = stage.value.throttling.burst;
+    api.throttling_rate = stage.value.throttling.rate;
 
     for integration in parts.integrations_of(&api.id) {
         integration.check_http(functions)?;
@@ -44,9 +44,9 @@ fn one(
     let mut seen: Vec<&Part<Route>> = Vec::new();
     let mut routes = Vec::new();
     for route in parts.routes_of(&api.id) {
-        if let Some(first) = seen.iter().find(|first| first.it.key == route.it.key) {
+        if let Some(first) = seen.iter().find(|first| first.value.key == route.value.key) {
             let (file, line) = (first.file.display(), first.mark.line);
-            let key = &route.it.key;
+            let key = &route.value.key;
             let reason = format!("the API has a route `{key}` already, see {file}:{line}");
             return Err(route.error(reason));
         }
@@ -84,7 +84,7 @@ impl Part<Route> {
         if let Some(key) = vocabulary::ROUTE_OF_SOCKETS.iter().find(|key| self.has(key)) {
             return Err(self.error(format!("`{key}` is for the routes of WebSocket APIs")));
         }
-        let key = &self.it.key;
+        let key = &self.value.key;
         RouteKey::parse(key).ok_or_else(|| {
             let reason = "`RouteKey` must be $default, or a method and a path like `GET /x`";
             self.error(format!("{reason}, found `{key}`"))
@@ -99,17 +99,17 @@ impl Part<Integration> {
         if let Some(key) = vocabulary::INTEGRATION_REFUSED.iter().find(|key| self.has(key)) {
             return Err(self.error(format!("`{key}` is not understood")));
         }
-        if self.it.payload.as_deref() != Some("2.0") {
-            let found = self.it.payload.as_deref().unwrap_or("nothing");
+        if self.value.payload.as_deref() != Some("2.0") {
+            let found = self.value.payload.as_deref().unwrap_or("nothing");
             let reason = format!("`PayloadFormatVersion` must be \"2.0\", found {found}");
             return Err(self.error(reason));
         }
-        if let Some(method) = self.it.method.as_deref().filter(|method| *method != "POST") {
+        if let Some(method) = self.value.method.as_deref().filter(|method| *method != "POST") {
             let reason =
                 format!("functions are invoked with `IntegrationMethod: POST`, not {method}");
             return Err(self.error(reason));
         }
-        let uri = self.it.uri.as_deref();
+        let uri = self.value.uri.as_deref();
         let plain = functions.iter().copied().find(|function| Some(function.arn.as_str()) == uri);
         plain.or_else(|| self.invoked(functions)).ok_or_else(|| {
             self.error(

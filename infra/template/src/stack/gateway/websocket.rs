@@ -17,7 +17,7 @@ pub struct WebSocketApi {
     /// The names that lead to the value in a message that names its route: `["action"]` for
     /// `$request.body.action`.
     pub selection: Vec<String>,
-    pub routes: Vec<SocketRoute>,
+    pub routes: Vec<WebSocketRoute>,
     /// Its stages; the path of each is where clients connect.
     pub stages: Vec<String>,
     /// The line of its key.
@@ -26,7 +26,7 @@ pub struct WebSocketApi {
 
 /// A route of a WebSocket API.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SocketRoute {
+pub struct WebSocketRoute {
     /// `$connect`, `$disconnect`, `$default`, or what a message says.
     pub key: String,
     /// The logical id of the function it leads to.
@@ -37,7 +37,7 @@ pub struct SocketRoute {
 
 impl WebSocketApi {
     /// The route with that key.
-    pub fn route(&self, key: &str) -> Option<&SocketRoute> {
+    pub fn route(&self, key: &str) -> Option<&WebSocketRoute> {
         self.routes.iter().find(|route| route.key == key)
     }
 }
@@ -47,14 +47,14 @@ pub(crate) fn assemble(
     parts: &Parts,
     functions: &[&Function],
 ) -> Result<Vec<WebSocketApi>, TemplateError> {
-    let mut apis: Vec<_> = parts.sockets.iter().map(|part| part.it.clone()).collect();
+    let mut apis: Vec<_> = parts.sockets.iter().map(|part| part.value.clone()).collect();
     for api in &mut apis {
         for stage in parts.stages_of(&api.id) {
             stage.check()?;
-            api.stages.push(stage.it.name.clone());
+            api.stages.push(stage.value.name.clone());
         }
         for route in parts.routes_of(&api.id) {
-            let key = &route.it.key;
+            let key = &route.value.key;
             if api.route(key).is_some() {
                 return Err(route.error(format!("the API has a route `{key}` already")));
             }
@@ -64,7 +64,7 @@ pub(crate) fn assemble(
             }
             let function = parts.target(route)?.check_socket(functions)?.logical_id.clone();
             let (key, line) = (key.clone(), route.mark.line);
-            api.routes.push(SocketRoute { key, function, line });
+            api.routes.push(WebSocketRoute { key, function, line });
         }
     }
     Ok(apis)

@@ -16,7 +16,7 @@ fn a_name_that_does_not_exist_is_reported_with_the_closest_one() {
                 "6:11: Resources.It.Properties.A[0]: unknown Ref `AWS::Regoin` (did you mean \
                  `AWS::Region`?)",
             ),
-            (r#"A: !Sub "${Nobody}""#, "6:10: Resources.It.Properties.A: unknown Ref `Nobody`"),
+            (r#"A: !Sub "${Absent}""#, "6:10: Resources.It.Properties.A: unknown Ref `Absent`"),
             (
                 "A: !GetAtt Ti.Arn",
                 "6:10: Resources.It.Properties.A: Fn::GetAtt names unknown resource `Ti`",

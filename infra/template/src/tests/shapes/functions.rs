@@ -101,11 +101,11 @@ Resources:
     assert!(!off.enabled && !new.enabled);
     assert_eq!(new.expression, Expression::Rate(Duration::from_hours(48)));
     assert_eq!(new.timezone.as_deref(), Some("Europe/Berlin"));
-    let told = &function.topic_events[0];
-    assert_eq!(told.topic_arn, stack.topics[0].arn);
-    assert_eq!(told.filter_policy, Some(json!({ "kind": ["a"] })));
-    assert_eq!(told.filter_scope, FilterScope::MessageBody);
-    assert_eq!(told.dead_letter_arn.as_deref(), Some("dead"));
+    let topic_event = &function.topic_events[0];
+    assert_eq!(topic_event.topic_arn, stack.topics[0].arn);
+    assert_eq!(topic_event.filter_policy, Some(json!({ "kind": ["a"] })));
+    assert_eq!(topic_event.filter_scope, FilterScope::MessageBody);
+    assert_eq!(topic_event.dead_letter_arn.as_deref(), Some("dead"));
 }
 
 #[test]

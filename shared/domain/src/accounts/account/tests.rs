@@ -9,7 +9,7 @@ fn at(second: i64) -> Timestamp {
 fn ada() -> Account {
     let new = NewAccount {
         user_id: UserId::parse("ada").unwrap(),
-        profile: Profile::new("Ada", Some("ada@example.org")).unwrap(),
+        profile: AccountProfile::new("Ada", Some("ada@example.org")).unwrap(),
         roles: [Role::Member].into_iter().collect(),
         tenant: Tenant::default(),
     };
@@ -29,21 +29,21 @@ fn user_ids_are_plain_and_never_root() {
 #[test]
 fn addresses_are_plausible_or_refused() {
     for good in ["a@b.co", "ada+x@mail.example.org", "ü@exämple.org"] {
-        assert!(Profile::new("n", Some(good)).is_ok(), "{good}");
+        assert!(AccountProfile::new("n", Some(good)).is_ok(), "{good}");
     }
     for bad in ["", "ada", "@b.co", "a@b", "a@.b", "a@b.", "a b@c.d", "a@b@c.d", "a@b.c\r\nX: y"] {
-        assert!(Profile::new("n", Some(bad)).is_err(), "{bad:?}");
+        assert!(AccountProfile::new("n", Some(bad)).is_err(), "{bad:?}");
     }
 }
 
 #[test]
 fn disabling_ends_every_key_made_so_far_and_enabling_revives_none() {
-    let disable = Amendment { state: Some(State::Disabled), ..Amendment::default() };
+    let disable = Amendment { state: Some(AccountState::Disabled), ..Amendment::default() };
     let off = ada().amend(&disable, true, at(200)).unwrap();
-    assert_eq!((off.state, off.key_epoch, off.version), (State::Disabled, 1, 2));
-    let enable = Amendment { state: Some(State::Active), ..Amendment::default() };
+    assert_eq!((off.state, off.key_epoch, off.version), (AccountState::Disabled, 1, 2));
+    let enable = Amendment { state: Some(AccountState::Active), ..Amendment::default() };
     let on = off.amend(&enable, true, at(300)).unwrap();
-    assert_eq!((on.state, on.key_epoch, on.version), (State::Active, 1, 3));
+    assert_eq!((on.state, on.key_epoch, on.version), (AccountState::Active, 1, 3));
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_user_changes_their_own_name_and_nothing_else() {
     let beyond = [
         Amendment { roles: Some(Roles::NONE), ..Amendment::default() },
         Amendment { tenant: Some(Tenant::default()), ..Amendment::default() },
-        Amendment { state: Some(State::Disabled), ..Amendment::default() },
+        Amendment { state: Some(AccountState::Disabled), ..Amendment::default() },
         Amendment { email: Some(NewValue::Forget), ..Amendment::default() },
     ];
     for amendment in beyond {

@@ -1,20 +1,20 @@
-//! Every follower once, whatever is repeated.
+//! Every follower once, however often pages are repeated.
 
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::feed::Body;
+use crate::feed::PostBody;
 use crate::feed::samples::{at, person, post};
 
-const SETTINGS: Settings = Settings { page: 5, ..Settings::DEFAULT };
+const SETTINGS: FeedSettings = FeedSettings { page_size: 5, ..FeedSettings::DEFAULT };
 
 /// What a query between two keys finds.
-fn query(followers: &BTreeMap<String, UserId>, page: &PageOfFollowers) -> Vec<UserId> {
+fn query(followers: &BTreeMap<String, UserId>, page: &FollowerPage) -> Vec<UserId> {
     let (after, to) = page.keys();
     let range = (std::ops::Bound::Excluded(after), std::ops::Bound::Excluded(to));
-    followers.range(range).take(SETTINGS.page).map(|(_, user)| user.clone()).collect()
+    followers.range(range).take(SETTINGS.page_size).map(|(_, user)| user.clone()).collect()
 }
 
 proptest! {
@@ -40,7 +40,7 @@ proptest! {
 
     #[test]
     fn ranges_cover_all_slots_once(followers in 0_u64..20_000_000) {
-        let pages = first_pages(followers, &Settings::DEFAULT);
+        let pages = first_pages(followers, &FeedSettings::DEFAULT);
         prop_assert_eq!(pages[0].range.from, 0);
         prop_assert_eq!(pages.last().unwrap().range.to, u16::MAX);
         for pair in pages.windows(2) {
@@ -51,32 +51,34 @@ proptest! {
 
 #[test]
 fn an_author_with_ten_thousand_followers_is_fanned_out_side_by_side() {
-    assert_eq!(first_pages(200, &Settings::DEFAULT).len(), 1);
-    assert_eq!(first_pages(10_000, &Settings::DEFAULT).len(), 25);
+    assert_eq!(first_pages(200, &FeedSettings::DEFAULT).len(), 1);
+    assert_eq!(first_pages(10_000, &FeedSettings::DEFAULT).len(), 25);
 }
 
 #[test]
 fn what_is_pulled_private_or_deleted_is_not_fanned_out() {
-    let pulled = Post { fan: Fan::Pull, ..post(1, 1) };
-    assert_eq!(plan(&pulled, 10_000_000, &SETTINGS), FanOut::Pulled);
+    let pulled = Post { delivery: PostDelivery::Pull, ..post(1, 1) };
+    assert_eq!(plan_push(&pulled, 10_000_000, &SETTINGS), FanOutPlan::Pulled);
     let private =
-        Post { body: Body { privacy: Privacy::Private, ..Body::default() }, ..post(1, 1) };
+        Post { body: PostBody { privacy: Privacy::Private, ..PostBody::default() }, ..post(1, 1) };
     for post in [private, post(1, 1).deleted(at(2)).unwrap()] {
-        assert_eq!(plan(&post, 9, &SETTINGS), FanOut::Nothing);
+        assert_eq!(plan_push(&post, 9, &SETTINGS), FanOutPlan::Nothing);
     }
-    assert_eq!(purge(&post(1, 1), 9, &SETTINGS), FanOut::Nothing);
-    assert_eq!(purge(&pulled.deleted(at(2)).unwrap(), 9, &SETTINGS), FanOut::Pulled);
-    let gone = purge(&post(1, 1).deleted(at(2)).unwrap(), 9, &SETTINGS);
-    assert!(matches!(gone, FanOut::Pages(pages) if pages.len() == 1));
-    assert!(matches!(plan(&post(1, 1), 9, &SETTINGS), FanOut::Pages(pages) if pages.len() == 1));
+    assert_eq!(plan_purge(&post(1, 1), 9, &SETTINGS), FanOutPlan::Nothing);
+    assert_eq!(plan_purge(&pulled.deleted(at(2)).unwrap(), 9, &SETTINGS), FanOutPlan::Pulled);
+    let gone = plan_purge(&post(1, 1).deleted(at(2)).unwrap(), 9, &SETTINGS);
+    assert!(matches!(gone, FanOutPlan::Pages(pages) if pages.len() == 1));
+    assert!(
+        matches!(plan_push(&post(1, 1), 9, &SETTINGS), FanOutPlan::Pages(pages) if pages.len() == 1)
+    );
 }
 
 #[test]
 fn who_was_away_for_a_week_gets_no_writes() {
     let week = 7 * 86_400;
-    assert!(is_written_to(at(0), at(week - 1), &SETTINGS));
-    assert!(!is_written_to(at(0), at(week), &SETTINGS));
-    assert!(is_written_to(at(9), at(0), &SETTINGS), "a clock that lags behind");
+    assert!(is_active(at(0), at(week - 1), &SETTINGS));
+    assert!(!is_active(at(0), at(week), &SETTINGS));
+    assert!(is_active(at(9), at(0), &SETTINGS), "a clock that lags behind");
 }
 
 #[test]
@@ -84,6 +86,6 @@ fn bands_go_by_tens() {
     for (followers, name) in
         [(0, "under-100"), (100, "under-1000"), (9_999, "under-10000"), (10_000, "10000-and-more")]
     {
-        assert_eq!(band(followers), name);
+        assert_eq!(follower_band(followers), name);
     }
 }

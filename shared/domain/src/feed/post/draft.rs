@@ -1,4 +1,4 @@
-//! What a caller wants to say, checked.
+//! A post as a caller writes it, validated.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,19 +34,15 @@ impl MediaId {
         Ok(Self(text.to_owned()))
     }
 
-    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// What a post says, checked.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Body {
+pub struct PostBody {
     pub text: String,
-    /// Pictures and films, in order.
     pub media: Vec<MediaId>,
-    /// Who may read it.
     pub privacy: Privacy,
     /// Where it was written, in the author's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,7 +52,7 @@ pub struct Body {
 }
 
 /// Says how much: words are in no log.
-impl std::fmt::Debug for Body {
+impl std::fmt::Debug for PostBody {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Body({} bytes, {} media, {:?})", self.text.len(), self.media.len(), self.privacy)
     }
@@ -65,22 +61,19 @@ impl std::fmt::Debug for Body {
 /// A post, as a caller writes it.
 #[derive(Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Draft {
+pub struct PostDraft {
     /// The words; may be left out if there is media.
     pub text: Option<String>,
-    /// Names of uploads.
     pub media: Option<Vec<String>>,
     /// `PUBLIC`, `FRIENDS` or `PRIVATE`; public if left out.
     pub privacy: Option<String>,
-    /// Where it was written.
     pub location: Option<String>,
-    /// `#topic` and `@person`.
     pub tags: Option<Vec<String>>,
 }
 
-impl Draft {
+impl PostDraft {
     /// Checks it. What passes on another post needs no words of its own.
-    pub fn checked(self, shares: bool) -> Result<Body, Rejected> {
+    pub fn checked(self, shares: bool) -> Result<PostBody, Rejected> {
         let media = self.media.unwrap_or_default();
         if media.len() > MAX_MEDIA {
             return Err(Rejected::field("media", format!("at most {MAX_MEDIA} uploads")));
@@ -92,31 +85,30 @@ impl Draft {
         if (1..media.len()).any(|at| media[..at].contains(&media[at])) {
             return Err(Rejected::field("media", "each upload once"));
         }
-        let body = Body {
+        let body = PostBody {
             text: text(self.text.as_deref().unwrap_or_default())?,
             media,
             privacy: privacy(self.privacy.as_deref())?,
             location: location(self.location.as_deref())?,
             tags: tags(&self.tags.unwrap_or_default())?,
         };
-        body.says_something(shares)
+        body.require_content(shares)
     }
 }
 
 /// A change to a post, as a caller writes it. What is left out stays; media always do.
 #[derive(Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Edit {
+pub struct PostEdit {
     pub text: Option<String>,
-    /// Who may read it from now on.
     pub privacy: Option<String>,
     /// Where it was written; empty for nowhere.
     pub location: Option<String>,
     pub tags: Option<Vec<String>>,
 }
 
-impl Edit {
-    pub(super) fn applied(self, body: &Body, shares: bool) -> Result<Body, Rejected> {
+impl PostEdit {
+    pub(super) fn applied(self, body: &PostBody, shares: bool) -> Result<PostBody, Rejected> {
         let mut next = body.clone();
         if let Some(words) = self.text {
             next.text = text(&words)?;
@@ -130,12 +122,12 @@ impl Edit {
         if let Some(given) = self.tags {
             next.tags = tags(&given)?;
         }
-        next.says_something(shares)
+        next.require_content(shares)
     }
 }
 
-impl Body {
-    fn says_something(self, shares: bool) -> Result<Self, Rejected> {
+impl PostBody {
+    fn require_content(self, shares: bool) -> Result<Self, Rejected> {
         if self.text.is_empty() && self.media.is_empty() && !shares {
             return Err(Rejected::field("text", "at least a character, or some media"));
         }
@@ -145,7 +137,11 @@ impl Body {
 
 /// Words of at most so many characters, without blanks around and without control characters other
 /// than line ends and tabs.
-pub(in crate::feed) fn words(field: &str, given: &str, most: usize) -> Result<String, Rejected> {
+pub(in crate::feed) fn checked_text(
+    field: &str,
+    given: &str,
+    most: usize,
+) -> Result<String, Rejected> {
     let given = given.trim();
     let unfit = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     if given.chars().count() > most || given.contains(unfit) {
@@ -156,7 +152,7 @@ pub(in crate::feed) fn words(field: &str, given: &str, most: usize) -> Result<St
 }
 
 fn text(given: &str) -> Result<String, Rejected> {
-    words("text", given, MAX_TEXT_LENGTH)
+    checked_text("text", given, MAX_TEXT_LENGTH)
 }
 
 fn privacy(name: Option<&str>) -> Result<Privacy, Rejected> {
@@ -167,7 +163,7 @@ fn privacy(name: Option<&str>) -> Result<Privacy, Rejected> {
 
 fn location(given: Option<&str>) -> Result<Option<String>, Rejected> {
     let Some(given) = given else { return Ok(None) };
-    let given = words("location", given, MAX_LOCATION_LENGTH)?;
+    let given = checked_text("location", given, MAX_LOCATION_LENGTH)?;
     if given.contains(char::is_control) {
         return Err(Rejected::field("location", "one line"));
     }

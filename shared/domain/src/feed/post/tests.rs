@@ -3,18 +3,18 @@
 use super::*;
 use crate::feed::samples::{at, id, person};
 
-fn draft(json: &str) -> Draft {
+fn draft(json: &str) -> PostDraft {
     serde_json::from_str(json).unwrap()
 }
 
-fn refused(draft: Draft) -> String {
+fn refused(draft: PostDraft) -> String {
     let Err(Rejected::Field { field, .. }) = draft.checked(false) else { panic!("not refused") };
     field
 }
 
 fn post() -> Post {
     let body = draft(r##"{"text":"hello","tags":["#Rust","@ada","#rust"],"location":" Oslo "}"##);
-    Post::new(id(1), person(1), body.checked(false).unwrap(), Fan::Push, at(1))
+    Post::new(id(1), person(1), body.checked(false).unwrap(), PostDelivery::Push, at(1))
 }
 
 #[test]
@@ -24,7 +24,8 @@ fn a_draft_is_tidied() {
     assert_eq!(body.location.as_deref(), Some("Oslo"));
     assert_eq!(body.privacy, Privacy::Public);
     for privacy in Privacy::ALL {
-        let body = Draft { privacy: Some(privacy.name().to_owned()), ..draft(r#"{"text":"a"}"#) };
+        let body =
+            PostDraft { privacy: Some(privacy.name().to_owned()), ..draft(r#"{"text":"a"}"#) };
         assert_eq!(body.checked(false).unwrap().privacy, privacy);
         assert_eq!(serde_json::to_string(&privacy).unwrap(), format!("\"{}\"", privacy.name()));
     }
@@ -32,14 +33,14 @@ fn a_draft_is_tidied() {
 
 #[test]
 fn a_draft_that_breaks_a_rule_names_the_field() {
-    let long = |n: usize| Draft { text: Some("é".repeat(n)), ..Draft::default() };
+    let long = |n: usize| PostDraft { text: Some("é".repeat(n)), ..PostDraft::default() };
     assert!(long(MAX_TEXT_LENGTH).checked(false).is_ok());
-    let media = |n: usize| Draft {
+    let media = |n: usize| PostDraft {
         media: Some((0..n).map(|i| format!("m{i}")).collect()),
-        ..Draft::default()
+        ..PostDraft::default()
     };
     assert!(media(MAX_MEDIA).checked(false).is_ok());
-    let tags = |tag: &str| Draft { tags: Some(vec![tag.to_owned()]), ..long(1) };
+    let tags = |tag: &str| PostDraft { tags: Some(vec![tag.to_owned()]), ..long(1) };
     for (draft, field) in [
         (long(MAX_TEXT_LENGTH + 1), "text"),
         (long(0), "text"),
@@ -49,35 +50,35 @@ fn a_draft_that_breaks_a_rule_names_the_field() {
         (draft(r#"{"media":["a","a"]}"#), "media"),
         (draft(r#"{"media":["../x"]}"#), "media"),
         (draft(r#"{"text":"a","privacy":"public"}"#), "privacy"),
-        (Draft { location: Some("x".repeat(101)), ..long(1) }, "location"),
-        (Draft { location: Some("a\nb".to_owned()), ..long(1) }, "location"),
+        (PostDraft { location: Some("x".repeat(101)), ..long(1) }, "location"),
+        (PostDraft { location: Some("a\nb".to_owned()), ..long(1) }, "location"),
         (tags("rust"), "tags"),
         (tags("#"), "tags"),
         (tags("#a b"), "tags"),
         (tags("@A b"), "tags"),
-        (Draft { tags: Some((0..31).map(|i| format!("#t{i}")).collect()), ..long(1) }, "tags"),
+        (PostDraft { tags: Some((0..31).map(|i| format!("#t{i}")).collect()), ..long(1) }, "tags"),
     ] {
         assert_eq!(refused(draft), field);
     }
-    assert!(serde_json::from_str::<Draft>(r#"{"text":"a","likes":9}"#).is_err());
+    assert!(serde_json::from_str::<PostDraft>(r#"{"text":"a","likes":9}"#).is_err());
 }
 
 #[test]
 fn edits_move_on_what_they_change_and_nothing_else() {
     let post = post();
-    let edit = |json: &str| serde_json::from_str::<Edit>(json).unwrap();
+    let edit = |json: &str| serde_json::from_str::<PostEdit>(json).unwrap();
     let next = post.edited(edit(r#"{"text":"bye","location":""}"#), at(2)).unwrap().unwrap();
     assert_eq!((next.body.text.as_str(), next.body.location.as_deref()), ("bye", None));
-    assert_eq!((next.state(), next.version, next.edited_at), (State::Edited, 2, Some(at(2))));
+    assert_eq!((next.state(), next.version, next.edited_at), (PostState::Edited, 2, Some(at(2))));
     assert_eq!(next.body.tags, post.body.tags);
     assert_eq!(post.edited(edit(r#"{"text":"hello"}"#), at(2)).unwrap(), None);
     assert!(post.edited(edit(r#"{"text":""}"#), at(2)).is_err());
-    assert!(serde_json::from_str::<Edit>(r#"{"media":[]}"#).is_err());
+    assert!(serde_json::from_str::<PostEdit>(r#"{"media":[]}"#).is_err());
 }
 
 #[test]
 fn only_what_was_private_is_fanned_out_again() {
-    let with = |privacy| Post { body: Body { privacy, ..post().body }, ..post() };
+    let with = |privacy| Post { body: PostBody { privacy, ..post().body }, ..post() };
     for before in Privacy::ALL {
         for after in Privacy::ALL {
             let wider = before == Privacy::Private && after != Privacy::Private;
@@ -89,12 +90,12 @@ fn only_what_was_private_is_fanned_out_again() {
 #[test]
 fn a_tombstone_has_no_words_and_no_way_back() {
     let gone = post().deleted(at(3)).unwrap();
-    assert_eq!((gone.state(), gone.version), (State::Deleted, 2));
+    assert_eq!((gone.state(), gone.version), (PostState::Deleted, 2));
     assert_eq!((gone.id, &gone.author), (post().id, &post().author));
     assert!(gone.body.text.is_empty() && gone.body.tags.is_empty() && gone.body.media.is_empty());
     assert_eq!(gone.deleted(at(4)), None);
     assert_eq!(gone.hidden(at(4)), None);
-    assert_eq!(gone.edited(Edit::default(), at(4)), Err(Rejected::UnknownPost));
+    assert_eq!(gone.edited(PostEdit::default(), at(4)), Err(Rejected::UnknownPost));
     let hidden = post().hidden(at(2)).unwrap();
     assert_eq!(hidden.hidden(at(3)), None);
     assert_eq!(hidden.unhidden().unwrap().version, 3);
@@ -103,11 +104,11 @@ fn a_tombstone_has_no_words_and_no_way_back() {
 
 #[test]
 fn only_what_everybody_may_see_is_passed_on_and_chains_are_cut() {
-    let mine = |n| Post::new(id(n), person(2), Body::default(), Fan::Push, at(5));
+    let mine = |n| Post::new(id(n), person(2), PostBody::default(), PostDelivery::Push, at(5));
     let first = mine(2).sharing(&post()).unwrap();
     assert_eq!(first.shares, Some(id(1)));
     assert_eq!(mine(3).sharing(&first).unwrap().shares, Some(id(1)));
-    let friends = Post { body: Body { privacy: Privacy::Friends, ..post().body }, ..post() };
+    let friends = Post { body: PostBody { privacy: Privacy::Friends, ..post().body }, ..post() };
     for original in [friends, post().deleted(at(2)).unwrap(), post().hidden(at(2)).unwrap()] {
         assert_eq!(mine(4).sharing(&original), Err(Rejected::NotShareable));
     }

@@ -9,31 +9,31 @@ fn candidate(n: i64, author: u64) -> Candidate {
     Candidate {
         post: post(n, author),
         counts: Counts::default(),
-        tie: Tie::default(),
+        relationship: Relationship::default(),
         affinity: 0.0,
         seen: false,
     }
 }
 
-fn order(items: &[Item]) -> Vec<PostId> {
-    items.iter().map(Item::id).collect()
+fn order(items: &[RankedItem]) -> Vec<PostId> {
+    items.iter().map(RankedItem::id).collect()
 }
 
 #[test]
 fn the_score_is_the_formula() {
     let hour = 3_600;
     for (age, likes, comments, shares, affinity, expected, reason) in [
-        (0, 0, 0, 0, 0.0, 0.4, Reason::Recent),
-        (24 * hour, 0, 0, 0, 0.0, 0.147_152, Reason::Recent),
-        (24 * hour, 100, 50, 20, 0.0, 0.147_152 + 0.166_936, Reason::Popular),
-        (0, 0, 0, 0, 1.0, 0.7, Reason::Recent),
-        (24 * hour, 0, 0, 0, 0.5, 0.297_152, Reason::Close),
-        (-5, 0, 0, 0, 0.0, 0.4, Reason::Recent),
-        (10_000 * hour, 1, 0, 0, 0.0, 0.020_794, Reason::Popular),
+        (0, 0, 0, 0, 0.0, 0.4, RankReason::Recent),
+        (24 * hour, 0, 0, 0, 0.0, 0.147_152, RankReason::Recent),
+        (24 * hour, 100, 50, 20, 0.0, 0.147_152 + 0.166_936, RankReason::Popular),
+        (0, 0, 0, 0, 1.0, 0.7, RankReason::Recent),
+        (24 * hour, 0, 0, 0, 0.5, 0.297_152, RankReason::Close),
+        (-5, 0, 0, 0, 0.0, 0.4, RankReason::Recent),
+        (10_000 * hour, 1, 0, 0, 0.0, 0.020_794, RankReason::Popular),
     ] {
         let counts = Counts { likes, comments, shares };
         let candidate = Candidate { counts, affinity, ..candidate(0, 1) };
-        let item = score(candidate, &Weights::CURRENT, at(age));
+        let item = score(candidate, &RankWeights::CURRENT, at(age));
         assert!((item.score.value() - expected).abs() < 2e-6, "{age}: {:?}", item.score);
         assert_eq!(item.why.reason, reason, "{age}");
     }
@@ -41,31 +41,31 @@ fn the_score_is_the_formula() {
 
 #[test]
 fn versions_are_kept_and_told_apart() {
-    assert_eq!(Weights::of(1), Some(Weights::PLAIN));
-    assert_eq!(Weights::of(2), Some(Weights::CURRENT));
-    assert_eq!((Weights::of(0), Weights::of(3)), (None, None));
+    assert_eq!(RankWeights::by_version(1), Some(RankWeights::PLAIN));
+    assert_eq!(RankWeights::by_version(2), Some(RankWeights::CURRENT));
+    assert_eq!((RankWeights::by_version(0), RankWeights::by_version(3)), (None, None));
 }
 
 #[test]
 fn what_was_shown_comes_later_but_says_its_full_score() {
     let shown = Candidate { seen: true, ..candidate(9, 1) };
-    let items = rank(vec![shown.clone(), candidate(8, 2)], &Weights::CURRENT, at(10));
+    let items = rank(vec![shown.clone(), candidate(8, 2)], &RankWeights::CURRENT, at(10));
     assert_eq!(order(&items), [id(8), id(9)]);
     assert!(items[1].why.seen && items[1].score >= items[0].score);
-    let items = rank(vec![shown, candidate(8, 2)], &Weights::PLAIN, at(10));
+    let items = rank(vec![shown, candidate(8, 2)], &RankWeights::PLAIN, at(10));
     assert_eq!(order(&items), [id(9), id(8)]);
 }
 
 #[test]
-fn nobody_has_more_than_three_of_ten_while_others_are_left() {
+fn no_author_has_more_than_three_of_ten_while_others_are_left() {
     let mut window: Vec<_> = (100..120).map(|n| candidate(n, 1)).collect();
     window.extend((0..14).map(|n| candidate(n, 2 + u64::try_from(n).unwrap())));
-    let items = rank(window, &Weights::CURRENT, at(200));
+    let items = rank(window, &RankWeights::CURRENT, at(200));
     let by_one: Vec<_> =
         items.iter().map(|item| item.candidate.post.author.as_str() == "p1").collect();
     let most = by_one[..20].windows(10).map(|ten| ten.iter().filter(|one| **one).count()).max();
     assert_eq!(most, Some(3));
-    assert!(by_one[20..].iter().all(|one| *one), "the rest has nobody else");
+    assert!(by_one[20..].iter().all(|one| *one), "the rest has one author");
 }
 
 proptest! {
@@ -78,10 +78,10 @@ proptest! {
             let counts = Counts { likes, ..Counts::default() };
             Candidate { counts, affinity, seen, ..candidate(n * 3_000, author) }
         }).collect();
-        for weights in [Weights::PLAIN, Weights::CURRENT] {
+        for weights in [RankWeights::PLAIN, RankWeights::CURRENT] {
             let items = rank(window.clone(), &weights, at(200_000));
             let mut ids = order(&items);
-            if weights.cap == usize::MAX {
+            if weights.author_cap == usize::MAX {
                 prop_assert!(items.is_sorted_by(|a, b| (a.score, a.id()) >= (b.score, b.id())));
             }
             let turn = turn.min(window.len());
@@ -100,7 +100,7 @@ proptest! {
     ) {
         let with = |likes, affinity, at_second| {
             let counts = Counts { likes, ..Counts::default() };
-            score(Candidate { counts, affinity, ..candidate(0, 1) }, &Weights::CURRENT, at(at_second)).score
+            score(Candidate { counts, affinity, ..candidate(0, 1) }, &RankWeights::CURRENT, at(at_second)).score
         };
         prop_assert!(with(likes + more, affinity, age) >= with(likes, affinity, age));
         prop_assert!(with(likes, 1.0, age) >= with(likes, affinity, age));

@@ -84,12 +84,12 @@ proptest! {
 
     #[test]
     fn every_id_a_lease_can_issue_is_parsed_from_its_decimal(
-        unix_ms in EPOCH_MS + 24_000..ERA_END_MS, slot in 0_u16..1_024, sequence in 0_u16..4_096,
+        unix_ms in EPOCH_MS + 24_000..ERA_END_MS, machine_id in 0_u16..1_024, sequence in 0_u16..4_096,
     ) {
-        let id = Id::from_base(Id::base(unix_ms, Slot::masked(slot)), sequence);
+        let id = Id::from_base(Id::base(unix_ms, MachineId::masked(machine_id)), sequence);
         prop_assert_eq!(Id::parse(&id.to_string()), Ok(id));
         prop_assert_eq!(id.unix_ms(), unix_ms);
-        prop_assert_eq!(id.slot().number(), slot);
+        prop_assert_eq!(id.machine_id().number(), machine_id);
         prop_assert_eq!(id.sequence(), sequence);
     }
 

@@ -7,16 +7,16 @@ const NOW: u64 = EPOCH_MS + 1_000_000;
 const ME: RequestId = RequestId(1);
 const OTHER: RequestId = RequestId(2);
 
-fn lane() -> Lane {
-    Lane::new(5).unwrap()
+fn shard() -> MachineShard {
+    MachineShard::new(5).unwrap()
 }
 
-fn row(ended_at_ms: u64, holder: RequestId) -> LaneRow {
-    LaneRow { lane: lane(), ended_at_ms, holder }
+fn row(ended_at_ms: u64, holder: RequestId) -> LeaseRow {
+    LeaseRow { shard: shard(), ended_at_ms, holder }
 }
 
-fn claim(row: Option<&LaneRow>, now_ms: u64) -> Claim {
-    match propose(lane(), row, now_ms, 100, ME) {
+fn claim(row: Option<&LeaseRow>, now_ms: u64) -> LeaseClaim {
+    match propose(shard(), row, now_ms, 100, ME) {
         Proposal::Take(claim) => claim,
         refused @ (Proposal::Busy { .. } | Proposal::ClockOutOfEra) => panic!("{refused:?}"),
     }
@@ -25,10 +25,10 @@ fn claim(row: Option<&LaneRow>, now_ms: u64) -> Claim {
 #[test]
 fn a_lane_that_was_never_leased_is_taken_from_now_on() {
     let claim = claim(None, NOW);
-    assert_eq!(claim.guard(), Guard::EndedBy(NOW));
+    assert_eq!(claim.condition(), LeaseCondition::EndedBy(NOW));
     assert_eq!(claim.row(), &row(NOW + 100, ME));
     let lease = claim.granted();
-    assert_eq!((lease.lane(), lease.from_ms(), lease.until_ms()), (lane(), NOW, NOW + 100));
+    assert_eq!((lease.shard(), lease.from_ms(), lease.until_ms()), (shard(), NOW, NOW + 100));
 }
 
 #[test]
@@ -39,9 +39,9 @@ fn a_lane_whose_lease_ends_this_millisecond_is_free() {
 #[test]
 fn a_lane_whose_lease_ends_later_is_busy() {
     let found = row(NOW + 1, OTHER);
-    let proposal = propose(lane(), Some(&found), NOW, 100, ME);
+    let proposal = propose(shard(), Some(&found), NOW, 100, ME);
     assert!(matches!(proposal, Proposal::Busy { until_ms } if until_ms == NOW + 1));
-    assert!(!claim(None, NOW).guard().allows(Some(&found)));
+    assert!(!claim(None, NOW).condition().allows(Some(&found)));
 }
 
 #[test]
@@ -49,37 +49,37 @@ fn a_clock_outside_the_era_or_an_empty_interval_claims_nothing() {
     for (now_ms, length_ms) in
         [(0, 100), (EPOCH_MS - 1, 100), (ERA_END_MS - 99, 100), (u64::MAX, 100), (NOW, 0)]
     {
-        let proposal = propose(lane(), None, now_ms, length_ms, ME);
+        let proposal = propose(shard(), None, now_ms, length_ms, ME);
         assert!(matches!(proposal, Proposal::ClockOutOfEra), "{now_ms} {length_ms}");
     }
 }
 
 #[test]
 fn a_claim_that_meets_its_own_row_is_held() {
-    let settlement = claim(None, NOW).settle(Some(&row(NOW + 100, ME)));
-    assert!(matches!(settlement, Settlement::Held(lease) if lease.until_ms() == NOW + 100));
+    let outcome = claim(None, NOW).resolve(Some(&row(NOW + 100, ME)));
+    assert!(matches!(outcome, ClaimOutcome::Held(lease) if lease.until_ms() == NOW + 100));
 }
 
 #[test]
 fn a_claim_that_meets_anothers_row_or_none_is_lost() {
     for found in [Some(row(NOW + 100, OTHER)), Some(row(NOW + 200, ME)), None] {
-        let settlement = claim(None, NOW).settle(found.as_ref());
-        assert!(matches!(settlement, Settlement::Lost), "{found:?}");
+        let outcome = claim(None, NOW).resolve(found.as_ref());
+        assert!(matches!(outcome, ClaimOutcome::Lost), "{found:?}");
     }
 }
 
 #[test]
 fn a_renewal_is_allowed_only_over_the_row_it_continues() {
-    let renewal = Claim::following(lane(), NOW, NOW - 10, 100, ME).unwrap();
+    let renewal = LeaseClaim::following(shard(), NOW, NOW - 10, 100, ME).unwrap();
     assert_eq!((renewal.from_ms(), renewal.row().ended_at_ms), (NOW, NOW + 100));
-    assert!(renewal.guard().allows(Some(&row(NOW, OTHER))));
-    assert!(!renewal.guard().allows(Some(&row(NOW + 1, OTHER))));
-    assert!(!renewal.guard().allows(None));
+    assert!(renewal.condition().allows(Some(&row(NOW, OTHER))));
+    assert!(!renewal.condition().allows(Some(&row(NOW + 1, OTHER))));
+    assert!(!renewal.condition().allows(None));
 }
 
 #[test]
 fn a_late_renewal_covers_the_gap_and_reaches_into_the_future() {
-    let renewal = Claim::following(lane(), NOW, NOW + 5_000, 100, ME).unwrap();
+    let renewal = LeaseClaim::following(shard(), NOW, NOW + 5_000, 100, ME).unwrap();
     assert_eq!((renewal.from_ms(), renewal.row().ended_at_ms), (NOW, NOW + 5_100));
 }
 
@@ -96,20 +96,20 @@ proptest! {
     fn however_clocks_jump_the_intervals_of_a_lane_are_disjoint(
         tries in prop::collection::vec((0_u64..5_000, 1_u64..500, any::<bool>()), 1..60),
     ) {
-        let mut stored: Option<LaneRow> = None;
+        let mut stored: Option<LeaseRow> = None;
         let mut spent_until = 0;
         for (request, (now, length, renews)) in (10_u128..).zip(tries) {
             let (now_ms, request) = (EPOCH_MS + now, RequestId(request));
             let claim = match stored {
                 Some(row) if renews => {
-                    Claim::following(lane(), row.ended_at_ms, now_ms, length, request).unwrap()
+                    LeaseClaim::following(shard(), row.ended_at_ms, now_ms, length, request).unwrap()
                 }
-                _ => match propose(lane(), None, now_ms, length, request) {
+                _ => match propose(shard(), None, now_ms, length, request) {
                     Proposal::Take(claim) => claim,
                     Proposal::Busy { .. } | Proposal::ClockOutOfEra => continue,
                 },
             };
-            if claim.guard().allows(stored.as_ref()) {
+            if claim.condition().allows(stored.as_ref()) {
                 stored = Some(*claim.row());
                 let lease = claim.granted();
                 prop_assert!(lease.from_ms() >= spent_until && lease.until_ms() > lease.from_ms());

@@ -2,7 +2,7 @@
 
 /// A rule of the protocol that is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Break {
+pub(super) enum Mutation {
     EndedCheckDropped,
     RenewalCheckDropped,
     EndOfIntervalIgnored,
@@ -16,7 +16,6 @@ pub(super) enum Break {
     LastIdForgottenOnRelet,
 }
 
-/// What must not happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Violation {
     Duplicate,
@@ -27,7 +26,7 @@ pub(super) enum Violation {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
     /// A node reads its clock and puts a claim on the wire.
-    Propose { node: usize, lane: usize, now_ms: u64 },
+    Propose { node: usize, shard: usize, now_ms: u64 },
     /// A node puts the renewal of its lease on the wire.
     Renew { node: usize, now_ms: u64 },
     /// The claim reaches the store and the answer reaches the node.
@@ -39,7 +38,7 @@ pub(super) enum Step {
     /// A node reads its clock and issues an id if it can.
     Issue { node: usize, now_ms: u64 },
     /// A row disappears (only if broken).
-    Expire { lane: usize },
+    Expire { shard: usize },
     /// Another node becomes a copy of this one (only if broken).
     Copy { node: usize },
 }

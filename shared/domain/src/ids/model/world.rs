@@ -1,9 +1,10 @@
 //! The small world the search explores: its state, and what each event does to it.
 
-use super::event::{Break, Step, Violation};
+use super::event::{Mutation, Step, Violation};
 use crate::ids::{
-    Claim, EPOCH_MS, ERA_END_MS, Generator, Guard, Id, Lane, LaneRow, Lease, Next, Proposal,
-    RequestId, SequenceRange, Settlement, Slot, WHOLE_SLOTS, propose,
+    ClaimOutcome, EPOCH_MS, ERA_END_MS, Generator, Id, IdLease, LeaseClaim, LeaseCondition,
+    LeaseRow, MachineId, MachineShard, NextId, Proposal, RequestId, SequenceRange, WHOLE_MACHINES,
+    propose,
 };
 
 const READINGS: std::ops::Range<u64> = EPOCH_MS..EPOCH_MS + 4;
@@ -12,8 +13,8 @@ const LENGTH_MS: u64 = 2;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 struct Node {
     claims_left: u8,
-    waiting: Option<Claim>,
-    wire: Option<(LaneRow, Guard)>,
+    waiting: Option<LeaseClaim>,
+    wire: Option<(LeaseRow, LeaseCondition)>,
     generator: Option<Generator>,
     leased_from: u64,
     last: Option<Id>,
@@ -21,16 +22,16 @@ struct Node {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct World {
-    broken: Option<Break>,
-    rows: Vec<Option<LaneRow>>,
+    mutation: Option<Mutation>,
+    rows: Vec<Option<LeaseRow>>,
     nodes: Vec<Node>,
     issued: Vec<Id>,
 }
 
 impl World {
-    pub(super) fn new(nodes: usize, lanes: usize, claims: u8, broken: Option<Break>) -> Self {
+    pub(super) fn new(nodes: usize, shards: usize, claims: u8, mutation: Option<Mutation>) -> Self {
         let node = Node { claims_left: claims, ..Node::default() };
-        Self { broken, rows: vec![None; lanes], nodes: vec![node; nodes], issued: Vec::new() }
+        Self { mutation, rows: vec![None; shards], nodes: vec![node; nodes], issued: Vec::new() }
     }
 
     /// Everything that can happen in this state.
@@ -41,7 +42,7 @@ impl World {
                 steps.extend([Step::Answered { node }, Step::GiveUp { node }]);
             } else if state.claims_left > 0 {
                 steps.extend(READINGS.flat_map(|now_ms| {
-                    (0..self.rows.len()).map(move |lane| Step::Propose { node, lane, now_ms })
+                    (0..self.rows.len()).map(move |shard| Step::Propose { node, shard, now_ms })
                 }));
                 if state.generator.is_some() {
                     steps.extend(READINGS.map(|now_ms| Step::Renew { node, now_ms }));
@@ -52,13 +53,13 @@ impl World {
             }
             if state.generator.is_some() {
                 steps.extend(READINGS.map(|now_ms| Step::Issue { node, now_ms }));
-                if self.is(Break::MemoryCopiedAfterLeasing) {
+                if self.has(Mutation::MemoryCopiedAfterLeasing) {
                     steps.push(Step::Copy { node });
                 }
             }
         }
-        if self.is(Break::RowsExpire) {
-            steps.extend((0..self.rows.len()).map(|lane| Step::Expire { lane }));
+        if self.has(Mutation::RowsExpire) {
+            steps.extend((0..self.rows.len()).map(|shard| Step::Expire { shard }));
         }
         steps
     }
@@ -67,18 +68,18 @@ impl World {
     pub(super) fn after(&self, step: Step) -> Result<Self, Violation> {
         let mut next = self.clone();
         match step {
-            Step::Propose { node, lane, now_ms } => next.propose(node, lane, now_ms),
+            Step::Propose { node, shard, now_ms } => next.propose(node, shard, now_ms),
             Step::Renew { node, now_ms } => next.renew(node, now_ms),
             Step::Answered { node } => next.answer(node),
             Step::Delivered { node } => drop(next.deliver(node)),
             Step::GiveUp { node } => {
                 let claim = next.nodes[node].waiting.take();
-                if let (true, Some(claim)) = (self.is(Break::LostAnswerAssumedGood), claim) {
+                if let (true, Some(claim)) = (self.has(Mutation::LostAnswerAssumedGood), claim) {
                     next.hold(node, &claim.granted());
                 }
             }
             Step::Issue { node, now_ms } => next.issue(node, now_ms)?,
-            Step::Expire { lane } => next.rows[lane] = None,
+            Step::Expire { shard } => next.rows[shard] = None,
             Step::Copy { node } => {
                 let other = (node + 1) % next.nodes.len();
                 next.nodes[other] = next.nodes[node].clone();
@@ -87,8 +88,8 @@ impl World {
         Ok(next)
     }
 
-    fn is(&self, rule: Break) -> bool {
-        self.broken == Some(rule)
+    fn has(&self, rule: Mutation) -> bool {
+        self.mutation == Some(rule)
     }
 
     fn request(&mut self, node: usize) -> RequestId {
@@ -97,9 +98,10 @@ impl World {
         RequestId(node as u128 * 16 + u128::from(left))
     }
 
-    fn propose(&mut self, node: usize, lane: usize, now_ms: u64) {
+    fn propose(&mut self, node: usize, shard: usize, now_ms: u64) {
         let request = self.request(node);
-        if let Proposal::Take(claim) = propose(tier_lane(lane), None, now_ms, LENGTH_MS, request) {
+        if let Proposal::Take(claim) = propose(tier_shard(shard), None, now_ms, LENGTH_MS, request)
+        {
             self.send(node, claim);
         }
     }
@@ -113,23 +115,23 @@ impl World {
         }
     }
 
-    fn send(&mut self, node: usize, claim: Claim) {
-        self.nodes[node].wire = Some((*claim.row(), claim.guard()));
+    fn send(&mut self, node: usize, claim: LeaseClaim) {
+        self.nodes[node].wire = Some((*claim.row(), claim.condition()));
         self.nodes[node].waiting = Some(claim);
     }
 
     /// The store's side of a write: whether it committed, and what it found.
-    fn deliver(&mut self, node: usize) -> (bool, Option<LaneRow>) {
-        let Some((row, guard)) = self.nodes[node].wire else {
+    fn deliver(&mut self, node: usize) -> (bool, Option<LeaseRow>) {
+        let Some((row, condition)) = self.nodes[node].wire else {
             return (false, None);
         };
-        let stored = &mut self.rows[usize::from(row.lane.number() != 0)];
+        let stored = &mut self.rows[usize::from(row.shard.number() != 0)];
         let found = *stored;
-        let unguarded = match guard {
-            Guard::EndedBy(_) => self.broken == Some(Break::EndedCheckDropped),
-            Guard::EndsAt(_) => self.broken == Some(Break::RenewalCheckDropped),
+        let unguarded = match condition {
+            LeaseCondition::EndedBy(_) => self.mutation == Some(Mutation::EndedCheckDropped),
+            LeaseCondition::EndsAt(_) => self.mutation == Some(Mutation::RenewalCheckDropped),
         };
-        let committed = unguarded || guard.allows(found.as_ref());
+        let committed = unguarded || condition.allows(found.as_ref());
         if committed {
             *stored = Some(row);
         }
@@ -141,46 +143,46 @@ impl World {
         let Some(claim) = self.nodes[node].waiting.take() else {
             return;
         };
-        if committed || self.is(Break::AnyHolderTrusted) {
+        if committed || self.has(Mutation::AnyHolderTrusted) {
             self.hold(node, &claim.granted());
-        } else if let Settlement::Held(lease) = claim.settle(found.as_ref()) {
+        } else if let ClaimOutcome::Held(lease) = claim.resolve(found.as_ref()) {
             self.hold(node, &lease);
         }
     }
 
-    fn hold(&mut self, node: usize, granted: &Lease) {
-        let (slot, range) = self.numbers(granted.lane());
-        let forgets = self.is(Break::LastIdForgottenOnRelet);
+    fn hold(&mut self, node: usize, granted: &IdLease) {
+        let (machine_id, range) = self.numbers(granted.shard());
+        let forgets = self.has(Mutation::LastIdForgottenOnRelet);
         let (mut from_ms, mut until_ms) = (granted.from_ms(), granted.until_ms());
-        if self.is(Break::StartOfIntervalIgnored) {
+        if self.has(Mutation::StartOfIntervalIgnored) {
             from_ms = EPOCH_MS;
         }
-        if self.is(Break::EndOfIntervalIgnored) {
+        if self.has(Mutation::EndOfIntervalIgnored) {
             until_ms = ERA_END_MS;
         }
-        let lease = lease(granted.lane(), from_ms, until_ms);
+        let lease = lease(granted.shard(), from_ms, until_ms);
         let holder = &mut self.nodes[node];
         holder.leased_from = from_ms;
         match &mut holder.generator {
-            Some(generator) if !forgets => generator.relet_over(lease, slot, range),
-            generator => *generator = Some(Generator::over(lease, slot, range)),
+            Some(generator) if !forgets => generator.set_lease_over(lease, machine_id, range),
+            generator => *generator = Some(Generator::over(lease, machine_id, range)),
         }
     }
 
-    /// Two numbers of a lane are enough; the lanes of the two tiers are on different slots.
-    fn numbers(&self, lane: Lane) -> (Slot, SequenceRange) {
-        let shared = self.is(Break::TiersOverlap).then(|| tier_lane(0).slot());
-        (shared.unwrap_or(lane.slot()), SequenceRange { first: 0, last: 1 })
+    /// Two numbers of a shard are enough; the shards of the two tiers are on different machines.
+    fn numbers(&self, shard: MachineShard) -> (MachineId, SequenceRange) {
+        let overlapping = self.has(Mutation::TiersOverlap).then(|| tier_shard(0).machine_id());
+        (overlapping.unwrap_or(shard.machine_id()), SequenceRange { first: 0, last: 1 })
     }
 
     fn issue(&mut self, node: usize, now_ms: u64) -> Result<(), Violation> {
-        if self.is(Break::SequenceRestartsOnStepBack) {
+        if self.has(Mutation::SequenceRestartsOnStepBack) {
             self.restart_on_step_back(node, now_ms);
         }
         // A restarted sequence goes back first; the question is whether it then repeats itself.
-        let ordered = !self.is(Break::SequenceRestartsOnStepBack);
+        let ordered = !self.has(Mutation::SequenceRestartsOnStepBack);
         let node = &mut self.nodes[node];
-        let Some(Next::Id(id)) = node.generator.as_mut().map(|held| held.next(now_ms)) else {
+        let Some(NextId::Id(id)) = node.generator.as_mut().map(|held| held.next(now_ms)) else {
             return Ok(());
         };
         let Err(place) = self.issued.binary_search(&id) else {
@@ -197,21 +199,21 @@ impl World {
             && stepped_back
             && (node.leased_from..generator.until_ms()).contains(&now_ms)
         {
-            let lane = generator.lane();
-            let again = lease(lane, now_ms, generator.until_ms());
+            let shard = generator.shard();
+            let again = lease(shard, now_ms, generator.until_ms());
             let range = SequenceRange { first: 0, last: 1 };
-            *generator = Generator::over(again, lane.slot(), range);
+            *generator = Generator::over(again, shard.machine_id(), range);
         }
     }
 }
 
-/// The world's first lane is a whole one and its second a split one.
-fn tier_lane(index: usize) -> Lane {
-    Lane::new([0, WHOLE_SLOTS][index]).unwrap()
+/// The world's first shard is a whole one and its second a split one.
+fn tier_shard(index: usize) -> MachineShard {
+    MachineShard::new([0, WHOLE_MACHINES][index]).unwrap()
 }
 
-fn lease(lane: Lane, from_ms: u64, until_ms: u64) -> Lease {
-    match propose(lane, None, from_ms, until_ms - from_ms, RequestId(0)) {
+fn lease(shard: MachineShard, from_ms: u64, until_ms: u64) -> IdLease {
+    match propose(shard, None, from_ms, until_ms - from_ms, RequestId(0)) {
         Proposal::Take(claim) => claim.granted(),
         refused @ (Proposal::Busy { .. } | Proposal::ClockOutOfEra) => panic!("{refused:?}"),
     }

@@ -7,75 +7,88 @@
 //! A node holds units for [`Quota::lease_ms`] at most, and what comes back in that time is kept out of
 //! the bucket: in any interval, admitted ≤ burst + rate × interval, held units included.
 
-use super::{Change, Field, Guard, Is, Plan, Row, Unspent, Write};
+use super::Comparison::{AtLeast, AtMost, Equals};
+use super::FieldUpdate::{Add, Set};
+use super::{
+    CounterRow, CounterWrite, Field, FieldUpdate, Unspent, WriteCondition, WritePlan, leases_before,
+};
 use crate::limits::quota::Quota;
 
 pub(super) fn debit(
     quota: &Quota,
-    known: Option<&Row>,
+    known: Option<&CounterRow>,
     units: i64,
     unspent: Option<Unspent>,
-    in_crowd: bool,
+    contended: bool,
     now_ms: i64,
-) -> Plan {
+) -> WritePlan {
     let now = scaled(quota, now_ms);
     let cost = cost(quota, units);
     if cost > depth(quota) {
-        return Plan::Denied { retry_at_ms: None };
+        return WritePlan::Denied { retry_at_ms: None };
     }
     let window = quota.window_at(known, now_ms);
     let Some(row) = known else {
-        let changes = vec![
-            (Field::Window, Change::Be(window.into())),
-            (Field::FullAt, Change::Be(now + cost)),
-            (Field::Leases, Change::Be(1)),
-            (Field::LeasesBefore, Change::Be(0)),
+        let updates = vec![
+            (Field::Window, Set(window.into())),
+            (Field::FullAt, Set(now + cost)),
+            (Field::Leases, Set(1)),
+            (Field::LeasesBefore, Set(0)),
         ];
-        return Plan::Write(Write { guard: Guard::Absent, changes, log: None });
+        return WritePlan::Write(CounterWrite {
+            condition: WriteCondition::Absent,
+            updates,
+            log: None,
+        });
     };
     let back = unspent.map_or(0, |unspent| owed(quota, unspent, now_ms));
     let latest = now + depth(quota) - cost;
     if (row.full_at - back).max(now) > latest {
         let at = row.full_at - back + cost - depth(quota);
-        return Plan::Denied { retry_at_ms: Some(unscaled(quota, at).max(now_ms + 1)) };
+        return WritePlan::Denied { retry_at_ms: Some(unscaled(quota, at).max(now_ms + 1)) };
     }
-    let mut tests = vec![(Field::Window, Is::Exactly, row.window.into())];
-    let mut changes = counted(row, window);
-    let slack = if in_crowd { slack(quota).min(latest - now) } else { 0 };
+    let mut tests = vec![(Field::Window, Equals, row.window.into())];
+    let mut updates = counted(row, window);
+    let slack = if contended { slack(quota).min(latest - now) } else { 0 };
     if row.full_at - back >= now + slack / 2 {
-        tests.push((Field::FullAt, Is::AtLeast, now + back));
-        tests.push((Field::FullAt, Is::AtMost, latest + back));
-        changes.push((Field::FullAt, Change::Plus(cost - back)));
+        tests.push((Field::FullAt, AtLeast, now + back));
+        tests.push((Field::FullAt, AtMost, latest + back));
+        updates.push((Field::FullAt, Add(cost - back)));
     } else {
         // It was full, or would be with what comes back: nothing before now counts any more.
-        tests.push((Field::FullAt, Is::AtMost, now + slack + back));
-        changes.push((Field::FullAt, Change::Be(now + slack + cost)));
+        tests.push((Field::FullAt, AtMost, now + slack + back));
+        updates.push((Field::FullAt, Set(now + slack + cost)));
     }
-    Plan::Write(Write { guard: Guard::Row(tests), changes, log: None })
+    WritePlan::Write(CounterWrite { condition: WriteCondition::Present(tests), updates, log: None })
 }
 
-fn counted(row: &Row, window: i64) -> Vec<(Field, Change)> {
+fn counted(row: &CounterRow, window: i64) -> Vec<(Field, FieldUpdate)> {
     if row.window == window {
-        return vec![(Field::Leases, Change::Plus(1))];
+        return vec![(Field::Leases, Add(1))];
     }
-    let adjacent = row.window + 1 == window;
     vec![
-        (Field::Window, Change::Be(window.into())),
-        (Field::LeasesBefore, if adjacent { Change::Was(Field::Leases, 0) } else { Change::Be(0) }),
-        (Field::Leases, Change::Be(1)),
+        (Field::Window, Set(window.into())),
+        (Field::LeasesBefore, leases_before(row, window)),
+        (Field::Leases, Set(1)),
     ]
 }
 
-pub(super) fn credit(quota: &Quota, row: &Row, unspent: Unspent, now_ms: i64) -> Option<Write> {
+pub(super) fn credit(
+    quota: &Quota,
+    row: &CounterRow,
+    unspent: Unspent,
+    now_ms: i64,
+) -> Option<CounterWrite> {
     let back = owed(quota, unspent, now_ms).min(row.full_at - scaled(quota, now_ms));
     if back <= 0 {
         return None;
     }
-    let guard = Guard::Row(vec![(Field::FullAt, Is::AtLeast, scaled(quota, now_ms) + back)]);
-    Some(Write { guard, changes: vec![(Field::FullAt, Change::Plus(-back))], log: None })
+    let condition =
+        WriteCondition::Present(vec![(Field::FullAt, AtLeast, scaled(quota, now_ms) + back)]);
+    Some(CounterWrite { condition, updates: vec![(Field::FullAt, Add(-back))], log: None })
 }
 
-pub(super) fn free(quota: &Quota, row: &Row, now_ms: i64) -> i64 {
+pub(super) fn free(quota: &Quota, row: &CounterRow, now_ms: i64) -> i64 {
     let now = scaled(quota, now_ms);
     let room = now + depth(quota) - row.full_at.max(now);
     i64::try_from(room / cost(quota, 1)).unwrap_or(0).max(0)
@@ -86,7 +99,7 @@ pub(super) fn leasable(quota: &Quota) -> i64 {
     i64::try_from(depth(quota) / cost(quota, 1)).unwrap_or(0)
 }
 
-pub(super) fn reset_at(quota: &Quota, row: &Row) -> i64 {
+pub(super) fn reset_at(quota: &Quota, row: &CounterRow) -> i64 {
     unscaled(quota, row.full_at)
 }
 

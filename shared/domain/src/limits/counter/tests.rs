@@ -11,14 +11,14 @@ mod schedule;
 mod shards;
 mod stale;
 
-use super::{Plan, Row, Unspent, Write};
+use super::{CounterRow, CounterWrite, Unspent, WritePlan};
 use crate::limits::quota::{Algorithm, Quota};
 
 /// A row as the store has it.
 #[derive(Debug, Clone)]
 struct Shared {
     quota: Quota,
-    row: Option<Row>,
+    row: Option<CounterRow>,
 }
 
 impl Shared {
@@ -29,17 +29,17 @@ impl Shared {
     /// Debits from the row as it is; whether that was admitted.
     fn take(&mut self, units: i64, now_ms: i64) -> bool {
         match self.quota.debit(self.row.as_ref(), units, None, now_ms) {
-            Plan::Write(write) => {
+            WritePlan::Write(write) => {
                 assert!(self.commit(&write), "planned from this very row: {write:?}");
                 true
             }
-            Plan::Denied { .. } => false,
+            WritePlan::Denied { .. } => false,
         }
     }
 
-    /// Writes if the guard holds; whether it did.
-    fn commit(&mut self, write: &Write) -> bool {
-        let after = Row::apply(self.row.as_ref(), write);
+    /// Writes if the condition holds; whether it did.
+    fn commit(&mut self, write: &CounterWrite) -> bool {
+        let after = CounterRow::apply(self.row.as_ref(), write);
         let held = after.is_some();
         if let Some(after) = after {
             assert!(
@@ -60,9 +60,9 @@ impl Shared {
 }
 
 fn quota(algorithm: Algorithm, limit: i64, window_ms: i64) -> Quota {
-    Quota { algorithm, limit, window_ms, burst: None }
+    Quota::new(algorithm, limit, window_ms)
 }
 
-fn is_write(plan: &Plan) -> bool {
-    matches!(plan, Plan::Write(_))
+fn is_write(plan: &WritePlan) -> bool {
+    matches!(plan, WritePlan::Write(_))
 }

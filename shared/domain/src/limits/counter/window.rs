@@ -3,99 +3,103 @@
 //! Units debited in a window are spent in it. What the previous window weighs only falls while a
 //! window lasts, so what fitted when it was debited fits whenever it is spent.
 
-use super::{Change, Field, Guard, Is, Plan, Row, Unspent, Write};
+use super::Comparison::{AtLeast, AtMost, Equals};
+use super::FieldUpdate::{Add, Set, SetFrom};
+use super::{CounterRow, CounterWrite, Field, Unspent, WriteCondition, WritePlan, leases_before};
 use crate::limits::quota::{Algorithm, Quota};
 
 pub(super) fn debit(
     quota: &Quota,
-    known: Option<&Row>,
+    known: Option<&CounterRow>,
     units: i64,
     unspent: Option<Unspent>,
     now_ms: i64,
-) -> Plan {
+) -> WritePlan {
     let window = quota.window_at(known, now_ms);
-    let Some(row) = known else { return Plan::Write(first(quota, window, units)) };
+    let Some(row) = known else { return WritePlan::Write(first(quota, window, units)) };
     let back = |counted: i64| {
         unspent.filter(|unspent| unspent.window == counted).map_or(0, |unspent| unspent.units)
     };
     let mut after = rolled(quota, row, window);
-    // No more than the row counts: a claim that its guard refuses would be planned again forever.
+    // No more than the row counts: a debit that its condition refuses would be planned again forever.
     let (back_before, back) = (back(window - 1).min(after.before), back(window).min(after.used));
     after.before -= back_before;
     after.used -= back;
     let room = quota.limit - units - weight(quota, &after, now_ms);
     if after.used > room {
-        return Plan::Denied { retry_at_ms: retry_at(quota, &after, units, now_ms) };
+        return WritePlan::Denied { retry_at_ms: retry_at(quota, &after, units, now_ms) };
     }
     let write = if row.window == window {
         same_window(row, units, back, back_before, room)
     } else {
         next_window(row, window, units, back_before)
     };
-    Plan::Write(write)
+    WritePlan::Write(write)
 }
 
 /// A write for a row that was never seen. It succeeds if there is none, or if one is there that is
 /// hardly used; otherwise the store shows it.
-fn first(quota: &Quota, window: i64, units: i64) -> Write {
+fn first(quota: &Quota, window: i64, units: i64) -> CounterWrite {
     let light = quota.limit / 4;
-    let guard = Guard::AbsentOr(vec![
-        (Field::Window, Is::Exactly, window.into()),
-        (Field::Before, Is::AtMost, light.into()),
-        (Field::Used, Is::AtMost, (quota.limit - units - light).into()),
+    let condition = WriteCondition::AbsentOr(vec![
+        (Field::Window, Equals, window.into()),
+        (Field::Before, AtMost, light.into()),
+        (Field::Used, AtMost, (quota.limit - units - light).into()),
     ]);
-    let changes = vec![
-        (Field::Window, Change::Be(window.into())),
-        (Field::Used, Change::Plus(units.into())),
-        (Field::Before, Change::Plus(0)),
-        (Field::Leases, Change::Plus(1)),
-        (Field::LeasesBefore, Change::Plus(0)),
+    let updates = vec![
+        (Field::Window, Set(window.into())),
+        (Field::Used, Add(units.into())),
+        (Field::Before, Add(0)),
+        (Field::Leases, Add(1)),
+        (Field::LeasesBefore, Add(0)),
     ];
-    Write { guard, changes, log: None }
+    CounterWrite { condition, updates, log: None }
 }
 
-fn same_window(row: &Row, units: i64, back: i64, back_before: i64, room: i64) -> Write {
+fn same_window(
+    row: &CounterRow,
+    units: i64,
+    back: i64,
+    back_before: i64,
+    room: i64,
+) -> CounterWrite {
     let mut tests = vec![
-        (Field::Window, Is::Exactly, row.window.into()),
-        (Field::Before, Is::AtMost, row.before.into()),
-        (Field::Used, Is::AtMost, (room + back).into()),
+        (Field::Window, Equals, row.window.into()),
+        (Field::Before, AtMost, row.before.into()),
+        (Field::Used, AtMost, (room + back).into()),
     ];
-    let mut changes =
-        vec![(Field::Used, Change::Plus((units - back).into())), (Field::Leases, Change::Plus(1))];
+    let mut updates = vec![(Field::Used, Add((units - back).into())), (Field::Leases, Add(1))];
     if back > 0 {
-        tests.push((Field::Used, Is::AtLeast, back.into()));
+        tests.push((Field::Used, AtLeast, back.into()));
     }
     if back_before > 0 {
-        tests.push((Field::Before, Is::AtLeast, back_before.into()));
-        changes.push((Field::Before, Change::Plus((-back_before).into())));
+        tests.push((Field::Before, AtLeast, back_before.into()));
+        updates.push((Field::Before, Add((-back_before).into())));
     }
-    Write { guard: Guard::Row(tests), changes, log: None }
+    CounterWrite { condition: WriteCondition::Present(tests), updates, log: None }
 }
 
 /// The first write of a window. It holds for the row as it was seen and no other: what is carried
 /// over has been weighed.
-fn next_window(row: &Row, window: i64, units: i64, back_before: i64) -> Write {
+fn next_window(row: &CounterRow, window: i64, units: i64, back_before: i64) -> CounterWrite {
     let adjacent = row.window + 1 == window;
-    let before =
-        if adjacent { Change::Was(Field::Used, (-back_before).into()) } else { Change::Be(0) };
-    let mut tests = vec![
-        (Field::Window, Is::Exactly, row.window.into()),
-        (Field::Used, Is::AtMost, row.used.into()),
-    ];
+    let before = if adjacent { SetFrom(Field::Used, (-back_before).into()) } else { Set(0) };
+    let mut tests =
+        vec![(Field::Window, Equals, row.window.into()), (Field::Used, AtMost, row.used.into())];
     if back_before > 0 {
-        tests.push((Field::Used, Is::AtLeast, back_before.into()));
+        tests.push((Field::Used, AtLeast, back_before.into()));
     }
-    let changes = vec![
-        (Field::Window, Change::Be(window.into())),
+    let updates = vec![
+        (Field::Window, Set(window.into())),
         (Field::Before, before),
-        (Field::Used, Change::Be(units.into())),
-        (Field::LeasesBefore, if adjacent { Change::Was(Field::Leases, 0) } else { Change::Be(0) }),
-        (Field::Leases, Change::Be(1)),
+        (Field::Used, Set(units.into())),
+        (Field::LeasesBefore, leases_before(row, window)),
+        (Field::Leases, Set(1)),
     ];
-    Write { guard: Guard::Row(tests), changes, log: None }
+    CounterWrite { condition: WriteCondition::Present(tests), updates, log: None }
 }
 
-pub(super) fn credit(quota: &Quota, row: &Row, unspent: Unspent) -> Option<Write> {
+pub(super) fn credit(quota: &Quota, row: &CounterRow, unspent: Unspent) -> Option<CounterWrite> {
     let (field, counted) = match row.window - unspent.window {
         0 => (Field::Used, row.used),
         1 if quota.algorithm == Algorithm::SlidingWindow => (Field::Before, row.before),
@@ -105,34 +109,34 @@ pub(super) fn credit(quota: &Quota, row: &Row, unspent: Unspent) -> Option<Write
     if back <= 0 {
         return None;
     }
-    let guard = Guard::Row(vec![
-        (Field::Window, Is::Exactly, row.window.into()),
-        (field, Is::AtLeast, back.into()),
+    let condition = WriteCondition::Present(vec![
+        (Field::Window, Equals, row.window.into()),
+        (field, AtLeast, back.into()),
     ]);
-    Some(Write { guard, changes: vec![(field, Change::Plus((-back).into()))], log: None })
+    Some(CounterWrite { condition, updates: vec![(field, Add((-back).into()))], log: None })
 }
 
-pub(super) fn free(quota: &Quota, row: &Row, now_ms: i64) -> i64 {
+pub(super) fn free(quota: &Quota, row: &CounterRow, now_ms: i64) -> i64 {
     let row = rolled(quota, row, quota.window_at(Some(row), now_ms));
     (quota.limit - row.used - weight(quota, &row, now_ms)).max(0)
 }
 
-pub(super) fn ends_at(quota: &Quota, known: Option<&Row>, now_ms: i64) -> i64 {
+pub(super) fn ends_at(quota: &Quota, known: Option<&CounterRow>, now_ms: i64) -> i64 {
     (quota.window_at(known, now_ms) + 1).saturating_mul(quota.window_ms)
 }
 
 /// The row as it is in `window`, whether or not anyone has written that down yet.
-fn rolled(quota: &Quota, row: &Row, window: i64) -> Row {
+fn rolled(quota: &Quota, row: &CounterRow, window: i64) -> CounterRow {
     let before = match window - row.window {
         ..=0 => return row.clone(),
         1 if quota.algorithm == Algorithm::SlidingWindow => row.used,
         _ => 0,
     };
-    Row { window, before, ..Row::default() }
+    CounterRow { window, before, ..CounterRow::default() }
 }
 
 /// What the window before still weighs: rounded up, which is exact where whole units are compared.
-fn weight(quota: &Quota, row: &Row, now_ms: i64) -> i64 {
+fn weight(quota: &Quota, row: &CounterRow, now_ms: i64) -> i64 {
     if quota.algorithm == Algorithm::FixedWindow || row.before == 0 {
         return 0;
     }
@@ -143,8 +147,8 @@ fn weight(quota: &Quota, row: &Row, now_ms: i64) -> i64 {
     i64::try_from(weight).unwrap_or(i64::MAX)
 }
 
-/// When `units` fit, if nobody takes any more.
-fn retry_at(quota: &Quota, row: &Row, units: i64, now_ms: i64) -> Option<i64> {
+/// When `units` fit, if no more is taken.
+fn retry_at(quota: &Quota, row: &CounterRow, units: i64, now_ms: i64) -> Option<i64> {
     let length = quota.window_ms.max(1);
     let start = row.window.saturating_mul(length);
     if quota.algorithm == Algorithm::FixedWindow {

@@ -1,4 +1,4 @@
-//! A firewall rule as someone asks for it, and what it must be like to become one.
+//! A firewall rule as an admin sends it, and what it must be like to become one.
 //!
 //! Guarantee: what is refused is named by field and place (`cidrs[3]`), and a rule that was accepted
 //! fits into one row of the store. Absent: rules that hold for everyone.
@@ -6,19 +6,16 @@
 use serde::Deserialize;
 
 use super::pattern::Pattern;
-use super::{Action, FirewallRule, HeaderTest, Network};
+use super::{FirewallAction, FirewallRule, HeaderTest, IpNetwork};
 use crate::Timestamp;
 
-/// The most networks in a rule.
 const MAX_NETWORKS: usize = 5_000;
 
 /// The most entries in each other list.
 const MAX_ENTRIES: usize = 50;
 
-/// The longest entry.
-const LONGEST: usize = 256;
+const MAX_ENTRY_LENGTH: usize = 256;
 
-/// The longest reason.
 const MAX_REASON_LENGTH: usize = 200;
 
 /// What a caller sends to make or replace a rule.
@@ -26,8 +23,7 @@ const MAX_REASON_LENGTH: usize = 200;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FirewallDraft {
     /// `allow` or `deny`.
-    pub action: Action,
-    /// Networks, or single addresses.
+    pub action: FirewallAction,
     #[serde(default)]
     pub cidrs: Vec<String>,
     /// Paths in the template's notation.
@@ -35,15 +31,12 @@ pub struct FirewallDraft {
     pub paths: Vec<String>,
     #[serde(default)]
     pub methods: Vec<String>,
-    /// Tests of headers.
     #[serde(default)]
     pub headers: Vec<HeaderTest>,
-    /// Parts of user agents.
     #[serde(default)]
     pub user_agents: Vec<String>,
     #[serde(default)]
     pub reason: String,
-    /// When the rule ends by itself.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
 }
@@ -71,7 +64,7 @@ impl FirewallDraft {
         let rule = FirewallRule {
             id: id.to_owned(),
             action: self.action,
-            cidrs: each("cidrs", MAX_NETWORKS, self.cidrs, |text| Network::read(&text))?,
+            cidrs: each("cidrs", MAX_NETWORKS, self.cidrs, |text| IpNetwork::parse(&text))?,
             paths: each("paths", MAX_ENTRIES, self.paths, path)?,
             methods: each("methods", MAX_ENTRIES, self.methods, method)?,
             headers: headers(self.headers)?,
@@ -115,17 +108,17 @@ fn each<T, U>(
 /// Header values that aren't printable ASCII can't be read as text, so nothing else would match.
 fn text(text: String) -> Result<String, String> {
     let printable = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
-    if printable && (1..=LONGEST).contains(&text.len()) {
+    if printable && (1..=MAX_ENTRY_LENGTH).contains(&text.len()) {
         return Ok(text);
     }
-    Err(format!("must be 1 to {LONGEST} printable ASCII characters"))
+    Err(format!("must be 1 to {MAX_ENTRY_LENGTH} printable ASCII characters"))
 }
 
 fn path(pattern: String) -> Result<String, String> {
-    if pattern.len() > LONGEST {
-        return Err(format!("must be at most {LONGEST} characters"));
+    if pattern.len() > MAX_ENTRY_LENGTH {
+        return Err(format!("must be at most {MAX_ENTRY_LENGTH} characters"));
     }
-    Pattern::read(&pattern).map(|_| pattern).map_err(str::to_owned)
+    Pattern::parse(&pattern).map(|_| pattern).map_err(str::to_owned)
 }
 
 fn method(mut method: String) -> Result<String, String> {
@@ -163,7 +156,7 @@ fn header(at: usize, mut test: HeaderTest) -> Result<HeaderTest, Refusal> {
 /// What HTTP calls a token: the form of methods and of headers' names.
 fn is_token(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    (1..=LONGEST).contains(&text.len()) && text.bytes().all(plain)
+    (1..=MAX_ENTRY_LENGTH).contains(&text.len()) && text.bytes().all(plain)
 }
 
 #[cfg(test)]

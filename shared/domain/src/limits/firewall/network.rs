@@ -8,27 +8,26 @@ use std::net::IpAddr;
 use ipnet::{IpNet, Ipv4Net};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A network of IPv4 or IPv6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Network(IpNet);
+pub struct IpNetwork(IpNet);
 
 /// A network's first and last address, as numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Span {
+pub(super) enum IpRange {
     V4(u32, u32),
     V6(u128, u128),
 }
 
-impl Network {
+impl IpNetwork {
     /// The network of `fixed` bits that `address` is in; more bits than it has mean all of them.
-    pub fn around(address: IpAddr, fixed: u8) -> Self {
+    pub fn containing(address: IpAddr, fixed: u8) -> Self {
         let network = IpNet::new(address, fixed).unwrap_or_else(|_| IpNet::from(address));
         Self::canonical(network)
     }
 
     /// Reads `address/bits`, or a single address. What is wrong with any other text is said as the
     /// end of a sentence.
-    pub fn read(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let (address, bits) = match text.split_once('/') {
             None => (text, None),
             Some((address, bits)) => (address, Some(bits)),
@@ -59,10 +58,10 @@ impl Network {
         Ok(canonical)
     }
 
-    pub(super) fn span(self) -> Span {
+    pub(super) fn span(self) -> IpRange {
         match self.0 {
-            IpNet::V4(net) => Span::V4(net.network().to_bits(), net.broadcast().to_bits()),
-            IpNet::V6(net) => Span::V6(net.network().to_bits(), net.broadcast().to_bits()),
+            IpNet::V4(net) => IpRange::V4(net.network().to_bits(), net.broadcast().to_bits()),
+            IpNet::V6(net) => IpRange::V6(net.network().to_bits(), net.broadcast().to_bits()),
         }
     }
 
@@ -80,21 +79,21 @@ impl Network {
     }
 }
 
-impl fmt::Display for Network {
+impl fmt::Display for IpNetwork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl Serialize for Network {
+impl Serialize for IpNetwork {
     fn serialize<S: Serializer>(&self, writer: S) -> Result<S::Ok, S::Error> {
         writer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Network {
+impl<'de> Deserialize<'de> for IpNetwork {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
-        Self::read(&String::deserialize(reader)?).map_err(de::Error::custom)
+        Self::parse(&String::deserialize(reader)?).map_err(de::Error::custom)
     }
 }
 
@@ -116,7 +115,7 @@ mod tests {
             ("::ffff:c000:201", "192.0.2.1/32"),
             ("::ffff:0:0/96", "0.0.0.0/0"),
         ] {
-            assert_eq!(Network::read(text).unwrap().to_string(), written, "{text}");
+            assert_eq!(IpNetwork::parse(text).unwrap().to_string(), written, "{text}");
         }
     }
 
@@ -140,7 +139,7 @@ mod tests {
             ("fe80::1%eth0", "such as 192.0.2.0/24"),
             ("", "such as 192.0.2.0/24"),
         ] {
-            let refusal = Network::read(text).unwrap_err();
+            let refusal = IpNetwork::parse(text).unwrap_err();
             assert!(refusal.contains(told), "{text}: {refusal}");
         }
     }
@@ -154,18 +153,18 @@ mod tests {
             ("::ffff:192.0.2.77", 120, "192.0.2.0/24"),
             ("::1", 0, "::/0"),
         ] {
-            let network = Network::around(address.parse().unwrap(), fixed);
+            let network = IpNetwork::containing(address.parse().unwrap(), fixed);
             assert_eq!(network.to_string(), written, "{address}");
         }
     }
 
     #[test]
     fn a_network_spans_its_first_to_its_last_address() {
-        let span = |text: &str| Network::read(text).unwrap().span();
-        assert_eq!(span("0.0.0.0/0"), Span::V4(0, u32::MAX));
-        assert_eq!(span("0.0.1.0/24"), Span::V4(0x100, 0x1ff));
-        assert_eq!(span("0.0.0.7"), Span::V4(7, 7));
-        assert_eq!(span("::/0"), Span::V6(0, u128::MAX));
-        assert_eq!(span("::1:0/112"), Span::V6(0x1_0000, 0x1_ffff));
+        let span = |text: &str| IpNetwork::parse(text).unwrap().span();
+        assert_eq!(span("0.0.0.0/0"), IpRange::V4(0, u32::MAX));
+        assert_eq!(span("0.0.1.0/24"), IpRange::V4(0x100, 0x1ff));
+        assert_eq!(span("0.0.0.7"), IpRange::V4(7, 7));
+        assert_eq!(span("::/0"), IpRange::V6(0, u128::MAX));
+        assert_eq!(span("::1:0/112"), IpRange::V6(0x1_0000, 0x1_ffff));
     }
 }

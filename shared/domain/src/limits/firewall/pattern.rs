@@ -1,9 +1,9 @@
 //! A path in the template's notation: `{id}` is one segment, `{*rest}` all that remain.
 //!
 //! Guarantee: a pattern matches what the router would route by it. Neither placeholder matches
-//! nothing, and paths are compared as the gateway hands them over. Absent: placeholders for part of a segment.
+//! nothing, and paths are compared as the gateway hands them over. Absent: placeholders for part of
+//! a segment.
 
-/// A pattern that has been read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     segments: Vec<Segment>,
@@ -19,7 +19,7 @@ enum Segment {
 
 impl Pattern {
     /// Reads a pattern. What is wrong with it is said as the end of a sentence.
-    pub(super) fn read(text: &str) -> Result<Self, &'static str> {
+    pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         let path = text.strip_prefix('/').ok_or("must start with /")?;
         let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'?' && byte != b'#';
         if !path.bytes().all(plain) {
@@ -110,7 +110,7 @@ mod tests {
             ("/a", "a", false),
             ("/a", "", false),
         ] {
-            let read = Pattern::read(pattern).unwrap();
+            let read = Pattern::parse(pattern).unwrap();
             assert_eq!(read.matches(path), matches, "{pattern} {path}");
         }
     }
@@ -135,7 +135,7 @@ mod tests {
             "/{a*}",
             "/\n",
         ] {
-            assert!(Pattern::read(text).is_err(), "{text}");
+            assert!(Pattern::parse(text).is_err(), "{text}");
         }
     }
 
@@ -155,7 +155,7 @@ mod tests {
             let path = format!("/{}", path.join("/"));
             let mut router = matchit::Router::new();
             router.insert(&pattern, ()).unwrap();
-            prop_assert_eq!(Pattern::read(&pattern).unwrap().matches(&path), router.at(&path).is_ok());
+            prop_assert_eq!(Pattern::parse(&pattern).unwrap().matches(&path), router.at(&path).is_ok());
         }
     }
 }

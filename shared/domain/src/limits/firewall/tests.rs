@@ -4,24 +4,12 @@ mod oracle;
 
 use super::*;
 
-fn rule(id: &str, action: Action) -> FirewallRule {
-    FirewallRule {
-        id: id.to_owned(),
-        action,
-        cidrs: Vec::new(),
-        paths: Vec::new(),
-        methods: Vec::new(),
-        headers: Vec::new(),
-        user_agents: Vec::new(),
-        reason: format!("because of {id}"),
-        expires_at: None,
-        version: 1,
-        automatic: false,
-    }
+fn rule(id: &str, action: FirewallAction) -> FirewallRule {
+    FirewallRule { reason: format!("because of {id}"), ..FirewallRule::new(id, action) }
 }
 
-fn networks(list: &[&str]) -> Vec<Network> {
-    list.iter().map(|text| Network::read(text).unwrap()).collect()
+fn networks(list: &[&str]) -> Vec<IpNetwork> {
+    list.iter().map(|text| IpNetwork::parse(text).unwrap()).collect()
 }
 
 fn strings(list: &[&str]) -> Vec<String> {
@@ -46,18 +34,22 @@ struct Sent<'a> {
 
 const PLAIN: Sent<'_> = Sent { ip: "192.0.2.1", method: "GET", path: "/", headers: &[] };
 
-fn judged<'f>(firewall: &'f Firewall, sent: &Sent<'_>, now_ms: i64) -> Ruling<'f> {
+fn judged<'f>(firewall: &'f Firewall, sent: &Sent<'_>, now_ms: i64) -> FirewallDecision<'f> {
     let header =
         |name: &str| sent.headers.iter().find(|(sent, _)| *sent == name).map(|(_, value)| *value);
-    let asked =
-        Asked { ip: sent.ip.parse().ok(), path: sent.path, method: sent.method, header: &header };
-    firewall.judge(&asked, now_ms)
+    let asked = FirewallRequest {
+        ip: sent.ip.parse().ok(),
+        path: sent.path,
+        method: sent.method,
+        header: &header,
+    };
+    firewall.evaluate(&asked, now_ms)
 }
 
 fn refusing(rules: &[FirewallRule], sent: &Sent<'_>) -> Option<String> {
     match judged(&Firewall::compile(rules.to_vec()), sent, 0) {
-        Ruling::Pass => None,
-        Ruling::Refused { rule, .. } => Some(rule.to_owned()),
+        FirewallDecision::Pass => None,
+        FirewallDecision::Refused { rule, .. } => Some(rule.to_owned()),
     }
 }
 
@@ -65,24 +57,25 @@ fn refusing(rules: &[FirewallRule], sent: &Sent<'_>) -> Option<String> {
 fn without_rules_everything_passes() {
     let firewall = Firewall::default();
     assert!(firewall.is_empty());
-    assert_eq!(judged(&firewall, &PLAIN, 0), Ruling::Pass);
+    assert_eq!(judged(&firewall, &PLAIN, 0), FirewallDecision::Pass);
 }
 
 #[test]
 fn a_network_refuses_its_addresses_and_says_why() {
     let cidrs = networks(&["192.0.2.0/25", "2001:db8::/32"]);
-    let firewall = Firewall::compile(vec![FirewallRule { cidrs, ..rule("x", Action::Deny) }]);
+    let firewall =
+        Firewall::compile(vec![FirewallRule { cidrs, ..rule("x", FirewallAction::Deny) }]);
     assert!(!firewall.is_empty());
-    let refused = Ruling::Refused { rule: "x", reason: "because of x" };
+    let refused = FirewallDecision::Refused { rule: "x", reason: "because of x" };
     for (ip, ruling) in [
         ("192.0.2.0", refused),
         ("192.0.2.127", refused),
-        ("192.0.2.128", Ruling::Pass),
-        ("192.0.1.255", Ruling::Pass),
+        ("192.0.2.128", FirewallDecision::Pass),
+        ("192.0.1.255", FirewallDecision::Pass),
         ("::ffff:192.0.2.1", refused),
         ("2001:db8:ffff::1", refused),
-        ("2001:db9::", Ruling::Pass),
-        ("not known", Ruling::Pass),
+        ("2001:db9::", FirewallDecision::Pass),
+        ("not known", FirewallDecision::Pass),
     ] {
         assert_eq!(judged(&firewall, &Sent { ip, ..PLAIN }, 0), ruling, "{ip}");
     }
@@ -96,7 +89,7 @@ fn every_list_must_match_and_any_of_its_entries_will_do() {
         methods: strings(&["PUT", "DELETE"]),
         headers: vec![test("x-a", None, None, true), test("x-a", None, Some("1"), false)],
         user_agents: strings(&["Curl/", "wget"]),
-        ..rule("x", Action::Deny)
+        ..rule("x", FirewallAction::Deny)
     }];
     let agent = ("user-agent", "xcURL/8");
     let headers = &[agent];
@@ -134,7 +127,8 @@ fn header_tests_compare_letter_for_letter() {
         (test("x-a", None, None, false), None, false),
         (test("x-a", Some("a"), None, true), Some("a"), false),
     ] {
-        let rules = [FirewallRule { headers: vec![header.clone()], ..rule("x", Action::Deny) }];
+        let rules =
+            [FirewallRule { headers: vec![header.clone()], ..rule("x", FirewallAction::Deny) }];
         let headers: Vec<_> = sent.map(|value| ("x-a", value)).into_iter().collect();
         let found = refusing(&rules, &Sent { headers: &headers, ..PLAIN }).is_some();
         assert_eq!(found, refused, "{header:?} {sent:?}");
@@ -143,9 +137,12 @@ fn header_tests_compare_letter_for_letter() {
 
 #[test]
 fn an_allow_rule_wins_wherever_it_stands_and_however_wide_its_network_is() {
-    let deny = |cidr| FirewallRule { cidrs: networks(&[cidr]), ..rule("deny", Action::Deny) };
-    let allow = |cidr| FirewallRule { cidrs: networks(&[cidr]), ..rule("allow", Action::Allow) };
-    let anywhere = FirewallRule { methods: strings(&["GET"]), ..rule("any", Action::Allow) };
+    let deny =
+        |cidr| FirewallRule { cidrs: networks(&[cidr]), ..rule("deny", FirewallAction::Deny) };
+    let allow =
+        |cidr| FirewallRule { cidrs: networks(&[cidr]), ..rule("allow", FirewallAction::Allow) };
+    let anywhere =
+        FirewallRule { methods: strings(&["GET"]), ..rule("any", FirewallAction::Allow) };
     for (rules, refused) in [
         (vec![deny("192.0.2.0/24"), allow("192.0.2.1")], false),
         (vec![allow("192.0.0.0/8"), deny("192.0.2.1")], false),
@@ -158,8 +155,10 @@ fn an_allow_rule_wins_wherever_it_stands_and_however_wide_its_network_is() {
 
 #[test]
 fn of_several_rules_that_refuse_the_first_is_named() {
-    let deny = |id, cidr| FirewallRule { cidrs: networks(&[cidr]), ..rule(id, Action::Deny) };
-    let anywhere = |id| FirewallRule { methods: strings(&["GET"]), ..rule(id, Action::Deny) };
+    let deny =
+        |id, cidr| FirewallRule { cidrs: networks(&[cidr]), ..rule(id, FirewallAction::Deny) };
+    let anywhere =
+        |id| FirewallRule { methods: strings(&["GET"]), ..rule(id, FirewallAction::Deny) };
     let wide_first = [deny("a", "192.0.0.0/8"), deny("b", "192.0.2.1"), anywhere("c")];
     assert_eq!(refusing(&wide_first, &PLAIN).as_deref(), Some("a"));
     let narrow_first = [deny("b", "192.0.2.1"), deny("a", "192.0.0.0/8"), anywhere("c")];
@@ -172,9 +171,9 @@ fn of_several_rules_that_refuse_the_first_is_named() {
 fn a_rule_matches_until_its_end_and_never_after() {
     let expires_at = Some(Timestamp::from_millisecond(1_000).unwrap());
     let cidrs = networks(&["192.0.2.1"]);
-    let deny = FirewallRule { cidrs: cidrs.clone(), ..rule("deny", Action::Deny) };
+    let deny = FirewallRule { cidrs: cidrs.clone(), ..rule("deny", FirewallAction::Deny) };
     let brief = FirewallRule { expires_at, ..deny.clone() };
-    let pardon = FirewallRule { cidrs, expires_at, ..rule("allow", Action::Allow) };
+    let pardon = FirewallRule { cidrs, expires_at, ..rule("allow", FirewallAction::Allow) };
     for (rules, now_ms, refused) in [
         (vec![brief.clone()], 999, true),
         (vec![brief.clone()], 1_000, false),
@@ -184,19 +183,25 @@ fn a_rule_matches_until_its_end_and_never_after() {
         (vec![deny], i64::MAX - 1, true),
     ] {
         let firewall = Firewall::compile(rules);
-        assert_eq!(judged(&firewall, &PLAIN, now_ms) != Ruling::Pass, refused, "at {now_ms}");
+        assert_eq!(
+            judged(&firewall, &PLAIN, now_ms) != FirewallDecision::Pass,
+            refused,
+            "at {now_ms}"
+        );
     }
 }
 
 #[test]
 fn a_rule_that_could_only_match_by_mistake_matches_nothing() {
-    let unreadable = FirewallRule { paths: strings(&["no path"]), ..rule("x", Action::Deny) };
-    assert!(Firewall::compile(vec![rule("x", Action::Deny), unreadable]).is_empty());
+    let unreadable =
+        FirewallRule { paths: strings(&["no path"]), ..rule("x", FirewallAction::Deny) };
+    assert!(Firewall::compile(vec![rule("x", FirewallAction::Deny), unreadable]).is_empty());
 }
 
 #[test]
 fn a_document_is_compact_and_comes_back_as_it_was() {
-    let brief = FirewallRule { cidrs: networks(&["192.0.2.0/24"]), ..rule("x", Action::Deny) };
+    let brief =
+        FirewallRule { cidrs: networks(&["192.0.2.0/24"]), ..rule("x", FirewallAction::Deny) };
     assert_eq!(
         brief.to_document(),
         r#"{"id":"x","action":"deny","cidrs":["192.0.2.0/24"],"reason":"because of x","version":1}"#
@@ -210,7 +215,7 @@ fn a_document_is_compact_and_comes_back_as_it_was() {
         expires_at: Some("2030-01-02T03:04:05.678Z".parse().unwrap()),
         version: u64::MAX,
         automatic: true,
-        ..rule("full", Action::Allow)
+        ..rule("full", FirewallAction::Allow)
     };
     for kept in [brief, full] {
         assert_eq!(FirewallRule::from_document(&kept.to_document()), Some(kept));

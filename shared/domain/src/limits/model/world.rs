@@ -1,7 +1,7 @@
 //! The small world: one row, a few nodes, and everything that can happen next.
 
-use crate::limits::budget::{Ask, Budget, Next};
-use crate::limits::counter::{Field, Guard, Row, Write};
+use crate::limits::budget::{Budget, Debit, DebitPlan};
+use crate::limits::counter::{CounterRow, CounterWrite, Field, WriteCondition};
 use crate::limits::quota::{Algorithm, Quota};
 
 /// A rule of the protocol that is left out.
@@ -16,7 +16,6 @@ pub(super) enum Break {
     CreditKeepsHolding,
 }
 
-/// What can happen.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
     Tick,
@@ -65,7 +64,7 @@ pub(super) struct World {
     quota: Quota,
     moments: &'static [i64],
     moment: usize,
-    row: Option<Row>,
+    row: Option<CounterRow>,
     nodes: Vec<Node>,
     ends: u8,
     audit: Audit,
@@ -76,15 +75,15 @@ pub(super) struct World {
 struct Node {
     budget: Budget,
     call: Option<Call>,
-    stray: Option<Write>,
+    stray: Option<CounterWrite>,
     asks: u8,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Call {
-    ask: Ask,
+    debit: Debit,
     /// Once it has arrived: whether it was committed, and the row as it stands.
-    came_to: Option<(bool, Option<Row>)>,
+    came_to: Option<(bool, Option<CounterRow>)>,
 }
 
 /// What was spent, and whether that was ever too much.
@@ -117,7 +116,7 @@ impl World {
         nodes: usize,
         broken: Option<Break>,
     ) -> Self {
-        let quota = Quota { algorithm, limit: LIMIT, window_ms: 1_000, burst: None };
+        let quota = Quota::new(algorithm, LIMIT, 1_000);
         let asks = if nodes > 2 { 1 } else { 2 };
         let node = || Node { budget: Budget::new(quota, 0, 0), call: None, stray: None, asks };
         Self {
@@ -178,25 +177,25 @@ impl World {
                 let reading_ms = if back { self.moments[earlier?] } else { now_ms };
                 let it = &mut world.nodes[node];
                 it.asks = it.asks.checked_sub(1)?;
-                it.budget.at(reading_ms);
+                it.budget.advance_to(reading_ms);
                 let free = it.call.is_none() && it.stray.is_none();
                 (free && it.budget.held() < LEASED).then_some(())?;
-                let Next::Ask(ask) = it.budget.next(LEASED) else { return Some(world) };
-                it.call = Some(Call { ask, came_to: None });
+                let DebitPlan::Debit(debit) = it.budget.next(LEASED) else { return Some(world) };
+                it.call = Some(Call { debit, came_to: None });
             }
             Step::Arrive { node } => {
                 let call = self.nodes[node].call.as_ref().filter(|call| call.came_to.is_none())?;
-                let committed = world.write(&call.ask.write);
+                let committed = world.write(&call.debit.write);
                 let came_to = Some((committed, world.row.clone()));
-                world.nodes[node].call = Some(Call { ask: call.ask.clone(), came_to });
+                world.nodes[node].call = Some(Call { debit: call.debit.clone(), came_to });
             }
             Step::Hear { node } => {
                 let it = &mut world.nodes[node];
-                let Call { ask, came_to } = it.call.take()?;
-                it.budget.at(now_ms);
+                let Call { debit, came_to } = it.call.take()?;
+                it.budget.advance_to(now_ms);
                 match came_to? {
-                    (true, Some(row)) => it.budget.committed(&ask, row),
-                    (_, row) => it.budget.refused(&ask, row),
+                    (true, Some(row)) => it.budget.committed(&debit, row),
+                    (_, row) => it.budget.condition_failed(&debit, row),
                 }
             }
             Step::GiveUp { node } => world.give_up_waiting(node)?,
@@ -213,19 +212,19 @@ impl World {
 
     fn give_up_waiting(&mut self, node: usize) -> Option<()> {
         let it = &mut self.nodes[node];
-        let Call { ask, came_to } = it.call.take()?;
+        let Call { debit, came_to } = it.call.take()?;
         if self.broken == Some(Break::UnknownAssumedGood) {
-            it.budget.committed_unseen(&ask);
+            it.budget.committed_unseen(&debit);
         }
-        it.stray = came_to.is_none().then_some(ask.write);
+        it.stray = came_to.is_none().then_some(debit.write);
         Some(())
     }
 
     fn spend(&mut self, node: usize, now_ms: i64) -> Option<()> {
         let budget = &mut self.nodes[node].budget;
-        budget.at(now_ms);
-        if self.broken == Some(Break::LeaseNeverEnds) && budget.frozen() >= SPENT {
-            budget.spend_frozen(SPENT);
+        budget.advance_to(now_ms);
+        if self.broken == Some(Break::LeaseNeverEnds) && budget.held_or_expired() >= SPENT {
+            budget.spend_expired(SPENT);
         } else {
             (budget.held() >= SPENT).then_some(())?;
             budget.spend(SPENT);
@@ -238,7 +237,7 @@ impl World {
         let it = &mut self.nodes[node];
         it.call.is_none().then_some(())?;
         let mut ending = it.budget.clone();
-        let (_, known, unspent) = ending.give_up(now_ms)?;
+        let (_, known, unspent) = ending.release(now_ms)?;
         let write = self.quota.credit(&known, unspent, now_ms)?;
         if self.broken == Some(Break::CreditKeepsHolding) {
             self.ends = self.ends.checked_sub(1)?;
@@ -256,12 +255,13 @@ impl World {
         self.ends = self.ends.checked_sub(1)?;
         let it = &mut self.nodes[node];
         it.budget = Budget::new(self.quota, 0, 0);
-        it.stray = it.call.take().filter(|call| call.came_to.is_none()).map(|call| call.ask.write);
+        it.stray =
+            it.call.take().filter(|call| call.came_to.is_none()).map(|call| call.debit.write);
         Some(())
     }
 
     /// Does what the store does; whether the write was committed.
-    fn write(&mut self, write: &Write) -> bool {
+    fn write(&mut self, write: &CounterWrite) -> bool {
         let mut write = write.clone();
         let dropped = match self.broken {
             Some(Break::DebitUnguarded) => Some(Field::Used),
@@ -275,10 +275,12 @@ impl World {
             )
             | None => None,
         };
-        if let Guard::Row(tests) | Guard::AbsentOr(tests) = &mut write.guard {
+        if let WriteCondition::Present(tests) | WriteCondition::AbsentOr(tests) =
+            &mut write.condition
+        {
             tests.retain(|(field, ..)| Some(*field) != dropped);
         }
-        let after = Row::apply(self.row.as_ref(), &write);
+        let after = CounterRow::apply(self.row.as_ref(), &write);
         let committed = after.is_some();
         self.row = after.or(self.row.take());
         committed

@@ -4,13 +4,13 @@
 
 use serde::Deserialize;
 
-use super::{Dimension, Mode, OnFailure, Override, Rule};
+use super::{Dimension, OnFailure, Override, Rule, RuleMode};
 use crate::Timestamp;
 use crate::limits::Rejected;
+use crate::limits::caller::canonical;
 use crate::limits::methods::{self, Methods};
 use crate::limits::pattern::{self, Pattern};
-use crate::limits::quota::{Algorithm, LARGEST, MAX_LOG_LENGTH, Quota};
-use crate::limits::subject::canonical;
+use crate::limits::quota::{Algorithm, MAX_LIMIT, MAX_LOG_LENGTH, Quota};
 
 /// A rule as a caller writes it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -22,7 +22,6 @@ pub struct RuleDraft {
     /// Methods it is for; none: all.
     #[serde(default)]
     pub methods: Vec<String>,
-    /// Whom it counts.
     pub dimension: Dimension,
     /// Whether it passes over callers who said who they are.
     #[serde(default)]
@@ -32,15 +31,13 @@ pub struct RuleDraft {
     pub algorithm: Option<Algorithm>,
     /// Units in a window.
     pub limit: i64,
-    /// The window's length.
     pub window_seconds: i64,
     /// What a bucket holds.
     pub burst: Option<i64>,
     /// Whether it refuses; it does, where nothing is said.
-    pub mode: Option<Mode>,
+    pub mode: Option<RuleMode>,
     /// What it does without the store; lets pass, where nothing is said.
     pub on_failure: Option<OnFailure>,
-    /// A sentence for people.
     #[serde(default)]
     pub description: String,
 }
@@ -53,9 +50,7 @@ pub struct OverrideDraft {
     pub limit: i64,
     /// The burst, where the rule has a bucket.
     pub burst: Option<i64>,
-    /// When it ends by itself.
     pub expires_at: Option<Timestamp>,
-    /// Why, for people.
     #[serde(default)]
     pub reason: String,
 }
@@ -93,7 +88,7 @@ impl RuleDraft {
             dimension: self.dimension,
             anonymous_only: self.anonymous_only,
             quota,
-            mode: self.mode.unwrap_or(Mode::Enforce),
+            mode: self.mode.unwrap_or(RuleMode::Enforce),
             on_failure: self.on_failure.unwrap_or(OnFailure::Open),
             description: self.description,
             version,
@@ -151,7 +146,7 @@ fn check_resources(resources: &[String]) -> Result<(), Rejected> {
     }
     for (index, resource) in resources.iter().enumerate() {
         if Pattern::parse(resource).is_none() {
-            let longest = pattern::LONGEST;
+            let longest = pattern::MAX_LENGTH;
             let rule = format!(
                 "a path like `/api/v1/jobs/{{id}}` or `/api/{{*rest}}`, at most {longest} characters"
             );
@@ -162,8 +157,11 @@ fn check_resources(resources: &[String]) -> Result<(), Rejected> {
 }
 
 fn check_methods(methods: &[String]) -> Result<(), Rejected> {
-    if methods.len() > methods::KNOWN {
-        return Err(Rejected::field("methods", format!("at most {} methods", methods::KNOWN)));
+    if methods.len() > methods::METHOD_COUNT {
+        return Err(Rejected::field(
+            "methods",
+            format!("at most {} methods", methods::METHOD_COUNT),
+        ));
     }
     match methods.iter().position(|method| !Methods::is_known(method)) {
         Some(index) => {
@@ -174,7 +172,7 @@ fn check_methods(methods: &[String]) -> Result<(), Rejected> {
 }
 
 fn check_quota(quota: &Quota) -> Result<(), Rejected> {
-    within("limit", quota.limit, 0, LARGEST)?;
+    within("limit", quota.limit, 0, MAX_LIMIT)?;
     if quota.algorithm == Algorithm::SlidingLog && quota.limit > MAX_LOG_LENGTH {
         return Err(Rejected::field(
             "limit",

@@ -8,7 +8,7 @@ use proptest::sample::{select, subsequence};
 
 use super::*;
 use crate::limits::quota::Algorithm;
-use crate::limits::rule::{Mode, OnFailure};
+use crate::limits::rule::{OnFailure, RuleMode};
 
 /// How specific the pattern is if it matches: a letter for each segment, the more specific the lesser.
 fn matched(pattern: &str, path: &str) -> Option<String> {
@@ -30,12 +30,12 @@ fn matched(pattern: &str, path: &str) -> Option<String> {
     rest.is_empty().then_some(kinds)
 }
 
-fn slots_applying(rules: &[Rule], subject: &Subject<'_>, path: &str, method: &str) -> Vec<u32> {
+fn slots_applying(rules: &[Rule], caller: &CallerRef<'_>, path: &str, method: &str) -> Vec<u32> {
     let method = if method == "HEAD" { "GET" } else { method };
     let concerns = |rule: &Rule| {
-        subject.entity(rule.dimension).is_some()
+        caller.entity(rule.dimension).is_some()
             && (rule.methods.is_empty() || rule.methods.iter().any(|name| name == method))
-            && !(rule.anonymous_only && subject.is_known())
+            && !(rule.anonymous_only && caller.is_identified())
     };
     // The best of a rule's resources; a default is worse than any.
     let how = |rule: &Rule| match rule.resources.as_slice() {
@@ -45,15 +45,15 @@ fn slots_applying(rules: &[Rule], subject: &Subject<'_>, path: &str, method: &st
     let candidates: Vec<_> = (0..)
         .zip(rules)
         .filter(|(_, rule)| concerns(rule))
-        .filter_map(|(slot, rule)| Some((slot, rule.dimension, how(rule)?)))
+        .filter_map(|(index, rule)| Some((index, rule.dimension, how(rule)?)))
         .collect();
     let mut best: HashMap<Dimension, &String> = HashMap::new();
     for (_, dimension, how) in &candidates {
         let held = best.entry(*dimension).or_insert(how);
         *held = (*held).min(how);
     }
-    let slots = candidates.iter().filter(|(_, dimension, how)| best.get(dimension) == Some(&how));
-    slots.map(|(slot, ..)| *slot).collect()
+    let indices = candidates.iter().filter(|(_, dimension, how)| best.get(dimension) == Some(&how));
+    indices.map(|(index, ..)| *index).collect()
 }
 
 fn a_pattern() -> impl Strategy<Value = String> {
@@ -67,12 +67,8 @@ fn a_pattern() -> impl Strategy<Value = String> {
 
 fn a_rule() -> impl Strategy<Value = Rule> {
     let methods = prop_oneof![Just(vec![]), subsequence(vec!["GET", "POST", "PUT"], 0..3)];
-    let quota = (0..50_i64, 1..5_i64).prop_map(|(limit, window)| Quota {
-        algorithm: Algorithm::FixedWindow,
-        limit,
-        window_ms: window * 1_000,
-        burst: None,
-    });
+    let quota = (0..50_i64, 1..5_i64)
+        .prop_map(|(limit, window)| Quota::new(Algorithm::FixedWindow, limit, window * 1_000));
     let resources = prop_oneof![1 => Just(vec![]), 4 => vec(a_pattern(), 1..4)];
     let dimension = select(Dimension::ALL.to_vec());
     (resources, methods, dimension, any::<bool>(), quota).prop_map(
@@ -83,7 +79,7 @@ fn a_rule() -> impl Strategy<Value = Rule> {
             dimension,
             anonymous_only: anonymous && dimension == Dimension::Ip,
             quota,
-            mode: Mode::Enforce,
+            mode: RuleMode::Enforce,
             on_failure: OnFailure::Open,
             description: String::new(),
             version: 1,
@@ -105,8 +101,8 @@ fn a_path() -> impl Strategy<Value = String> {
     vec(segment, 0..6).prop_map(|segments| segments.iter().flat_map(|s| ["/", s]).collect())
 }
 
-fn a_subject() -> impl Strategy<Value = Subject<'static>> {
-    any::<[bool; 4]>().prop_map(|[user, api_key, ip, tenant]| Subject {
+fn a_subject() -> impl Strategy<Value = CallerRef<'static>> {
+    any::<[bool; 4]>().prop_map(|[user, api_key, ip, tenant]| CallerRef {
         user: user.then_some("ada"),
         api_key: api_key.then_some("k1"),
         ip: ip.then_some([192, 0, 2, 1].into()),
@@ -119,21 +115,21 @@ proptest! {
 
     #[test]
     fn the_rules_found_are_those_that_apply(
-        rules in rules(), paths in vec(a_path(), 1..20), subject in a_subject(),
+        rules in rules(), paths in vec(a_path(), 1..20), caller in a_subject(),
         method in select(vec!["GET", "HEAD", "POST", "PUT", "PURGE"]),
     ) {
-        let set = RuleSet::new(rules.clone(), vec![], Exempt::default());
+        let set = RuleSet::new(rules.clone(), vec![], Exemptions::default());
         for path in paths {
-            let found = set.applying(&subject, &path, method, 0);
-            prop_assert_eq!(set.applies(&subject, &path, method), !found.is_empty(), "{}", path);
-            let mut slots: Vec<_> = found.iter().map(|applied| applied.slot).collect();
-            slots.sort_unstable();
-            prop_assert_eq!(slots, slots_applying(&rules, &subject, &path, method), "{}", path);
+            let found = set.matching(&caller, &path, method, 0);
+            prop_assert_eq!(set.applies(&caller, &path, method), !found.is_empty(), "{}", path);
+            let mut indices: Vec<_> = found.iter().map(|applied| applied.index).collect();
+            indices.sort_unstable();
+            prop_assert_eq!(indices, slots_applying(&rules, &caller, &path, method), "{}", path);
             for applied in &found {
-                let rule = &rules[usize::try_from(applied.slot).unwrap()];
+                let rule = &rules[usize::try_from(applied.index).unwrap()];
                 prop_assert_eq!(&**applied.rule, rule);
                 prop_assert_eq!(applied.quota, rule.quota);
-                prop_assert_eq!(Some(applied.entity.clone()), subject.entity(rule.dimension));
+                prop_assert_eq!(Some(applied.entity.clone()), caller.entity(rule.dimension));
             }
             let rates = found.iter().map(|applied| applied.quota);
             let whole = |quota: &Quota| quota.limit * 60_000 / quota.window_ms;

@@ -20,7 +20,7 @@ fn rule(id: &str, dimension: Dimension, resources: &[&str], limit: i64, seconds:
     draft.into_rule(id, 1).unwrap()
 }
 
-fn special(entity: &str, rule: &Rule, limit: i64, version: u64) -> Override {
+fn limit_override(entity: &str, rule: &Rule, limit: i64, version: u64) -> Override {
     Override {
         dimension: rule.dimension,
         entity: entity.into(),
@@ -33,27 +33,27 @@ fn special(entity: &str, rule: &Rule, limit: i64, version: u64) -> Override {
     }
 }
 
-fn user(name: &str) -> Subject<'_> {
-    Subject { user: Some(name), ip: Some([192, 0, 2, 1].into()), ..Subject::default() }
+fn user(name: &str) -> CallerRef<'_> {
+    CallerRef { user: Some(name), ip: Some([192, 0, 2, 1].into()), ..CallerRef::default() }
 }
 
-fn anonymous() -> Subject<'static> {
-    Subject { ip: Some([192, 0, 2, 1].into()), ..Subject::default() }
+fn anonymous() -> CallerRef<'static> {
+    CallerRef { ip: Some([192, 0, 2, 1].into()), ..CallerRef::default() }
 }
 
-fn ids(set: &RuleSet, subject: &Subject<'_>, path: &str, method: &str) -> Vec<String> {
-    set.applying(subject, path, method, NOW).iter().map(|applied| applied.rule.id.clone()).collect()
+fn ids(set: &RuleSet, caller: &CallerRef<'_>, path: &str, method: &str) -> Vec<String> {
+    set.matching(caller, path, method, NOW).iter().map(|applied| applied.rule.id.clone()).collect()
 }
 
-fn limit(set: &RuleSet, subject: &Subject<'_>, now_ms: i64) -> i64 {
-    set.applying(subject, "/", "GET", now_ms)[0].quota.limit
+fn limit(set: &RuleSet, caller: &CallerRef<'_>, now_ms: i64) -> i64 {
+    set.matching(caller, "/", "GET", now_ms)[0].quota.limit
 }
 
 #[test]
 fn a_fresh_deployment_is_held_to_its_rules() {
-    let set = RuleSet::new(RuleSet::defaults(), vec![], Exempt::default());
-    let key = Subject { api_key: Some("k1"), ..user("ada") };
-    for (subject, method, path, expected) in [
+    let set = RuleSet::new(RuleSet::defaults(), vec![], Exemptions::default());
+    let key = CallerRef { api_key: Some("k1"), ..user("ada") };
+    for (caller, method, path, expected) in [
         (anonymous(), "POST", "/api/v1/shorten", "anonymous-links-day anonymous-links-hour"),
         (anonymous(), "GET", "/api/v1/shorten", "address-minute"),
         (anonymous(), "POST", "/api/v1/url/abc/report", "reports-hour"),
@@ -76,9 +76,9 @@ fn a_fresh_deployment_is_held_to_its_rules() {
         (user("ada"), "GET", "/api/v1/me", "accounts-minute"),
         (user("ada"), "PUT", "/api/v1/accounts/ada/keys/k1", "accounts-minute"),
         (user("ada"), "GET", "/health", ""),
-        (Subject::default(), "GET", "/abc", ""),
+        (CallerRef::default(), "GET", "/abc", ""),
     ] {
-        assert_eq!(ids(&set, &subject, path, method).join(" "), expected, "{method} {path}");
+        assert_eq!(ids(&set, &caller, path, method).join(" "), expected, "{method} {path}");
     }
 }
 
@@ -122,7 +122,7 @@ fn the_most_specific_pattern_wins_in_each_dimension_apart() {
             rule("default-ip", ip, &[], 1, 7),
         ],
         vec![],
-        Exempt::default(),
+        Exemptions::default(),
     );
     for (method, path, expected) in [
         ("GET", "/api/v1/shorten", "one-too one all-ip"),
@@ -140,9 +140,9 @@ fn an_override_replaces_the_limit_for_its_entity_until_it_expires() {
     let rule = rule("all", Dimension::User, &[], 10, 1);
     let ending = Override {
         expires_at: Some(crate::Timestamp::from_millisecond(NOW).unwrap()),
-        ..special("ada", &rule, 99, 1)
+        ..limit_override("ada", &rule, 99, 1)
     };
-    let set = RuleSet::new(vec![rule], vec![ending], Exempt::default());
+    let set = RuleSet::new(vec![rule], vec![ending], Exemptions::default());
     assert_eq!(limit(&set, &user("ada"), NOW - 1), 99);
     assert_eq!(limit(&set, &user("ada"), NOW), 10);
     assert_eq!(limit(&set, &user("bob"), NOW - 1), 10);
@@ -152,21 +152,22 @@ fn an_override_replaces_the_limit_for_its_entity_until_it_expires() {
 fn an_override_holds_for_its_rule_alone_and_the_latest_of_two_holds() {
     let (user_, tenant) = (Dimension::User, Dimension::Tenant);
     let (all, paths) = (rule("all", user_, &[], 10, 1), rule("paths", user_, &["/a"], 20, 1));
-    let stray = Override { dimension: tenant, ..special("ada", &all, 3, 9) };
-    let lost = Override { rule: "gone".into(), ..special("ada", &all, 4, 9) };
-    let overrides = vec![special("ada", &all, 5, 2), special("ada", &all, 6, 1), stray, lost];
-    let set = RuleSet::new(vec![all, paths], overrides, Exempt::default());
+    let stray = Override { dimension: tenant, ..limit_override("ada", &all, 3, 9) };
+    let lost = Override { rule: "gone".into(), ..limit_override("ada", &all, 4, 9) };
+    let overrides =
+        vec![limit_override("ada", &all, 5, 2), limit_override("ada", &all, 6, 1), stray, lost];
+    let set = RuleSet::new(vec![all, paths], overrides, Exemptions::default());
     assert_eq!(limit(&set, &user("ada"), NOW), 5);
-    assert_eq!(set.applying(&user("ada"), "/a", "GET", NOW)[0].quota.limit, 20);
+    assert_eq!(set.matching(&user("ada"), "/a", "GET", NOW)[0].quota.limit, 20);
 }
 
 #[test]
 fn an_override_of_an_address_holds_for_its_whole_network_and_reorders_the_rules() {
     let (ip, global) = (Dimension::Ip, Dimension::Global);
     let (address, everyone) = (rule("address", ip, &[], 10, 1), rule("all", global, &[], 50, 1));
-    let more = special("2001:db8::1", &address, 100, 1);
-    let set = RuleSet::new(vec![address, everyone], vec![more], Exempt::default());
-    let at = |ip: &str| Subject { ip: Some(ip.parse().unwrap()), ..Subject::default() };
+    let more = limit_override("2001:db8::1", &address, 100, 1);
+    let set = RuleSet::new(vec![address, everyone], vec![more], Exemptions::default());
+    let at = |ip: &str| CallerRef { ip: Some(ip.parse().unwrap()), ..CallerRef::default() };
     assert_eq!(ids(&set, &at("2001:db8::ffff"), "/", "GET"), ["all", "address"]);
     assert_eq!(ids(&set, &at("2001:db9::ffff"), "/", "GET"), ["address", "all"]);
 }
@@ -176,9 +177,9 @@ fn an_override_without_a_burst_has_a_bucket_of_its_limit() {
     let mut bucket = rule("all", Dimension::User, &[], 10, 1);
     (bucket.quota.algorithm, bucket.quota.burst) =
         (crate::limits::Algorithm::TokenBucket, Some(20));
-    let fewer = special("ada", &bucket, 5, 1);
-    let set = RuleSet::new(vec![bucket], vec![fewer], Exempt::default());
-    assert_eq!(set.applying(&user("ada"), "/", "GET", NOW)[0].quota.capacity(), 5);
+    let fewer = limit_override("ada", &bucket, 5, 1);
+    let set = RuleSet::new(vec![bucket], vec![fewer], Exemptions::default());
+    assert_eq!(set.matching(&user("ada"), "/", "GET", NOW)[0].quota.capacity(), 5);
 }
 
 #[test]
@@ -195,20 +196,20 @@ fn the_exempt_are_held_to_nothing() {
     ];
     let exempt = listed.into_iter().map(|(dimension, entity)| (dimension, entity.to_owned()));
     let set = RuleSet::new(rules, vec![], exempt.collect());
-    let at = |ip: &str| Subject { ip: Some(ip.parse().unwrap()), ..Subject::default() };
-    for (subject, is_exempt) in [
+    let at = |ip: &str| CallerRef { ip: Some(ip.parse().unwrap()), ..CallerRef::default() };
+    for (caller, is_exempt) in [
         (user("ada"), true),
-        (Subject { api_key: Some("k1"), ..user("bob") }, true),
-        (Subject { tenant: Some("acme"), ..user("bob") }, true),
+        (CallerRef { api_key: Some("k1"), ..user("bob") }, true),
+        (CallerRef { tenant: Some("acme"), ..user("bob") }, true),
         (at("2001:db8::9"), true),
         (at("198.51.100.1"), true),
         (user("bob"), false),
         (user("k1"), false),
         (at("2001:db8:0:1::9"), false),
-        (Subject::default(), false),
+        (CallerRef::default(), false),
     ] {
-        let free = set.applying(&subject, "/", "GET", NOW).is_empty();
-        assert_eq!(free, is_exempt, "{subject:?}");
+        let free = set.matching(&caller, "/", "GET", NOW).is_empty();
+        assert_eq!(free, is_exempt, "{caller:?}");
     }
 }
 
@@ -216,7 +217,7 @@ fn the_exempt_are_held_to_nothing() {
 fn a_resource_that_no_draft_would_pass_matches_nothing() {
     let mut odd = rule("odd", Dimension::User, &["/a"], 1, 1);
     odd.resources = vec!["/{".into(), "{x}".into(), "/{*rest}/a".into()];
-    let set = RuleSet::new(vec![odd], vec![], Exempt::default());
+    let set = RuleSet::new(vec![odd], vec![], Exemptions::default());
     for path in ["/{", "{x}", "/a", "/b/a", ""] {
         assert_eq!(ids(&set, &user("ada"), path, "GET"), [""; 0], "{path}");
     }
@@ -225,6 +226,6 @@ fn a_resource_that_no_draft_would_pass_matches_nothing() {
 #[test]
 fn rules_are_found_by_their_slots() {
     let rules = RuleSet::defaults();
-    let set = RuleSet::new(rules.clone(), vec![], Exempt::default());
+    let set = RuleSet::new(rules.clone(), vec![], Exemptions::default());
     assert!(set.rules().map(|rule| &**rule).eq(rules.iter()));
 }

@@ -37,7 +37,7 @@ fn aliases_follow_the_rules() {
         ("apis-of-2031", Ok(())),
         ("healthy", Ok(())),
         ("fuvg", Ok(())),
-        ("5h1T-happens", Err(BadAlias::Rude)),
+        ("5h1T-happens", Err(BadAlias::Profane)),
     ];
     for (text, expected) in table {
         assert_eq!(Code::alias(text).map(|_| ()), expected, "{text}");
@@ -77,7 +77,7 @@ fn messages_complete_the_sentence_must_be() {
 
 proptest! {
     #[test]
-    fn whatever_can_be_chosen_can_be_read(text in "[A-Za-z0-9_.-]{0,52}") {
+    fn every_alias_that_can_be_chosen_can_be_read(text in "[A-Za-z0-9_.-]{0,52}") {
         if let Ok(code) = Code::alias(&text) {
             prop_assert_eq!(code.as_str(), &text);
             prop_assert_eq!(Code::parse(&text), Some(code));

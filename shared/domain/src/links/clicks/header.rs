@@ -1,7 +1,7 @@
 //! What is kept of a visitor's headers. This runs before each redirect: one pass over each header, one
 //! allocation for what is kept of it.
 //!
-//! Guarantee: what comes back fits its field of a [`Click`](super::Click), whatever was sent. Absent:
+//! Guarantee: every result fits its field of a [`Click`](super::Click). Absent:
 //! any part of an address that could name a person, such as a path, a query or a user.
 
 use super::{MAX_HOST_LENGTH, MAX_USER_AGENT_LENGTH};
@@ -21,8 +21,8 @@ pub fn referrer_host(header: &str) -> Option<String> {
     (is_host && (1..=MAX_HOST_LENGTH).contains(&host.len())).then(|| host.to_ascii_lowercase())
 }
 
-/// The country that a header of the content network names, as two capitals. `None` for whatever else,
-/// and for the codes that say that nobody knows.
+/// The country that the `CloudFront-Viewer-Country` header names. `None` for anything else, and for the
+/// codes of an unknown country.
 pub fn country(header: &str) -> Option<String> {
     let letters = header.trim();
     if letters.len() != 2 || !letters.bytes().all(|byte| byte.is_ascii_alphabetic()) {

@@ -84,10 +84,11 @@ fn the_largest_batch_stays_under_half_a_message() {
         variant: Some(255),
         ..full_click()
     };
-    let full = ClickBatch { id: "i".repeat(MAX_ID_LENGTH), clicks: vec![largest; MOST] };
+    let full =
+        ClickBatch { id: "i".repeat(MAX_ID_LENGTH), clicks: vec![largest; MAX_BATCH_CLICKS] };
     let json = full.to_json().unwrap();
-    assert!(json.len() <= MOST * MAX_CLICK + 200, "{}", json.len());
-    const { assert!(MOST * MAX_CLICK + 200 <= MAX_MESSAGE / 2) };
+    assert!(json.len() <= MAX_BATCH_CLICKS * MAX_CLICK_BYTES + 200, "{}", json.len());
+    const { assert!(MAX_BATCH_CLICKS * MAX_CLICK_BYTES + 200 <= MAX_MESSAGE_BYTES / 2) };
     assert_eq!(ClickBatch::parse(&json).unwrap(), full);
 }
 
@@ -95,7 +96,7 @@ fn the_largest_batch_stays_under_half_a_message() {
 fn what_is_past_its_bound_is_neither_written_nor_read() {
     type Spoil = fn(&mut ClickBatch);
     let table: [(&str, Spoil); 8] = [
-        ("too many", |b| b.clicks = vec![click(); MOST + 1]),
+        ("too many", |b| b.clicks = vec![click(); MAX_BATCH_CLICKS + 1]),
         ("id is", |b| b.id = String::new()),
         ("id is", |b| b.id = "i".repeat(MAX_ID_LENGTH + 1)),
         ("domain is", |b| b.clicks[0].domain = "d".repeat(MAX_HOST_LENGTH + 1)),
@@ -201,7 +202,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_sent_fits_its_field(header in any::<String>(), host in "\\PC{0,300}") {
+    fn any_header_fits_its_field(header in any::<String>(), host in "\\PC{0,300}") {
         let referrer = referrer_host(&header).or_else(|| referrer_host(&format!("https://{host}")));
         let kept = Click {
             user_agent: user_agent(&header),

@@ -23,7 +23,7 @@ pub(super) enum Wire<'a> {
 /// A click, with a letter for each name.
 #[derive(Serialize, Deserialize)]
 pub(super) struct WireClick<'a> {
-    #[serde(rename = "d", default, skip_serializing_if = "is_usual")]
+    #[serde(rename = "d", default, skip_serializing_if = "is_default")]
     domain: Cow<'a, str>,
     #[serde(rename = "c")]
     code: Cow<'a, str>,
@@ -32,17 +32,17 @@ pub(super) struct WireClick<'a> {
     /// Readers of JSON in other languages would round a number of 64 bits.
     #[serde(rename = "u", serialize_with = "to_hex", deserialize_with = "from_hex")]
     visitor: u64,
-    #[serde(rename = "h", default, skip_serializing_if = "is_usual")]
+    #[serde(rename = "h", default, skip_serializing_if = "is_default")]
     head: bool,
-    #[serde(rename = "a", default, skip_serializing_if = "is_usual")]
+    #[serde(rename = "a", default, skip_serializing_if = "is_default")]
     user_agent: Option<Cow<'a, str>>,
-    #[serde(rename = "r", default, skip_serializing_if = "is_usual")]
+    #[serde(rename = "r", default, skip_serializing_if = "is_default")]
     referrer: Option<Cow<'a, str>>,
-    #[serde(rename = "g", default, skip_serializing_if = "is_usual")]
+    #[serde(rename = "g", default, skip_serializing_if = "is_default")]
     country: Option<Cow<'a, str>>,
-    #[serde(rename = "x", default, skip_serializing_if = "is_usual")]
+    #[serde(rename = "x", default, skip_serializing_if = "is_default")]
     variant: Option<u8>,
-    #[serde(rename = "l", default, skip_serializing_if = "is_usual")]
+    #[serde(rename = "l", default, skip_serializing_if = "is_default")]
     limited: bool,
 }
 
@@ -54,7 +54,6 @@ impl<'a> From<&'a ClickBatch> for Wire<'a> {
 }
 
 impl Wire<'_> {
-    /// The batch that was meant.
     pub(super) fn read(self) -> Result<ClickBatch, Malformed> {
         let Self::ClickBatch { v, id, clicks } = self;
         if v != VERSION {
@@ -99,7 +98,7 @@ impl WireClick<'_> {
     }
 }
 
-fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::CodeKey;
 
 /// As many as format-preserving encryption uses (NIST SP 800-38G, FF1). Fewer can be told from
-/// chance by someone who sees enough codes.
+/// chance by an observer of enough codes.
 const ROUNDS: u8 = 10;
 
 pub(super) struct Permutation<'a> {
@@ -30,10 +30,10 @@ impl<'a> Permutation<'a> {
     }
 
     /// Where `number` goes. Both are below the size.
-    pub(super) fn forward(&self, number: u64) -> u64 {
-        self.walk(number, |number| {
+    pub(super) fn permute(&self, number: u64) -> u64 {
+        self.cycle_walk(number, |number| {
             let (left, right) = (0..ROUNDS).fold(self.split(number), |(left, right), round| {
-                (right, left ^ self.mixed(round, right))
+                (right, left ^ self.round(round, right))
             });
             self.join(left, right)
         })
@@ -41,17 +41,17 @@ impl<'a> Permutation<'a> {
 
     /// Which number goes to `place`.
     #[cfg(test)]
-    pub(super) fn backward(&self, place: u64) -> u64 {
-        self.walk(place, |place| {
+    pub(super) fn invert(&self, place: u64) -> u64 {
+        self.cycle_walk(place, |place| {
             let (left, right) =
                 (0..ROUNDS).rev().fold(self.split(place), |(left, right), round| {
-                    (right ^ self.mixed(round, left), left)
+                    (right ^ self.round(round, left), left)
                 });
             self.join(left, right)
         })
     }
 
-    fn walk(&self, start: u64, step: impl Fn(u64) -> u64) -> u64 {
+    fn cycle_walk(&self, start: u64, step: impl Fn(u64) -> u64) -> u64 {
         let mut number = step(start);
         while number >= self.size {
             number = step(number);
@@ -73,7 +73,7 @@ impl<'a> Permutation<'a> {
 
     /// The round function. Its input has a fixed length and begins with the key, so the plain hash
     /// is as good as a keyed one, and all of it fits one block of SHA-256.
-    fn mixed(&self, round: u8, half: u64) -> u64 {
+    fn round(&self, round: u8, half: u64) -> u64 {
         let mut input = [0; 42];
         input[..32].copy_from_slice(self.key.as_bytes());
         input[32] = self.length;

@@ -8,18 +8,18 @@ const KEY: CodeKey = CodeKey::from_bytes([7; 32]);
 
 /// The number behind a code that was made here.
 fn number_of(key: &CodeKey, code: &Code) -> Option<u64> {
-    let shelf = SHELVES.iter().find(|shelf| usize::from(shelf.length) == code.0.len())?;
+    let space = CODE_SPACES.iter().find(|space| usize::from(space.length) == code.0.len())?;
     let place = code.0.bytes().try_fold(0, |place, byte| {
         let digit = ALPHABET.iter().position(|&known| known == byte)?;
         Some(place * 57 + u64::try_from(digit).ok()?)
     })?;
-    Some(shelf.first + shelf.permutation(key).backward(place))
+    Some(space.first + space.permutation(key).invert(place))
 }
 
-/// What a number's code would be if nobody minded what it spells.
+/// A number's code, profane or not.
 fn spelled(key: &CodeKey, number: u64) -> String {
-    let (shelf, place) = place(key, number).unwrap();
-    shelf.render(place)
+    let (space, place) = permuted(key, number).unwrap();
+    space.to_base57(place)
 }
 
 fn distance(a: &str, b: &str) -> u32 {
@@ -31,9 +31,9 @@ fn codes_that_were_given_out_stay_what_they_are() {
     let given_out = [
         (0, "gnRLHC5"),
         (1, "MBFAdsS"),
-        (SEVEN - 1, "QeFRoqS"),
-        (SEVEN, "DUtYGPaE"),
-        (SPACE - 1, "HeFAP84e"),
+        (SEVEN_CHARACTER_CODES - 1, "QeFRoqS"),
+        (SEVEN_CHARACTER_CODES, "DUtYGPaE"),
+        (ALL_CODES - 1, "HeFAP84e"),
     ];
     for (number, text) in given_out {
         assert_eq!(spelled(&KEY, number), text, "{number}");
@@ -42,19 +42,21 @@ fn codes_that_were_given_out_stay_what_they_are() {
 
 #[test]
 fn numbers_below_57_to_the_7th_have_seven_characters_and_the_rest_eight() {
-    for (number, length) in [(0, 7), (SEVEN - 1, 7), (SEVEN, 8), (SPACE - 1, 8)] {
+    for (number, length) in
+        [(0, 7), (SEVEN_CHARACTER_CODES - 1, 7), (SEVEN_CHARACTER_CODES, 8), (ALL_CODES - 1, 8)]
+    {
         assert_eq!(spelled(&KEY, number).len(), length, "{number}");
     }
-    for number in [SPACE, SPACE + 1, u64::MAX] {
-        assert_eq!(code(&KEY, number), None);
+    for number in [ALL_CODES, ALL_CODES + 1, u64::MAX] {
+        assert_eq!(code_for(&KEY, number), None);
     }
 }
 
 #[test]
-fn a_small_space_is_permuted_without_gaps_whatever_its_size() {
+fn a_small_space_of_any_size_is_permuted_without_gaps() {
     for size in (1..=130).chain([57 * 57, 4_096, 4_097]) {
         let permutation = Permutation::new(&KEY, 7, size);
-        let mut places: Vec<u64> = (0..size).map(|number| permutation.forward(number)).collect();
+        let mut places: Vec<u64> = (0..size).map(|number| permutation.permute(number)).collect();
         places.sort_unstable();
         assert!(places.into_iter().eq(0..size), "{size}");
     }
@@ -65,8 +67,8 @@ fn a_small_space_is_permuted_without_gaps_whatever_its_size() {
 #[test]
 fn consecutive_numbers_on_both_sides_of_the_change_of_length_share_no_code() {
     const HALF: u64 = 50_000;
-    let codes: HashSet<_> = (SEVEN - HALF..SEVEN + HALF)
-        .map(|number| place(&KEY, number).map(|(shelf, place)| (shelf.length, place)))
+    let codes: HashSet<_> = (SEVEN_CHARACTER_CODES - HALF..SEVEN_CHARACTER_CODES + HALF)
+        .map(|number| permuted(&KEY, number).map(|(space, place)| (space.length, place)))
         .collect();
     assert_eq!(codes.len() as u64, 2 * HALF);
     assert!(!codes.contains(&None));
@@ -75,7 +77,7 @@ fn consecutive_numbers_on_both_sides_of_the_change_of_length_share_no_code() {
 #[test]
 fn every_character_is_as_likely_as_any_other_in_every_position() {
     const CODES: u32 = 20_000;
-    for first in [0, SEVEN] {
+    for first in [0, SEVEN_CHARACTER_CODES] {
         let codes: Vec<_> =
             (first..first + u64::from(CODES)).map(|number| spelled(&KEY, number)).collect();
         for position in 0..codes[0].len() {
@@ -127,38 +129,39 @@ fn a_key_does_not_show_in_debug_output() {
 
 #[test]
 fn a_range_gives_out_each_presentable_code_once_and_in_order() {
-    let mut range = Range::new(5_000, 5_000 + LEASE);
-    let taken: Vec<_> = std::iter::from_fn(|| range.take(&KEY)).collect();
+    let mut range = CodeRange::new(5_000, 5_000 + LEASE_SIZE);
+    let taken: Vec<_> = std::iter::from_fn(|| range.next_code(&KEY)).collect();
     let numbers: Vec<_> = taken.iter().map(|code| number_of(&KEY, code).unwrap()).collect();
     assert!(numbers.is_sorted_by(|a, b| a < b));
-    assert!(numbers.iter().all(|number| (5_000..5_000 + LEASE).contains(number)));
-    let screened = (5_000..5_000 + LEASE).filter(|&number| code(&KEY, number).is_none()).count();
+    assert!(numbers.iter().all(|number| (5_000..5_000 + LEASE_SIZE).contains(number)));
+    let screened =
+        (5_000..5_000 + LEASE_SIZE).filter(|&number| code_for(&KEY, number).is_none()).count();
     assert!((1..50).contains(&screened), "the example should skip a few: {screened}");
-    assert_eq!(numbers.len() + screened, usize::try_from(LEASE).unwrap());
-    assert_eq!(range.take(&KEY), None);
+    assert_eq!(numbers.len() + screened, usize::try_from(LEASE_SIZE).unwrap());
+    assert_eq!(range.next_code(&KEY), None);
 }
 
 #[test]
 fn a_range_past_the_space_is_empty() {
-    assert_eq!(Range::new(SPACE, u64::MAX).take(&KEY), None);
-    assert_eq!(Range::new(u64::MAX, u64::MAX).take(&KEY), None);
-    assert_eq!(Range::new(9, 3).take(&KEY), None);
+    assert_eq!(CodeRange::new(ALL_CODES, u64::MAX).next_code(&KEY), None);
+    assert_eq!(CodeRange::new(u64::MAX, u64::MAX).next_code(&KEY), None);
+    assert_eq!(CodeRange::new(9, 3).next_code(&KEY), None);
 }
 
 proptest! {
     #[test]
-    fn a_code_leads_back_to_its_number(key: [u8; 32], number in 0..SPACE, small in 0..SEVEN) {
+    fn a_code_leads_back_to_its_number(key: [u8; 32], number in 0..ALL_CODES, small in 0..SEVEN_CHARACTER_CODES) {
         let key = CodeKey::from_bytes(key);
         for number in [number, small] {
-            let (shelf, place) = place(&key, number).unwrap();
-            prop_assert!(place < shelf.size);
-            prop_assert_eq!(number_of(&key, &Code(shelf.render(place))), Some(number));
+            let (space, place) = permuted(&key, number).unwrap();
+            prop_assert!(place < space.size);
+            prop_assert_eq!(number_of(&key, &Code(space.to_base57(place))), Some(number));
         }
     }
 
     #[test]
-    fn a_code_is_spelled_in_the_alphabet_and_can_be_parsed(key: [u8; 32], number in 0..SPACE) {
-        if let Some(code) = code(&CodeKey::from_bytes(key), number) {
+    fn a_code_is_spelled_in_the_alphabet_and_can_be_parsed(key: [u8; 32], number in 0..ALL_CODES) {
+        if let Some(code) = code_for(&CodeKey::from_bytes(key), number) {
             prop_assert!(code.0.bytes().all(|byte| ALPHABET.contains(&byte)));
             prop_assert_eq!(Code::parse(code.as_str()), Some(code));
         }

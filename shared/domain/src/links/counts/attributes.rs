@@ -1,12 +1,12 @@
 //! The flat names under which counters are stored: `n`, `bots`, `previews`, and a letter with `#` before
 //! the key of a dimension.
 //!
-//! Guarantee: absorbing the attributes of counts gives the counts, but for the visitors. Absent: zeros.
+//! Guarantee: adding the attributes of counts one by one gives the counts, but for the visitors. Absent: zeros.
 
-use super::{Counts, Dimension};
+use super::{ClickCounts, Dimension};
 
 /// Each counter that is not zero, by its flat name.
-pub fn attributes(counts: &Counts) -> Vec<(String, u64)> {
+pub fn attributes(counts: &ClickCounts) -> Vec<(String, u64)> {
     let totals = [("n", counts.clicks), ("bots", counts.bots), ("previews", counts.previews)];
     let totals = totals.into_iter().map(|(name, value)| (name.to_owned(), value));
     let dimensions = [
@@ -23,19 +23,19 @@ pub fn attributes(counts: &Counts) -> Vec<(String, u64)> {
     totals.chain(keyed).filter(|(_, value)| *value > 0).collect()
 }
 
-impl Counts {
-    /// Adds a counter that was stored under its flat name. Names that are not known are passed over.
-    pub fn absorb(&mut self, name: &str, value: u64) {
+impl ClickCounts {
+    /// Adds a counter that was stored under its flat name. Unknown names are ignored.
+    pub fn add_counter(&mut self, name: &str, value: u64) {
         let total = match name {
             "n" => &mut self.clicks,
             "bots" => &mut self.bots,
             "previews" => &mut self.previews,
-            _ => return self.absorb_keyed(name, value),
+            _ => return self.add_to_dimension(name, value),
         };
         *total = total.saturating_add(value);
     }
 
-    fn absorb_keyed(&mut self, name: &str, value: u64) {
+    fn add_to_dimension(&mut self, name: &str, value: u64) {
         let Some((letter, key)) = name.split_once('#') else { return };
         let Some(dimension) = self.dimension(letter) else { return };
         if value > 0 && !key.is_empty() {

@@ -1,4 +1,4 @@
-//! Tallies conserve clicks, whatever the batch and its order; counters survive their flat names.
+//! Aggregation conserves clicks, in any batch and order; counters survive their flat names.
 
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -23,13 +23,13 @@ fn click(at: &str) -> Click {
     }
 }
 
-fn tally_of(clicks: Vec<Click>) -> BTreeMap<LinkDay, Counts> {
-    tally(&ClickBatch { id: "b1".to_owned(), clicks })
+fn counts_of(clicks: Vec<Click>) -> BTreeMap<LinkDay, ClickCounts> {
+    aggregate(&ClickBatch { id: "b1".to_owned(), clicks })
 }
 
 /// The counts of a batch that is all about one link on one day.
-fn only(clicks: Vec<Click>) -> Counts {
-    let days = tally_of(clicks);
+fn only(clicks: Vec<Click>) -> ClickCounts {
+    let days = counts_of(clicks);
     assert_eq!(days.len(), 1);
     days.into_values().next().unwrap()
 }
@@ -72,7 +72,7 @@ fn a_click_is_counted_in_each_dimension() {
 fn days_end_at_midnight_in_utc_and_links_are_told_apart() {
     let other = Click { domain: "go.example".to_owned(), ..click("2026-11-16T00:00:00Z") };
     let clicks = vec![click("2026-11-15T23:59:59.999Z"), click("2026-11-16T00:00:00Z"), other];
-    let days: Vec<_> = tally_of(clicks).into_keys().map(|d| (d.domain, d.code, d.day)).collect();
+    let days: Vec<_> = counts_of(clicks).into_keys().map(|d| (d.domain, d.code, d.day)).collect();
     let day = |domain: &str, day: &str| (domain.to_owned(), "abc".to_owned(), day.to_owned());
     let expected = [day("", "2026-11-15"), day("", "2026-11-16"), day("go.example", "2026-11-16")];
     assert_eq!(days, expected);
@@ -85,14 +85,14 @@ fn robots_and_previews_are_counted_apart_and_heads_not_at_all() {
     let nameless = Click { user_agent: None, ..agent("") };
     let head = Click { head: true, ..agent(CHROME) };
     let counts = only(vec![agent("curl/8.5.0"), agent("Twitterbot/1.0"), nameless, head.clone()]);
-    assert_eq!(counts, Counts { bots: 2, previews: 1, ..Counts::default() });
-    assert!(tally_of(vec![head]).is_empty());
+    assert_eq!(counts, ClickCounts { bots: 2, previews: 1, ..ClickCounts::default() });
+    assert!(counts_of(vec![head]).is_empty());
 }
 
 #[test]
 fn a_storm_of_heads_gives_a_robot_away_on_every_link() {
     let head = Click { head: true, code: "other".to_owned(), ..click("2026-11-16T13:00:00Z") };
-    for (heads, people) in [(STORM_HEADS - 1, 2), (STORM_HEADS, 1)] {
+    for (heads, people) in [(BOT_HEADS - 1, 2), (BOT_HEADS, 1)] {
         let mut clicks = vec![head.clone(); heads];
         clicks.push(click("2026-11-16T14:00:00Z"));
         clicks.push(Click { visitor: 8, ..click("2026-11-16T14:00:00Z") });
@@ -103,25 +103,25 @@ fn a_storm_of_heads_gives_a_robot_away_on_every_link() {
 #[test]
 fn a_burst_of_clicks_on_one_link_gives_a_robot_away() {
     let table = [
-        (BURST_CLICKS, 1_000, true),
-        (BURST_CLICKS, 0, true),
-        (BURST_CLICKS + 10, 1_500, true),
-        (BURST_CLICKS - 1, 0, false),
-        (BURST_CLICKS, 1_001, false),
+        (BOT_BURST_CLICKS, 1_000, true),
+        (BOT_BURST_CLICKS, 0, true),
+        (BOT_BURST_CLICKS + 10, 1_500, true),
+        (BOT_BURST_CLICKS - 1, 0, false),
+        (BOT_BURST_CLICKS, 1_001, false),
     ];
     for (many, spread_ms, is_robot) in table {
         let counts = only(spread(many, spread_ms));
         assert_eq!(counts.bots > 0, is_robot, "{many} within {spread_ms} ms");
         assert_eq!(counts.clicks > 0, !is_robot);
     }
-    let mut two_links = spread(BURST_CLICKS, 0);
+    let mut two_links = spread(BOT_BURST_CLICKS, 0);
     two_links[0].code = "other".to_owned();
-    assert_eq!(tally_of(two_links).values().map(|counts| counts.bots).sum::<u64>(), 0);
+    assert_eq!(counts_of(two_links).values().map(|counts| counts.bots).sum::<u64>(), 0);
 }
 
 #[test]
 fn a_preview_that_hurries_stays_a_preview() {
-    let mut clicks = spread(BURST_CLICKS, 0);
+    let mut clicks = spread(BOT_BURST_CLICKS, 0);
     for click in &mut clicks {
         click.user_agent = Some("WhatsApp/2".to_owned());
     }
@@ -131,22 +131,25 @@ fn a_preview_that_hurries_stays_a_preview() {
 #[test]
 fn keys_are_printable_and_keep_their_end() {
     for (text, expected) in [("news.example", "news.example"), ("", "unknown"), ("é\n#", "__#")] {
-        assert_eq!(key(text), expected);
+        assert_eq!(dimension_key(text), expected);
     }
-    assert_eq!(key(&format!("{}.example", "a".repeat(200))), format!("{}.example", "a".repeat(92)));
+    assert_eq!(
+        dimension_key(&format!("{}.example", "a".repeat(200))),
+        format!("{}.example", "a".repeat(92))
+    );
 }
 
 #[test]
 fn names_that_are_not_known_are_passed_over() {
-    let mut counts = Counts::default();
+    let mut counts = ClickCounts::default();
     for name in ["", "x", "pk", "z#DE", "c#", "#", "N", "cc#DE"] {
-        counts.absorb(name, 1);
+        counts.add_counter(name, 1);
     }
-    counts.absorb("c#DE", 0);
-    assert_eq!(counts, Counts::default());
-    counts.absorb("r#a#b", 2);
-    counts.absorb("n", u64::MAX);
-    counts.absorb("n", 1);
+    counts.add_counter("c#DE", 0);
+    assert_eq!(counts, ClickCounts::default());
+    counts.add_counter("r#a#b", 2);
+    counts.add_counter("n", u64::MAX);
+    counts.add_counter("n", 1);
     assert_eq!((counts.referrers["a#b"], counts.clicks), (2, u64::MAX));
 }
 
@@ -188,8 +191,8 @@ proptest! {
             let day = click.at.to_string()[..10].to_owned();
             *expected.entry((click.domain.clone(), click.code.clone(), day)).or_default() += 1;
         }
-        let total = |counts: &Counts| counts.clicks + counts.bots + counts.previews;
-        let days = tally_of(clicks);
+        let total = |counts: &ClickCounts| counts.clicks + counts.bots + counts.previews;
+        let days = counts_of(clicks);
         let counted = days.iter().map(|(d, counts)| {
             ((d.domain.clone(), d.code.clone(), d.day.clone()), total(counts))
         });
@@ -198,9 +201,9 @@ proptest! {
 
     #[test]
     fn each_dimension_sums_up_to_the_people(clicks in any_clicks()) {
-        for counts in tally_of(clicks).values() {
+        for counts in counts_of(clicks).values() {
             let sum = |dimension: &Dimension| dimension.values().sum::<u64>();
-            let Counts { countries, referrers, devices, browsers, hours, .. } = counts;
+            let ClickCounts { countries, referrers, devices, browsers, hours, .. } = counts;
             for dimension in [countries, referrers, devices, browsers, hours] {
                 prop_assert_eq!(sum(dimension), counts.clicks);
                 for key in dimension.keys() {
@@ -217,15 +220,15 @@ proptest! {
     fn the_order_of_the_clicks_changes_nothing(
         (clicks, shuffled) in any_clicks().prop_flat_map(|c| (Just(c.clone()), Just(c).prop_shuffle())),
     ) {
-        prop_assert_eq!(tally_of(clicks), tally_of(shuffled));
+        prop_assert_eq!(counts_of(clicks), counts_of(shuffled));
     }
 
     #[test]
     fn counters_survive_their_flat_names(clicks in any_clicks()) {
-        for mut counts in tally_of(clicks).into_values() {
-            let mut read = Counts::default();
+        for mut counts in counts_of(clicks).into_values() {
+            let mut read = ClickCounts::default();
             for (name, value) in attributes(&counts) {
-                read.absorb(&name, value);
+                read.add_counter(&name, value);
             }
             counts.visitors.clear();
             prop_assert_eq!(read, counts);
@@ -234,9 +237,9 @@ proptest! {
 
     #[test]
     fn merging_adds_and_does_not_mind_the_order(a in any_clicks(), b in any_clicks()) {
-        let whole = |clicks| tally_of(clicks).into_values().collect::<Vec<_>>();
-        let merged = |all: Vec<&Counts>| {
-            let mut sum = Counts::default();
+        let whole = |clicks| counts_of(clicks).into_values().collect::<Vec<_>>();
+        let merged = |all: Vec<&ClickCounts>| {
+            let mut sum = ClickCounts::default();
             for counts in all {
                 sum.merge(counts);
             }

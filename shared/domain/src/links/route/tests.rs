@@ -13,7 +13,7 @@ fn at(ms: i64) -> Timestamp {
 fn plain() -> Route {
     Route {
         to: "https://example.org/page".to_owned(),
-        ways: Vec::new(),
+        variants: Vec::new(),
         status: 302,
         expires_at: None,
         max_clicks: None,
@@ -31,14 +31,15 @@ fn plain() -> Route {
 }
 
 fn split(weights: &[u32]) -> Route {
-    let ways = weights.iter().zip(0..);
-    let ways = ways.map(|(&weight, n)| Way { url: format!("https://example.org/{n}"), weight });
-    Route { ways: ways.collect(), ..plain() }
+    let variants = weights.iter().zip(0..);
+    let variants = variants
+        .map(|(&weight, n)| RouteVariant { url: format!("https://example.org/{n}"), weight });
+    Route { variants: variants.collect(), ..plain() }
 }
 
-fn variant(route: &Route, lot: u64) -> Option<u8> {
-    let decision = decide(route, lot, "", at(0));
-    let Decision::Go { variant, .. } = decision else { panic!("{decision:?}") };
+fn variant(route: &Route, stable_hash: u64) -> Option<u8> {
+    let decision = decide(route, stable_hash, "", at(0));
+    let Decision::Redirect { variant, .. } = decision else { panic!("{decision:?}") };
     variant
 }
 
@@ -51,7 +52,7 @@ fn blocked_beats_deleted_beats_expired_beats_spent() {
     for (route, expected) in [
         (&spent, Decision::Fallback { location: "https://example.org/f" }),
         (&expired, Decision::Gone),
-        (&deleted, Decision::Missing),
+        (&deleted, Decision::NotFound),
         (&blocked, Decision::Blocked("phishing")),
     ] {
         assert_eq!(decide(route, 0, "", at(END_MS)), expected);
@@ -62,7 +63,7 @@ fn blocked_beats_deleted_beats_expired_beats_spent() {
 #[test]
 fn a_link_works_until_the_millisecond_in_which_it_expires() {
     let route = Route { expires_at: Some(at(END_MS)), ..plain() };
-    let goes = |ms| matches!(decide(&route, 0, "", at(ms)), Decision::Go { .. });
+    let goes = |ms| matches!(decide(&route, 0, "", at(ms)), Decision::Redirect { .. });
     assert_eq!([END_MS - 1, END_MS, END_MS + 1].map(goes), [true, false, false]);
 }
 
@@ -77,7 +78,7 @@ fn a_query_goes_along_only_where_it_is_wanted() {
         let location = expected.into();
         assert_eq!(
             decide(route, 0, query, at(0)),
-            Decision::Go { location, status, variant: None }
+            Decision::Redirect { location, status, variant: None }
         );
     }
 }
@@ -86,8 +87,8 @@ fn a_query_goes_along_only_where_it_is_wanted() {
 fn ways_without_weight_are_not_taken() {
     assert_eq!(variant(&split(&[0, 0]), 7), None);
     let route = split(&[0, 1, 0]);
-    for lot in 0..100 {
-        assert_eq!(variant(&route, lot), Some(1));
+    for stable_hash in 0..100 {
+        assert_eq!(variant(&route, stable_hash), Some(1));
     }
 }
 
@@ -95,10 +96,11 @@ fn ways_without_weight_are_not_taken() {
 fn the_same_visitor_draws_other_lots_for_other_links() {
     let route = split(&[1, 1]);
     let same = (0..10_000_u64).filter(|&visitor| {
-        variant(&route, lot("first", visitor)) == variant(&route, lot("second", visitor))
+        variant(&route, stable_hash("first", visitor))
+            == variant(&route, stable_hash("second", visitor))
     });
     let same = same.count();
-    assert!((4_700..5_300).contains(&same), "{same} of 10,000 visitors got the same way twice");
+    assert!((4_700..5_300).contains(&same), "{same} of 10,000 visitors got the same variant twice");
 }
 
 proptest! {
@@ -116,8 +118,8 @@ proptest! {
         prop_assume!(total > 0);
         let mut taken = vec![0_u32; weights.len()];
         for visitor in 0..VISITORS {
-            let way = variant(&route, lot(&code, first.wrapping_add(visitor.into())));
-            taken[usize::from(way.unwrap())] += 1;
+            let variant = variant(&route, stable_hash(&code, first.wrapping_add(visitor.into())));
+            taken[usize::from(variant.unwrap())] += 1;
         }
         for (taken, weight) in taken.iter().zip(&weights) {
             let expected = VISITORS * weight / total;
@@ -132,7 +134,7 @@ proptest! {
         later in 0_i64..86_400_000,
     ) {
         let route = split(&weights);
-        let lot = lot("code", visitor);
-        prop_assert_eq!(decide(&route, lot, "", at(0)), decide(&route, lot, "", at(later)));
+        let stable_hash = stable_hash("code", visitor);
+        prop_assert_eq!(decide(&route, stable_hash, "", at(0)), decide(&route, stable_hash, "", at(later)));
     }
 }

@@ -6,17 +6,19 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use super::Unfit;
-use crate::links::address::is_public;
+use super::InvalidTarget;
+use crate::links::public_ip::is_public;
 
 /// Checks a host without brackets, port and final dot.
-pub(super) fn check(host: &str) -> Result<(), Unfit> {
+pub(super) fn check(host: &str) -> Result<(), InvalidTarget> {
     match host.parse::<IpAddr>() {
         Ok(address) if is_public(address) => Ok(()),
-        Ok(_) => Err(Unfit::Internal),
-        Err(_) if host.is_empty() => Err(Unfit::NoHost),
-        Err(_) if !is_well_formed(host) => Err(Unfit::Host),
-        Err(_) if is_internal(host) || embeds_internal_address(host) => Err(Unfit::Internal),
+        Ok(_) => Err(InvalidTarget::Internal),
+        Err(_) if host.is_empty() => Err(InvalidTarget::NoHost),
+        Err(_) if !is_well_formed(host) => Err(InvalidTarget::Host),
+        Err(_) if is_internal(host) || embeds_internal_address(host) => {
+            Err(InvalidTarget::Internal)
+        }
         Err(_) => Ok(()),
     }
 }
@@ -48,7 +50,7 @@ const INTERNAL: [&str; 21] = [
     "metadata.tencentyun.com",
 ];
 
-/// Public domains whose names resolve to whatever address is written in them, or to this machine.
+/// Public domains whose names resolve to the address that is written in them, or to this machine.
 /// All of their names are refused: telling the harmless ones apart means knowing each one's notation.
 const WILDCARD_DNS: [&str; 26] = [
     "1u.ms",
@@ -99,7 +101,7 @@ fn is_under(host: &str, suffix: &str) -> bool {
 }
 
 /// True for `127.0.0.1.example.org` and `10-0-0-1.example.org`: services that answer such names with
-/// the address come and go, and nobody else needs a non-public address in a public name.
+/// the address come and go, and no other name needs a non-public address in it.
 fn embeds_internal_address(host: &str) -> bool {
     let labels: Vec<&str> = host.split('.').collect();
     let dotted = labels.windows(4).map(|four| four.join("."));

@@ -3,6 +3,8 @@
 //! Guarantee: what is added holds only characters that a query may hold, so a URL fit for a header
 //! stays one. Absent: parsing the query as a whole and writing it anew, which would break signatures.
 
+use std::fmt::Write;
+
 use url::form_urlencoded::{byte_serialize, parse};
 
 /// The URL with `raw` after its own query.
@@ -54,9 +56,8 @@ fn encoded(raw: &str) -> String {
         if may_stay(byte, &bytes[index + 1..]) {
             text.push(char::from(byte));
         } else {
-            text.push('%');
-            let digits = [byte >> 4, byte & 15].map(|nibble| char::from_digit(nibble.into(), 16));
-            text.extend(digits.into_iter().flatten().map(|digit| digit.to_ascii_uppercase()));
+            // Writing to a string can't fail.
+            let _ = write!(text, "%{byte:02X}");
         }
     }
     text

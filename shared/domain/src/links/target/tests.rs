@@ -5,15 +5,16 @@ use std::net::Ipv4Addr;
 use proptest::prelude::*;
 
 use super::*;
-use crate::links::address::is_public;
+use crate::links::public_ip::is_public;
 
 mod additions;
 mod warnings;
 
-const RULES: Rules<'_> = Rules { longest: Rules::USUAL, own_hosts: &["sho.rt", "go.sho.rt"] };
+const RULES: TargetRules<'_> =
+    TargetRules { max_length: TargetRules::DEFAULT_LENGTH, own_hosts: &["sho.rt", "go.sho.rt"] };
 
 fn parsed(text: &str) -> Target {
-    Target::parse(text, &RULES).unwrap_or_else(|unfit| panic!("{text:?}: {unfit}"))
+    Target::parse(text, &RULES).unwrap_or_else(|invalid| panic!("{text:?}: {invalid}"))
 }
 
 /// `(verdict, reason or URL, text)` of each vector.
@@ -27,27 +28,7 @@ fn vectors() -> impl Iterator<Item = (&'static str, &'static str, String)> {
 }
 
 fn unescaped(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('\\') {
-        out.push_str(before);
-        let (escape, more) = after.split_at(1);
-        rest = more;
-        out.push(match escape {
-            "r" => '\r',
-            "n" => '\n',
-            "t" => '\t',
-            "0" => '\0',
-            "\\" => '\\',
-            "u" => {
-                let (hex, more) = more.strip_prefix('{').unwrap().split_once('}').unwrap();
-                rest = more;
-                char::from_u32(u32::from_str_radix(hex, 16).unwrap()).unwrap()
-            }
-            other => panic!("unknown escape {other:?} in {text:?}"),
-        });
-    }
-    out + rest
+    serde_json::from_str(&format!("\"{text}\"")).unwrap()
 }
 
 #[test]
@@ -56,7 +37,7 @@ fn every_vector_is_judged_as_the_table_says() {
     for (verdict, expected, text) in vectors() {
         let judged = match Target::parse(&text, &RULES) {
             Ok(target) => ("safe", target.0),
-            Err(unfit) => ("refused", unfit.name().to_owned()),
+            Err(invalid) => ("refused", invalid.name().to_owned()),
         };
         if judged != (verdict, expected.to_owned()) {
             wrong.push(format!("{text:?}: {judged:?}, not {verdict} {expected}"));
@@ -68,29 +49,32 @@ fn every_vector_is_judged_as_the_table_says() {
 
 #[test]
 fn length_is_counted_as_written_and_as_normalised() {
-    let rules = Rules { longest: 30, own_hosts: &[] };
+    let rules = TargetRules { max_length: 30, own_hosts: &[] };
     let fits = format!("https://example.com/{}", "a".repeat(10));
     let grows = format!("https://example.com/{}", "ü".repeat(10));
     let growing_host = "https://bücherbücher.example/";
     assert_eq!(Target::parse(&fits, &rules).map(|target| target.0.len()), Ok(30));
     for long in [format!("{fits}a"), grows, growing_host.to_owned()] {
-        assert_eq!(Target::parse(&long, &rules), Err(Unfit::TooLong(30)), "{long}");
+        assert_eq!(Target::parse(&long, &rules), Err(InvalidTarget::TooLong(30)), "{long}");
     }
 }
 
 #[test]
 fn no_installation_raises_the_length_beyond_the_most() {
-    let rules = Rules { longest: usize::MAX, own_hosts: &[] };
+    let rules = TargetRules { max_length: usize::MAX, own_hosts: &[] };
     let at = |length: usize| format!("https://example.com/{}", "a".repeat(length - 20));
-    assert!(Target::parse(&at(Rules::MOST), &rules).is_ok());
-    assert_eq!(Target::parse(&at(Rules::MOST + 1), &rules), Err(Unfit::TooLong(Rules::MOST)));
+    assert!(Target::parse(&at(TargetRules::MAX_LENGTH), &rules).is_ok());
+    assert_eq!(
+        Target::parse(&at(TargetRules::MAX_LENGTH + 1), &rules),
+        Err(InvalidTarget::TooLong(TargetRules::MAX_LENGTH))
+    );
 }
 
 #[test]
 fn an_own_host_is_named_as_such_even_when_it_is_internal() {
-    let rules = Rules { longest: 2_048, own_hosts: &["localhost", "127.0.0.1", "::1"] };
+    let rules = TargetRules { max_length: 2_048, own_hosts: &["localhost", "127.0.0.1", "::1"] };
     for own in ["http://localhost:9000/a", "http://0x7f.1/a", "http://[0::1]:9000/a"] {
-        assert_eq!(Target::parse(own, &rules), Err(Unfit::Itself), "{own}");
+        assert_eq!(Target::parse(own, &rules), Err(InvalidTarget::OwnHost), "{own}");
     }
 }
 
@@ -146,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_follows_the_scheme_keeps_the_promises(rest in "\\PC{0,40}", s in "s?") {
+    fn any_text_after_the_scheme_keeps_the_promises(rest in "\\PC{0,40}", s in "s?") {
         keeps_its_promises(&format!("http{s}://{rest}"))?;
     }
 

@@ -34,12 +34,12 @@ impl Warning {
 }
 
 /// All that applies, each at most once.
-pub(super) fn about(host: &str, port: Option<&str>) -> Vec<Warning> {
+pub(super) fn warnings_of(host: &str, port: Option<&str>) -> Vec<Warning> {
     let labels: Vec<String> = host.split('.').map(readable).collect();
     let top = labels.last().map(|label| scripts(label)).unwrap_or_default();
     let mixed = labels.iter().any(|label| is_mixed(&scripts(label)));
     let confusable = labels.iter().any(|label| {
-        // A whole name in one script is what it seems: nobody expects Latin under a Cyrillic top.
+        // A whole name in one script is what it seems: a Cyrillic top-level domain promises no Latin.
         let of_its_top = scripts(label) == top && !top.contains(&Script::Latin);
         is_confusable(label) && !of_its_top
     });

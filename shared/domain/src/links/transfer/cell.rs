@@ -5,13 +5,13 @@ use jiff::tz::Offset;
 
 use crate::Timestamp;
 
-/// Puts an apostrophe before what a spreadsheet would run. [`unguard`] takes it off again.
-pub(super) fn guard(text: String) -> String {
+/// Puts an apostrophe before what a spreadsheet would run. [`unescape_formula`] takes it off again.
+pub(super) fn escape_formula(text: String) -> String {
     if is_formula(&text) { format!("'{text}") } else { text }
 }
 
-/// The text that [`guard`] was given. An apostrophe before anything harmless is the text's own.
-pub(super) fn unguard(text: &str) -> &str {
+/// The text that [`escape_formula`] was given. An apostrophe before anything harmless is the text's own.
+pub(super) fn unescape_formula(text: &str) -> &str {
     text.strip_prefix('\'').filter(|_| is_formula(text)).unwrap_or(text)
 }
 
@@ -102,8 +102,8 @@ mod tests {
             ("1-1", "1-1"),
             ("", ""),
         ] {
-            assert_eq!(guard(text.to_owned()), written);
-            assert_eq!(unguard(written), text);
+            assert_eq!(escape_formula(text.to_owned()), written);
+            assert_eq!(unescape_formula(written), text);
         }
     }
 

@@ -3,7 +3,7 @@
 //! Names are compared by their letters and digits alone, so `Long URL`, `long_url` and `longUrl` are
 //! one. A nested JSON field is named by its path: `meta.validUntil`.
 
-use super::Source;
+use super::ImportSource;
 
 /// Names of one column; the first that has a value counts.
 pub(super) type Names = &'static [&'static str];
@@ -28,11 +28,11 @@ pub(super) struct Columns {
     pub(super) forward_query: Names,
     pub(super) utm: Names,
     /// Columns that, when true, bar a link from coming in, and why.
-    pub(super) bars: &'static [(&'static str, &'static str)],
+    pub(super) guards: &'static [(&'static str, &'static str)],
     /// Domains that belong to the source itself and can't move here.
-    pub(super) shared: Names,
+    pub(super) source_domains: Names,
     /// Our own escapes are undone, and cells are kept to the letter.
-    pub(super) exact: bool,
+    pub(super) is_own: bool,
 }
 
 const NONE: Columns = Columns {
@@ -51,9 +51,9 @@ const NONE: Columns = Columns {
     variants: &[],
     forward_query: &[],
     utm: &[],
-    bars: &[],
-    shared: &[],
-    exact: false,
+    guards: &[],
+    source_domains: &[],
+    is_own: false,
 };
 
 /// A link with a custom back-half has a random one beside it. The custom one was handed out, so it
@@ -77,7 +77,7 @@ const BITLY: Columns = Columns {
     created_at: &["Created", "Created At", "Date Created", "Creation Date", "Created Date", "Date"],
     expires_at: &["Expiration Date", "expiration_at"],
     clicks: &["Total Clicks", "Clicks", "Engagements", "Total Engagements", "user_clicks"],
-    shared: &["bit.ly", "bitly.com", "j.mp"],
+    source_domains: &["bit.ly", "bitly.com", "j.mp"],
     ..NONE
 };
 
@@ -116,7 +116,7 @@ const KUTT: Columns = Columns {
     created_at: &["created_at"],
     expires_at: &["expire_in"],
     clicks: &["visit_count"],
-    bars: &[
+    guards: &[
         ("password", "it has a password there, and would open without one here"),
         ("banned", "it was banned there"),
     ],
@@ -138,22 +138,22 @@ const OWN: Columns = Columns {
     variants: &["variants"],
     forward_query: &["forwardQuery"],
     utm: &["utm"],
-    exact: true,
+    is_own: true,
     ..NONE
 };
 
 /// The columns of `source`.
-pub(super) const fn of(source: Source) -> &'static Columns {
+pub(super) const fn columns_of(source: ImportSource) -> &'static Columns {
     match source {
-        Source::Bitly => &BITLY,
-        Source::Yourls => &YOURLS,
-        Source::Shlink => &SHLINK,
-        Source::Kutt => &KUTT,
-        Source::Csv => &OWN,
+        ImportSource::Bitly => &BITLY,
+        ImportSource::Yourls => &YOURLS,
+        ImportSource::Shlink => &SHLINK,
+        ImportSource::Kutt => &KUTT,
+        ImportSource::Csv => &OWN,
     }
 }
 
 /// A name as it is compared: its letters and digits, in lower case.
-pub(super) fn plain(name: &str) -> String {
+pub(super) fn normalized(name: &str) -> String {
     name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -3,7 +3,7 @@
 use super::cell::{flag, short, split, time};
 use super::columns::{Columns, Names};
 use super::table::{Cell, Row};
-use super::{BadRecord, Record};
+use super::{BadRecord, LinkRecord};
 use crate::Timestamp;
 
 const TIME: &str = "a time, like 2026-01-31T12:00:00Z";
@@ -11,22 +11,22 @@ const VARIANTS: &str = "weights and URLs, like 70 https://a.example|30 https://b
 const UTM: &str = "names and values, like source=mail|medium=footer";
 
 /// The record in `row`, whose cells `columns` names.
-pub(super) fn read(columns: &Columns, row: &Row) -> Result<Record, BadRecord> {
+pub(super) fn read(columns: &Columns, row: &Row) -> Result<LinkRecord, BadRecord> {
     let bad = |problem: String| BadRecord { line: row.line, problem };
-    if let Some((name, why)) = columns.bars.iter().find(|(name, _)| is_set(row, name)) {
+    if let Some((name, why)) = columns.guards.iter().find(|(name, _)| is_set(row, name)) {
         return Err(bad(format!("`{name}`: {why}")));
     }
-    let (domain, code) = place(columns, row).map_err(bad)?;
+    let (domain, code) = domain_and_code(columns, row).map_err(bad)?;
     let text = |names: Names| row.text(names).map(|(_, text)| text.to_owned());
     let Some(url) = text(columns.url) else { return Err(bad("it leads nowhere".to_owned())) };
-    let record = Record {
+    let record = LinkRecord {
         line: row.line,
         code,
         url,
         domain,
         note: text(columns.note),
         tags: tags(columns, row),
-        created_at: moment(row, columns.created_at).map_err(bad)?,
+        created_at: creation_time(row, columns.created_at).map_err(bad)?,
         expires_at: parsed(row, columns.expires_at, TIME, time).map_err(bad)?,
         max_clicks: count(row, columns.max_clicks).map_err(bad)?,
         fallback: text(columns.fallback),
@@ -49,17 +49,20 @@ fn is_set(row: &Row, name: &'static str) -> bool {
 }
 
 /// Domain and code, from columns of their own or from the short link.
-fn place(columns: &Columns, row: &Row) -> Result<(Option<String>, Option<String>), String> {
-    let own = |domain: &String| !columns.shared.contains(&domain.as_str());
+fn domain_and_code(
+    columns: &Columns,
+    row: &Row,
+) -> Result<(Option<String>, Option<String>), String> {
+    let own = |domain: &String| !columns.source_domains.contains(&domain.as_str());
     let domain = row.text(columns.domain).map(|(_, domain)| domain.to_owned()).filter(own);
-    let bare = |code| if columns.exact { code } else { str::trim_matches(code, '/') };
+    let bare = |code| if columns.is_own { code } else { str::trim_matches(code, '/') };
     let code = row.text(columns.code).map(|(_, code)| bare(code)).filter(|code| !code.is_empty());
     if let Some(code) = code {
         return Ok((domain, Some(code.to_owned())));
     }
     let Some((name, link)) = row.text(columns.short) else {
         // Printed codes lead nowhere if the link comes in under a new one.
-        return if columns.exact { Ok((domain, None)) } else { Err("it has no code".to_owned()) };
+        return if columns.is_own { Ok((domain, None)) } else { Err("it has no code".to_owned()) };
     };
     let (host, code) = short(link).ok_or_else(|| must_be(name, "a short link with its code"))?;
     Ok((domain.or(host.filter(own)), Some(code)))
@@ -69,7 +72,7 @@ fn tags(columns: &Columns, row: &Row) -> Vec<String> {
     match row.cell(columns.tags) {
         None => Vec::new(),
         Some((_, Cell::List(tags))) => tags.clone(),
-        Some((_, Cell::Text(text))) if columns.exact => split(text),
+        Some((_, Cell::Text(text))) if columns.is_own => split(text),
         Some((_, Cell::Text(text))) => {
             let tags = text.split([',', ';', '|']).map(|tag| tag.trim().to_owned());
             tags.filter(|tag| !tag.is_empty()).collect()
@@ -78,7 +81,7 @@ fn tags(columns: &Columns, row: &Row) -> Vec<String> {
 }
 
 /// When a link was made. `MySQL` writes a date it doesn't know as zeros.
-fn moment(row: &Row, names: Names) -> Result<Option<Timestamp>, String> {
+fn creation_time(row: &Row, names: Names) -> Result<Option<Timestamp>, String> {
     if row.text(names).is_some_and(|(_, text)| text.starts_with("0000-00-00")) {
         return Ok(None);
     }

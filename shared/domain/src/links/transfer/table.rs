@@ -1,4 +1,4 @@
-//! A body as rows of named cells, before anyone asks what they mean.
+//! A body as rows of named cells, not yet interpreted.
 
 pub(super) mod json;
 
@@ -8,9 +8,9 @@ use std::rc::Rc;
 
 use csv::ByteRecord;
 
-use super::cell::unguard;
-use super::columns::{Columns, plain};
-use super::{BadRecord, HEADER, Source, Unreadable};
+use super::cell::unescape_formula;
+use super::columns::{Columns, normalized};
+use super::{BadRecord, HEADER, ImportError, ImportSource};
 
 /// What stands under a name.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Row {
     /// The first of `names` that has a cell here, and the cell.
     pub(super) fn cell(&self, names: &[&'static str]) -> Option<(&'static str, &Cell)> {
         names.iter().find_map(|name| {
-            let sought = plain(name);
+            let sought = normalized(name);
             let (_, cell) = self.cells.iter().find(|(known, _)| **known == *sought)?;
             Some((*name, cell))
         })
@@ -53,10 +53,10 @@ const END: &str = "\n\u{0}end";
 
 /// The rows of a CSV body under its header.
 pub(super) fn rows(
-    source: Source,
+    source: ImportSource,
     columns: &Columns,
     text: &str,
-) -> Result<Vec<Result<Row, BadRecord>>, Unreadable> {
+) -> Result<Vec<Result<Row, BadRecord>>, ImportError> {
     let reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -66,11 +66,11 @@ pub(super) fn rows(
     let mut records: Vec<_> = reader.into_byte_records().map_while(Result::ok).collect();
     let mut lines = Lines { text: text.as_bytes(), at: 0, line: 1 };
     if let Some(last) = records.pop().filter(|last| *last != vec![END.trim_start()]) {
-        return Err(Unreadable::OpenQuote { line: lines.of(&last) });
+        return Err(ImportError::OpenQuote { line: lines.line_of(&last) });
     }
     let mut records = records.iter();
-    let names = header(source, columns, &cells(records.next().ok_or(Unreadable::Empty)?))?;
-    Ok(records.filter_map(|each| row(columns, &names, &cells(each), lines.of(each))).collect())
+    let names = header(source, columns, &cells(records.next().ok_or(ImportError::Empty)?))?;
+    Ok(records.filter_map(|each| row(columns, &names, &cells(each), lines.line_of(each))).collect())
 }
 
 /// The body is UTF-8 and cells are cut at ASCII, so nothing is replaced here.
@@ -80,23 +80,23 @@ fn cells(record: &ByteRecord) -> Vec<Cow<'_, str>> {
 
 /// The plain names of the header's columns.
 fn header(
-    source: Source,
+    source: ImportSource,
     columns: &Columns,
     cells: &[Cow<'_, str>],
-) -> Result<Vec<Rc<str>>, Unreadable> {
-    let names: Vec<Rc<str>> = cells.iter().map(|cell| plain(cell).into()).collect();
+) -> Result<Vec<Rc<str>>, ImportError> {
+    let names: Vec<Rc<str>> = cells.iter().map(|cell| normalized(cell).into()).collect();
     let code = [columns.code, columns.short].concat();
     // Our own file may leave codes to us; an export without them is one we don't understand.
-    let needed = if source == Source::Csv { vec![] } else { vec![code] };
+    let needed = if source == ImportSource::Csv { vec![] } else { vec![code] };
     for wanted in [vec![columns.url.to_vec()], needed].concat() {
-        if !wanted.iter().any(|name| names.contains(&plain(name).into())) {
-            return Err(Unreadable::NoColumn { wanted });
+        if !wanted.iter().any(|name| names.contains(&normalized(name).into())) {
+            return Err(ImportError::NoColumn { wanted });
         }
     }
-    let known: Vec<_> = HEADER.iter().map(|name| plain(name)).collect();
-    for (at, name) in names.iter().enumerate().filter(|_| source == Source::Csv) {
+    let known: Vec<_> = HEADER.iter().map(|name| normalized(name)).collect();
+    for (at, name) in names.iter().enumerate().filter(|_| source == ImportSource::Csv) {
         if !known.iter().any(|known| **known == **name) || names[..at].contains(name) {
-            return Err(Unreadable::StrayColumn { name: cells[at].to_string() });
+            return Err(ImportError::StrayColumn { name: cells[at].to_string() });
         }
     }
     Ok(names)
@@ -109,7 +109,7 @@ fn row(
     cells: &[Cow<'_, str>],
     line: usize,
 ) -> Option<Result<Row, BadRecord>> {
-    let clean = |cell| if columns.exact { Some(unguard(cell)) } else { value(cell) };
+    let clean = |cell| if columns.is_own { Some(unescape_formula(cell)) } else { non_null(cell) };
     let cells: Vec<_> = cells.iter().map(|cell| clean(cell).unwrap_or_default()).collect();
     if cells.iter().all(|cell| cell.is_empty()) {
         return None;
@@ -124,8 +124,8 @@ fn row(
     Some(Ok(Row { line, cells }))
 }
 
-/// What a cell of someone else's says, if anything: databases write nothing as `NULL` or `\N`.
-fn value(cell: &str) -> Option<&str> {
+/// The text of a cell, if any: databases export null as `NULL` or `\N`.
+fn non_null(cell: &str) -> Option<&str> {
     Some(cell.trim()).filter(|cell| !matches!(*cell, "" | "NULL" | "null" | r"\N"))
 }
 
@@ -147,7 +147,7 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     /// The line that `record` begins on. Only ever asked further on.
-    fn of(&mut self, record: &ByteRecord) -> usize {
+    fn line_of(&mut self, record: &ByteRecord) -> usize {
         let start = record.position().and_then(|position| usize::try_from(position.byte()).ok());
         let start = start.unwrap_or_default();
         while let Some(letter) = self.text.get(self.at) {

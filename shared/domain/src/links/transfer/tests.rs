@@ -18,41 +18,49 @@ fn tags(tags: &[&str]) -> Vec<String> {
 }
 
 /// The only record of `body`.
-fn one(source: Source, body: &str) -> Result<Record, BadRecord> {
-    let mut records = read(source, body.as_bytes()).unwrap();
+fn one(source: ImportSource, body: &str) -> Result<LinkRecord, BadRecord> {
+    let mut records = read_links(source, body.as_bytes()).unwrap();
     assert_eq!(records.len(), 1, "{body}");
     records.remove(0)
 }
 
 #[test]
 fn names_lead_back_to_their_sources() {
-    for source in Source::ALL {
-        assert_eq!(Source::named(source.name()), Some(source));
+    for source in ImportSource::ALL {
+        assert_eq!(ImportSource::from_name(source.name()), Some(source));
     }
-    assert_eq!(Source::named("tinyurl"), None);
+    assert_eq!(ImportSource::from_name("tinyurl"), None);
 }
 
 #[test]
 fn an_unreadable_body_says_why() {
     let quote = "url,note\nhttps://a.example,x\nhttps://b.example,\"y\nhttps://c.example,z\n";
     for (source, body, why) in [
-        (Source::Csv, &b""[..], "the body is empty"),
-        (Source::Csv, b"\xef\xbb\xbf \r\n", "the body is empty"),
-        (Source::Bitly, b"Link,Long \xe9", "the body must be UTF-8; it is not from byte 10 on"),
-        (Source::Kutt, b"address,url\n", "the header must name a column `target`"),
+        (ImportSource::Csv, &b""[..], "the body is empty"),
+        (ImportSource::Csv, b"\xef\xbb\xbf \r\n", "the body is empty"),
         (
-            Source::Shlink,
+            ImportSource::Bitly,
+            b"Link,Long \xe9",
+            "the body must be UTF-8; it is not from byte 10 on",
+        ),
+        (ImportSource::Kutt, b"address,url\n", "the header must name a column `target`"),
+        (
+            ImportSource::Shlink,
             b"longUrl,title\n",
             "the header must name a column `shortCode` or `shortUrl`",
         ),
-        (Source::Csv, b"code\n", "the header must name a column `url`"),
-        (Source::Csv, quote.as_bytes(), "a quote opened in the record at line 3 is never closed"),
-        (Source::Csv, b"\"url", "a quote opened in the record at line 1 is never closed"),
-        (Source::Kutt, b"{\"data\":\n[}", "the JSON is broken at line 2"),
-        (Source::Kutt, b"{\"error\":\"no such key\"}", "the JSON holds no list of links"),
-        (Source::Shlink, b"{}", "the JSON holds no list of links"),
+        (ImportSource::Csv, b"code\n", "the header must name a column `url`"),
+        (
+            ImportSource::Csv,
+            quote.as_bytes(),
+            "a quote opened in the record at line 3 is never closed",
+        ),
+        (ImportSource::Csv, b"\"url", "a quote opened in the record at line 1 is never closed"),
+        (ImportSource::Kutt, b"{\"data\":\n[}", "the JSON is broken at line 2"),
+        (ImportSource::Kutt, b"{\"error\":\"no such key\"}", "the JSON holds no list of links"),
+        (ImportSource::Shlink, b"{}", "the JSON holds no list of links"),
     ] {
-        let unreadable = read(source, body).unwrap_err();
+        let unreadable = read_links(source, body).unwrap_err();
         assert_eq!(unreadable.to_string(), why, "{}", String::from_utf8_lossy(body));
     }
 }
@@ -60,8 +68,8 @@ fn an_unreadable_body_says_why() {
 #[test]
 fn our_own_format_has_no_column_that_would_be_lost_in_silence() {
     for (header, name) in [("url,expiry", "expiry"), ("url,code,Code", "Code"), ("url,", "")] {
-        let unreadable = read(Source::Csv, header.as_bytes()).unwrap_err();
-        assert_eq!(unreadable, Unreadable::StrayColumn { name: name.to_owned() }, "{header}");
+        let unreadable = read_links(ImportSource::Csv, header.as_bytes()).unwrap_err();
+        assert_eq!(unreadable, ImportError::StrayColumn { name: name.to_owned() }, "{header}");
     }
 }
 
@@ -82,14 +90,14 @@ fn a_bad_record_says_what_its_cell_must_be() {
     ] {
         let body = format!("url,{column}\nhttps://a.example,{cell}");
         let problem = format!("`{column}` must be {rule}");
-        assert_eq!(one(Source::Csv, &body), Err(BadRecord { line: 2, problem }));
+        assert_eq!(one(ImportSource::Csv, &body), Err(BadRecord { line: 2, problem }));
     }
 }
 
 #[test]
 fn a_bad_record_leaves_its_neighbours_alone() {
     let body = "code,url\n\na,https://a.example\r\n,\nb,\nc,https://c.example,\"x\ny\"\nd,\"https://d.example\n\"\ne,https://e.example";
-    let read = read(Source::Csv, body.as_bytes()).unwrap();
+    let read = read_links(ImportSource::Csv, body.as_bytes()).unwrap();
     let seen: Vec<_> = read
         .iter()
         .map(|record| match record {
@@ -103,7 +111,7 @@ fn a_bad_record_leaves_its_neighbours_alone() {
 
 #[test]
 fn a_line_like_the_mark_we_read_up_to_hides_nothing_behind_it() {
-    let read = read(Source::Csv, b"url\n\0end\nhttps://b.example\n\0end").unwrap();
+    let read = read_links(ImportSource::Csv, b"url\n\0end\nhttps://b.example\n\0end").unwrap();
     let urls: Vec<_> = read.into_iter().map(|record| record.unwrap().url).collect();
     assert_eq!(urls, ["\0end", "https://b.example", "\0end"]);
 }
@@ -114,7 +122,7 @@ fn headers_are_known_however_they_are_spelled() {
         ["Bitlink,Long URL", "bitlink,long_url", " \"BITLINK\" ,LongURL", "Short URL,Original URL"]
     {
         let body = format!("\u{feff}{header}\ngo.example/x,https://a.example");
-        let record = one(Source::Bitly, &body).unwrap();
+        let record = one(ImportSource::Bitly, &body).unwrap();
         assert_eq!((record.code, record.domain), (some("x"), some("go.example")), "{header}");
     }
 }
@@ -124,36 +132,37 @@ fn spreadsheets_that_part_cells_otherwise_are_understood() {
     for body in
         ["url;note\nhttps://a.example;\"x, y; z\"", "url\tnote\nhttps://a.example\t\"x, y; z\""]
     {
-        assert_eq!(one(Source::Csv, body).unwrap().note, some("x, y; z"), "{body}");
+        assert_eq!(one(ImportSource::Csv, body).unwrap().note, some("x, y; z"), "{body}");
     }
-    assert_eq!(one(Source::Csv, "url\nhttps://a.example").unwrap().url, "https://a.example");
+    assert_eq!(one(ImportSource::Csv, "url\nhttps://a.example").unwrap().url, "https://a.example");
 }
 
 #[test]
 fn a_list_cut_out_of_an_answer_is_as_good_as_the_answer() {
     let link = r#"{"address": "x", "target": "https://a.example", "visit_count": 3}"#;
     for body in [format!("[{link}]"), format!("  {{\"data\": [{link}]}}")] {
-        let record = one(Source::Kutt, &body).unwrap();
+        let record = one(ImportSource::Kutt, &body).unwrap();
         assert_eq!((record.line, record.code, record.clicks), (1, some("x"), Some(3)), "{body}");
     }
-    let bad = one(Source::Kutt, "[7]").unwrap_err();
+    let bad = one(ImportSource::Kutt, "[7]").unwrap_err();
     assert_eq!(bad.to_string(), "line 1: it is not an object");
 }
 
 #[test]
 fn a_link_from_elsewhere_keeps_its_code_or_stays_out() {
     for (source, body) in [
-        (Source::Kutt, r#"[{"target": "https://a.example"}]"#),
-        (Source::Kutt, "address,target\n,https://a.example"),
-        (Source::Yourls, "source,target\n/,https://a.example"),
+        (ImportSource::Kutt, r#"[{"target": "https://a.example"}]"#),
+        (ImportSource::Kutt, "address,target\n,https://a.example"),
+        (ImportSource::Yourls, "source,target\n/,https://a.example"),
     ] {
         assert_eq!(one(source, body).unwrap_err().problem, "it has no code", "{body}");
     }
-    assert_eq!(one(Source::Csv, "url\nhttps://a.example").unwrap().code, None);
+    assert_eq!(one(ImportSource::Csv, "url\nhttps://a.example").unwrap().code, None);
 }
 
 #[test]
 fn a_short_link_without_a_code_is_a_bad_record() {
-    let bad = one(Source::Bitly, "Link,Long URL\nhttps://bit.ly/,https://a.example").unwrap_err();
+    let bad =
+        one(ImportSource::Bitly, "Link,Long URL\nhttps://bit.ly/,https://a.example").unwrap_err();
     assert_eq!(bad.problem, "`Link` must be a short link with its code");
 }

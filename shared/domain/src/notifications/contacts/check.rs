@@ -1,4 +1,4 @@
-//! What an address must look like. Only a delivered message proves one.
+//! Checks the form of an address. Only a delivered message proves one.
 
 use url::Url;
 
@@ -90,7 +90,7 @@ pub(super) fn device(address: &Address) -> Result<(), Rejected> {
 const MAX_URL_LENGTH: usize = 2_048;
 const MAX_TOKEN_LENGTH: usize = 4_096;
 
-/// Whether a server may be asked there is for whoever dials to decide; this is about what it says.
+/// Only the form of the URL; whether its host may be called is checked when a connection is made.
 fn is_https(text: &str) -> bool {
     let plain = text.len() <= MAX_URL_LENGTH && text.bytes().all(|b| b.is_ascii_graphic());
     plain

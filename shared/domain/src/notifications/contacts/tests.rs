@@ -3,7 +3,7 @@
 use super::*;
 
 fn email(text: &str) -> Result<Contacts, Rejected> {
-    Contacts { email: Some(text.to_owned()), ..Contacts::default() }.checked()
+    Contacts { email: Some(text.to_owned()), ..Contacts::default() }.validated()
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn mailboxes_are_mailboxes_and_nothing_else() {
 #[test]
 fn telephones_are_written_as_e164() {
     let phone =
-        |text: &str| Contacts { phone: Some(text.to_owned()), ..Contacts::default() }.checked();
+        |text: &str| Contacts { phone: Some(text.to_owned()), ..Contacts::default() }.validated();
     assert!(phone("+34600123456").is_ok() && phone("+15005550006").is_ok());
     for text in [
         "34600123456",
@@ -65,7 +65,7 @@ fn telephones_are_written_as_e164() {
 fn devices_are_checked_by_kind_and_there_are_ten_at_most() {
     let with = |address: Address| {
         let devices = BTreeMap::from([(DeviceId::parse("d1").unwrap(), address)]);
-        Contacts { devices, ..Contacts::default() }.checked()
+        Contacts { devices, ..Contacts::default() }.validated()
     };
     let web = |endpoint: &str, key: usize| Address::WebPush {
         endpoint: endpoint.to_owned(),
@@ -99,7 +99,7 @@ fn devices_are_checked_by_kind_and_there_are_ten_at_most() {
         assert!(with(address.clone()).is_err(), "{address:?}");
     }
     let many = (0..11).map(|n| (DeviceId::parse(&format!("d{n}")).unwrap(), fcm("t"))).collect();
-    assert!(Contacts { devices: many, ..Contacts::default() }.checked().is_err());
+    assert!(Contacts { devices: many, ..Contacts::default() }.validated().is_err());
 }
 
 #[test]
@@ -112,13 +112,13 @@ fn without_named_channels_those_are_taken_that_the_person_wants_and_has() {
     };
     let news = Category::parse("news").unwrap();
     let mut preferences = Preferences::default();
-    let all = vec![Way::Email, Way::Push(phone.clone())];
-    assert_eq!(contacts.ways_for(&[], &news, &preferences), all);
+    let all = vec![Endpoint::Email, Endpoint::Push(phone.clone())];
+    assert_eq!(contacts.endpoints_for(&[], &news, &preferences), all);
     let switch = super::super::OptOut::Category { category: news.clone(), channel: Channel::Email };
     preferences.switch_off(&switch);
-    assert_eq!(contacts.ways_for(&[], &news, &preferences), [Way::Push(phone)]);
-    let named = contacts.ways_for(&[Channel::Email, Channel::Sms], &news, &preferences);
-    assert_eq!(named, [Way::Email], "what is named is taken, and stopped later");
+    assert_eq!(contacts.endpoints_for(&[], &news, &preferences), [Endpoint::Push(phone)]);
+    let named = contacts.endpoints_for(&[Channel::Email, Channel::Sms], &news, &preferences);
+    assert_eq!(named, [Endpoint::Email], "what is named is taken, and stopped later");
 }
 
 #[test]

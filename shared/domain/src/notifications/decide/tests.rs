@@ -4,14 +4,16 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::notifications::samples::{at, notification};
-use crate::notifications::{Because, Category, Channel, Clock, Day, OptOut, Quiet, Way};
+use crate::notifications::{
+    Category, Channel, Day, DoNotDisturb, Endpoint, OptOut, SuppressionReason, TimeOfDay,
+};
 
 fn name(text: &str) -> ProviderName {
     ProviderName::parse(text).unwrap()
 }
 
-fn provider(text: &str, gate: Gate, slot: Slot) -> ProviderState {
-    ProviderState { name: name(text), gate, slot }
+fn provider(text: &str, breaker: BreakerState, availability: Availability) -> ProviderState {
+    ProviderState { name: name(text), breaker, availability }
 }
 
 fn category() -> Category {
@@ -24,8 +26,8 @@ struct World {
     notification: Notification,
     delivery: Delivery,
     preferences: Preferences,
-    standing: Standing,
-    verdict: Verdict,
+    address_state: AddressState,
+    verdict: LimitVerdict,
     providers: Vec<ProviderState>,
 }
 
@@ -33,21 +35,21 @@ impl World {
     fn new(priority: Priority) -> Self {
         let notification = notification(priority);
         Self {
-            delivery: Delivery::accepted(&notification, Way::Email),
+            delivery: Delivery::new(&notification, Endpoint::Email),
             notification,
             preferences: Preferences::default(),
-            standing: Standing::Good,
-            verdict: Verdict::Within,
-            providers: vec![provider("ses", Gate::Closed, Slot::Free)],
+            address_state: AddressState::Usable,
+            verdict: LimitVerdict::Within,
+            providers: vec![provider("ses", BreakerState::Closed, Availability::Free)],
         }
     }
 
-    fn decide(&self, now: Timestamp) -> Decision {
+    fn decide(&self, now: Timestamp) -> DeliveryDecision {
         let facts = Facts {
             notification: &self.notification,
             delivery: &self.delivery,
             preferences: &self.preferences,
-            standing: self.standing.clone(),
+            address_state: self.address_state.clone(),
             verdict: self.verdict.clone(),
             providers: &self.providers,
         };
@@ -68,36 +70,38 @@ const OBSTACLES: [(&str, &str, Change); 13] = [
         let switch = OptOut::Category { category: category(), channel: Channel::Email };
         w.preferences.switch_off(&switch);
     }),
-    ("gone", "suppress address-gone", |w| w.standing = Standing::Gone),
+    ("gone", "suppress address-gone", |w| w.address_state = AddressState::Gone),
     ("bounced", "suppress address-suppressed", |w| {
-        w.standing = Standing::Suppressed(Because::Bounced);
+        w.address_state = AddressState::Suppressed(SuppressionReason::Bounced);
     }),
     ("spent", "dead given-up", |w| w.delivery.tries = 5),
     ("later", "defer scheduled", |w| w.delivery.ready_at = at(11)),
     ("night", "defer quiet", |w| {
-        let (start, end) = (Clock::parse("22:00").unwrap(), Clock::parse("07:00").unwrap());
-        w.preferences.do_not_disturb = Some(Quiet { start, end, days: Day::ALL.to_vec() });
+        let (start, end) = (TimeOfDay::parse("22:00").unwrap(), TimeOfDay::parse("07:00").unwrap());
+        w.preferences.do_not_disturb = Some(DoNotDisturb { start, end, days: Day::ALL.to_vec() });
     }),
     ("limit", "defer limited", |w| {
-        w.verdict = Verdict::Beyond { limit: UserLimit::Daily, until: at(500) };
+        w.verdict = LimitVerdict::Exceeded { limit: UserLimit::Daily, until: at(500) };
     }),
-    ("nobody", "dead no-provider", |w| w.providers.clear()),
+    ("none", "dead no-provider", |w| w.providers.clear()),
     ("down", "defer provider-down", |w| {
-        w.providers.iter_mut().for_each(|p| p.gate = Gate::Open { until: at(30) });
+        w.providers.iter_mut().for_each(|p| p.breaker = BreakerState::Open { until: at(30) });
     }),
     ("busy", "defer provider-busy", |w| {
-        w.providers.iter_mut().for_each(|p| p.slot = Slot::At(at(12)));
+        w.providers.iter_mut().for_each(|p| p.availability = Availability::At(at(12)));
     }),
 ];
 
-fn told(decision: &Decision) -> String {
-    let rule = |why: &Why| serde_json::to_value(why).unwrap()["rule"].as_str().unwrap().to_owned();
+fn told(decision: &DeliveryDecision) -> String {
+    let rule = |reason: &Reason| {
+        serde_json::to_value(reason).unwrap()["rule"].as_str().unwrap().to_owned()
+    };
     match decision {
-        Decision::Send { .. } => "send".to_owned(),
-        Decision::Defer { why, .. } => format!("defer {}", rule(why)),
-        Decision::Suppress { why } => format!("suppress {}", rule(why)),
-        Decision::DeadLetter { why, .. } => format!("dead {}", rule(why)),
-        Decision::Leave => "leave".to_owned(),
+        DeliveryDecision::Send { .. } => "send".to_owned(),
+        DeliveryDecision::Defer { reason, .. } => format!("defer {}", rule(reason)),
+        DeliveryDecision::Suppress { reason } => format!("suppress {}", rule(reason)),
+        DeliveryDecision::DeadLetter { reason, .. } => format!("dead {}", rule(reason)),
+        DeliveryDecision::Ignore => "leave".to_owned(),
     }
 }
 
@@ -130,17 +134,17 @@ fn what_is_not_pending_is_left_alone() {
 #[test]
 fn a_second_provider_takes_over_from_one_that_fails_and_not_from_one_that_is_busy() {
     let mut world = World::new(Priority::Normal);
-    world.providers.push(provider("smtp", Gate::Closed, Slot::Free));
-    world.providers[0].slot = Slot::At(at(12));
+    world.providers.push(provider("smtp", BreakerState::Closed, Availability::Free));
+    world.providers[0].availability = Availability::At(at(12));
     assert_eq!(told(&world.decide(at(10))), "defer provider-busy");
-    world.providers[0].gate = Gate::Open { until: at(30) };
-    let expected = Decision::Send { attempt: 1, provider: name("smtp"), trial: false };
+    world.providers[0].breaker = BreakerState::Open { until: at(30) };
+    let expected = DeliveryDecision::Send { attempt: 1, provider: name("smtp"), trial: false };
     assert_eq!(world.decide(at(10)), expected);
-    world.providers[1].gate = Gate::Open { until: at(20) };
-    let why = Why::ProviderDown { provider: name("smtp") };
-    assert_eq!(world.decide(at(10)), Decision::Defer { until: at(20), why });
-    world.providers[0].gate = Gate::Trial;
-    let expected = Decision::Send { attempt: 1, provider: name("ses"), trial: true };
+    world.providers[1].breaker = BreakerState::Open { until: at(20) };
+    let reason = Reason::ProviderDown { provider: name("smtp") };
+    assert_eq!(world.decide(at(10)), DeliveryDecision::Defer { until: at(20), reason });
+    world.providers[0].breaker = BreakerState::HalfOpen;
+    let expected = DeliveryDecision::Send { attempt: 1, provider: name("ses"), trial: true };
     assert_eq!(world.decide(at(12)), expected);
 }
 
@@ -148,9 +152,9 @@ fn a_second_provider_takes_over_from_one_that_fails_and_not_from_one_that_is_bus
 fn nothing_waits_beyond_its_expiry() {
     let mut world = World::new(Priority::Normal);
     world.notification.expires_at = Some(at(60));
-    world.verdict = Verdict::Beyond { limit: UserLimit::Hourly, until: at(3_600) };
-    let why = Why::Limited { limit: UserLimit::Hourly };
-    assert_eq!(world.decide(at(10)), Decision::Defer { until: at(60), why });
+    world.verdict = LimitVerdict::Exceeded { limit: UserLimit::Hourly, until: at(3_600) };
+    let reason = Reason::Limited { limit: UserLimit::Hourly };
+    assert_eq!(world.decide(at(10)), DeliveryDecision::Defer { until: at(60), reason });
     assert_eq!(told(&world.decide(at(60))), "suppress expired");
 }
 
@@ -171,26 +175,26 @@ proptest! {
         });
         let decision = world.decide(at(10));
         prop_assert_eq!(told(&decision), first.map_or("send", |(_, rule, _)| rule));
-        if let Decision::Defer { until, .. } = decision {
+        if let DeliveryDecision::Defer { until, .. } = decision {
             prop_assert!(until > at(10), "nothing waits for what is over");
         }
     }
 }
 
 #[test]
-fn every_reason_is_a_sentence_without_anybodys_address() {
+fn every_reason_is_a_sentence_without_an_address() {
     for (_, _, change) in OBSTACLES {
         let mut world = World::new(Priority::Normal);
         change(&mut world);
-        let why = match world.decide(at(10)) {
-            Decision::Defer { why, .. }
-            | Decision::Suppress { why }
-            | Decision::DeadLetter { why, .. } => why,
-            Decision::Send { .. } | Decision::Leave => continue,
+        let reason = match world.decide(at(10)) {
+            DeliveryDecision::Defer { reason, .. }
+            | DeliveryDecision::Suppress { reason }
+            | DeliveryDecision::DeadLetter { reason, .. } => reason,
+            DeliveryDecision::Send { .. } | DeliveryDecision::Ignore => continue,
         };
-        let sentence = why.to_string();
+        let sentence = reason.to_string();
         assert!(sentence.len() > 10 && !sentence.contains('@'), "{sentence}");
-        let json = serde_json::to_string(&why).unwrap();
-        assert_eq!(serde_json::from_str::<Why>(&json).unwrap(), why);
+        let json = serde_json::to_string(&reason).unwrap();
+        assert_eq!(serde_json::from_str::<Reason>(&json).unwrap(), reason);
     }
 }

@@ -6,27 +6,23 @@ use super::Preferences;
 use crate::Timestamp;
 use crate::notifications::{Channel, OptOut};
 
-/// Where a switch was touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum By {
-    /// In their preferences.
+pub enum ChangeSource {
     Preferences,
     /// By the link or the header in a mail.
     Unsubscribe,
-    /// By calling a mail spam.
     Complaint,
 }
 
-/// A switch that was touched.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Switched {
+pub struct PreferenceChange {
     pub at: Timestamp,
     #[serde(flatten)]
     pub switch: OptOut,
     /// Whether it was switched on again.
     pub on: bool,
-    pub by: By,
+    pub by: ChangeSource,
 }
 
 impl Preferences {
@@ -36,12 +32,12 @@ impl Preferences {
     /// What `wanted` makes of these: the history goes on, and the version grows. Nothing that
     /// `wanted` says about either counts.
     #[must_use]
-    pub fn changed(&self, wanted: Self, by: By, at: Timestamp) -> Self {
+    pub fn updated(&self, wanted: Self, by: ChangeSource, at: Timestamp) -> Self {
         let mut history = self.history.clone();
-        for switch in touchable(self, &wanted) {
+        for switch in switches_of(self, &wanted) {
             let (was, is) = (self.is_on(&switch), wanted.is_on(&switch));
             if was != is {
-                history.push(Switched { at, switch, on: is, by });
+                history.push(PreferenceChange { at, switch, on: is, by });
             }
         }
         history.drain(..history.len().saturating_sub(Self::MAX_HISTORY_LENGTH));
@@ -50,7 +46,7 @@ impl Preferences {
 
     /// Whether anything that was wanted is not wanted any more, so that what waits has to be looked at.
     pub fn narrows(&self, before: &Self) -> bool {
-        touchable(before, self).iter().any(|switch| before.is_on(switch) && !self.is_on(switch))
+        switches_of(before, self).iter().any(|switch| before.is_on(switch) && !self.is_on(switch))
     }
 
     fn is_on(&self, switch: &OptOut) -> bool {
@@ -64,7 +60,7 @@ impl Preferences {
     }
 }
 
-fn touchable(before: &Preferences, after: &Preferences) -> Vec<OptOut> {
+fn switches_of(before: &Preferences, after: &Preferences) -> Vec<OptOut> {
     let mut switches = vec![OptOut::Everything];
     switches.extend(Channel::ALL.map(|channel| OptOut::Channel { channel }));
     let mut categories: Vec<_> = before.categories.keys().chain(after.categories.keys()).collect();

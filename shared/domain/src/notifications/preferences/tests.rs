@@ -1,6 +1,6 @@
 //! Switches, their history, and do-not-disturb in every zone there is.
 
-mod quiet;
+mod do_not_disturb;
 
 use super::*;
 use crate::Timestamp;
@@ -14,10 +14,10 @@ fn category(name: &str) -> Category {
 }
 
 #[test]
-fn whoever_has_said_nothing_gets_everything_and_each_switch_stops_its_part() {
+fn by_default_everything_is_on_and_each_switch_stops_its_part() {
     let orders = category("orders");
-    let nobody = Preferences::default();
-    assert!(Channel::ALL.iter().all(|channel| nobody.against(&orders, *channel).is_none()));
+    let default = Preferences::default();
+    assert!(Channel::ALL.iter().all(|channel| default.opt_out_for(&orders, *channel).is_none()));
     let (email, push) = (Channel::Email, Channel::Push);
     let one = OptOut::Category { category: orders.clone(), channel: email };
     for (switch, mail, other, pushed) in [
@@ -27,14 +27,14 @@ fn whoever_has_said_nothing_gets_everything_and_each_switch_stops_its_part() {
     ] {
         let mut preferences = Preferences::default();
         preferences.switch_off(&switch);
-        assert_eq!(preferences.against(&orders, email), mail.then(|| switch.clone()));
-        assert_eq!(preferences.against(&category("news"), email).is_some(), other);
-        assert_eq!(preferences.against(&orders, push).is_some(), pushed);
+        assert_eq!(preferences.opt_out_for(&orders, email), mail.then(|| switch.clone()));
+        assert_eq!(preferences.opt_out_for(&category("news"), email).is_some(), other);
+        assert_eq!(preferences.opt_out_for(&orders, push).is_some(), pushed);
     }
 }
 
 #[test]
-fn caps_only_lower_what_anybody_gets() {
+fn caps_only_lower_the_default() {
     let mut preferences = Preferences::default();
     assert_eq!(Channel::ALL.map(|channel| preferences.daily_cap(channel)), [20, 10, 100]);
     preferences.daily_caps = BTreeMap::from([(Channel::Email, 3), (Channel::Sms, 500)]);
@@ -47,16 +47,19 @@ fn what_is_switched_is_kept_in_order_and_callers_can_not_rewrite_it() {
     wanted.switch_off(&OptOut::Channel { channel: Channel::Sms });
     wanted.history = vec![];
     wanted.version = 77;
-    let off = Preferences::default().changed(wanted, By::Unsubscribe, at(1));
-    let on = off.changed(Preferences::default(), By::Preferences, at(2));
+    let off = Preferences::default().updated(wanted, ChangeSource::Unsubscribe, at(1));
+    let on = off.updated(Preferences::default(), ChangeSource::Preferences, at(2));
     let told: Vec<_> = on.history.iter().map(|entry| (entry.at, entry.on, entry.by)).collect();
-    assert_eq!(told, [(at(1), false, By::Unsubscribe), (at(2), true, By::Preferences)]);
+    assert_eq!(
+        told,
+        [(at(1), false, ChangeSource::Unsubscribe), (at(2), true, ChangeSource::Preferences)]
+    );
     assert_eq!((off.version, on.version), (1, 2));
     assert!(off.narrows(&Preferences::default()) && !on.narrows(&off));
     let mut long = on;
     for turn in 0..300 {
         let wanted = Preferences { enabled: turn % 2 == 1, ..Preferences::default() };
-        long = long.changed(wanted, By::Preferences, at(turn));
+        long = long.updated(wanted, ChangeSource::Preferences, at(turn));
     }
     assert_eq!(long.history.len(), Preferences::MAX_HISTORY_LENGTH);
 }
@@ -81,7 +84,7 @@ fn preferences_are_read_as_they_are_written() {
         assert!(serde_json::from_str::<Preferences>(wrong).is_err(), "{wrong}");
     }
     let no_day = r#"{"doNotDisturb":{"start":"22:00","end":"07:30","days":[]}}"#;
-    assert!(serde_json::from_str::<Preferences>(no_day).unwrap().checked().is_err());
+    assert!(serde_json::from_str::<Preferences>(no_day).unwrap().validated().is_err());
     let shout = r#"{"categories":{"NEWS!":{"email":false}}}"#;
-    assert!(serde_json::from_str::<Preferences>(shout).unwrap().checked().is_err());
+    assert!(serde_json::from_str::<Preferences>(shout).unwrap().validated().is_err());
 }

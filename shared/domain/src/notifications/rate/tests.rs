@@ -10,16 +10,16 @@ fn at_us(us: i64) -> Timestamp {
 
 /// Leases from a row that is known as it is.
 fn lease(
-    lanes: &mut Lanes,
+    counters: &mut SlotCounters,
     rate: u32,
-    class: Priority,
+    priority: Priority,
     wanted: u32,
     now: Timestamp,
 ) -> Option<Slots> {
-    match grant(lanes, rate, class, wanted, now) {
+    match grant(counters, rate, priority, wanted, now) {
         Grant::Lease(lease) => {
-            *lanes = lease.apply(lanes).unwrap();
-            Some(lease.slots(lanes))
+            *counters = lease.apply(counters).unwrap();
+            Some(lease.slots(counters))
         }
         Grant::Later { at } => {
             assert!(at > now);
@@ -44,7 +44,7 @@ fn worst_second(slots: &[i64]) -> usize {
 
 /// Lets greedy classes ask in turns, every few milliseconds, and counts what each gets.
 fn run(rate: u32, greedy: &[Priority], seconds: i64) -> ([usize; 3], Vec<i64>) {
-    let mut lanes = Lanes::default();
+    let mut counters = SlotCounters::default();
     let mut got = [0; 3];
     let mut slots_used = Vec::new();
     let mut turn = 0;
@@ -52,9 +52,9 @@ fn run(rate: u32, greedy: &[Priority], seconds: i64) -> ([usize; 3], Vec<i64>) {
         // Low asks more often than the others, having most workers.
         for _ in 0..4 {
             turn += 1;
-            let class = greedy[turn % greedy.len()];
-            if let Some(slots) = lease(&mut lanes, rate, class, 10, at_us(ms * 1_000)) {
-                got[class.level()] += slots.count() as usize;
+            let priority = greedy[turn % greedy.len()];
+            if let Some(slots) = lease(&mut counters, rate, priority, 10, at_us(ms * 1_000)) {
+                got[priority.level()] += slots.count() as usize;
                 slots_used.extend((0..slots.count()).map(|index| slots.at_us(index)));
             }
         }
@@ -94,12 +94,12 @@ fn an_idle_class_lends_its_share_and_nothing_is_wasted() {
 
 #[test]
 fn critical_is_served_at_once_however_much_low_waits() {
-    let mut lanes = Lanes::default();
+    let mut counters = SlotCounters::default();
     for ms in 0..5_000 {
         let now = at_us(ms * 1_000);
-        lease(&mut lanes, 100, Priority::Low, 1_000, now);
+        lease(&mut counters, 100, Priority::Low, 1_000, now);
         if ms % 1_000 == 999 {
-            let slots = lease(&mut lanes, 100, Priority::Critical, 5, now).unwrap();
+            let slots = lease(&mut counters, 100, Priority::Critical, 5, now).unwrap();
             assert_eq!(slots.count(), 5);
             assert!(slots.at_us(0) - now.as_microsecond() < 250_000);
         }
@@ -108,7 +108,7 @@ fn critical_is_served_at_once_however_much_low_waits() {
 
 #[test]
 fn a_slot_is_for_its_time_and_a_little_longer() {
-    let slots = lease(&mut Lanes::default(), 100, Priority::Low, 2, at_us(0)).unwrap();
+    let slots = lease(&mut SlotCounters::default(), 100, Priority::Low, 2, at_us(0)).unwrap();
     assert_eq!(slots.count(), 2);
     let at = |us: i64| Timestamp::from_microsecond(slots.at_us(1) + us).unwrap();
     assert_eq!(slots.wait_us(1, at(-500)), Some(500));
@@ -131,29 +131,29 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn whoever_asks_for_whatever_no_second_has_too_many(
+    fn no_leases_of_any_size_give_a_second_too_many(
         rate in 1_u32..3_000,
         asks in proptest::collection::vec((0_usize..3, 1_u32..50, -5_000_i64..40_000), 1..300),
     ) {
-        let (mut lanes, mut known) = (Lanes::default(), Lanes::default());
+        let (mut counters, mut known) = (SlotCounters::default(), SlotCounters::default());
         let mut slots_used = Vec::new();
         let mut now = 0;
         for (level, wanted, later) in asks {
             now = (now + later).max(0);
-            let class = Priority::ALL[level];
-            // Whoever plans from a row as it was gets no more than from the row as it is.
-            let Grant::Lease(lease) = grant(&known, rate, class, wanted, at_us(now)) else {
-                known = lanes;
+            let priority = Priority::ALL[level];
+            // A plan from an older row gets no more than one from the current row.
+            let Grant::Lease(lease) = grant(&known, rate, priority, wanted, at_us(now)) else {
+                known = counters;
                 continue;
             };
-            if let Some(next) = lease.apply(&lanes) {
+            if let Some(next) = lease.apply(&counters) {
                 let slots = lease.slots(&next);
                 prop_assert!(slots.count() > 0 && slots.count() <= wanted);
-                prop_assert!(slots.at_us(0) >= lanes.next_us);
+                prop_assert!(slots.at_us(0) >= counters.next_us);
                 slots_used.extend((0..slots.count()).map(|index| slots.at_us(index)));
-                lanes = next;
+                counters = next;
             } else {
-                known = lanes;
+                known = counters;
             }
         }
         let most = u64::from(rate) * 105 / 100;

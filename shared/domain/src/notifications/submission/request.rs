@@ -4,17 +4,15 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::Timestamp;
-use crate::notifications::Words;
+use crate::notifications::ChannelContents;
 
 /// What a caller asks for, as they write it.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Request {
+pub struct NotificationRequest {
     /// Whom to tell; this or `user_ids`.
     pub user_id: Option<String>,
-    /// Whom to tell, if several.
     pub user_ids: Option<Vec<String>>,
-    /// What it is about.
     pub category: String,
     /// How urgent it is; normal if left out.
     pub priority: Option<String>,
@@ -25,10 +23,8 @@ pub struct Request {
     /// What to fill the template in with.
     pub data: Option<Value>,
     /// What to say, ready to send.
-    pub content: Option<Words>,
-    /// Not before that.
+    pub content: Option<ChannelContents>,
     pub send_at: Option<Timestamp>,
-    /// Of no use after that.
     pub expires_at: Option<Timestamp>,
     /// A later one with the same key takes its place on a device.
     pub collapse_key: Option<String>,

@@ -16,8 +16,8 @@ fn asked(changes: Value) -> Result<Submission, Rejected> {
     for (field, value) in object(changes) {
         request[field] = value;
     }
-    let request: Request = serde_json::from_value(request).unwrap();
-    request.checked(now())
+    let request: NotificationRequest = serde_json::from_value(request).unwrap();
+    request.validated(now())
 }
 
 fn object(changes: Value) -> serde_json::Map<String, Value> {
@@ -85,7 +85,7 @@ fn each_field_has_its_rule() {
 }
 
 #[test]
-fn words_fit_into_a_row_whatever_they_are_written_in() {
+fn contents_in_any_script_fit_into_a_row() {
     let mail = |letter: &str| {
         let html = letter.repeat(150_000);
         json!({ "content": { "email": { "subject": "s", "text": "x", "html": html } } })
@@ -121,7 +121,7 @@ fn data_is_bounded() {
 fn a_notification_keeps_the_version_that_was_active_or_named() {
     for (named, version) in [(json!({ "id": "w" }), 4), (json!({ "id": "w", "version": 2 }), 2)] {
         let submission = asked(json!({ "content": null, "template": named })).unwrap();
-        let id = NotificationId::made_from(now(), [1; 8]);
+        let id = NotificationId::new(now(), [1; 8]);
         let ada = UserId::outside("ada");
         let notification = submission.notification(id, &ada, 4, &UserId::outside("shop"), now());
         assert!(matches!(&notification.body, Body::Template { version: v, .. } if *v == version));

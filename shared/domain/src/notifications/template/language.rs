@@ -13,7 +13,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, escape_formatter};
 
-use crate::notifications::words::Form;
+use crate::notifications::contents::TextKind;
 
 const FILTERS: [&str; 7] = ["default", "first", "join", "last", "length", "lower", "upper"];
 const TESTS: [&str; 2] = ["defined", "undefined"];
@@ -26,22 +26,23 @@ const HTML: &str = "text.html";
 const PLAIN: &str = "text.txt";
 
 /// The name that makes the engine treat a text as it should.
-pub(super) const fn name(form: Form) -> &'static str {
+pub(super) const fn file_name(form: TextKind) -> &'static str {
     match form {
-        Form::Html => HTML,
-        Form::Line | Form::Text | Form::Link => PLAIN,
+        TextKind::Html => HTML,
+        TextKind::Line | TextKind::Text | TextKind::Link => PLAIN,
     }
 }
 
 /// The variables that a text uses, or what is wrong with it.
-pub(super) fn variables(form: Form, source: &str) -> Result<BTreeSet<String>, String> {
+pub(super) fn variables(form: TextKind, source: &str) -> Result<BTreeSet<String>, String> {
     // The tree is checked before anything is compiled: compiling folds constants.
-    let tree = parse(source, name(form), SyntaxConfig, WhitespaceConfig::default())
-        .map_err(|error| told(&error))?;
+    let tree = parse(source, file_name(form), SyntaxConfig, WhitespaceConfig::default())
+        .map_err(|error| describe_error(&error))?;
     statement(&tree)?;
     let engine = engine();
-    let template =
-        engine.template_from_named_str(name(form), source).map_err(|error| told(&error))?;
+    let template = engine
+        .template_from_named_str(file_name(form), source)
+        .map_err(|error| describe_error(&error))?;
     Ok(template.undeclared_variables(false).into_iter().collect())
 }
 
@@ -90,9 +91,9 @@ fn edge(value: &Value, last: bool) -> Result<Value, Error> {
 }
 
 /// An error without what was passed in: what a person would have read is in no log.
-pub(super) fn told(error: &Error) -> String {
+pub(super) fn describe_error(error: &Error) -> String {
     let kind = error.kind();
-    // What is wrong with a template's own text may be told in full.
+    // What is wrong with a template's own text may be shown in full.
     let detail = error.detail().filter(|_| kind == ErrorKind::SyntaxError);
     let what = detail.map_or_else(|| kind.to_string(), str::to_owned);
     match error.line() {
@@ -120,10 +121,10 @@ fn statement(statement: &Stmt<'_>) -> Result<(), String> {
             statements(&each.body)?;
             statements(&each.else_body)
         }
-        Stmt::WithBlock(_) | Stmt::Set(_) | Stmt::SetBlock(_) => Err(no("assignments")),
-        Stmt::AutoEscape(_) => Err(no("`autoescape`")),
-        Stmt::FilterBlock(_) => Err(no("filter blocks")),
-        Stmt::Do(_) => Err(no("calls")),
+        Stmt::WithBlock(_) | Stmt::Set(_) | Stmt::SetBlock(_) => Err(unsupported("assignments")),
+        Stmt::AutoEscape(_) => Err(unsupported("`autoescape`")),
+        Stmt::FilterBlock(_) => Err(unsupported("filter blocks")),
+        Stmt::Do(_) => Err(unsupported("calls")),
     }
 }
 
@@ -150,12 +151,12 @@ fn expression(expr: &Expr<'_>) -> Result<(), String> {
             choice.false_expr.as_ref().map_or(Ok(()), expression)
         }
         Expr::Filter(filter) => {
-            known("filter", filter.name, &FILTERS)?;
+            check_allowed("filter", filter.name, &FILTERS)?;
             filter.expr.as_ref().map_or(Ok(()), expression)?;
             filter.args.iter().try_for_each(argument)
         }
         Expr::Test(test) => {
-            known("test", test.name, &TESTS)?;
+            check_allowed("test", test.name, &TESTS)?;
             expression(&test.expr)?;
             test.args.iter().try_for_each(argument)
         }
@@ -164,9 +165,9 @@ fn expression(expr: &Expr<'_>) -> Result<(), String> {
             expression(&item.expr)?;
             expression(&item.subscript_expr)
         }
-        Expr::Call(_) => Err(no("calls")),
-        Expr::Slice(_) => Err(no("slices")),
-        Expr::List(_) | Expr::Map(_) => Err(no("lists and maps")),
+        Expr::Call(_) => Err(unsupported("calls")),
+        Expr::Slice(_) => Err(unsupported("slices")),
+        Expr::List(_) | Expr::Map(_) => Err(unsupported("lists and maps")),
     }
 }
 
@@ -174,7 +175,7 @@ fn argument(argument: &CallArg<'_>) -> Result<(), String> {
     match argument {
         CallArg::Pos(expr) => expression(expr),
         CallArg::Kwarg(..) | CallArg::PosSplat(_) | CallArg::KwargSplat(_) => {
-            Err(no("named and spread arguments"))
+            Err(unsupported("named and spread arguments"))
         }
     }
 }
@@ -197,17 +198,17 @@ fn comparison(operator: BinOpKind) -> Result<(), String> {
         | BinOpKind::FloorDiv
         | BinOpKind::Rem
         | BinOpKind::Pow
-        | BinOpKind::Concat => Err(no("arithmetic")),
+        | BinOpKind::Concat => Err(unsupported("arithmetic")),
     }
 }
 
-fn known(kind: &str, name: &str, allowed: &[&str]) -> Result<(), String> {
+fn check_allowed(kind: &str, name: &str, allowed: &[&str]) -> Result<(), String> {
     if allowed.contains(&name) {
         return Ok(());
     }
     Err(format!("there is no {kind} `{name}`; there are: {}", allowed.join(", ")))
 }
 
-fn no(what: &str) -> String {
+fn unsupported(what: &str) -> String {
     format!("{what} are not part of the language")
 }

@@ -7,60 +7,54 @@ use serde::{Deserialize, Serialize};
 use super::{SYSTEM_VARIABLES, TemplateId, language};
 use crate::Timestamp;
 use crate::accounts::UserId;
-use crate::notifications::id::{NAME_RULE, is_name, lot};
-use crate::notifications::words::{Form, try_map};
-use crate::notifications::{Channel, Locale, Rejected, Words};
+use crate::notifications::contents::{TextKind, try_map_texts};
+use crate::notifications::id::{NAME_RULE, is_name, stable_hash};
+use crate::notifications::{Channel, ChannelContents, Locale, Rejected};
 
 /// A version as its author writes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Draft {
+pub struct TemplateDraft {
     /// What stands in for every other locale.
     pub default_locale: Locale,
     /// What has to be passed in.
     #[serde(default)]
     pub required: BTreeSet<String>,
-    /// What may be passed in.
     #[serde(default)]
     pub optional: BTreeSet<String>,
     /// What is said, by locale; unless there is a test.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub texts: BTreeMap<Locale, Words>,
+    pub texts: BTreeMap<Locale, ChannelContents>,
     /// Several ways to say it, to be compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub test: Option<Test>,
+    pub test: Option<AbTest>,
 }
 
-/// Several ways to say it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Test {
+pub struct AbTest {
     /// What the comparison is called: with the same name, a person gets the same variant.
     pub name: String,
-    pub variants: Vec<Variant>,
+    pub variants: Vec<TemplateVariant>,
 }
 
 /// One of several ways to say it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Variant {
+pub struct TemplateVariant {
     /// What its results are counted under.
     pub name: String,
     /// How many people get it, in proportion to the other variants' weights.
     pub weight: u32,
-    /// What is said, by locale.
-    pub texts: BTreeMap<Locale, Words>,
+    pub texts: BTreeMap<Locale, ChannelContents>,
 }
 
 /// A version of a template. It never changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplateVersion {
-    /// Of which template.
     pub template: TemplateId,
     pub number: u32,
-    /// What it says.
-    pub draft: Draft,
-    /// Who published it.
+    pub draft: TemplateDraft,
     pub created_by: UserId,
     pub created_at: Timestamp,
 }
@@ -70,10 +64,10 @@ const LARGEST: usize = 300_000;
 const MAX_VARIANTS: usize = 10;
 const HEAVIEST: u32 = 10_000;
 
-impl Draft {
+impl TemplateDraft {
     /// Checks that it can become a version: its texts are of the language, they use what it declares
     /// and nothing else, and wherever there are words for a channel, the default locale has some too.
-    pub fn checked(self) -> Result<Self, Rejected> {
+    pub fn validated(self) -> Result<Self, Rejected> {
         let size = serde_json::to_string(&self).map_or(usize::MAX, |json| json.len());
         if size > LARGEST {
             return Err(Rejected::field("texts", format!("at most {LARGEST} bytes in all")));
@@ -84,8 +78,8 @@ impl Draft {
         let mut used = BTreeSet::new();
         for (_, texts) in self.variants() {
             self.check_channels(texts)?;
-            for (locale, words) in texts {
-                used.extend(used_by(locale, words)?);
+            for (locale, contents) in texts {
+                used.extend(used_by(locale, contents)?);
             }
         }
         for name in SYSTEM_VARIABLES {
@@ -96,7 +90,7 @@ impl Draft {
     }
 
     /// Each variant's name, if it has one, and what it says.
-    fn variants(&self) -> Vec<(Option<&str>, &BTreeMap<Locale, Words>)> {
+    fn variants(&self) -> Vec<(Option<&str>, &BTreeMap<Locale, ChannelContents>)> {
         match &self.test {
             Some(test) => test
                 .variants
@@ -108,10 +102,13 @@ impl Draft {
     }
 
     /// The variant that a person gets, always the same one.
-    pub(super) fn variant_for(&self, user: &UserId) -> (Option<&str>, &BTreeMap<Locale, Words>) {
+    pub(super) fn variant_for(
+        &self,
+        user: &UserId,
+    ) -> (Option<&str>, &BTreeMap<Locale, ChannelContents>) {
         let Some(test) = &self.test else { return (None, &self.texts) };
         let total: u64 = test.variants.iter().map(|variant| u64::from(variant.weight)).sum();
-        let mut drawn = lot(&[&test.name, user.as_str()]) % total.max(1);
+        let mut drawn = stable_hash(&[&test.name, user.as_str()]) % total.max(1);
         for variant in &test.variants {
             match drawn.checked_sub(variant.weight.into()) {
                 Some(rest) => drawn = rest,
@@ -125,17 +122,18 @@ impl Draft {
     pub fn channels(&self) -> Vec<Channel> {
         let all = self.variants();
         let first = all.first().and_then(|(_, texts)| texts.get(&self.default_locale));
-        first.map(|words| words.channels().collect()).unwrap_or_default()
+        first.map(|contents| contents.channels().collect()).unwrap_or_default()
     }
 
-    fn check_channels(&self, texts: &BTreeMap<Locale, Words>) -> Result<(), Rejected> {
-        let default = texts.get(&self.default_locale).filter(|words| words.channels().count() > 0);
+    fn check_channels(&self, texts: &BTreeMap<Locale, ChannelContents>) -> Result<(), Rejected> {
+        let default =
+            texts.get(&self.default_locale).filter(|contents| contents.channels().count() > 0);
         let Some(default) = default else {
             return Err(Rejected::field("texts", "words in the default locale"));
         };
         let has: Vec<Channel> = default.channels().collect();
-        for (locale, words) in texts {
-            if let Some(channel) = words.channels().find(|channel| !has.contains(channel)) {
+        for (locale, contents) in texts {
+            if let Some(channel) = contents.channels().find(|channel| !has.contains(channel)) {
                 let rule = format!("`{}` also in the default locale", channel.name());
                 return Err(Rejected::field(format!("texts.{}", locale.as_str()), rule));
             }
@@ -168,7 +166,7 @@ impl Draft {
     }
 }
 
-fn check_test(test: &Test, alone: bool) -> Result<(), Rejected> {
+fn check_test(test: &AbTest, alone: bool) -> Result<(), Rejected> {
     if !alone {
         return Err(Rejected::field("texts", "nothing where there is a test"));
     }
@@ -188,12 +186,12 @@ fn check_test(test: &Test, alone: bool) -> Result<(), Rejected> {
 }
 
 /// What some words use, or which of them is not of the language.
-fn used_by(locale: &Locale, words: &Words) -> Result<BTreeSet<String>, Rejected> {
+fn used_by(locale: &Locale, contents: &ChannelContents) -> Result<BTreeSet<String>, Rejected> {
     let mut used = BTreeSet::new();
-    for content in words.channels().filter_map(|channel| words.on(channel)) {
-        try_map(&content, |field, form, source| {
+    for content in contents.channels().filter_map(|channel| contents.for_channel(channel)) {
+        try_map_texts(&content, |field, form, source| {
             let at = || format!("texts.{}.{field}", locale.as_str());
-            if form == Form::Line && source.contains(['\r', '\n']) {
+            if form == TextKind::Line && source.contains(['\r', '\n']) {
                 return Err(Rejected::field(at(), "one line"));
             }
             let variables = language::variables(form, source)

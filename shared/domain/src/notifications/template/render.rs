@@ -1,4 +1,4 @@
-//! Filling in: a version, a person and some data make what they read, or say why not.
+//! Renders a version with some data for a user, or says why it can't be.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::{Rendering, SYSTEM_VARIABLES, TemplateVersion, language};
 use crate::accounts::UserId;
-use crate::notifications::words::{Form, fault, flattened, try_map};
-use crate::notifications::{Channel, Content, Locale, Words};
+use crate::notifications::contents::{TextKind, invalid_field, to_single_line, try_map_texts};
+use crate::notifications::{Channel, ChannelContents, Content, Locale};
 
 /// What a person reads, and what it was made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,26 +19,22 @@ pub struct Rendered {
 
 /// Why a text can't be made: sending it again would not help. Nothing here says what was passed in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub enum RenderError {
     /// There are no words for this channel.
     #[error("it has no words for {}", .0.name())]
-    NoWords(Channel),
+    NoContent(Channel),
     /// Something has to be passed in and was not.
     #[error("without {}", .0.join(", "))]
-    Missing(Vec<String>),
+    MissingVariables(Vec<String>),
     /// What was passed in is no object.
     #[error("its data is no JSON object")]
-    NoObject,
-    /// The text could not be filled in.
+    DataNotAnObject,
+    /// The text could not be rendered.
     #[error("{field}: {problem}")]
     Failed { field: &'static str, problem: String },
     /// What came of it can't be sent.
     #[error("{field} must be {rule}")]
-    Unsendable {
-        field: &'static str,
-        /// What it must be.
-        rule: String,
-    },
+    Invalid { field: &'static str, rule: String },
 }
 
 /// No text is longer, however it came about.
@@ -54,15 +50,16 @@ impl TemplateVersion {
         user: &UserId,
         data: &str,
         system: &BTreeMap<&str, String>,
-    ) -> Result<Rendered, Unfit> {
-        let data = self.filled(data, system)?;
+    ) -> Result<Rendered, RenderError> {
+        let data = self.with_system_variables(data, system)?;
         let (variant, texts) = self.draft.variant_for(user);
-        let (locale, words) =
-            self.nearest(texts, channel, wanted).ok_or(Unfit::NoWords(channel))?;
-        let source = words.on(channel).ok_or(Unfit::NoWords(channel))?;
-        let content = try_map(&source, |field, form, text| fill(field, form, text, &data))?;
-        if let Some((field, rule)) = fault(&content) {
-            return Err(Unfit::Unsendable { field, rule });
+        let (locale, contents) =
+            self.nearest_locale(texts, channel, wanted).ok_or(RenderError::NoContent(channel))?;
+        let source = contents.for_channel(channel).ok_or(RenderError::NoContent(channel))?;
+        let content =
+            try_map_texts(&source, |field, form, text| render_text(field, form, text, &data))?;
+        if let Some((field, rule)) = invalid_field(&content) {
+            return Err(RenderError::Invalid { field, rule });
         }
         let rendering = Rendering {
             template: self.template.clone(),
@@ -75,15 +72,20 @@ impl TemplateVersion {
     }
 
     /// Whether everything that has to be passed in is, as far as that can be told before sending.
-    pub fn accepts(&self, data: &str) -> Result<(), Unfit> {
-        let object: Map<String, Value> = serde_json::from_str(data).map_err(|_| Unfit::NoObject)?;
-        self.complete(&object)
+    pub fn accepts(&self, data: &str) -> Result<(), RenderError> {
+        let object: Map<String, Value> =
+            serde_json::from_str(data).map_err(|_| RenderError::DataNotAnObject)?;
+        self.check_required(&object)
     }
 
-    fn filled(&self, data: &str, system: &BTreeMap<&str, String>) -> Result<Value, Unfit> {
+    fn with_system_variables(
+        &self,
+        data: &str,
+        system: &BTreeMap<&str, String>,
+    ) -> Result<Value, RenderError> {
         let mut object: Map<String, Value> =
-            serde_json::from_str(data).map_err(|_| Unfit::NoObject)?;
-        self.complete(&object)?;
+            serde_json::from_str(data).map_err(|_| RenderError::DataNotAnObject)?;
+        self.check_required(&object)?;
         for name in SYSTEM_VARIABLES {
             // Callers can't pass these in: a link that ends mails is ours.
             object.remove(name);
@@ -94,47 +96,56 @@ impl TemplateVersion {
         Ok(Value::Object(object))
     }
 
-    fn complete(&self, object: &Map<String, Value>) -> Result<(), Unfit> {
+    fn check_required(&self, object: &Map<String, Value>) -> Result<(), RenderError> {
         let absent = |name: &&String| object.get(*name).is_none_or(Value::is_null);
         let missing: Vec<String> = self.draft.required.iter().filter(absent).cloned().collect();
-        if missing.is_empty() { Ok(()) } else { Err(Unfit::Missing(missing)) }
+        if missing.is_empty() { Ok(()) } else { Err(RenderError::MissingVariables(missing)) }
     }
 
     /// The words in the nearest locale that has some for the channel.
-    fn nearest<'a>(
+    fn nearest_locale<'a>(
         &self,
-        texts: &'a BTreeMap<Locale, Words>,
+        texts: &'a BTreeMap<Locale, ChannelContents>,
         channel: Channel,
         wanted: Option<&Locale>,
-    ) -> Option<(Locale, &'a Words)> {
+    ) -> Option<(Locale, &'a ChannelContents)> {
         let chain = wanted.into_iter().flat_map(Locale::chain);
         chain.chain([self.draft.default_locale.clone()]).find_map(|locale| {
-            let words = texts.get(&locale)?;
-            words.channels().any(|has| has == channel).then_some((locale, words))
+            let contents = texts.get(&locale)?;
+            contents.channels().any(|has| has == channel).then_some((locale, contents))
         })
     }
 }
 
-fn fill(field: &'static str, form: Form, source: &str, data: &Value) -> Result<String, Unfit> {
-    let failed = |error: minijinja::Error| Unfit::Failed { field, problem: language::told(&error) };
+fn render_text(
+    field: &'static str,
+    form: TextKind,
+    source: &str,
+    data: &Value,
+) -> Result<String, RenderError> {
+    let failed = |error: minijinja::Error| RenderError::Failed {
+        field,
+        problem: language::describe_error(&error),
+    };
     let engine = language::engine();
-    let template = engine.template_from_named_str(language::name(form), source).map_err(failed)?;
-    let mut output = Bounded(Vec::new());
+    let template =
+        engine.template_from_named_str(language::file_name(form), source).map_err(failed)?;
+    let mut output = BoundedBuffer(Vec::new());
     template.render_captured_to(data, &mut output).map_err(failed)?;
     let text = String::from_utf8(output.0)
-        .map_err(|_| Unfit::Failed { field, problem: "no text came of it".to_owned() })?;
+        .map_err(|_| RenderError::Failed { field, problem: "no text came of it".to_owned() })?;
     Ok(match form {
-        // Whatever was passed in, a line stays one.
-        Form::Line => flattened(&text),
-        Form::Link => text.trim().to_owned(),
-        Form::Text | Form::Html => text,
+        // Data can't break a line.
+        TextKind::Line => to_single_line(&text),
+        TextKind::Link => text.trim().to_owned(),
+        TextKind::Text | TextKind::Html => text,
     })
 }
 
 /// Takes so many bytes and no more.
-struct Bounded(Vec<u8>);
+struct BoundedBuffer(Vec<u8>);
 
-impl io::Write for Bounded {
+impl io::Write for BoundedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.0.len() + bytes.len() > MAX_OUTPUT_LENGTH {
             return Err(io::Error::other("the text is too long"));

@@ -7,14 +7,15 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::Timestamp;
 use crate::accounts::UserId;
-use crate::notifications::{Channel, Content, Words};
+use crate::notifications::{Channel, ChannelContents, Content};
 
-pub(super) fn draft(json: &str) -> Result<Draft, Rejected> {
-    let draft: Draft = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}"));
-    draft.checked()
+pub(super) fn draft(json: &str) -> Result<TemplateDraft, Rejected> {
+    let draft: TemplateDraft =
+        serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}"));
+    draft.validated()
 }
 
-pub(super) fn version(draft: Draft) -> TemplateVersion {
+pub(super) fn version(draft: TemplateDraft) -> TemplateVersion {
     TemplateVersion {
         template: TemplateId::parse("welcome").unwrap(),
         number: 3,
@@ -29,7 +30,7 @@ fn rendered(
     channel: Channel,
     wanted: Option<&str>,
     data: &str,
-) -> Result<Rendered, Unfit> {
+) -> Result<Rendered, RenderError> {
     let wanted = wanted.map(|text| Locale::parse(text).unwrap());
     version.render(channel, wanted.as_ref(), &UserId::outside("ada"), data, &BTreeMap::new())
 }
@@ -58,7 +59,7 @@ fn the_nearest_locale_with_words_for_the_channel_is_taken_and_told() {
         assert_eq!(found.rendering.version, 3);
     }
     let none = rendered(&version, Channel::Push, None, r#"{"name":"Ada"}"#);
-    assert_eq!(none, Err(Unfit::NoWords(Channel::Push)));
+    assert_eq!(none, Err(RenderError::NoContent(Channel::Push)));
 }
 
 #[test]
@@ -74,17 +75,17 @@ fn html_is_escaped_and_text_is_not() {
 #[test]
 fn what_is_required_has_to_be_there_at_sending_too() {
     let version = version(draft(WELCOME).unwrap());
-    let missing = Err(Unfit::Missing(vec!["name".to_owned()]));
+    let missing = Err(RenderError::MissingVariables(vec!["name".to_owned()]));
     assert_eq!(version.accepts("{}"), missing);
     assert_eq!(version.accepts(r#"{"name":null}"#), missing);
-    assert_eq!(version.accepts("[]"), Err(Unfit::NoObject));
+    assert_eq!(version.accepts("[]"), Err(RenderError::DataNotAnObject));
     assert_eq!(version.accepts(r#"{"name":"Ada","more":1}"#), Ok(()));
     assert!(rendered(&version, Channel::Sms, None, "{}").is_err());
 }
 
 fn sms(text: &str, required: &str) -> String {
-    let words = serde_json::json!({ "en": { "sms": { "text": text } } });
-    format!(r#"{{"defaultLocale":"en","required":{required},"texts":{words}}}"#)
+    let contents = serde_json::json!({ "en": { "sms": { "text": text } } });
+    format!(r#"{{"defaultLocale":"en","required":{required},"texts":{contents}}}"#)
 }
 
 #[test]
@@ -161,5 +162,5 @@ fn versions_are_numbered_and_one_is_active() {
 fn words_are_not_printed() {
     let draft = draft(WELCOME).unwrap();
     assert!(!format!("{draft:?}").contains("Hello"));
-    let _: Option<&Words> = draft.texts.values().next();
+    let _: Option<&ChannelContents> = draft.texts.values().next();
 }

@@ -16,46 +16,49 @@ fn delivery() -> DeliveryId {
     DeliveryId::parse("0000000000000000000000000000.email").unwrap()
 }
 
-fn claims() -> Vec<Claim> {
+fn claims() -> Vec<TokenClaim> {
     vec![
-        Claim::Unsubscribe {
+        TokenClaim::Unsubscribe {
             user: UserId::outside("ada"),
             channel: Channel::Email,
             category: Category::parse("news").unwrap(),
         },
-        Claim::Open { delivery: delivery() },
-        Claim::Click { delivery: delivery(), target: "https://example.org/?a=b&c=d".to_owned() },
+        TokenClaim::Open { delivery: delivery() },
+        TokenClaim::Click {
+            delivery: delivery(),
+            target: "https://example.org/?a=b&c=d".to_owned(),
+        },
     ]
 }
 
 #[test]
 fn a_token_says_what_was_signed_for_its_scope_and_until_its_time() {
-    let ring = Ring::new(key("a"), Vec::new());
+    let ring = KeyRing::new(key("a"), Vec::new());
     for claim in claims() {
         let token = ring.sign(&claim, at(60));
         assert!(
             token.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'))
         );
-        for scope in [Scope::Unsubscribe, Scope::Open, Scope::Click] {
+        for scope in [TokenScope::Unsubscribe, TokenScope::Open, TokenScope::Click] {
             let expected =
-                if scope == claim.scope() { Ok(claim.clone()) } else { Err(Untrusted::Forged) };
+                if scope == claim.scope() { Ok(claim.clone()) } else { Err(InvalidToken::Forged) };
             assert_eq!(ring.verify(scope, &token, at(59)), expected);
         }
-        assert_eq!(ring.verify(claim.scope(), &token, at(60)), Err(Untrusted::Expired));
+        assert_eq!(ring.verify(claim.scope(), &token, at(60)), Err(InvalidToken::Expired));
     }
 }
 
 #[test]
 fn keys_rotate_and_those_that_are_gone_prove_nothing() {
     let claim = claims().remove(0);
-    let old = Ring::new(key("a"), Vec::new()).sign(&claim, at(60));
-    let both = Ring::new(key("b"), vec![key("a")]);
+    let old = KeyRing::new(key("a"), Vec::new()).sign(&claim, at(60));
+    let both = KeyRing::new(key("b"), vec![key("a")]);
     assert_eq!(both.verify(claim.scope(), &old, at(0)), Ok(claim.clone()));
     assert!(both.sign(&claim, at(60)).starts_with("1.b."));
-    let gone = Ring::new(key("b"), Vec::new());
-    assert_eq!(gone.verify(claim.scope(), &old, at(0)), Err(Untrusted::Forged));
-    let same_name = Ring::new(TokenKey::new("a", &[9; 32]).unwrap(), Vec::new());
-    assert_eq!(same_name.verify(claim.scope(), &old, at(0)), Err(Untrusted::Forged));
+    let gone = KeyRing::new(key("b"), Vec::new());
+    assert_eq!(gone.verify(claim.scope(), &old, at(0)), Err(InvalidToken::Forged));
+    let same_name = KeyRing::new(TokenKey::new("a", &[9; 32]).unwrap(), Vec::new());
+    assert_eq!(same_name.verify(claim.scope(), &old, at(0)), Err(InvalidToken::Forged));
 }
 
 #[test]
@@ -82,20 +85,20 @@ fn the_code_is_the_one_of_rfc_2104() {
 proptest! {
     #[test]
     fn a_token_with_anything_changed_is_forged(index: prop::sample::Index, byte in 33_u8..127) {
-        let ring = Ring::new(key("a"), vec![key("b")]);
+        let ring = KeyRing::new(key("a"), vec![key("b")]);
         let claim = claims().remove(2);
         let token = ring.sign(&claim, at(60));
         let mut bytes = token.clone().into_bytes();
         let at_index = index.index(bytes.len());
         prop_assume!(bytes[at_index] != byte);
         bytes[at_index] = byte;
-        let changed = String::from_utf8(bytes).unwrap();
-        prop_assert_eq!(ring.verify(claim.scope(), &changed, at(0)), Err(Untrusted::Forged));
+        let updated = String::from_utf8(bytes).unwrap();
+        prop_assert_eq!(ring.verify(claim.scope(), &updated, at(0)), Err(InvalidToken::Forged));
     }
 
     #[test]
     fn no_text_is_a_token(text in ".{0,200}") {
-        let ring = Ring::new(key("a"), Vec::new());
-        prop_assert_eq!(ring.verify(Scope::Open, &text, at(0)), Err(Untrusted::Forged));
+        let ring = KeyRing::new(key("a"), Vec::new());
+        prop_assert_eq!(ring.verify(TokenScope::Open, &text, at(0)), Err(InvalidToken::Forged));
     }
 }

@@ -2,16 +2,15 @@
 
 use crate::Timestamp;
 use crate::notifications::{
-    Class, Delivery, Fate, ProviderName, Rendering, SendOutcome, Status, Why,
+    CallbackKind, Class, Delivery, ProviderName, Reason, Rendering, SendOutcome, Status,
 };
 
 /// Something that happens to a delivery. What chance decides comes in with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// Someone is about to speak to a provider. Nobody may without this being written.
+    /// An instance is about to call a provider, which it may only once this is written.
     Claimed {
-        /// Who: a name that nobody else has, so that whoever does not hear of their own success
-        /// recognises it.
+        /// A unique name, so that a claimant who lost the answer recognises its own success.
         by: String,
         /// The attempt: one more than the last.
         attempt: u32,
@@ -21,88 +20,77 @@ pub enum Event {
         /// What the address is known by: see [`Suppression::key`](crate::notifications::Suppression::key).
         to: Option<String>,
     },
-    /// Whoever claimed it has not spoken to anybody, and will not.
+    /// The claimant has not called the provider, and will not.
     Released {
         attempt: u32,
-        /// When another may be made.
         until: Timestamp,
-        /// Why not now.
-        why: Why,
+        reason: Reason,
     },
     /// The provider has answered, or not.
-    Handed {
-        /// In which attempt.
+    Sent {
         attempt: u32,
-        /// What they said.
-        handed: SendOutcome,
-        /// Decides how long to wait.
+        outcome: SendOutcome,
         jitter: u64,
     },
-    /// Someone looks whether whoever claimed it is still there.
-    Checked {
-        /// Decides how long to wait.
+    /// The sweep checks whether the claim has expired.
+    ClaimChecked {
         jitter: u64,
     },
-    /// It has to wait.
-    Deferred { until: Timestamp, why: Why },
-    /// A rule stops it.
-    Suppressed { why: Why },
+    Deferred {
+        until: Timestamp,
+        reason: Reason,
+    },
+    Suppressed {
+        reason: Reason,
+    },
     /// It can't be sent at all.
     DeadLettered {
         /// What kind of no that is.
         class: Class,
-        why: Why,
+        reason: Reason,
     },
     /// The caller took it back, or the person opted out.
     Withdrawn {
-        /// Which of them.
-        why: Why,
+        reason: Reason,
     },
     /// The provider said what became of it.
     CalledBack {
-        fate: Fate,
-        /// When it happened.
+        kind: CallbackKind,
         at: Timestamp,
     },
-    /// Someone wants a dead letter sent after all.
+    /// An operator replays a dead letter.
     Replayed {
-        /// Names the replay: each moves a letter once.
+        /// Names the replay: each moves a dead letter once.
         replay: String,
     },
 }
 
-/// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
-    /// It becomes this.
-    Become(Box<Delivery>),
+pub enum Transition {
+    Changed(Box<Delivery>),
     /// There is nothing to do: it has happened already, or does not matter any more.
-    Stay,
-    /// That can't be.
-    Refuse(Refusal),
+    Unchanged,
+    Illegal(IllegalTransition),
 }
 
-/// Why something can't be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum IllegalTransition {
     /// It names an attempt that is not the one at hand.
     #[error("attempt {sent} is not at hand; the delivery is at attempt {current}")]
     StaleAttempt {
-        /// The attempt it names.
         sent: u32,
         /// The attempt the delivery is at.
         current: u32,
     },
     /// It is in no state for that.
     #[error("the delivery is {}", .0.name())]
-    Is(Status),
-    /// Its time has not come.
+    WrongStatus(Status),
     #[error("the delivery may not be sent yet")]
-    NotYet,
+    TooEarly,
     /// It was taken back, which is for good.
     #[error("the delivery was taken back")]
     Withdrawn,
     /// It has had all its attempts.
     #[error("the delivery has had all its attempts")]
-    Spent,
+    AttemptsExhausted,
 }

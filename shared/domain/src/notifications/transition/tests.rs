@@ -1,19 +1,21 @@
 //! Every state meets every event, and whole lives stay sound.
 
+mod events;
 mod lives;
-mod words;
 
 use super::*;
 use crate::notifications::samples::{at, notification};
-use crate::notifications::{Channel, Class, Fate, Priority, SendOutcome, UserLimit, Way};
+use crate::notifications::{
+    CallbackKind, Channel, Class, Endpoint, Priority, SendOutcome, UserLimit,
+};
 
 pub(super) fn accepted(channel: Channel) -> Delivery {
-    let way = match channel {
-        Channel::Email => Way::Email,
-        Channel::Sms => Way::Sms,
-        Channel::Push => Way::parse("push-phone").unwrap(),
+    let endpoint = match channel {
+        Channel::Email => Endpoint::Email,
+        Channel::Sms => Endpoint::Sms,
+        Channel::Push => Endpoint::parse("push-phone").unwrap(),
     };
-    Delivery::accepted(&notification(Priority::Normal), way)
+    Delivery::new(&notification(Priority::Normal), endpoint)
 }
 
 fn provider() -> ProviderName {
@@ -25,37 +27,38 @@ pub(super) fn claim(attempt: u32) -> Event {
 }
 
 pub(super) fn accept(attempt: u32) -> Event {
-    let handed = SendOutcome::Accepted { reference: Some(format!("ref-{attempt}")) };
-    Event::Handed { attempt, handed, jitter: 0 }
+    let outcome = SendOutcome::Accepted { reference: Some(format!("ref-{attempt}")) };
+    Event::Sent { attempt, outcome, jitter: 0 }
 }
 
 pub(super) fn refuse(attempt: u32, class: Class) -> Event {
-    let handed = SendOutcome::Refused { class, retry_after_seconds: None, said: "no".to_owned() };
-    Event::Handed { attempt, handed, jitter: 0 }
+    let outcome =
+        SendOutcome::Refused { class, retry_after_seconds: None, reason: "no".to_owned() };
+    Event::Sent { attempt, outcome, jitter: 0 }
 }
 
 pub(super) fn unsure(attempt: u32) -> Event {
-    let handed = SendOutcome::Unknown { said: "the line was cut".to_owned() };
-    Event::Handed { attempt, handed, jitter: 0 }
+    let outcome = SendOutcome::Unknown { reason: "the line was cut".to_owned() };
+    Event::Sent { attempt, outcome, jitter: 0 }
 }
 
-fn called(fate: Fate) -> Event {
-    Event::CalledBack { fate, at: at(9) }
+fn called(kind: CallbackKind) -> Event {
+    Event::CalledBack { kind, at: at(9) }
 }
 
 pub(super) fn next(delivery: &Delivery, event: &Event, now: Timestamp) -> Delivery {
     match transition(delivery, event, now) {
-        Step::Become(next) => *next,
-        other @ (Step::Stay | Step::Refuse(_)) => {
+        Transition::Changed(next) => *next,
+        other @ (Transition::Unchanged | Transition::Illegal(_)) => {
             panic!("{event:?} on {:?}: {other:?}", delivery.status)
         }
     }
 }
 
 fn events() -> Vec<(&'static str, Event)> {
-    let limited = Why::Limited { limit: UserLimit::Daily };
-    let gone = Why::AddressGone;
-    let released = Event::Released { attempt: 1, until: at(20), why: Why::Quiet };
+    let limited = Reason::Limited { limit: UserLimit::Daily };
+    let gone = Reason::AddressGone;
+    let released = Event::Released { attempt: 1, until: at(20), reason: Reason::DoNotDisturb };
     vec![
         ("claim 1", claim(1)),
         ("claim 2", claim(2)),
@@ -65,15 +68,15 @@ fn events() -> Vec<(&'static str, Event)> {
         ("no such", refuse(1, Class::InvalidRecipient)),
         ("unsure", unsure(1)),
         ("stale", accept(7)),
-        ("check", Event::Checked { jitter: 0 }),
-        ("defer", Event::Deferred { until: at(60), why: limited }),
-        ("suppress", Event::Suppressed { why: gone.clone() }),
-        ("dead", Event::DeadLettered { class: Class::Content, why: Why::NoProvider }),
-        ("withdraw", Event::Withdrawn { why: Why::Cancelled }),
-        ("delivered", called(Fate::Delivered)),
-        ("hard", called(Fate::Bounced { hard: true })),
-        ("soft", called(Fate::Bounced { hard: false })),
-        ("spam", called(Fate::Complained)),
+        ("check", Event::ClaimChecked { jitter: 0 }),
+        ("defer", Event::Deferred { until: at(60), reason: limited }),
+        ("suppress", Event::Suppressed { reason: gone.clone() }),
+        ("dead", Event::DeadLettered { class: Class::Content, reason: Reason::NoProvider }),
+        ("withdraw", Event::Withdrawn { reason: Reason::Cancelled }),
+        ("delivered", called(CallbackKind::Delivered)),
+        ("hard", called(CallbackKind::Bounced { hard: true })),
+        ("soft", called(CallbackKind::Bounced { hard: false })),
+        ("spam", called(CallbackKind::Complained)),
         ("replay", Event::Replayed { replay: "r1".to_owned() }),
     ]
 }
@@ -82,11 +85,11 @@ fn events() -> Vec<(&'static str, Event)> {
 fn lives() -> Vec<(&'static str, Delivery)> {
     let pending = accepted(Channel::Sms);
     let sending = next(&pending, &claim(1), at(1));
-    let withdrawn = next(&sending, &Event::Withdrawn { why: Why::Cancelled }, at(2));
+    let withdrawn = next(&sending, &Event::Withdrawn { reason: Reason::Cancelled }, at(2));
     let delivered = next(&sending, &accept(1), at(2));
-    let bounced = next(&delivered, &called(Fate::Bounced { hard: true }), at(3));
-    let suppressed = next(&pending, &Event::Suppressed { why: Why::AddressGone }, at(1));
-    let cancelled = next(&pending, &Event::Withdrawn { why: Why::Cancelled }, at(1));
+    let bounced = next(&delivered, &called(CallbackKind::Bounced { hard: true }), at(3));
+    let suppressed = next(&pending, &Event::Suppressed { reason: Reason::AddressGone }, at(1));
+    let cancelled = next(&pending, &Event::Withdrawn { reason: Reason::Cancelled }, at(1));
     let failed = next(&sending, &refuse(1, Class::InvalidRecipient), at(2));
     let unknown = next(&sending, &unsure(1), at(2));
     let mail = next(&accepted(Channel::Email), &claim(1), at(1));
@@ -129,9 +132,9 @@ fn every_state_meets_every_event() {
         for ((event_name, event), expected) in events().into_iter().zip(cells) {
             let step = transition(&delivery, &event, at(10));
             let found = match &step {
-                Step::Become(next) => &next.status.name()[..3],
-                Step::Stay => "=",
-                Step::Refuse(_) => "x",
+                Transition::Changed(next) => &next.status.name()[..3],
+                Transition::Unchanged => "=",
+                Transition::Illegal(_) => "x",
             };
             assert_eq!(found, expected, "{event_name} on {name}: {step:?}");
         }
@@ -142,9 +145,11 @@ fn every_state_meets_every_event() {
 fn what_happened_already_changes_nothing() {
     for (name, delivery) in lives() {
         for (event_name, event) in events() {
-            let Step::Become(after) = transition(&delivery, &event, at(10)) else { continue };
+            let Transition::Changed(after) = transition(&delivery, &event, at(10)) else {
+                continue;
+            };
             let again = transition(&after, &event, at(10));
-            let settled = matches!(&again, Step::Stay | Step::Refuse(_));
+            let settled = matches!(&again, Transition::Unchanged | Transition::Illegal(_));
             assert!(settled, "{event_name} twice on {name}: {again:?}");
         }
     }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use proptest::prelude::*;
 
 use super::{BAD_PORTS, Target};
-use crate::fetch::{Forbidden, NotFetched};
+use crate::fetch::{FetchError, ForbiddenUrl};
 
 #[test]
 fn the_parts_of_a_url_are_those_a_browser_would_use() {
@@ -34,23 +34,23 @@ fn the_parts_of_a_url_are_those_a_browser_would_use() {
 #[test]
 fn a_url_that_may_not_be_fetched_says_why() {
     for (url, why) in [
-        ("", Forbidden::NotAUrl),
-        ("example.org", Forbidden::NotAUrl),
-        ("/relative", Forbidden::NotAUrl),
-        ("http://", Forbidden::NotAUrl),
-        ("http://exa mple.org/", Forbidden::NotAUrl),
-        ("http://example.org:65536/", Forbidden::NotAUrl),
-        ("http://1.2.3.4.5/", Forbidden::NotAUrl),
-        ("http://256.0.0.1/", Forbidden::NotAUrl),
-        ("http://[fe80::1%25eth0]/", Forbidden::NotAUrl),
-        ("javascript:alert(1)", Forbidden::Scheme),
-        ("ws://example.org/", Forbidden::Scheme),
-        ("http://ada@example.org/", Forbidden::Credentials),
-        ("http://:secret@example.org/", Forbidden::Credentials),
-        ("http://example.org:6379/", Forbidden::Port(6379)),
-        ("https://example.org:0/", Forbidden::Port(0)),
+        ("", ForbiddenUrl::NotAUrl),
+        ("example.org", ForbiddenUrl::NotAUrl),
+        ("/relative", ForbiddenUrl::NotAUrl),
+        ("http://", ForbiddenUrl::NotAUrl),
+        ("http://exa mple.org/", ForbiddenUrl::NotAUrl),
+        ("http://example.org:65536/", ForbiddenUrl::NotAUrl),
+        ("http://1.2.3.4.5/", ForbiddenUrl::NotAUrl),
+        ("http://256.0.0.1/", ForbiddenUrl::NotAUrl),
+        ("http://[fe80::1%25eth0]/", ForbiddenUrl::NotAUrl),
+        ("javascript:alert(1)", ForbiddenUrl::Scheme),
+        ("ws://example.org/", ForbiddenUrl::Scheme),
+        ("http://ada@example.org/", ForbiddenUrl::Credentials),
+        ("http://:secret@example.org/", ForbiddenUrl::Credentials),
+        ("http://example.org:6379/", ForbiddenUrl::Port(6379)),
+        ("https://example.org:0/", ForbiddenUrl::Port(0)),
     ] {
-        assert_eq!(Target::parse(url).err(), Some(NotFetched::Forbidden(why)), "{url}");
+        assert_eq!(Target::parse(url).err(), Some(FetchError::Forbidden(why)), "{url}");
     }
 }
 
@@ -62,7 +62,7 @@ fn the_bad_ports_are_in_order_and_spare_the_web() {
     }
     for port in BAD_PORTS {
         let refused = Target::parse(&format!("http://example.org:{port}/")).err();
-        assert_eq!(refused, Some(NotFetched::Forbidden(Forbidden::Port(port))));
+        assert_eq!(refused, Some(FetchError::Forbidden(ForbiddenUrl::Port(port))));
     }
 }
 

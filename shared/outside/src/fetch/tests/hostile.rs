@@ -7,17 +7,19 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
-use crate::fetch::{Fetcher, Limits, NotFetched, Page};
-use crate::testing::{Stage, answering, hasty, head, moved, serve, site, soon};
-use crate::{Network, Unreachable};
+use crate::fetch::{FetchError, FetchLimits, FetchedPage, Fetcher};
+use crate::testing::{
+    FakeNetwork, http_server, in_time, read_head, redirect_to, serve, short_limits, site,
+};
+use crate::{Network, NetworkError};
 
-async fn fetched(server: SocketAddr, limits: Limits) -> Result<Page, NotFetched> {
-    soon(site(server).fetcher().get("http://site.test/", limits)).await
+async fn fetched(server: SocketAddr, limits: FetchLimits) -> Result<FetchedPage, FetchError> {
+    in_time(site(server).fetcher().get("http://site.test/", limits)).await
 }
 
-/// Sends `opening`, then `drop` every few milliseconds for as long as anybody listens.
+/// Sends `opening`, then `drop` every few milliseconds for as long as the client reads.
 async fn drip(mut stream: TcpStream, opening: &'static [u8], drop: &'static [u8]) {
-    head(&mut stream).await;
+    read_head(&mut stream).await;
     let mut listening = stream.write_all(opening).await.is_ok();
     while listening {
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -36,7 +38,7 @@ async fn a_server_that_dawdles_is_left_when_the_time_is_up() {
     ];
     for (opening, drop) in cases {
         let server = serve(move |stream| drip(stream, opening, drop)).await;
-        assert_eq!(fetched(server, hasty()).await, Err(NotFetched::Timeout), "{drop:?}");
+        assert_eq!(fetched(server, short_limits()).await, Err(FetchError::Timeout), "{drop:?}");
     }
 }
 
@@ -47,22 +49,22 @@ async fn a_server_that_says_nothing_is_left_when_the_time_is_up() {
         drop(stream);
     })
     .await;
-    assert_eq!(fetched(server, hasty()).await, Err(NotFetched::Timeout));
-    let stage = site(server).route("93.184.216.34:443", server);
-    let silent_tls = soon(stage.fetcher().get("https://site.test/", hasty())).await;
-    assert_eq!(silent_tls, Err(NotFetched::Timeout));
+    assert_eq!(fetched(server, short_limits()).await, Err(FetchError::Timeout));
+    let fake = site(server).route("93.184.216.34:443", server);
+    let silent_tls = in_time(fake.fetcher().get("https://site.test/", short_limits())).await;
+    assert_eq!(silent_tls, Err(FetchError::Timeout));
 }
 
 #[tokio::test]
 async fn the_time_counts_for_all_hops_together() {
     let server = serve(|mut stream| async move {
-        head(&mut stream).await;
+        read_head(&mut stream).await;
         tokio::time::sleep(Duration::from_millis(150)).await;
-        let _sent = stream.write_all(&moved("/on")).await;
+        let _sent = stream.write_all(&redirect_to("/on")).await;
     })
     .await;
-    let limits = Limits { hops: u8::MAX, ..hasty() };
-    assert_eq!(fetched(server, limits).await, Err(NotFetched::Timeout));
+    let limits = FetchLimits { redirects: u8::MAX, ..short_limits() };
+    assert_eq!(fetched(server, limits).await, Err(FetchError::Timeout));
 }
 
 #[tokio::test]
@@ -72,7 +74,7 @@ async fn an_endless_body_is_cut_and_its_sender_hung_up_on() {
         let server = serve(move |mut stream| {
             let hung_up = hung_up.clone();
             async move {
-                head(&mut stream).await;
+                read_head(&mut stream).await;
                 let opening = format!("HTTP/1.1 200 OK\r\n{framing}");
                 let mut listening = stream.write_all(opening.as_bytes()).await.is_ok();
                 let chunk = [b"1000\r\n".as_slice(), &[b'x'; 0x1000], b"\r\n"].concat();
@@ -83,9 +85,9 @@ async fn an_endless_body_is_cut_and_its_sender_hung_up_on() {
             }
         })
         .await;
-        let page = fetched(server, Limits::default()).await.unwrap();
+        let page = fetched(server, FetchLimits::default()).await.unwrap();
         assert_eq!(page.body.len(), 256 * 1024);
-        soon(heard.recv()).await.expect("the sender should have noticed");
+        in_time(heard.recv()).await.expect("the sender should have noticed");
     }
 }
 
@@ -110,39 +112,42 @@ async fn what_is_not_proper_http_is_not_a_page() {
         ("nothing", String::new()),
     ];
     for (what, answer) in cases {
-        let server = answering(move |_| answer.clone().into_bytes()).await;
-        let answer = fetched(server, Limits::default()).await;
-        assert_eq!(answer, Err(NotFetched::NotHttp), "{what}");
+        let server = http_server(move |_| answer.clone().into_bytes()).await;
+        let answer = fetched(server, FetchLimits::default()).await;
+        assert_eq!(answer, Err(FetchError::InvalidHttp), "{what}");
     }
 }
 
 #[tokio::test]
 async fn a_redirect_to_nonsense_goes_nowhere() {
     for location in ["http://", "http://[::1", "https://a b/", "http://site.test:99999/"] {
-        let server = answering(move |_| moved(location)).await;
-        let answer = fetched(server, Limits::default()).await;
-        assert!(matches!(answer, Err(NotFetched::Forbidden(_))), "{location}: {answer:?}");
+        let server = http_server(move |_| redirect_to(location)).await;
+        let answer = fetched(server, FetchLimits::default()).await;
+        assert!(matches!(answer, Err(FetchError::Forbidden(_))), "{location}: {answer:?}");
     }
 }
 
 #[tokio::test]
 async fn a_resolver_or_a_route_that_never_answers_costs_no_more_than_the_time() {
     let stuck = Network::system().with_resolver(|_| Box::pin(std::future::pending()));
-    let answer = soon(Fetcher::new(stuck).get("http://site.test/", hasty())).await;
-    assert_eq!(answer, Err(NotFetched::Timeout));
+    let answer = in_time(Fetcher::new(stuck).get("http://site.test/", short_limits())).await;
+    assert_eq!(answer, Err(FetchError::Timeout));
 
-    let stage = Stage::default().name("site.test", &["1.1.1.1"]);
-    let swallowed = stage.network().with_connect(|_| Box::pin(std::future::pending()));
+    let fake = FakeNetwork::default().name("site.test", &["1.1.1.1"]);
+    let swallowed = fake.network().with_connect(|_| Box::pin(std::future::pending()));
     let fetcher = Fetcher::new(swallowed);
-    assert_eq!(soon(fetcher.get("http://site.test/", hasty())).await, Err(NotFetched::Timeout));
-    let patient = soon(fetcher.get("http://site.test/", Limits::default())).await;
-    assert_eq!(patient, Err(NotFetched::Unreachable));
+    assert_eq!(
+        in_time(fetcher.get("http://site.test/", short_limits())).await,
+        Err(FetchError::Timeout)
+    );
+    let patient = in_time(fetcher.get("http://site.test/", FetchLimits::default())).await;
+    assert_eq!(patient, Err(FetchError::Unreachable));
 }
 
 #[tokio::test]
 async fn trouble_with_the_resolver_is_not_trouble_with_the_host() {
     let broken = Network::system()
-        .with_resolver(|_| Box::pin(async { Err(Unreachable::new("resolve a name", "refused")) }));
-    let answer = soon(Fetcher::new(broken).get("http://site.test/", hasty())).await;
-    assert_eq!(answer, Err(NotFetched::Unresolved));
+        .with_resolver(|_| Box::pin(async { Err(NetworkError::new("resolve a name", "refused")) }));
+    let answer = in_time(Fetcher::new(broken).get("http://site.test/", short_limits())).await;
+    assert_eq!(answer, Err(FetchError::Unresolved));
 }

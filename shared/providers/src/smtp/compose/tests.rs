@@ -1,8 +1,8 @@
-//! What a parcel can and cannot do to a mail.
+//! What a message can and cannot do to a mail.
 
 use super::*;
 
-fn parcel(subject: &str, html: Option<&str>) -> ProviderMessage {
+fn message(subject: &str, html: Option<&str>) -> ProviderMessage {
     ProviderMessage {
         key: "n1.email".to_owned(),
         to: Address::Email { address: "bob@example.com".to_owned() },
@@ -18,9 +18,9 @@ fn parcel(subject: &str, html: Option<&str>) -> ProviderMessage {
     }
 }
 
-fn composed(parcel: &ProviderMessage) -> Result<String, Unfit> {
+fn composed(message: &ProviderMessage) -> Result<String, UnsendableMail> {
     let from = "Switchyard <hello@example.org>".parse().unwrap();
-    let mail = compose(parcel, &from, None, Timestamp::UNIX_EPOCH)?;
+    let mail = compose(message, &from, None, Timestamp::UNIX_EPOCH)?;
     Ok(String::from_utf8(mail.bytes).unwrap())
 }
 
@@ -33,7 +33,7 @@ fn headers(mail: &str) -> Vec<&str> {
 
 #[test]
 fn a_mail_in_two_forms_has_both_and_can_be_unsubscribed_from() {
-    let mail = composed(&parcel("Hi", Some("<b>Hello.</b>"))).unwrap();
+    let mail = composed(&message("Hi", Some("<b>Hello.</b>"))).unwrap();
     assert!(mail.contains("Content-Type: multipart/alternative"));
     assert!(mail.contains("Content-Type: text/plain") && mail.contains("Content-Type: text/html"));
     assert!(mail.contains("List-Unsubscribe: <https://api.example.com/unsubscribe?token=t.k>\r\n"));
@@ -42,11 +42,11 @@ fn a_mail_in_two_forms_has_both_and_can_be_unsubscribed_from() {
 }
 
 #[test]
-fn the_same_parcel_has_the_same_id_and_another_has_another() {
+fn the_same_message_has_the_same_id_and_another_has_another() {
     let id = |key: &str| {
-        let parcel = ProviderMessage { key: key.to_owned(), ..parcel("Hi", None) };
+        let message = ProviderMessage { key: key.to_owned(), ..message("Hi", None) };
         let from = "hello@example.org".parse().unwrap();
-        compose(&parcel, &from, None, Timestamp::UNIX_EPOCH).unwrap().id
+        compose(&message, &from, None, Timestamp::UNIX_EPOCH).unwrap().id
     };
     assert_eq!(id("n1"), id("n1"));
     assert_ne!(id("n1"), id("n2"));
@@ -55,7 +55,7 @@ fn the_same_parcel_has_the_same_id_and_another_has_another() {
 
 #[test]
 fn no_subject_begins_a_header() {
-    let plain = headers(&composed(&parcel("Hi", None)).unwrap()).len();
+    let plain = headers(&composed(&message("Hi", None)).unwrap()).len();
     for subject in [
         "Hi\r\nBcc: eve@example.com",
         "Hi\nBcc: eve@example.com",
@@ -67,7 +67,7 @@ fn no_subject_begins_a_header() {
         &"long ".repeat(500),
         "Grüße\r\nBcc: eve@example.com",
     ] {
-        let mail = composed(&parcel(subject, None)).unwrap();
+        let mail = composed(&message(subject, None)).unwrap();
         let names = headers(&mail);
         assert_eq!(names.len(), plain, "{subject:?}: {names:?}");
         assert!(!names.iter().any(|name| name.eq_ignore_ascii_case("bcc")), "{subject:?}");
@@ -86,7 +86,7 @@ fn what_is_no_mailbox_is_no_recipient() {
         "Bob <bob@example.com>",
     ] {
         let to = Address::Email { address: address.to_owned() };
-        let refused = composed(&ProviderMessage { to, ..parcel("Hi", None) }).unwrap_err();
+        let refused = composed(&ProviderMessage { to, ..message("Hi", None) }).unwrap_err();
         assert_eq!(refused.0, Class::InvalidRecipient, "{address:?}");
     }
 }
@@ -95,7 +95,7 @@ fn what_is_no_mailbox_is_no_recipient() {
 fn without_tls_there_is_a_link_and_no_click() {
     let link = "http://localhost:4000/unsubscribe?token=t.k".to_owned();
     let mail =
-        composed(&ProviderMessage { unsubscribe: Some(link), ..parcel("Hi", None) }).unwrap();
+        composed(&ProviderMessage { unsubscribe: Some(link), ..message("Hi", None) }).unwrap();
     assert!(mail.contains("List-Unsubscribe: <http://localhost:4000/unsubscribe?token=t.k>\r\n"));
     assert!(!mail.contains("List-Unsubscribe-Post"));
 }
@@ -110,14 +110,14 @@ fn a_link_to_unsubscribe_is_a_plain_url() {
         "https://a.example/ b",
         &format!("https://a.example/{}", "x".repeat(1000)),
     ] {
-        let parcel = ProviderMessage { unsubscribe: Some(link.to_owned()), ..parcel("Hi", None) };
-        assert_eq!(composed(&parcel).unwrap_err().0, Class::Content, "{link:?}");
+        let message = ProviderMessage { unsubscribe: Some(link.to_owned()), ..message("Hi", None) };
+        assert_eq!(composed(&message).unwrap_err().0, Class::Content, "{link:?}");
     }
 }
 
 #[test]
-fn a_parcel_of_another_kind_is_no_mail() {
+fn a_message_of_another_kind_is_no_mail() {
     let content = Content::Sms { text: "hi".to_owned() };
-    let parcel = ProviderMessage { content, ..parcel("Hi", None) };
-    assert_eq!(composed(&parcel).unwrap_err().0, Class::Content);
+    let message = ProviderMessage { content, ..message("Hi", None) };
+    assert_eq!(composed(&message).unwrap_err().0, Class::Content);
 }

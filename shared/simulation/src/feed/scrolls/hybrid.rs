@@ -3,38 +3,48 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ops::Op;
-use crate::feed::reference::World;
+use crate::feed::reference::ReferenceFeed;
 use crate::feed::samples::{at, id, person, post};
 use domain::Timestamp;
 use domain::accounts::UserId;
-use domain::feed::fan_out::{Found, Write, work};
-use domain::feed::gather::{Recents, Reference, Sources, merge, sources};
+use domain::feed::candidates::{
+    CandidateSources, PostReference, RecentPosts, candidate_sources, merge_runs,
+};
+use domain::feed::fan_out::{PageInput, TimelineWrite, page_writes};
 use domain::feed::rank::Candidate;
-use domain::feed::reader::{Arrival, Reader};
+use domain::feed::reader::{Reader, ReaderVisit};
 use domain::feed::{
-    Act, Body, Counts, Interaction, Mode, Page, Post, PostId, Privacy, Reach, Run, Scroll,
-    Settings, Step, Task, Tie, Weights,
+    Counts, FanOutMode, FanOutPolicy, FanOutTask, FeedPage, FeedPager, FeedSettings, Interaction,
+    PagerStep, Post, PostBody, PostId, Privacy, RankWeights, ReferenceRun, Relationship,
+    SocialAction,
 };
 
 /// Everything small, so that every rule is met often.
-pub(super) const SETTINGS: Settings =
-    Settings { pull_from: 3, push_below: 2, kept: 6, recents: 3, gathered: 4, ..Settings::DEFAULT };
+pub(super) const SETTINGS: FeedSettings = FeedSettings {
+    pull_from: 3,
+    push_below: 2,
+    timeline_size: 6,
+    recent_size: 3,
+    candidate_batch: 4,
+    ..FeedSettings::DEFAULT
+};
 
-pub(super) const WEIGHTS: Weights = Weights { window: 5, cap: 2, span: 4, ..Weights::CURRENT };
+pub(super) const WEIGHTS: RankWeights =
+    RankWeights { window: 5, author_cap: 2, author_span: 4, ..RankWeights::CURRENT };
 
 pub(super) const PEOPLE: u64 = 5;
 const DAY: i64 = 86_400;
 
 #[derive(Default)]
-pub(super) struct Hybrid {
-    pub(super) world: World,
+pub(super) struct HybridFeed {
+    pub(super) world: ReferenceFeed,
     readers: BTreeMap<UserId, Reader>,
-    timelines: BTreeMap<UserId, BTreeSet<Reference>>,
-    recents: BTreeMap<UserId, Recents>,
+    timelines: BTreeMap<UserId, BTreeSet<PostReference>>,
+    recents: BTreeMap<UserId, RecentPosts>,
     second: i64,
 }
 
-impl Hybrid {
+impl HybridFeed {
     pub(super) fn now(&self) -> Timestamp {
         at(self.second)
     }
@@ -55,7 +65,7 @@ impl Hybrid {
     pub(super) fn play(&mut self, op: Op) {
         self.second += 1;
         let now = self.now();
-        let nth = |world: &World, which: usize| {
+        let nth = |world: &ReferenceFeed, which: usize| {
             let count = world.posts.len().max(1);
             world.posts.values().nth(which % count).cloned()
         };
@@ -65,7 +75,7 @@ impl Hybrid {
                 let Some(before) = nth(&self.world, which).filter(|post| !post.is_gone()) else {
                     return;
                 };
-                let body = Body { privacy, ..before.body.clone() };
+                let body = PostBody { privacy, ..before.body.clone() };
                 let after = Post { body, ..before.clone() };
                 self.world.posts.insert(after.id, after.clone());
                 if after.is_wider_than(&before) {
@@ -90,13 +100,13 @@ impl Hybrid {
                 let Some(post) = nth(&self.world, which) else { return };
                 self.world.counts.entry(post.id).or_default().likes += 1;
                 self.world.interact(&person(who), Interaction::Like, &post.author, now);
-                self.world.seen.entry(person(who)).or_default().note([post.id]);
+                self.world.seen.entry(person(who)).or_default().record([post.id]);
             }
             Op::Act(me, act, other) => self.act(&person(me), act, &person(other)),
             Op::Trim(who) => self.trim(&person(who)),
             Op::Away(who) => {
                 let long_ago = at(self.second - 8 * DAY);
-                self.reader(&person(who)).seen_at = long_ago;
+                self.reader(&person(who)).last_seen_at = long_ago;
             }
             Op::Rebuild(who) => {
                 self.visit(&person(who));
@@ -108,9 +118,9 @@ impl Hybrid {
     fn write(&mut self, author: u64, privacy: Privacy) {
         let row = self.recents.entry(person(author)).or_default();
         let plain = post(self.second, author);
-        let body = Body { privacy, ..plain.body.clone() };
-        let written = Post { body, fan: row.reach.fan(), ..plain };
-        row.add(written.id, written.fan, &SETTINGS);
+        let body = PostBody { privacy, ..plain.body.clone() };
+        let written = Post { body, delivery: row.policy.post_delivery(), ..plain };
+        row.add(written.id, written.delivery, &SETTINGS);
         self.world.posts.insert(written.id, written.clone());
         self.fan_out(&written);
     }
@@ -118,35 +128,37 @@ impl Hybrid {
     /// Twice, as queues do.
     fn fan_out(&mut self, post: &Post) {
         let followers: Vec<_> = self.world.followers(&post.author).into_iter().collect();
-        let followers: Vec<_> =
-            followers.into_iter().map(|who| (who.clone(), self.reader(&who).seen_at)).collect();
-        let found = Found {
+        let followers: Vec<_> = followers
+            .into_iter()
+            .map(|who| (who.clone(), self.reader(&who).last_seen_at))
+            .collect();
+        let found = PageInput {
             author: &post.author,
             post: Some(post),
-            reach: Reach::default(),
+            policy: FanOutPolicy::default(),
             followers: &followers,
         };
-        let task = Task::Push { post_id: post.id, version: post.version };
-        let writes = work(task, &found, self.now(), &SETTINGS);
+        let task = FanOutTask::Push { post_id: post.id, version: post.version };
+        let writes = page_writes(task, &found, self.now(), &SETTINGS);
         for write in writes.clone().into_iter().chain(writes) {
-            if let Write::Refer(reader, reference) = write {
+            if let TimelineWrite::AddReference(reader, reference) = write {
                 self.timelines.entry(reader).or_default().insert(reference);
             }
         }
     }
 
-    fn act(&mut self, me: &UserId, act: Act, other: &UserId) {
-        let before = self.world.tie(me, other).mine.follows;
+    fn act(&mut self, me: &UserId, act: SocialAction, other: &UserId) {
+        let before = self.world.relationship(me, other).mine.follows;
         if self.world.act(me, act, other).is_err() {
             return;
         }
-        if !before && self.world.tie(me, other).mine.follows {
+        if !before && self.world.relationship(me, other).mine.follows {
             let row = self.recents.entry(other.clone()).or_default().clone();
             let reader = self.reader(me);
-            if let Some(epoch) = row.reach.mark() {
-                reader.marks.insert(other.clone(), epoch);
+            if let Some(epoch) = row.policy.mark_epoch() {
+                reader.pull_marks.insert(other.clone(), epoch);
             }
-            let (next, references) = reader.backfilled(other, &row);
+            let (next, references) = reader.backfill(other, &row);
             *reader = next;
             self.timelines.entry(me.clone()).or_default().extend(references);
         }
@@ -158,12 +170,14 @@ impl Hybrid {
     fn count(&mut self, author: &UserId) {
         let followers = self.world.followers(author);
         let row = self.recents.entry(author.clone()).or_default();
-        let Some(reach) = row.reach.counted(followers.len() as u64, &SETTINGS) else { return };
-        row.reach = reach;
-        if reach.mode == Mode::Rising {
-            row.reach = reach.marked(reach.epoch).unwrap();
+        let Some(policy) = row.policy.for_follower_count(followers.len() as u64, &SETTINGS) else {
+            return;
+        };
+        row.policy = policy;
+        if policy.mode == FanOutMode::Switching {
+            row.policy = policy.all_marked(policy.epoch).unwrap();
             for follower in followers {
-                self.reader(&follower).marks.insert(author.clone(), reach.epoch);
+                self.reader(&follower).pull_marks.insert(author.clone(), policy.epoch);
             }
         }
     }
@@ -173,24 +187,24 @@ impl Hybrid {
         let timeline = self.timelines.entry(who.clone()).or_default();
         let rows: Vec<_> = timeline.iter().rev().cloned().collect();
         let reader = self.reader(who);
-        if let Some(cut) = reader.trimmed(&rows, now, &SETTINGS) {
-            reader.floor = cut.floor;
+        if let Some(truncated_at) = reader.trim(&rows, now, &SETTINGS) {
+            reader.floor = truncated_at.floor;
             let timeline = self.timelines.entry(who.clone()).or_default();
-            timeline.retain(|row| !cut.dropped.contains(&row.post_id));
+            timeline.retain(|row| !truncated_at.dropped.contains(&row.post_id));
         }
         let recents = self.recents.clone();
         let reader = self.reader(who);
-        for (author, _) in reader.outlived(&recents) {
-            reader.marks.remove(&author);
+        for (author, _) in reader.obsolete_marks(&recents) {
+            reader.pull_marks.remove(&author);
         }
     }
 
     pub(super) fn visit(&mut self, who: &UserId) {
         let now = self.now();
         let reader = self.reader(who);
-        match reader.arrives(now, &SETTINGS) {
-            Arrival::Here => {}
-            Arrival::Noted(next) | Arrival::Returned(next) => *reader = next,
+        match reader.visit(now, &SETTINGS) {
+            ReaderVisit::Recent => {}
+            ReaderVisit::Recorded(next) | ReaderVisit::Returned(next) => *reader = next,
         }
     }
 
@@ -204,59 +218,59 @@ impl Hybrid {
             .map(|author| (author.clone(), self.recents.get(&author).cloned().unwrap_or_default()))
             .collect();
         let reader = self.reader(who);
-        let run = reader.rebuilt(&rows, &SETTINGS);
+        let run = reader.rebuild(&rows, &SETTINGS);
         reader.floor = run.floor.unwrap_or(PostId::MIN);
         self.timelines.entry(who.clone()).or_default().extend(run.references);
     }
 
-    fn pull(&self, author: &UserId, below: PostId) -> Run {
+    fn pull(&self, author: &UserId, below: PostId) -> ReferenceRun {
         let row = self.recents.get(author).cloned().unwrap_or_default();
-        row.run(author, below).unwrap_or_else(|| {
+        row.run_below(author, below).unwrap_or_else(|| {
             let posts = self.world.posts.range(..below).rev().map(|(_, post)| post);
             let ids: Vec<_> =
                 posts.filter(|post| post.author == *author).map(|post| post.id).take(2).collect();
-            Run::queried(author, &ids, 2)
+            ReferenceRun::from_query(author, &ids, 2)
         })
     }
 
-    fn gather(&mut self, who: &UserId, below: PostId, most: usize) -> Run {
+    fn gather(&mut self, who: &UserId, below: PostId, most: usize) -> ReferenceRun {
         let reader = self.reader(who).clone();
-        let runs = match sources(&reader, below) {
-            Sources::Timeline(marked) => {
+        let runs = match candidate_sources(&reader, below) {
+            CandidateSources::Timeline(marked) => {
                 let rows = self.timelines.entry(who.clone()).or_default().iter().rev();
                 let rows = rows.filter(|row| row.post_id < below).take(most).cloned().collect();
-                let timeline = Run::timeline(rows, most, &reader);
+                let timeline = ReferenceRun::from_timeline(rows, most, &reader);
                 let pulled = marked.iter().map(|author| self.pull(author, below));
                 std::iter::once(timeline).chain(pulled).collect()
             }
-            Sources::Everybody => {
+            CandidateSources::AllFollowed => {
                 let following = self.world.following(who);
                 following.iter().map(|author| self.pull(author, below)).collect()
             }
         };
-        merge(runs, below, most)
+        merge_runs(runs, below, most)
     }
 
     /// A page, with something that happens between any two reads.
     pub(super) fn page(
         &mut self,
-        scroll: &mut Scroll,
+        scroll: &mut FeedPager,
         who: &UserId,
         mut between: impl FnMut(&mut Self),
-    ) -> Page {
+    ) -> FeedPage {
         for _ in 0..1_000 {
             match scroll.step() {
-                Step::Gather { below, most } => {
-                    let run = self.gather(who, below, most);
-                    scroll.gathered(run);
+                PagerStep::FetchCandidates { below, limit } => {
+                    let run = self.gather(who, below, limit);
+                    scroll.candidates_fetched(run);
                 }
-                Step::Hydrate(posts) => {
+                PagerStep::Hydrate(posts) => {
                     let at = scroll.ranked_at();
                     let found =
                         posts.iter().filter_map(|post| self.world.candidate(*post, who, at));
-                    scroll.hydrated(found.collect());
+                    scroll.posts_hydrated(found.collect());
                 }
-                Step::Done(page) => {
+                PagerStep::Done(page) => {
                     let timeline = self.timelines.entry(who.clone()).or_default();
                     timeline.retain(|row| !page.stale.contains(&row.post_id));
                     return page;
@@ -268,14 +282,12 @@ impl Hybrid {
     }
 }
 
-/// The newest posts of many authors.
-pub(super) fn references(count: i64) -> Vec<Reference> {
-    let reference = |n| Reference { post_id: id(n), author: person(u64::try_from(n).unwrap()) };
+pub(super) fn references(count: i64) -> Vec<PostReference> {
+    let reference = |n| PostReference { post_id: id(n), author: person(u64::try_from(n).unwrap()) };
     (0..count).rev().map(reference).collect()
 }
 
-/// The same, read.
-pub(super) fn candidates(references: &[Reference]) -> Vec<Candidate> {
+pub(super) fn candidates(references: &[PostReference]) -> Vec<Candidate> {
     let posts = (0_i64..).zip(references.iter().rev());
     followed(posts.map(|(n, _)| post(n, u64::try_from(n).unwrap())))
 }
@@ -288,7 +300,7 @@ pub(super) fn followed(posts: impl IntoIterator<Item = Post>) -> Vec<Candidate> 
         .map(|post| Candidate {
             post,
             counts: Counts::default(),
-            tie: Tie { mine: follows, ..Tie::default() },
+            relationship: Relationship { mine: follows, ..Relationship::default() },
             affinity: 0.0,
             seen: false,
         })

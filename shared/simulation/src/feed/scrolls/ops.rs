@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::hybrid::PEOPLE;
-use domain::feed::{Act, Privacy};
+use domain::feed::{Privacy, SocialAction};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
@@ -12,23 +12,22 @@ pub(super) enum Op {
     Delete(usize),
     Hide(usize),
     Like(usize, u64),
-    Act(u64, Act, u64),
+    Act(u64, SocialAction, u64),
     Trim(u64),
     Away(u64),
     Rebuild(u64),
 }
 
-/// Some things that happen.
 pub(super) fn ops(most: usize) -> impl Strategy<Value = Vec<Op>> {
     let who = || 0..PEOPLE;
     let privacy = || prop_oneof![4 => Just(Privacy::Public), 2 => Just(Privacy::Friends), 1 => Just(Privacy::Private)];
     let act = prop_oneof![
-        10 => Just(Act::Follow),
-        2 => Just(Act::Unfollow),
-        1 => Just(Act::Block),
-        1 => Just(Act::Unblock),
-        1 => Just(Act::Mute),
-        1 => Just(Act::Unmute),
+        10 => Just(SocialAction::Follow),
+        2 => Just(SocialAction::Unfollow),
+        1 => Just(SocialAction::Block),
+        1 => Just(SocialAction::Unblock),
+        1 => Just(SocialAction::Mute),
+        1 => Just(SocialAction::Unmute),
     ];
     let op = prop_oneof![
         8 => (who(), privacy()).prop_map(|(who, privacy)| Op::Post(who, privacy)),

@@ -3,7 +3,7 @@
 //! One reader, two authors with a post each. They follow the first from the start and may follow the second.
 //! Every read and every write is a step of its own.
 
-use crate::search::{Outcome, search};
+use crate::model_check::{Outcome, visit_all};
 
 const AUTHORS: usize = 2;
 type Posts = [bool; AUTHORS];
@@ -14,7 +14,7 @@ struct World {
     naps: u8,
     follows: [bool; AUTHORS],
     written: Posts,
-    fan_outs: [FanOut; AUTHORS],
+    fan_outs: [FanOutPlan; AUTHORS],
     backfill: Backfill,
     rebuilds: Vec<Rebuild>,
     timeline: Posts,
@@ -29,10 +29,10 @@ struct Row {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum FanOut {
+enum FanOutPlan {
     Waits,
     Listed(bool),
-    Decided(bool),
+    RelationshipChange(bool),
     Done,
 }
 
@@ -58,7 +58,7 @@ enum Step {
     Nap,
     Visit,
     Write(usize),
-    FanOut(usize),
+    FanOutPlan(usize),
     Follow,
     Backfill,
     Rebuild(usize),
@@ -78,7 +78,7 @@ enum Without {
 
 fn steps(world: &World) -> Vec<Step> {
     let mut steps = vec![Step::Nap, Step::Visit, Step::Follow, Step::Backfill];
-    steps.extend((0..AUTHORS).flat_map(|author| [Step::Write(author), Step::FanOut(author)]));
+    steps.extend((0..AUTHORS).flat_map(|author| [Step::Write(author), Step::FanOutPlan(author)]));
     steps.extend((0..world.rebuilds.len()).map(Step::Rebuild));
     steps
 }
@@ -107,7 +107,7 @@ impl World {
                 back && self.rebuilds.len() <= 3
             }
             Step::Write(author) => !std::mem::replace(&mut self.written[author], true),
-            Step::FanOut(author) => self.fan_out(author),
+            Step::FanOutPlan(author) => self.fan_out(author),
             Step::Follow => {
                 self.backfill = Backfill::Due;
                 !std::mem::replace(&mut self.follows[1], true)
@@ -119,18 +119,20 @@ impl World {
 
     fn fan_out(&mut self, author: usize) -> bool {
         self.fan_outs[author] = match self.fan_outs[author] {
-            FanOut::Waits if self.written[author] => FanOut::Listed(self.follows[author]),
-            FanOut::Listed(follows) => FanOut::Decided(follows && self.row.active),
-            FanOut::Decided(writes) => {
-                self.timeline[author] |= writes;
-                FanOut::Done
+            FanOutPlan::Waits if self.written[author] => FanOutPlan::Listed(self.follows[author]),
+            FanOutPlan::Listed(follows) => {
+                FanOutPlan::RelationshipChange(follows && self.row.active)
             }
-            FanOut::Waits | FanOut::Done => return false,
+            FanOutPlan::RelationshipChange(writes) => {
+                self.timeline[author] |= writes;
+                FanOutPlan::Done
+            }
+            FanOutPlan::Waits | FanOutPlan::Done => return false,
         };
         true
     }
 
-    /// As [`crate::feed::Reader::backfilled`] says.
+    /// As [`crate::feed::Reader::backfill`] says.
     fn backfill(&mut self, without: Without) -> bool {
         self.backfill = match self.backfill {
             Backfill::Due => Backfill::Read(self.row, both([false, true], self.written)),
@@ -176,14 +178,14 @@ impl World {
         self.timeline = std::array::from_fn(|at| self.timeline[at] || posts[at]);
     }
 
-    /// Whoever is here and has a complete timeline has every post whose fan-out is through.
+    /// An active reader with a complete timeline has every post whose fan-out is through.
     fn is_sound(&self) -> bool {
         let brought = [true, self.backfill == Backfill::Done];
         !(self.row.active && self.row.complete)
             || (0..AUTHORS).all(|author| {
                 let expected = self.follows[author]
                     && brought[author]
-                    && self.fan_outs[author] == FanOut::Done;
+                    && self.fan_outs[author] == FanOutPlan::Done;
                 !expected || self.timeline[author]
             })
     }
@@ -195,12 +197,12 @@ fn explore(without: Without) -> Outcome<Step, &'static str> {
         naps: 0,
         follows: [true, false],
         written: [false; AUTHORS],
-        fan_outs: [FanOut::Waits; AUTHORS],
+        fan_outs: [FanOutPlan::Waits; AUTHORS],
         backfill: Backfill::None,
         rebuilds: Vec::new(),
         timeline: [false; AUTHORS],
     };
-    search(start, steps, |world, step| {
+    visit_all(start, steps, |world, step| {
         let mut next = world.clone();
         if !next.take(step, without) {
             return Ok(None);

@@ -1,5 +1,5 @@
 //! Clocks that step back. The oracle's clock is the latest time at which anything was admitted: a
-//! refusal leaves no trace in the row, so nobody can know of its time.
+//! refusal leaves no trace in the row, so its time is not known.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

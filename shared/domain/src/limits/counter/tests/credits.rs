@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::oracle::Oracle;
 use super::schedule::{Gap, Units, any_quota, gap, start, units};
-use super::{Algorithm, Plan, Quota, Row, Shared, Unspent, is_write, quota};
+use super::{Algorithm, CounterRow, Quota, Shared, Unspent, WritePlan, is_write, quota};
 
 #[derive(Debug, Clone, Copy)]
 enum Act {
@@ -36,13 +36,13 @@ fn act() -> impl Strategy<Value = Act> {
 /// The row, its past, and what its holders have not spent.
 struct Holders {
     shared: Shared,
-    versions: Vec<Option<Row>>,
+    versions: Vec<Option<CounterRow>>,
     unspent: Vec<Unspent>,
     spent: Oracle,
 }
 
 impl Holders {
-    fn known(&self, age: usize) -> Option<Row> {
+    fn known(&self, age: usize) -> Option<CounterRow> {
         self.versions[self.versions.len().saturating_sub(age + 1)].clone()
     }
 
@@ -54,13 +54,13 @@ impl Holders {
     /// Whether what was spent, if this committed, is within the quota.
     fn debit(
         &mut self,
-        plan: &Plan,
+        plan: &WritePlan,
         back: Option<Unspent>,
         units: (i64, i64),
         now_ms: i64,
     ) -> bool {
         let (units, spent) = units;
-        let committed = matches!(plan, Plan::Write(write) if self.shared.commit(write));
+        let committed = matches!(plan, WritePlan::Write(write) if self.shared.commit(write));
         if !committed {
             self.unspent.extend(back);
             return true;
@@ -76,7 +76,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn what_is_spent_stays_within_the_quota_whatever_is_credited(
+    fn what_is_spent_stays_within_the_quota_with_any_credits(
         quota in any_quota(),
         start_ms in start(),
         acts in vec(act(), 1..60),
@@ -120,11 +120,11 @@ proptest! {
         (units, back, taken_in) in (1_i64..20, 0_i64..300, 0_i64..5),
         now_ms in 0_i64..5_000,
     ) {
-        let row = Row { window, used, before, full_at, leases: 3, ..Row::default() };
+        let row = CounterRow { window, used, before, full_at, leases: 3, ..CounterRow::default() };
         let taken_at_ms = (taken_in * quota.window_ms).min(now_ms);
         let unspent = Unspent { units: back, window: taken_in, taken_at_ms };
         let plan = quota.debit(Some(&row), units, Some(unspent), now_ms);
-        if let Plan::Write(write) = plan {
+        if let WritePlan::Write(write) = plan {
             let mut shared = Shared { quota, row: Some(row.clone()) };
             prop_assert!(shared.commit(&write), "{write:?}");
         }
@@ -163,7 +163,7 @@ fn a_sliding_window_takes_credits_for_the_window_before() {
     assert_eq!(shared.free(2_000), 0);
     let plan =
         shared.quota.debit(shared.row.as_ref(), 4, Some(Unspent { units: 4, ..unspent }), 2_000);
-    let Plan::Write(write) = plan else { panic!("{plan:?}") };
+    let WritePlan::Write(write) = plan else { panic!("{plan:?}") };
     assert!(shared.commit(&write));
     let row = shared.row.clone().unwrap();
     assert_eq!((row.window, row.before, row.used), (2, 6, 4));

@@ -5,7 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::schedule::{bucket, start};
-use super::{Algorithm, Plan, Quota, Shared, Unspent, quota};
+use super::{Algorithm, Quota, Shared, Unspent, WritePlan, quota};
 
 /// A node's lease: hundredths of the time units may be held, and of what is free.
 #[derive(Debug, Clone, Copy)]
@@ -67,12 +67,8 @@ proptest! {
             }
             let units = (shared.free(now_ms) * units / 100).max(1);
             let back = back.filter(|_| !by_itself);
-            let plan = if crowded {
-                quota.debit_in_crowd(shared.row.as_ref(), units, back, now_ms)
-            } else {
-                quota.debit(shared.row.as_ref(), units, back, now_ms)
-            };
-            let Plan::Write(write) = plan else { continue };
+            let plan = quota.debit_as(crowded, shared.row.as_ref(), units, back, now_ms);
+            let WritePlan::Write(write) = plan else { continue };
             prop_assert!(shared.commit(&write));
             let (mut left, mut done_ms) = (units, now_ms);
             for (part, held) in parts {

@@ -10,7 +10,6 @@ pub(super) struct Oracle {
 }
 
 impl Oracle {
-    /// Admits if the definition does.
     pub(super) fn take(&mut self, quota: &Quota, units: i64, now_ms: i64) -> bool {
         let admits = self.admits(quota, units, now_ms);
         if admits {
@@ -58,8 +57,8 @@ impl Oracle {
         (tokens + (now - then) * i128::from(quota.limit)).min(most(quota))
     }
 
-    /// What is queued: what came since some moment and can't have drained since then, for whichever
-    /// moment makes that the most.
+    /// What is queued: what came since some moment and can't have drained since then, for the
+    /// moment that makes it the most.
     fn queued(&self, quota: &Quota, now: i128) -> i128 {
         let (mut came, mut most) = (0, 0);
         for (at, units) in self.admitted.iter().rev() {

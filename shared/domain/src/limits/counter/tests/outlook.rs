@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::oracle::most;
 use super::schedule::{Gap, Units, any_quota, jump, requests, start, units};
-use super::{Algorithm, Plan, Quota, Shared, is_write, quota};
+use super::{Algorithm, Quota, Shared, WritePlan, is_write, quota};
 
 /// A row with a past, and the time of its last request.
 fn after(quota: Quota, start_ms: i64, requests: &[(Gap, Units)]) -> (Shared, i64) {
@@ -42,9 +42,9 @@ proptest! {
             let units = units.of(&quota);
             let at = |at_ms| quota.debit(shared.row.as_ref(), units, None, at_ms);
             match at(now_ms) {
-                Plan::Write(_) => {}
-                Plan::Denied { retry_at_ms: None } => prop_assert!(units > everything(&quota)),
-                Plan::Denied { retry_at_ms: Some(retry_ms) } => {
+                WritePlan::Write(_) => {}
+                WritePlan::Denied { retry_at_ms: None } => prop_assert!(units > everything(&quota)),
+                WritePlan::Denied { retry_at_ms: Some(retry_ms) } => {
                     prop_assert!(units <= everything(&quota));
                     prop_assert!(retry_ms > now_ms);
                     prop_assert!(is_write(&at(retry_ms)), "{units} at {now_ms}: {retry_ms}");
@@ -120,7 +120,7 @@ fn times_to_try_again_and_resets_of_a_row_that_is_full() {
         let mut shared = Shared::new(quota(algorithm, 10, 1_000));
         assert!(shared.take(10, 1_300));
         let plan = shared.quota.debit(shared.row.as_ref(), 1, None, 1_300);
-        assert_eq!(plan, Plan::Denied { retry_at_ms: Some(retry_ms) }, "{algorithm:?}");
+        assert_eq!(plan, WritePlan::Denied { retry_at_ms: Some(retry_ms) }, "{algorithm:?}");
         let reset = shared.quota.reset_at_ms(shared.row.as_ref(), 1_300);
         assert_eq!(reset, reset_ms, "{algorithm:?}");
     }
@@ -131,10 +131,10 @@ fn what_never_fits_has_no_time_to_try_again() {
     for algorithm in Algorithm::ALL {
         for (limit, units) in [(0, 1), (5, 6), (5, i64::MAX)] {
             let plan = quota(algorithm, limit, 1_000).debit(None, units, None, 1_300);
-            assert_eq!(plan, Plan::Denied { retry_at_ms: None }, "{algorithm:?}");
+            assert_eq!(plan, WritePlan::Denied { retry_at_ms: None }, "{algorithm:?}");
         }
     }
     // Between what a large bucket leases and what it holds.
     let plan = quota(Algorithm::TokenBucket, 1_000, 1_000).debit(None, 990, None, 1_300);
-    assert_eq!(plan, Plan::Denied { retry_at_ms: None });
+    assert_eq!(plan, WritePlan::Denied { retry_at_ms: None });
 }

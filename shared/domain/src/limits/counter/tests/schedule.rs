@@ -16,7 +16,6 @@ pub(super) enum Gap {
     Windows(i64),
 }
 
-/// How much it asks for.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Units {
     Exactly(i64),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::schedule::algorithm;
 use super::{Algorithm, Quota, quota};
-use crate::limits::quota::LARGEST;
+use crate::limits::quota::MAX_LIMIT;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
@@ -12,7 +12,7 @@ proptest! {
     #[test]
     fn the_parts_of_a_quota_add_up_to_it_and_none_is_small(
         algorithm in algorithm(),
-        limit in prop_oneof![0_i64..5_000, 0_i64..200_000, 0..=LARGEST],
+        limit in prop_oneof![0_i64..5_000, 0_i64..200_000, 0..=MAX_LIMIT],
         window_ms in prop_oneof![Just(1_000_i64), 1_000_i64..=86_400_000],
         burst in proptest::option::of(0_i64..=200),
     ) {
@@ -38,7 +38,7 @@ fn shards_follow_the_rate_up_to_the_most_there_are() {
     assert_eq!(sliding(500, 1_000), 2);
     assert_eq!(sliding(4_000, 1_000), 16);
     assert_eq!(sliding(500_000, 1_000), 32);
-    assert_eq!(sliding(LARGEST, 1_000), 32);
+    assert_eq!(sliding(MAX_LIMIT, 1_000), 32);
     assert_eq!(sliding(1_000_000, 10_000), 5);
     assert_eq!(sliding(1_000_000, 60_000), 1);
     assert_eq!(sliding(10_000, 3_600_000), 1);

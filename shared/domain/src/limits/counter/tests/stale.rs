@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::oracle::Oracle;
 use super::schedule::{Gap, Units, any_quota, gap, jump, start, units};
-use super::{Algorithm, Plan, Row, Shared, Unspent, Write, is_write, quota};
+use super::{Algorithm, CounterRow, CounterWrite, Shared, Unspent, WritePlan, is_write, quota};
 
 #[derive(Debug, Clone, Copy)]
 enum Act {
@@ -41,8 +41,8 @@ proptest! {
         acts in vec(act(), 1..80),
     ) {
         let (mut shared, mut oracle, mut now_ms) = (Shared::new(quota), Oracle::default(), start_ms);
-        let mut versions: Vec<Option<Row>> = vec![None];
-        let mut planned: [Option<(Write, i64, i64)>; PLANNERS] = Default::default();
+        let mut versions: Vec<Option<CounterRow>> = vec![None];
+        let mut planned: [Option<(CounterWrite, i64, i64)>; PLANNERS] = Default::default();
         for act in acts {
             match act {
                 Act::Plan { who, age, skew, gap, units } => {
@@ -50,8 +50,8 @@ proptest! {
                     let known = versions[versions.len().saturating_sub(age + 1)].as_ref();
                     let (at_ms, units) = (skew.from(now_ms, &quota).max(0), units.of(&quota));
                     planned[who] = match quota.debit(known, units, None, at_ms) {
-                        Plan::Write(write) => Some((write, at_ms, units)),
-                        Plan::Denied { .. } => None,
+                        WritePlan::Write(write) => Some((write, at_ms, units)),
+                        WritePlan::Denied { .. } => None,
                     };
                 }
                 Act::Commit { who } => {
@@ -72,7 +72,7 @@ fn of_two_first_writes_one_commits() {
     for algorithm in Algorithm::ALL {
         let mut shared = Shared::new(quota(algorithm, 10, 1_000));
         let plan = shared.quota.debit(None, 6, None, 500);
-        let Plan::Write(write) = plan else { panic!("{algorithm:?}: {plan:?}") };
+        let WritePlan::Write(write) = plan else { panic!("{algorithm:?}: {plan:?}") };
         assert!(shared.commit(&write));
         assert!(!shared.commit(&write), "{algorithm:?}");
     }
@@ -86,7 +86,7 @@ fn the_last_units_go_to_one_of_two_who_both_saw_them() {
         let known = shared.row.clone();
         for (committed, now_ms) in [(true, 500), (false, 501)] {
             let plan = shared.quota.debit(known.as_ref(), 6, None, now_ms);
-            let Plan::Write(write) = plan else { panic!("{algorithm:?}: {plan:?}") };
+            let WritePlan::Write(write) = plan else { panic!("{algorithm:?}: {plan:?}") };
             assert_eq!(shared.commit(&write), committed, "{algorithm:?}");
         }
         assert!(!is_write(&shared.quota.debit(shared.row.as_ref(), 6, None, 501)));
@@ -102,7 +102,7 @@ fn a_row_that_has_moved_on_but_has_room_takes_a_stale_debit() {
         let known = shared.row.clone();
         assert!(shared.take(3, 500));
         let plan = shared.quota.debit(known.as_ref(), 5, None, 500);
-        let Plan::Write(write) = plan else { panic!("{algorithm:?}: {plan:?}") };
+        let WritePlan::Write(write) = plan else { panic!("{algorithm:?}: {plan:?}") };
         assert!(shared.commit(&write), "{algorithm:?}");
         assert_eq!(shared.free(500), 0, "{algorithm:?}");
     }
@@ -114,7 +114,7 @@ fn a_stale_debit_of_one_unit_too_many_does_not_commit() {
         let mut shared = Shared::new(quota(algorithm, 10, 1_000));
         assert!(shared.take(4, 500));
         let plan = shared.quota.debit(shared.row.as_ref(), 6, None, 500);
-        let Plan::Write(write) = plan else { panic!("{algorithm:?}: {plan:?}") };
+        let WritePlan::Write(write) = plan else { panic!("{algorithm:?}: {plan:?}") };
         assert!(shared.take(1, 500));
         assert!(!shared.commit(&write), "{algorithm:?}");
     }
@@ -125,7 +125,7 @@ fn a_new_window_does_not_begin_with_less_than_the_one_before_came_to() {
     let mut shared = Shared::new(quota(Algorithm::SlidingWindow, 10, 1_000));
     assert!(shared.take(2, 999));
     let plan = shared.quota.debit(shared.row.as_ref(), 8, None, 1_000);
-    let Plan::Write(write) = plan else { panic!("{plan:?}") };
+    let WritePlan::Write(write) = plan else { panic!("{plan:?}") };
     assert!(shared.take(1, 999));
     assert!(!shared.commit(&write), "3 + 8 are more than 10");
 }
@@ -140,7 +140,7 @@ fn a_bucket_that_credits_have_filled_meanwhile_saves_up_no_refill() {
     assert!(shared.commit(&credit));
     assert!(!shared.commit(&credit), "the same credit again");
     let plan = shared.quota.debit(Some(&known), 5, None, 1_500);
-    let Plan::Write(write) = plan else { panic!("{plan:?}") };
+    let WritePlan::Write(write) = plan else { panic!("{plan:?}") };
     assert!(!shared.commit(&write), "the bucket has been full since 1,000");
     assert!(shared.take(5, 1_500));
     assert_eq!(shared.free(1_500), 5);

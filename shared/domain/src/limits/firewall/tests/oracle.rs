@@ -33,7 +33,7 @@ fn some<T: Clone + std::fmt::Debug + 'static>(of: &[T]) -> impl Strategy<Value =
 
 fn any_rule() -> impl Strategy<Value = FirewallRule> {
     let fixed = prop_oneof![0_u8..=128, 24_u8..=32, 124_u8..=128];
-    let network = (address(), fixed).prop_map(|(ip, fixed)| Network::around(ip, fixed));
+    let network = (address(), fixed).prop_map(|(ip, fixed)| IpNetwork::containing(ip, fixed));
     let cidrs = prop_oneof![1 => Just(Vec::new()), 3 => prop::collection::vec(network, 1..6)];
     let headers = [
         test("x-a", Some("1"), None, false),
@@ -41,7 +41,7 @@ fn any_rule() -> impl Strategy<Value = FirewallRule> {
         test("x-a", None, None, true),
     ];
     (
-        prop_oneof![1 => Just(Action::Allow), 4 => Just(Action::Deny)],
+        prop_oneof![1 => Just(FirewallAction::Allow), 4 => Just(FirewallAction::Deny)],
         cidrs,
         some(&strings(&["/a", "/a/{x}", "/a/{*rest}", "/b/{x}/c"])),
         some(&strings(&["GET", "PUT"])),
@@ -96,7 +96,7 @@ fn bits(ip: IpAddr) -> String {
     }
 }
 
-fn covers(network: &Network, ip: IpAddr) -> bool {
+fn covers(network: &IpNetwork, ip: IpAddr) -> bool {
     let text = network.to_string();
     let (first, fixed) = text.split_once('/').unwrap();
     let (first, fixed): (IpAddr, usize) = (first.parse().unwrap(), fixed.parse().unwrap());
@@ -139,7 +139,7 @@ fn fits(rule: &FirewallRule, request: &Request) -> bool {
 /// The id of the rule that refuses.
 fn read_one_by_one(rules: &[FirewallRule], request: &Request) -> Option<String> {
     let fitting = || rules.iter().filter(|rule| fits(rule, request));
-    if fitting().any(|rule| rule.action == Action::Allow) {
+    if fitting().any(|rule| rule.action == FirewallAction::Allow) {
         return None;
     }
     fitting().next().map(|rule| rule.id.clone())
@@ -164,9 +164,9 @@ proptest! {
                 _ => None,
             };
             let Request { ip, path, method, now_ms, .. } = request;
-            let ruling = match firewall.judge(&Asked { ip, path, method, header: &header }, now_ms) {
-                Ruling::Pass => None,
-                Ruling::Refused { rule, .. } => Some(rule.to_owned()),
+            let ruling = match firewall.evaluate(&FirewallRequest { ip, path, method, header: &header }, now_ms) {
+                FirewallDecision::Pass => None,
+                FirewallDecision::Refused { rule, .. } => Some(rule.to_owned()),
             };
             prop_assert_eq!(ruling, read_one_by_one(&rules, &request), "{:?}", request);
         }

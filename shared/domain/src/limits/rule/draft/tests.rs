@@ -28,13 +28,8 @@ fn the_least_draft_has_the_usual_values() {
         methods: vec![],
         dimension: Dimension::Ip,
         anonymous_only: false,
-        quota: Quota {
-            algorithm: Algorithm::SlidingWindow,
-            limit: 100,
-            window_ms: 60_000,
-            burst: None,
-        },
-        mode: Mode::Enforce,
+        quota: Quota::new(Algorithm::SlidingWindow, 100, 60_000),
+        mode: RuleMode::Enforce,
         on_failure: OnFailure::Open,
         description: String::new(),
         version: 7,
@@ -54,7 +49,7 @@ fn the_fullest_draft_keeps_everything() {
     assert_eq!(rule.methods, ["POST", "GET"]);
     assert!(rule.anonymous_only);
     assert_eq!((rule.quota.algorithm, rule.quota.burst), (Algorithm::LeakyBucket, Some(200)));
-    assert_eq!((rule.mode, rule.on_failure), (Mode::Shadow, OnFailure::Closed));
+    assert_eq!((rule.mode, rule.on_failure), (RuleMode::Shadow, OnFailure::Closed));
     assert_eq!(rule.description, "Why.");
 }
 
@@ -70,7 +65,7 @@ fn each_bound_is_kept_on_both_sides_and_its_field_named() {
     let path = |length: usize| format!("/{}", text(length - 1));
     for (field, good, bad) in [
         ("limit", json!({ "limit": 0 }), json!({ "limit": -1 })),
-        ("limit", json!({ "limit": LARGEST }), json!({ "limit": LARGEST + 1 })),
+        ("limit", json!({ "limit": MAX_LIMIT }), json!({ "limit": MAX_LIMIT + 1 })),
         (
             "limit",
             json!({ "limit": MAX_LOG_LENGTH, "algorithm": "sliding-log" }),
@@ -181,7 +176,7 @@ fn an_override_keeps_the_bounds_of_its_rule() {
         (json!({ "dimension": "user" }), user, &*long, one(), "entity"),
         (json!({ "dimension": "global" }), Dimension::Global, "ada", one(), "entity"),
         (json!({}), ip, "::1", json!({ "limit": -1 }), "limit"),
-        (json!({}), ip, "::1", json!({ "limit": LARGEST + 1 }), "limit"),
+        (json!({}), ip, "::1", json!({ "limit": MAX_LIMIT + 1 }), "limit"),
         (json!({ "algorithm": "sliding-log" }), ip, "::1", json!({ "limit": 501 }), "limit"),
         (json!({}), ip, "::1", json!({ "limit": 1, "burst": 1 }), "burst"),
         (json!({ "burst": 1 }), ip, "::1", json!({ "limit": 1, "burst": 3 }), "burst"),
@@ -210,7 +205,7 @@ proptest! {
             let mut draft = draft(json!({ "limit": limit, "windowSeconds": window }));
             (draft.burst, draft.resources) = (burst, resources.clone());
             let Ok(rule) = draft.into_rule(&id, 1) else { continue };
-            prop_assert!((0..=LARGEST).contains(&rule.quota.limit));
+            prop_assert!((0..=MAX_LIMIT).contains(&rule.quota.limit));
             prop_assert!((1_000..=86_400_000).contains(&rule.quota.window_ms));
             prop_assert!(rule.quota.capacity() <= 2 * rule.quota.limit);
             prop_assert!(rule.resources.iter().all(|path| matchit::Router::new().insert(path, ()).is_ok()));

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{Cell, Row, value};
-use crate::links::transfer::columns::plain;
-use crate::links::transfer::{BadRecord, Unreadable};
+use super::{Cell, Row, non_null};
+use crate::links::transfer::columns::normalized;
+use crate::links::transfer::{BadRecord, ImportError};
 
 /// What APIs wrap their lists in, outermost first.
 const WRAPPERS: [&str; 4] = ["shortUrls", "links", "result", "data"];
@@ -12,10 +12,10 @@ const WRAPPERS: [&str; 4] = ["shortUrls", "links", "result", "data"];
 /// The objects of the list in `text`.
 pub(in crate::links::transfer) fn rows(
     text: &str,
-) -> Result<Vec<Result<Row, BadRecord>>, Unreadable> {
+) -> Result<Vec<Result<Row, BadRecord>>, ImportError> {
     let body: Value = serde_json::from_str(text)
-        .map_err(|error| Unreadable::BrokenJson { line: error.line() })?;
-    let items = list(body).ok_or(Unreadable::NoList)?;
+        .map_err(|error| ImportError::BrokenJson { line: error.line() })?;
+    let items = list(body).ok_or(ImportError::NoList)?;
     Ok(items.into_iter().enumerate().map(|(at, item)| row(item, at + 1)).collect())
 }
 
@@ -44,7 +44,7 @@ fn row(item: Value, line: usize) -> Result<Row, BadRecord> {
 
 fn flatten(path: &str, fields: Map<String, Value>, cells: &mut Vec<(std::rc::Rc<str>, Cell)>) {
     for (name, field) in fields {
-        let name = format!("{path}{}", plain(&name));
+        let name = format!("{path}{}", normalized(&name));
         let cell = match field {
             Value::Object(fields) => {
                 flatten(&name, fields, cells);
@@ -63,7 +63,7 @@ fn flatten(path: &str, fields: Map<String, Value>, cells: &mut Vec<(std::rc::Rc<
 /// A value's text, if it has any.
 fn scalar(field: Value) -> Option<String> {
     match field {
-        Value::String(text) => value(&text).map(str::to_owned),
+        Value::String(text) => non_null(&text).map(str::to_owned),
         Value::Bool(_) | Value::Number(_) => Some(field.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
     }

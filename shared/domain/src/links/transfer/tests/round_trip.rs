@@ -1,4 +1,4 @@
-//! What is written is read again to the letter, and what nobody wrote is survived.
+//! What is written is read again to the letter, and random bytes are survived.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -30,8 +30,8 @@ prop_compose! {
         variants in vec((any::<String>(), any::<u32>()), 0..3),
         forward_query in any::<bool>(),
         utm in vec(("[a-z]{1,8}", any::<String>()), 0..3),
-    ) -> Record {
-        Record {
+    ) -> LinkRecord {
+        LinkRecord {
             line: 0, code, url, domain, note, tags, created_at, expires_at, max_clicks, fallback,
             redirect, clicks, variants, forward_query, utm,
         }
@@ -41,10 +41,10 @@ prop_compose! {
 proptest! {
     #[test]
     fn what_is_written_is_read_again_to_the_letter(records in vec(record(), 0..5)) {
-        let file = header() + &write(records.iter());
-        let back = super::read(Source::Csv, file.as_bytes()).unwrap();
+        let file = csv_header() + &write_csv(records.iter());
+        let back = super::read_links(ImportSource::Csv, file.as_bytes()).unwrap();
         let mut lines: Vec<_> = back.iter().map(|record| record.as_ref().unwrap().line).collect();
-        let back: Vec<_> = back.into_iter().map(|record| Record { line: 0, ..record.unwrap() }).collect();
+        let back: Vec<_> = back.into_iter().map(|record| LinkRecord { line: 0, ..record.unwrap() }).collect();
         prop_assert_eq!(back, records);
         prop_assert!(lines.first().is_none_or(|first| *first == 2));
         let count = lines.len();
@@ -54,7 +54,7 @@ proptest! {
 
     #[test]
     fn no_cell_that_is_written_is_a_formula(record in record()) {
-        let file = write(std::iter::once(&record));
+        let file = write_csv(std::iter::once(&record));
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(file.as_bytes());
         for cell in &reader.records().next().unwrap().unwrap() {
             prop_assert!(!cell.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']));
@@ -63,10 +63,10 @@ proptest! {
 
     #[test]
     fn no_body_makes_reading_panic(bytes in vec(any::<u8>(), 0..200), noise in text()) {
-        for source in Source::ALL {
-            let _ = super::read(source, &bytes);
+        for source in ImportSource::ALL {
+            let _ = super::read_links(source, &bytes);
             for start in ["url,code\n", "Link,Long URL\n", "[{\"target\":", "{\"data\":[", "\""] {
-                let _ = super::read(source, format!("{start}{noise}").as_bytes());
+                let _ = super::read_links(source, format!("{start}{noise}").as_bytes());
             }
         }
     }
@@ -77,19 +77,19 @@ proptest! {
             let mut body = body.as_bytes().to_vec();
             let at = at % body.len();
             body[at] = byte;
-            let _ = super::read(source, &body);
-            let _ = super::read(source, &body[..at]);
+            let _ = super::read_links(source, &body);
+            let _ = super::read_links(source, &body[..at]);
         }
     }
 }
 
 #[test]
 fn the_sample_of_our_own_is_what_we_write() {
-    let records: Vec<_> = super::read(Source::Csv, samples::OWN.as_bytes())
+    let records: Vec<_> = super::read_links(ImportSource::Csv, samples::OWN.as_bytes())
         .unwrap()
         .into_iter()
         .map(Result::unwrap)
         .collect();
-    let written = header() + &write(records.iter());
+    let written = csv_header() + &write_csv(records.iter());
     assert_eq!(written.replace("\r\n", "\n"), samples::OWN);
 }

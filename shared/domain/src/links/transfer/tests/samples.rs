@@ -14,38 +14,38 @@ const SHLINK_API: &str = include_str!("../samples/shlink.json");
 const KUTT: &str = include_str!("../samples/kutt.csv");
 const KUTT_API: &str = include_str!("../samples/kutt.json");
 
-pub(super) const ALL: [(Source, &str); 11] = [
-    (Source::Bitly, BITLY),
-    (Source::Bitly, BITLY_API),
-    (Source::Yourls, YOURLS),
-    (Source::Yourls, YOURLS_PLUGIN),
-    (Source::Yourls, YOURLS_API),
-    (Source::Shlink, SHLINK),
-    (Source::Shlink, SHLINK_BEFORE_4),
-    (Source::Shlink, SHLINK_API),
-    (Source::Kutt, KUTT),
-    (Source::Kutt, KUTT_API),
-    (Source::Csv, OWN),
+pub(super) const ALL: [(ImportSource, &str); 11] = [
+    (ImportSource::Bitly, BITLY),
+    (ImportSource::Bitly, BITLY_API),
+    (ImportSource::Yourls, YOURLS),
+    (ImportSource::Yourls, YOURLS_PLUGIN),
+    (ImportSource::Yourls, YOURLS_API),
+    (ImportSource::Shlink, SHLINK),
+    (ImportSource::Shlink, SHLINK_BEFORE_4),
+    (ImportSource::Shlink, SHLINK_API),
+    (ImportSource::Kutt, KUTT),
+    (ImportSource::Kutt, KUTT_API),
+    (ImportSource::Csv, OWN),
 ];
 
 /// A record with what every link has.
-fn link(line: usize, code: &str, url: &str) -> Record {
-    Record { line, code: some(code), url: url.to_owned(), ..Record::default() }
+fn link(line: usize, code: &str, url: &str) -> LinkRecord {
+    LinkRecord { line, code: some(code), url: url.to_owned(), ..LinkRecord::default() }
 }
 
 fn bad(line: usize, problem: &str) -> BadRecord {
     BadRecord { line, problem: problem.to_owned() }
 }
 
-fn records(source: Source, body: &str) -> Vec<Record> {
-    read(source, body.as_bytes()).unwrap().into_iter().map(Result::unwrap).collect()
+fn records(source: ImportSource, body: &str) -> Vec<LinkRecord> {
+    read_links(source, body.as_bytes()).unwrap().into_iter().map(Result::unwrap).collect()
 }
 
 #[test]
 fn bitly_gives_the_custom_link_where_there_is_one_and_keeps_no_domain_of_its_own() {
     let sale = "https://shop.example.com/sale?utm_source=mail&utm_medium=spring";
     let expected = [
-        Record {
+        LinkRecord {
             domain: some("go.example.com"),
             note: some("Spring sale, 2026"),
             tags: tags(&["mail", "spring"]),
@@ -53,60 +53,60 @@ fn bitly_gives_the_custom_link_where_there_is_one_and_keeps_no_domain_of_its_own
             clicks: Some(1520),
             ..link(2, "spring", sale)
         },
-        Record {
+        LinkRecord {
             note: some("The \"big\" guide"),
             created_at: at("2025-11-20T08:15:00Z"),
             clicks: Some(0),
             ..link(3, "4aBcDeF", "https://docs.example.com/guide")
         },
-        Record {
+        LinkRecord {
             tags: tags(&["docs"]),
             created_at: at("2024-07-04T00:00:00Z"),
             clicks: Some(7),
             ..link(4, "2QrStUv", "https://example.com/")
         },
     ];
-    assert_eq!(records(Source::Bitly, BITLY), expected);
+    assert_eq!(records(ImportSource::Bitly, BITLY), expected);
     let expected = [
-        Record {
+        LinkRecord {
             domain: some("go.example.com"),
             note: some("Spring sale"),
             tags: tags(&["mail", "spring"]),
             created_at: at("2026-03-01T12:30:00Z"),
             ..link(1, "spring", "https://shop.example.com/sale")
         },
-        Record {
+        LinkRecord {
             created_at: at("2025-11-20T08:15:00Z"),
             ..link(2, "4aBcDeF", "https://docs.example.com/guide")
         },
     ];
-    assert_eq!(records(Source::Bitly, BITLY_API), expected);
+    assert_eq!(records(ImportSource::Bitly, BITLY_API), expected);
 }
 
 #[test]
 fn yourls_is_read_from_its_table_its_plugin_and_its_api() {
-    let ozh = |line| Record { clicks: Some(812), ..link(line, "ozh", "https://ozh.example/") };
+    let ozh = |line| LinkRecord { clicks: Some(812), ..link(line, "ozh", "https://ozh.example/") };
     let created_at = at("2009-08-14T23:12:01Z");
     let expected = [
-        Record { note: some("Ozh's \"blog\""), created_at, ..ozh(2) },
-        Record {
+        LinkRecord { note: some("Ozh's \"blog\""), created_at, ..ozh(2) },
+        LinkRecord {
             note: some("Example"),
             clicks: Some(0),
             ..link(3, "1f", "https://example.com/a?b=1&c=2")
         },
     ];
-    assert_eq!(records(Source::Yourls, YOURLS), expected);
-    let other = Record { clicks: Some(0), ..link(3, "1f", "https://example.com/a,b") };
-    assert_eq!(records(Source::Yourls, YOURLS_PLUGIN), [ozh(2), other]);
+    assert_eq!(records(ImportSource::Yourls, YOURLS), expected);
+    let other = LinkRecord { clicks: Some(0), ..link(3, "1f", "https://example.com/a,b") };
+    assert_eq!(records(ImportSource::Yourls, YOURLS_PLUGIN), [ozh(2), other]);
     let domain = some("sho.example");
-    let first = Record { domain, note: some("Ozh"), created_at, ..ozh(1) };
-    let read = records(Source::Yourls, YOURLS_API);
+    let first = LinkRecord { domain, note: some("Ozh"), created_at, ..ozh(1) };
+    let read = records(ImportSource::Yourls, YOURLS_API);
     assert_eq!((read.len(), &read[0]), (2, &first));
 }
 
 #[test]
 fn shlink_is_read_from_both_of_its_files_and_its_api() {
-    let launch = Record {
+    let launch = LinkRecord {
         domain: some("s.example"),
         note: some("Launch"),
         tags: tags(&["news", "team"]),
@@ -114,14 +114,17 @@ fn shlink_is_read_from_both_of_its_files_and_its_api() {
         clicks: Some(42),
         ..link(2, "launch", "https://example.com/launch")
     };
-    let read = records(Source::Shlink, SHLINK);
+    let read = records(ImportSource::Shlink, SHLINK);
     let url = "https://example.com/launch?ref=s".to_owned();
-    assert_eq!(read[0], Record { url, note: some("Launch, day one"), ..launch.clone() });
+    assert_eq!(read[0], LinkRecord { url, note: some("Launch, day one"), ..launch.clone() });
     assert_eq!((read[1].line, read[1].code.as_deref(), &read[1].note), (3, Some("Ab3dE"), &None));
     let created_at = at("2022-01-05T08:00:00Z");
-    assert_eq!(records(Source::Shlink, SHLINK_BEFORE_4), [Record { created_at, ..launch.clone() }]);
+    assert_eq!(
+        records(ImportSource::Shlink, SHLINK_BEFORE_4),
+        [LinkRecord { created_at, ..launch.clone() }]
+    );
     let expected = [
-        Record {
+        LinkRecord {
             line: 1,
             domain: None,
             expires_at: at("2026-12-31T23:59:59Z"),
@@ -129,26 +132,26 @@ fn shlink_is_read_from_both_of_its_files_and_its_api() {
             forward_query: true,
             ..launch
         },
-        Record {
+        LinkRecord {
             domain: some("old.example"),
             created_at: at("2021-01-05T09:00:00Z"),
             clicks: Some(3),
             ..link(2, "old", "https://example.com/old")
         },
     ];
-    assert_eq!(records(Source::Shlink, SHLINK_API), expected);
+    assert_eq!(records(ImportSource::Shlink, SHLINK_API), expected);
 }
 
 #[test]
 fn kutt_gives_what_was_open_there_and_nothing_that_was_closed() {
     let password = "`password`: it has a password there, and would open without one here";
-    let handbook = Record {
+    let handbook = LinkRecord {
         note: some("The handbook"),
         created_at: at("2026-02-03T04:05:06.789Z"),
         clicks: Some(17),
         ..link(2, "handbook", "https://example.com/handbook")
     };
-    let fair = Record {
+    let fair = LinkRecord {
         domain: some("go.example"),
         created_at: at("2026-02-04T04:05:06Z"),
         expires_at: at("2026-09-01T00:00:00Z"),
@@ -157,12 +160,12 @@ fn kutt_gives_what_was_open_there_and_nothing_that_was_closed() {
     };
     let banned = bad(5, "`banned`: it was banned there");
     assert_eq!(
-        read(Source::Kutt, KUTT.as_bytes()).unwrap(),
+        read_links(ImportSource::Kutt, KUTT.as_bytes()).unwrap(),
         [Ok(handbook.clone()), Ok(fair), Err(bad(4, password)), Err(banned)]
     );
-    let handbook = Record { line: 1, expires_at: at("2026-09-01T00:00:00Z"), ..handbook };
+    let handbook = LinkRecord { line: 1, expires_at: at("2026-09-01T00:00:00Z"), ..handbook };
     assert_eq!(
-        read(Source::Kutt, KUTT_API.as_bytes()).unwrap(),
+        read_links(ImportSource::Kutt, KUTT_API.as_bytes()).unwrap(),
         [Ok(handbook), Err(bad(2, password))]
     );
 }
@@ -170,7 +173,7 @@ fn kutt_gives_what_was_open_there_and_nothing_that_was_closed() {
 #[test]
 fn our_own_keeps_everything() {
     let expected = [
-        Record {
+        LinkRecord {
             domain: some("go.example"),
             note: some("=cheap"),
             tags: tags(&["mail", "a|b"]),
@@ -188,7 +191,7 @@ fn our_own_keeps_everything() {
             utm: vec![("source".to_owned(), "mail".to_owned())],
             ..link(2, "spring", "https://shop.example.com/sale")
         },
-        Record { code: None, ..link(3, "", "https://example.com/") },
+        LinkRecord { code: None, ..link(3, "", "https://example.com/") },
     ];
-    assert_eq!(records(Source::Csv, OWN), expected);
+    assert_eq!(records(ImportSource::Csv, OWN), expected);
 }

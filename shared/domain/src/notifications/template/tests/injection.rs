@@ -86,7 +86,7 @@ fn a_link_that_would_run_something_is_not_sent() {
         rendered(&version, Channel::Push, None, &data)
     };
     assert!(get("https://example.org").is_ok());
-    assert!(matches!(get("javascript:alert(1)"), Err(Unfit::Unsendable { .. })));
+    assert!(matches!(get("javascript:alert(1)"), Err(RenderError::Invalid { .. })));
 }
 
 #[test]
@@ -96,12 +96,12 @@ fn loops_end_and_texts_are_bounded() {
     let text = version(draft(&super::sms(loops, r#"["a"]"#)).unwrap());
     let data = serde_json::json!({ "a": vec![0; 1_000] }).to_string();
     let found = rendered(&text, Channel::Sms, None, &data);
-    assert!(matches!(found, Err(Unfit::Failed { .. })), "{found:?}");
+    assert!(matches!(found, Err(RenderError::Failed { .. })), "{found:?}");
     let wide = "{% for i in a %}{{ b }}{% endfor %}";
     let text = version(draft(&super::sms(wide, r#"["a","b"]"#)).unwrap());
     let data = serde_json::json!({ "a": vec![0; 1_000], "b": "x".repeat(50_000) }).to_string();
     let found = rendered(&text, Channel::Sms, None, &data);
-    assert!(matches!(found, Err(Unfit::Failed { .. })), "{found:?}");
+    assert!(matches!(found, Err(RenderError::Failed { .. })), "{found:?}");
 }
 
 #[test]

@@ -4,7 +4,6 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What chance does next.
 #[derive(Debug, Clone, Copy)]
 enum Turn {
     Send(Answer),
@@ -15,12 +14,12 @@ enum Turn {
     Dead,
     Withdraw,
     OptOut,
-    Callback(Fate),
+    Callback(CallbackKind),
     Replay(u8),
     Release,
 }
 
-/// What the provider does with a parcel, and what the node gets to write about it.
+/// What the provider does with a message, and what the node gets to write about it.
 #[derive(Debug, Clone, Copy)]
 enum Answer {
     Yes,
@@ -40,11 +39,11 @@ fn answer() -> impl Strategy<Value = Answer> {
     ]
 }
 
-fn fate() -> impl Strategy<Value = Fate> {
+fn kind() -> impl Strategy<Value = CallbackKind> {
     prop_oneof![
-        Just(Fate::Delivered),
-        any::<bool>().prop_map(|hard| Fate::Bounced { hard }),
-        Just(Fate::Complained),
+        Just(CallbackKind::Delivered),
+        any::<bool>().prop_map(|hard| CallbackKind::Bounced { hard }),
+        Just(CallbackKind::Complained),
     ]
 }
 
@@ -58,7 +57,7 @@ fn turn() -> impl Strategy<Value = Turn> {
         1 => Just(Turn::Dead),
         1 => Just(Turn::Withdraw),
         1 => Just(Turn::OptOut),
-        2 => fate().prop_map(Turn::Callback),
+        2 => kind().prop_map(Turn::Callback),
         1 => (0_u8..3).prop_map(Turn::Replay),
         1 => Just(Turn::Release),
     ]
@@ -68,9 +67,8 @@ fn turn() -> impl Strategy<Value = Turn> {
 struct Life {
     delivery: Delivery,
     seconds: i64,
-    /// Hand-overs that the provider accepted.
     handed_over: u32,
-    /// Hand-overs whose outcome nobody wrote down.
+    /// Attempts whose outcome was not recorded.
     doubts: u32,
     /// Attempts whose node died, and what the provider had said to it.
     silent: Vec<(u32, bool)>,
@@ -82,7 +80,7 @@ struct Life {
 impl Life {
     fn apply(&mut self, event: &Event) -> Result<bool, TestCaseError> {
         let before = self.delivery.clone();
-        let Step::Become(next) = transition(&before, event, at(self.seconds)) else {
+        let Transition::Changed(next) = transition(&before, event, at(self.seconds)) else {
             return Ok(false);
         };
         self.delivery = *next;
@@ -91,13 +89,14 @@ impl Life {
         prop_assert!(next.attempt >= before.attempt);
         prop_assert_eq!(next.ended_at.is_some(), next.status.is_final());
         prop_assert_eq!(next.claimed_at.is_some(), next.status == Status::Sending);
-        let open = next.trail.iter().filter(|entry| entry.outcome == Outcome::Open).count();
+        let open =
+            next.attempts.iter().filter(|entry| entry.outcome == AttemptOutcome::Open).count();
         prop_assert!(next.status != Status::Sending || open >= 1);
         prop_assert!(
             next.status == Status::Delivered
                 || next.status == Status::Sending
                 || next.status == Status::Pending
-                || next.why.is_some(),
+                || next.reason.is_some(),
             "an end has a reason"
         );
         Ok(true)
@@ -143,32 +142,33 @@ impl Life {
     }
 
     fn take(&mut self, turn: Turn) -> Result<(), TestCaseError> {
-        let why = Why::Cancelled;
+        let reason = Reason::Cancelled;
         match turn {
             Turn::Send(answer) => return self.send(answer),
             Turn::Late(attempt, answer) => return self.late(attempt, answer),
             Turn::Check => {
                 self.seconds += CLAIM_SECONDS + 1;
-                self.apply(&Event::Checked { jitter: 7 })?;
+                self.apply(&Event::ClaimChecked { jitter: 7 })?;
             }
             Turn::Defer => {
                 let until = at(self.seconds + 30);
-                self.apply(&Event::Deferred { until, why: Why::Quiet })?;
+                self.apply(&Event::Deferred { until, reason: Reason::DoNotDisturb })?;
             }
-            Turn::Suppress => drop(self.apply(&Event::Suppressed { why: Why::AddressGone })?),
+            Turn::Suppress => drop(self.apply(&Event::Suppressed { reason: Reason::AddressGone })?),
             Turn::Dead => {
-                let event = Event::DeadLettered { class: Class::Outage, why: Why::NoProvider };
+                let event =
+                    Event::DeadLettered { class: Class::Outage, reason: Reason::NoProvider };
                 self.apply(&event)?;
             }
-            Turn::Withdraw => drop(self.apply(&Event::Withdrawn { why })?),
+            Turn::Withdraw => drop(self.apply(&Event::Withdrawn { reason })?),
             Turn::OptOut => {
                 // What waits is withdrawn; a claim fails from then on, as the store's condition does.
-                self.apply(&Event::Withdrawn { why })?;
+                self.apply(&Event::Withdrawn { reason })?;
                 self.opted_out = self.delivery.withdrawn.is_some();
             }
             // A provider tells the truth, of what it was given.
-            Turn::Callback(fate) if self.handed_over > 0 => {
-                self.apply(&Event::CalledBack { fate, at: at(self.seconds) })?;
+            Turn::Callback(kind) if self.handed_over > 0 => {
+                self.apply(&Event::CalledBack { kind, at: at(self.seconds) })?;
             }
             Turn::Callback(_) => {}
             Turn::Replay(name) => {
@@ -184,7 +184,7 @@ impl Life {
                 let attempt = self.delivery.attempt + 1;
                 if !self.opted_out && self.apply(&claim(attempt))? {
                     let until = at(self.seconds);
-                    self.apply(&Event::Released { attempt, until, why: Why::Quiet })?;
+                    self.apply(&Event::Released { attempt, until, reason: Reason::DoNotDisturb })?;
                 }
             }
         }
@@ -196,7 +196,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn whatever_happens_deliveries_stay_sound_and_the_accounts_balance(
+    fn in_every_life_deliveries_stay_sound_and_the_accounts_balance(
         channel in proptest::sample::select(Channel::ALL.to_vec()),
         turns in proptest::collection::vec(turn(), 0..40),
     ) {
@@ -216,10 +216,10 @@ proptest! {
         // At the end nothing is on its way.
         for _ in 0..20 {
             life.seconds += CLAIM_SECONDS + 1;
-            life.apply(&Event::Checked { jitter: 1 })?;
+            life.apply(&Event::ClaimChecked { jitter: 1 })?;
             if life.delivery.status == Status::Pending {
                 if life.opted_out {
-                    life.apply(&Event::Suppressed { why: Why::AddressGone })?;
+                    life.apply(&Event::Suppressed { reason: Reason::AddressGone })?;
                 } else {
                     life.send(Answer::No(Class::Outage))?;
                 }
