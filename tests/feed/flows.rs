@@ -146,7 +146,7 @@ impl People {
     async fn upload(&self, who: &str, media: &str) {
         let buckets = &self.lab.cloud.stack.buckets;
         let bucket = buckets.iter().find(|bucket| bucket.logical_id == "MediaBucket").unwrap();
-        let bucket = Bucket::new(self.lab.aws().s3(), &bucket.name);
+        let bucket = Bucket::new(self.lab.aws().bucket(&bucket.name));
         bucket.put(&format!("media/{who}/{media}"), b"png".to_vec()).await.unwrap();
     }
 

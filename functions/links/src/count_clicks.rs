@@ -40,7 +40,7 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     let bucket = host.vars.required("CLICKS_BUCKET")?;
     let state = State {
         links: Links::from_host(host)?,
-        archive: ClickArchive::new(host.aws.s3(), bucket),
+        archive: ClickArchive::new(host.aws.bucket(bucket)),
         entropy: host.entropy.clone(),
     };
     let consumer = Consumer::new(

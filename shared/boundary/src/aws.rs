@@ -14,6 +14,7 @@ use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::tls::{Provider, TlsContext};
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
+use rest::Service;
 use store::capacity::CapacityInterceptor;
 
 use crate::{Misconfigured, Vars};
@@ -46,11 +47,11 @@ macro_rules! client {
             .credentials_provider($self.credentials.clone())
             .http_client($self.http.clone())
             .sleep_impl(SharedAsyncSleep::new(TokioSleep::new()))
-            .retry_config(RetryConfig::standard().with_max_attempts(4))
+            .retry_config(retries())
             .timeout_config(timeouts());
         config.set_endpoint_url($endpoint.clone());
-        $(let configure: fn(&mut $sdk::config::Builder, &Self) = $configure;
-        configure(&mut config, $self);)?
+        $(let configure: fn(&mut $sdk::config::Builder) = $configure;
+        configure(&mut config);)?
         $sdk::Client::from_conf(config.build())
     }};
 }
@@ -101,17 +102,19 @@ impl Aws {
 
     /// A DynamoDB client, which meters the capacity that its requests consume.
     pub fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
-        client!(self, aws_sdk_dynamodb, self.endpoints.dynamodb, |config, _| {
+        client!(self, aws_sdk_dynamodb, self.endpoints.dynamodb, |config| {
             config.push_interceptor(SharedInterceptor::permanent(CapacityInterceptor));
         })
     }
 
-    /// An S3 client. Where an endpoint is configured it is an emulator, whose buckets have no names
-    /// in DNS.
-    pub fn s3(&self) -> aws_sdk_s3::Client {
-        client!(self, aws_sdk_s3, self.endpoints.s3, |config, aws| {
-            config.set_force_path_style(Some(aws.endpoints.s3.is_some()));
-        })
+    /// A client of the S3 bucket `name`. Where an endpoint is configured it is an emulator, whose buckets have no
+    /// names in DNS.
+    pub fn bucket(&self, name: &str) -> rest::Client {
+        let endpoint = match &self.endpoints.s3 {
+            Some(emulator) => format!("{}/{name}", emulator.trim_end_matches('/')),
+            None => self.host(&format!("{name}.s3")),
+        };
+        self.rest(Service::S3, endpoint)
     }
 
     /// An SQS client.
@@ -125,21 +128,44 @@ impl Aws {
     }
 
     /// An SES client.
-    pub fn sesv2(&self) -> aws_sdk_sesv2::Client {
-        client!(self, aws_sdk_sesv2, self.endpoints.sesv2)
+    pub fn ses(&self) -> rest::Client {
+        let endpoint = self.endpoints.sesv2.clone();
+        self.rest(Service::Ses, endpoint.unwrap_or_else(|| self.host("email")))
     }
 
     /// A client for the connections of one stage of a WebSocket API, at `https://{api host}/{stage}`.
     /// Where an endpoint is configured it is an emulator, and only the stage is left of that.
-    pub fn connections(&self, endpoint: &str) -> aws_sdk_apigatewaymanagement::Client {
+    pub fn connections(&self, endpoint: &str) -> rest::Client {
         let emulator = self.endpoints.connections.as_deref();
         let endpoint = match (emulator, endpoint.splitn(4, '/').nth(3)) {
             (Some(emulator), Some(stage)) => format!("{}/{stage}", emulator.trim_end_matches('/')),
             (Some(emulator), None) => emulator.to_owned(),
             (None, _) => endpoint.to_owned(),
         };
-        client!(self, aws_sdk_apigatewaymanagement, Some(endpoint))
+        self.rest(Service::Connections, endpoint)
     }
+
+    /// Where AWS answers for `prefix` in this region.
+    fn host(&self, prefix: &str) -> String {
+        let suffix = if self.region.as_ref().starts_with("cn-") { ".cn" } else { "" };
+        format!("https://{prefix}.{}.amazonaws.com{suffix}", self.region)
+    }
+
+    fn rest(&self, service: Service, endpoint: String) -> rest::Client {
+        rest::Client::new(rest::Config {
+            service,
+            endpoint,
+            region: self.region.to_string(),
+            credentials: self.credentials.clone(),
+            http_client: self.http.clone(),
+            retries: retries(),
+            timeouts: timeouts(),
+        })
+    }
+}
+
+fn retries() -> RetryConfig {
+    RetryConfig::standard().with_max_attempts(4)
 }
 
 /// A try that takes longer than this is worth repeating; the function's own timeout is 10 s.

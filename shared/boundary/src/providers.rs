@@ -68,7 +68,7 @@ impl Host {
         let settings =
             ProviderSettings::parse(document).map_err(|error| wrong(format!("has {error}")))?;
         let rates = settings.rates.clone();
-        let (network, ses, sns) = (self.network.clone(), self.aws.sesv2(), self.aws.sns());
+        let (network, ses, sns) = (self.network.clone(), self.aws.ses(), self.aws.sns());
         let all = providers::from_settings(settings, ProviderClients { network, ses, sns })
             .map_err(|error| wrong(format!("has {error}")))?;
         for (name, per_second) in &rates {

@@ -13,7 +13,7 @@ use crate::{
 pub struct ProviderClients {
     /// To the internet.
     pub network: Network,
-    pub ses: aws_sdk_sesv2::Client,
+    pub ses: rest::Client,
     pub sns: aws_sdk_sns::Client,
 }
 

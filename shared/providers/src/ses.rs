@@ -5,14 +5,12 @@
 //! unsubscribe.
 
 use async_trait::async_trait;
-use aws_sdk_sesv2::Client;
-use aws_sdk_sesv2::error::BuildError;
-use aws_sdk_sesv2::types::{
-    Body, Content as Text, Destination, EmailContent, Message, MessageHeader, MessageTag,
-};
 use domain::Timestamp;
 use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
+use http::Method;
 use lettre::message::Mailbox;
+use rest::{Client, Request};
+use serde_json::{Value, json};
 
 use crate::Provider;
 use crate::aws::{self, ServiceError};
@@ -37,29 +35,31 @@ impl Ses {
                 return Err(InvalidSettings::new(setting, "not a mailbox"));
             }
         }
+        let client = client.with(aws::no_retries(), aws::timeouts(settings.timeout_ms));
         Ok(Self { settings, client })
     }
 
-    async fn send_email(&self, message: &ProviderMessage, to: &str, mail: Message) -> SendOutcome {
-        let tag = MessageTag::builder().name("parcel").value(hashed_id(&message.key)).build();
-        let config = aws_sdk_sesv2::config::Builder::new()
-            .retry_config(aws::no_retries())
-            .timeout_config(aws::timeouts(self.settings.timeout_ms));
-        let sent = self
-            .client
-            .send_email()
-            .from_email_address(&self.settings.from)
-            .set_reply_to_addresses(self.settings.reply_to.clone().map(|mailbox| vec![mailbox]))
-            .set_configuration_set_name(self.settings.configuration_set.clone())
-            .destination(Destination::builder().to_addresses(to).build())
-            .content(EmailContent::builder().simple(mail).build())
-            .set_email_tags(tag.ok().map(|tag| vec![tag]))
-            .customize()
-            .config_override(config)
-            .send()
-            .await;
-        match sent {
-            Ok(sent) => accepted(sent.message_id),
+    async fn send_email(&self, message: &ProviderMessage, to: &str, mail: Value) -> SendOutcome {
+        let mut body = json!({
+            "FromEmailAddress": self.settings.from,
+            "Destination": { "ToAddresses": [to] },
+            "Content": { "Simple": mail },
+            "EmailTags": [{ "Name": "parcel", "Value": hashed_id(&message.key) }],
+        });
+        if let Some(mailbox) = &self.settings.reply_to {
+            body["ReplyToAddresses"] = json!([mailbox]);
+        }
+        if let Some(name) = &self.settings.configuration_set {
+            body["ConfigurationSetName"] = json!(name);
+        }
+        let request = Request::new(Method::POST, "/v2/email/outbound-emails")
+            .header("content-type", "application/json")
+            .body(body.to_string());
+        match self.client.send(request).await {
+            Ok(sent) => {
+                let sent: Value = serde_json::from_slice(&sent.body).unwrap_or_default();
+                accepted(sent["MessageId"].as_str().map(str::to_owned))
+            }
             Err(error) => aws::outcome(&error, &message.to, classify),
         }
     }
@@ -85,30 +85,24 @@ impl Provider for Ses {
             Err((class, reason)) => return refused(class, reason),
         };
         match mail(&message.content, &headers) {
-            Some(Ok(mail)) => self.send_email(message, address, mail).await,
-            _ => refused(Class::Content, "not a mail"),
+            Some(mail) => self.send_email(message, address, mail).await,
+            None => refused(Class::Content, "not a mail"),
         }
     }
 }
 
-fn mail(
-    content: &Content,
-    headers: &[(&'static str, String)],
-) -> Option<Result<Message, BuildError>> {
+fn mail(content: &Content, headers: &[(&'static str, String)]) -> Option<Value> {
     let Content::Email { subject, text, html } = content else { return None };
-    let build = || {
-        let utf8 = |data: &str| Text::builder().data(data).charset("UTF-8").build();
-        let headers = headers
-            .iter()
-            .map(|(name, value)| MessageHeader::builder().name(*name).value(value).build())
-            .collect::<Result<Vec<_>, _>>()?;
-        let html = html.as_deref().map(utf8).transpose()?;
-        let body = Body::builder().text(utf8(text)?).set_html(html).build();
-        let headers = (!headers.is_empty()).then_some(headers);
-        let subject = utf8(&one_line(subject))?;
-        Ok(Message::builder().subject(subject).body(body).set_headers(headers).build())
-    };
-    Some(build())
+    let utf8 = |data: &str| json!({ "Data": data, "Charset": "UTF-8" });
+    let mut mail = json!({ "Subject": utf8(&one_line(subject)), "Body": { "Text": utf8(text) } });
+    if let Some(html) = html {
+        mail["Body"]["Html"] = utf8(html);
+    }
+    if !headers.is_empty() {
+        let header = |(name, value): &(_, String)| json!({ "Name": name, "Value": value });
+        mail["Headers"] = headers.iter().map(header).collect();
+    }
+    Some(mail)
 }
 
 fn classify(error: &ServiceError<'_>) -> Class {

@@ -2,25 +2,21 @@
 
 use std::time::Duration;
 
-use aws_sdk_s3::Client;
-use aws_sdk_s3::presigning::PresigningConfig;
-use aws_sdk_s3::primitives::ByteStream;
 use domain::Failure;
 use domain::jobs::JobId;
+use http::Method;
+use rest::{CallError, Client, Request};
 
 /// How long a presigned URL works.
 pub const PRESIGNED_SECONDS: u64 = 900;
 
 #[derive(Debug, Clone)]
-pub struct Bucket {
-    client: Client,
-    name: String,
-}
+pub struct Bucket(Client);
 
 impl Bucket {
-    /// Works on the bucket `name`.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self { client, name: name.into() }
+    /// Works on the bucket whose client this is.
+    pub const fn new(client: Client) -> Self {
+        Self(client)
     }
 
     /// The key of a job's payload.
@@ -30,87 +26,61 @@ impl Bucket {
 
     /// Writes an object; the same key again replaces it by the same bytes.
     pub async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<(), Failure> {
-        self.client
-            .put_object()
-            .bucket(&self.name)
-            .key(key)
-            .body(ByteStream::from(bytes))
-            .send()
-            .await
-            .map_err(|cause| Failure::new("keep an object", cause))?;
-        Ok(())
+        let sent = self.0.send(request(Method::PUT, key).body(bytes)).await;
+        sent.map(drop).map_err(|cause| Failure::new("keep an object", cause))
     }
 
     /// Reads an object.
     pub async fn read(&self, key: &str) -> Result<Vec<u8>, Failure> {
-        const ACTION: &str = "read an object";
-        let found = self
-            .client
-            .get_object()
-            .bucket(&self.name)
-            .key(key)
-            .send()
-            .await
-            .map_err(|cause| Failure::new(ACTION, cause))?;
-        let bytes = found.body.collect().await.map_err(|cause| Failure::new(ACTION, cause))?;
-        Ok(bytes.into_bytes().to_vec())
+        let found = self.0.send(request(Method::GET, key)).await;
+        found
+            .map(|found| found.body.to_vec())
+            .map_err(|cause| Failure::new("read an object", cause))
     }
 
-    /// A URL that lets anyone who has it upload to `key`.
-    pub async fn presign_upload(&self, key: &str) -> Result<String, Failure> {
-        const ACTION: &str = "make a link for uploading";
-        let request = self.client.put_object().bucket(&self.name).key(key);
-        let link = request
-            .presigned(presigning(ACTION)?)
-            .await
-            .map_err(|cause| Failure::new(ACTION, cause))?;
-        Ok(link.uri().to_owned())
+    /// A URL that lets its holder upload to `key`.
+    pub fn presign_upload(&self, key: &str) -> Result<String, Failure> {
+        self.presign(&request(Method::PUT, key))
     }
 
     /// The same for exactly so many bytes of that type.
-    pub async fn presign_exact_upload(
+    pub fn presign_exact_upload(
         &self,
         key: &str,
         content_type: &str,
         bytes: u64,
     ) -> Result<String, Failure> {
-        const ACTION: &str = "make a link for uploading";
-        let length = i64::try_from(bytes).map_err(|cause| Failure::new(ACTION, cause))?;
-        let request = self.client.put_object().bucket(&self.name).key(key);
-        let link = request
-            .content_type(content_type)
-            .content_length(length)
-            .presigned(presigning(ACTION)?)
-            .await
-            .map_err(|cause| Failure::new(ACTION, cause))?;
-        Ok(link.uri().to_owned())
+        let request = request(Method::PUT, key)
+            .header("content-type", content_type)
+            .header("content-length", bytes.to_string());
+        self.presign(&request)
     }
 
-    /// Whether there is an object. Without the permission to list the bucket, S3 answers 403 if there is none.
+    /// Whether there is an object. S3 says 403 of what is not there to a caller who may not list a bucket.
     pub async fn exists(&self, key: &str) -> Result<bool, Failure> {
-        let found = self.client.head_object().bucket(&self.name).key(key).send().await;
-        match found {
+        match self.0.send(request(Method::HEAD, key)).await {
             Ok(_) => Ok(true),
-            Err(error) => match error.raw_response().map(|raw| raw.status().as_u16()) {
-                Some(403 | 404) => Ok(false),
-                _ => Err(Failure::new("look for an object", error)),
-            },
+            Err(CallError::ServiceError(refused))
+                if matches!(refused.err().status(), 403 | 404) =>
+            {
+                Ok(false)
+            }
+            Err(error) => Err(Failure::new("look for an object", error)),
         }
     }
 
-    /// A URL that lets anyone who has it read `key`.
-    pub async fn presign_download(&self, key: &str) -> Result<String, Failure> {
-        const ACTION: &str = "make a link for reading";
-        let request = self.client.get_object().bucket(&self.name).key(key);
-        let link = request
-            .presigned(presigning(ACTION)?)
-            .await
-            .map_err(|cause| Failure::new(ACTION, cause))?;
-        Ok(link.uri().to_owned())
+    /// A URL that lets its holder read `key`.
+    pub fn presign_download(&self, key: &str) -> Result<String, Failure> {
+        self.presign(&request(Method::GET, key))
+    }
+
+    fn presign(&self, request: &Request) -> Result<String, Failure> {
+        self.0
+            .presign(request, Duration::from_secs(PRESIGNED_SECONDS))
+            .map_err(|cause| Failure::new("presign a URL", cause))
     }
 }
 
-fn presigning(action: &'static str) -> Result<PresigningConfig, Failure> {
-    PresigningConfig::expires_in(Duration::from_secs(PRESIGNED_SECONDS))
-        .map_err(|cause| Failure::new(action, cause))
+fn request(method: Method, key: &str) -> Request {
+    Request::new(method, &format!("/{key}"))
 }

@@ -69,7 +69,7 @@ pub(super) async fn prepare(
     let name = hex(&app.entropy.bytes::<12>());
     let id = MediaId::parse("mediaId", &name)?;
     let key = media_key(&caller.user_id, &id);
-    let upload_url = app.media.presign_exact_upload(&key, &body.content_type, body.bytes).await?;
+    let upload_url = app.media.presign_exact_upload(&key, &body.content_type, body.bytes)?;
     let view = UploadView {
         media_id: name,
         upload_url,

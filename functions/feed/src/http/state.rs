@@ -30,7 +30,7 @@ impl App {
         Ok(Self {
             feed: FeedStore::from_host(host)?,
             accounts: host.accounts()?,
-            media: Bucket::new(host.aws.s3(), host.vars.required("MEDIA_BUCKET")?),
+            media: Bucket::new(host.aws.bucket(host.vars.required("MEDIA_BUCKET")?)),
             settings: settings(host)?,
             entropy: host.entropy.clone(),
             socket_url: host.vars.required("FEED_SOCKET_URL")?.to_owned(),

@@ -189,7 +189,7 @@ async fn post_view(
     let profile = context.profile(&post.author);
     let mut media = Vec::with_capacity(post.body.media.len());
     for id in &post.body.media {
-        let url = app.media.presign_download(&media_key(&post.author, id)).await?;
+        let url = app.media.presign_download(&media_key(&post.author, id))?;
         media.push(MediaView { media_id: id.as_str().to_owned(), url });
     }
     Ok(PostView {
@@ -215,7 +215,7 @@ async fn post_view(
 
 pub(crate) async fn author_view(app: &App, profile: &Profile) -> Result<AuthorView, Failure> {
     let avatar_url = match &profile.avatar {
-        Some(id) => Some(app.media.presign_download(&media_key(&profile.user, id)).await?),
+        Some(id) => Some(app.media.presign_download(&media_key(&profile.user, id))?),
         None => None,
     };
     Ok(AuthorView {

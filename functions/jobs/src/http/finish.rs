@@ -150,7 +150,7 @@ pub(super) async fn add_artifact(
     let artifact = Artifact::parse(&body.name)?;
     // Only the worker that runs the job may add artifacts to it.
     let job = found(app.engine.check_attempt(&id, (worker, body.attempt), call.now).await?)?;
-    let url = app.bucket.presign_upload(&artifact.key(&job)).await?;
+    let url = app.bucket.presign_upload(&artifact.key(&job))?;
     let expires_ms =
         call.now.as_millisecond() + i64::try_from(PRESIGNED_SECONDS * 1_000).unwrap_or(0);
     let expires_at = domain::Timestamp::from_millisecond(expires_ms).unwrap_or(call.now);

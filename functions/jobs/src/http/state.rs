@@ -35,7 +35,7 @@ impl App {
         Ok(Self {
             jobs: engine.jobs.clone(),
             engine,
-            bucket: Bucket::new(host.aws.s3(), host.vars.required("ARTIFACTS_BUCKET")?),
+            bucket: Bucket::new(host.aws.bucket(host.vars.required("ARTIFACTS_BUCKET")?)),
             job_types: Mutex::default(),
             queue_depths: Mutex::default(),
         })

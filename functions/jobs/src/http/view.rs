@@ -96,7 +96,7 @@ impl JobView {
     pub(crate) async fn with_links(job: &Job, app: &App, now: Timestamp) -> Result<Self, Problem> {
         let mut view = Self::new(job, now);
         for (shown, artifact) in view.artifacts.iter_mut().zip(&job.artifacts) {
-            shown.url = Some(app.bucket.presign_download(&artifact.key(job)).await?);
+            shown.url = Some(app.bucket.presign_download(&artifact.key(job))?);
         }
         Ok(view)
     }

@@ -113,7 +113,7 @@ async fn task(app: &App, job: &Job) -> Result<TaskView, Problem> {
     };
     let payload_url = match job.payload {
         PayloadLocation::Bucket => {
-            Some(app.bucket.presign_download(&Bucket::payload_key(&job.id)).await?)
+            Some(app.bucket.presign_download(&Bucket::payload_key(&job.id))?)
         }
         PayloadLocation::None | PayloadLocation::Row => None,
     };

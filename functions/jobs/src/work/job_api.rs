@@ -35,7 +35,7 @@ impl StoreJobApi {
         let engine = Engine::from_host(host)?;
         Ok(Self {
             jobs: engine.jobs.clone(),
-            bucket: Bucket::new(host.aws.s3(), host.vars.required("ARTIFACTS_BUCKET")?),
+            bucket: Bucket::new(host.aws.bucket(host.vars.required("ARTIFACTS_BUCKET")?)),
             engine,
             clock: host.clock.clone(),
             trace: Trace::new(&host.entropy),

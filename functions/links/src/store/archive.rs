@@ -1,32 +1,24 @@
 //! The S3 bucket of raw clicks.
 
-use aws_sdk_s3::Client;
-use aws_sdk_s3::primitives::ByteStream;
 use domain::Failure;
+use http::Method;
+use rest::{Client, Request};
 
 #[derive(Debug, Clone)]
-pub struct ClickArchive {
-    client: Client,
-    bucket: String,
-}
+pub struct ClickArchive(Client);
 
 impl ClickArchive {
-    pub fn new(client: Client, bucket: impl Into<String>) -> Self {
-        Self { client, bucket: bucket.into() }
+    pub const fn new(client: Client) -> Self {
+        Self(client)
     }
 
     /// Puts an object; the same key again replaces it by the same bytes.
     pub async fn put(&self, key: &str, gzipped: Vec<u8>) -> Result<(), Failure> {
-        self.client
-            .put_object()
-            .bucket(&self.bucket)
-            .key(key)
-            .content_type("application/x-ndjson")
-            .content_encoding("gzip")
-            .body(ByteStream::from(gzipped))
-            .send()
-            .await
-            .map_err(|cause| Failure::new("archive the clicks", cause))?;
-        Ok(())
+        let request = Request::new(Method::PUT, &format!("/{key}"))
+            .header("content-type", "application/x-ndjson")
+            .header("content-encoding", "gzip")
+            .body(gzipped);
+        let sent = self.0.send(request).await;
+        sent.map(drop).map_err(|cause| Failure::new("archive the clicks", cause))
     }
 }

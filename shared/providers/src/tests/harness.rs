@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use aws_credential_types::Credentials;
 use aws_smithy_async::rt::sleep::{SharedAsyncSleep, TokioSleep};
+use aws_smithy_types::retry::RetryConfig;
+use aws_smithy_types::timeout::TimeoutConfig;
 use domain::Timestamp;
 use domain::notifications::{Address, Channel, Class, Content, ProviderMessage, SendOutcome};
 use outside::{Network, NetworkError};
@@ -131,19 +133,24 @@ impl Harness {
 fn configured(sink: &Sink, settings: &Value, aws: SocketAddr) -> Vec<Arc<dyn Provider>> {
     let http = aws_smithy_http_client::Builder::new().build_http();
     let endpoint = format!("http://{aws}");
-    macro_rules! client {
-        ($sdk:ident) => {{
-            let config = $sdk::Config::builder()
-                .behavior_version($sdk::config::BehaviorVersion::latest())
-                .region($sdk::config::Region::new("eu-west-1"))
-                .credentials_provider(Credentials::new("key", "secret", None, None, "tests"))
-                .http_client(http.clone())
-                .sleep_impl(SharedAsyncSleep::new(TokioSleep::new()))
-                .endpoint_url(&endpoint);
-            $sdk::Client::from_conf(config.build())
-        }};
-    }
-    let (ses, sns) = (client!(aws_sdk_sesv2), client!(aws_sdk_sns));
+    let credentials = Credentials::new("key", "secret", None, None, "tests");
+    let ses = rest::Client::new(rest::Config {
+        service: rest::Service::Ses,
+        endpoint: endpoint.clone(),
+        region: "eu-west-1".to_owned(),
+        credentials: credentials.clone(),
+        http_client: http.clone(),
+        retries: RetryConfig::disabled(),
+        timeouts: TimeoutConfig::disabled(),
+    });
+    let sns = aws_sdk_sns::Config::builder()
+        .behavior_version(aws_sdk_sns::config::BehaviorVersion::latest())
+        .region(aws_sdk_sns::config::Region::new("eu-west-1"))
+        .credentials_provider(credentials)
+        .http_client(http)
+        .sleep_impl(SharedAsyncSleep::new(TokioSleep::new()))
+        .endpoint_url(&endpoint);
+    let sns = aws_sdk_sns::Client::from_conf(sns.build());
     let clients = ProviderClients { network: sink.network(closed_network()), ses, sns };
     from_settings(ProviderSettings::parse(&settings.to_string()).unwrap(), clients).unwrap()
 }
