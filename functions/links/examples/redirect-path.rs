@@ -113,7 +113,7 @@ fn host(store: Canned) -> Result<Host, Box<dyn Error>> {
         clock: Clock::new(move || now),
         entropy: Entropy::system(),
         log: Log::new(|_| {}),
-        network: outside::Network::system(),
+        network: egress::Network::system(),
         providers: None,
     })
 }

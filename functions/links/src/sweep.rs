@@ -16,9 +16,9 @@ use boundary::schedule::{Run, Summary, Task};
 use boundary::{Clock, Entropy, Host, Misconfigured};
 use domain::Failure;
 use domain::links::scan::{ScanAction, decide_action, is_mass_shortened};
+use egress::{Fetcher, Reputation};
 use futures::StreamExt;
 use futures::stream;
-use outside::{Fetcher, Reputation};
 use serde_json::json;
 
 /// Links read with one call.

@@ -56,7 +56,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     options.remote = arguments.functions.clone();
     options.network = match folder {
         Some(folder) => network::with_txt_records(&folder.join("dns.txt")),
-        None => outside::Network::system(),
+        None => egress::Network::system(),
     };
     let (listener, url) = bind(arguments.port).await?;
     options.parameters = [

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use outside::{Network, NetworkError};
+use egress::{Network, NetworkError};
 
 /// No way out: nothing resolves and nothing connects. The default in tests.
 pub fn offline() -> Network {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ::http::{Request, Response};
 use bytes::Bytes;
 use domain::Timestamp;
-use outside::Network;
+use egress::Network;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 

@@ -185,7 +185,7 @@ fn host(store: Canned) -> Result<Host, Box<dyn Error>> {
         clock: Clock::new(now),
         entropy: Entropy::system(),
         log: Log::new(|_| {}),
-        network: outside::Network::system(),
+        network: egress::Network::system(),
         providers: None,
     })
 }

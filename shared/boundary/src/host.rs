@@ -1,8 +1,8 @@
 //! What a function is given by the place it runs in.
 
 use domain::Message;
+use egress::Network;
 use messaging::{Queue, Topic};
-use outside::Network;
 use store::schema::Schema;
 use store::{Accounts, Limits, Table};
 

@@ -10,9 +10,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use domain::Timestamp;
 use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
+use egress::{Http2Client, Network, PostRequest, PostResponse};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use outside::{Http2Client, Network, PostRequest, PostResponse};
 use serde_json::json;
 
 use crate::Provider;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use outside::FetchLimits;
+use egress::FetchLimits;
 use tokio::time::Instant;
 
 #[derive(Debug, Clone, Copy)]

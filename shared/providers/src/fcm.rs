@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use domain::Timestamp;
 use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
+use egress::{FetchLimits, Http2Client, Network, PostError, PostRequest, PostResponse};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
-use outside::{FetchLimits, Http2Client, Network, PostError, PostRequest, PostResponse};
 use serde_json::{Value, json};
 
 use crate::Provider;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use outside::Network;
+use egress::Network;
 
 use crate::{
     Apns, Fcm, InvalidSettings, Provider, ProviderSettings, Ses, Sms, Smtp, WebPush, Webhook,

@@ -2,10 +2,10 @@
 
 use domain::Timestamp;
 use domain::notifications::{Class, SendOutcome};
+use egress::{FetchError, PostError};
 use http::HeaderMap;
 use http::header::RETRY_AFTER;
 use jiff::fmt::rfc2822::DateTimeParser;
-use outside::{FetchError, PostError};
 
 /// A provider's longer `Retry-After` is cut to a day.
 const MAX_RETRY_AFTER: i64 = 86_400;

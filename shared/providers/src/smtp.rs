@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use async_trait::async_trait;
 use domain::Timestamp;
 use domain::notifications::{Address, Class, ProviderMessage, SendOutcome};
+use egress::{IdleConnections, Network, TlsClient};
 use lettre::message::Mailbox;
 use lettre::transport::smtp::Error;
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::AsyncSmtpConnection;
 use lettre::transport::smtp::commands::{Data, Mail, Rcpt, Rset};
 use lettre::transport::smtp::extension::{ClientId, Extension, MailParameter};
-use outside::{IdleConnections, Network, TlsClient};
 use tokio::time::timeout;
 
 use crate::Provider;

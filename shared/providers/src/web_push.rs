@@ -10,9 +10,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use domain::Timestamp;
 use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
+use egress::{FetchLimits, Fetcher, Network, PostRequest, PostResponse};
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use outside::{FetchLimits, Fetcher, Network, PostRequest, PostResponse};
 use serde_json::json;
 use url::Url;
 

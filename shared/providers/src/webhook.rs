@@ -9,9 +9,9 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use domain::Timestamp;
 use domain::notifications::{Address, Class, Content, ProviderMessage, SendOutcome};
+use egress::{FetchLimits, Fetcher, Network, PostRequest};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use outside::{FetchLimits, Fetcher, Network, PostRequest};
 use ring::hmac;
 use serde_json::json;
 

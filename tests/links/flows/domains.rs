@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use egress::Network;
 use http::Method;
 use local::network;
-use outside::Network;
 use serde_json::{Value, json};
 use tests::{Lab, Response, Setup};
 

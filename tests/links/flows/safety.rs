@@ -6,9 +6,9 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 
 use domain::links::public_ip::is_public;
+use egress::Network;
 use http::Method;
 use local::network;
-use outside::Network;
 use serde_json::json;
 use tests::{Lab, Response, Setup, root};
 use tokio::net::TcpStream;

@@ -6,7 +6,7 @@ use crate::store::BlocklistEntry;
 use boundary::http::Problem;
 use domain::links::{DomainName, Target};
 use domain::{Failure, Timestamp};
-use outside::ReputationVerdict;
+use egress::ReputationVerdict;
 
 use crate::http::state::App;
 

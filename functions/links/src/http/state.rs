@@ -11,7 +11,7 @@ use domain::links::code::{CodeKey, CodeRange};
 use domain::links::target::TargetRules;
 use domain::links::{Code, Target};
 use domain::{Failure, Timestamp, hex};
-use outside::{Fetcher, Network, Reputation};
+use egress::{Fetcher, Network, Reputation};
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
 

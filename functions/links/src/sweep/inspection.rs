@@ -6,7 +6,7 @@ use crate::store::{AbuseReport, ScannedLink};
 use domain::Timestamp;
 use domain::links::scan::{Inspection, preview_is_due};
 use domain::links::{Link, LinkPreview};
-use outside::{FetchLimits, PagePreview, ReputationVerdict};
+use egress::{FetchLimits, PagePreview, ReputationVerdict};
 use sha2::{Digest, Sha256};
 
 use crate::sweep::State;

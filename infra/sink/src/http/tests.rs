@@ -74,8 +74,8 @@ fn every_name_of_the_sink_leads_to_it_and_no_other() {
         let options =
             SinkOptions { names: vec!["fcm.googleapis.com".to_owned()], ..SinkOptions::default() };
         let sink = Sink::start(options).await.unwrap();
-        let closed = outside::Network::system().with_resolver(|_| {
-            Box::pin(async { Err(outside::NetworkError::new("resolve", "no network")) })
+        let closed = egress::Network::system().with_resolver(|_| {
+            Box::pin(async { Err(egress::NetworkError::new("resolve", "no network")) })
         });
         let network = sink.network(closed);
         for name in

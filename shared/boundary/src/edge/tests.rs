@@ -25,7 +25,7 @@ pub(crate) fn host(lines: Arc<Mutex<Vec<String>>>) -> Host {
         clock: Clock::new(|| domain::Timestamp::UNIX_EPOCH),
         entropy: Entropy::new(|bytes| bytes.fill(7)),
         log: Log::new(move |line| lines.lock().unwrap().push(line.to_owned())),
-        network: outside::Network::system(),
+        network: egress::Network::system(),
         providers: None,
     }
 }

@@ -3,9 +3,9 @@
 
 use bytes::Bytes;
 use domain::Timestamp;
+use egress::{Http2Client, Network, PostRequest};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
-use outside::{Http2Client, Network, PostRequest};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Mutex;

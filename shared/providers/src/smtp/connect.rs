@@ -8,8 +8,8 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use egress::tls::TlsStream;
 use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream};
-use outside::tls::TlsStream;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;

@@ -10,7 +10,7 @@ use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
 use domain::Timestamp;
 use domain::notifications::{Address, Channel, Class, Content, ProviderMessage, SendOutcome};
-use outside::{Network, NetworkError};
+use egress::{Network, NetworkError};
 use serde_json::{Value, json};
 use sink::{ProviderKind, Sink, SinkOptions};
 

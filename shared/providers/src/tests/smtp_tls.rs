@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use domain::notifications::{Class, SendOutcome};
-use outside::Network;
+use egress::Network;
 use sink::{CertificateAuthority, ProviderKind};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
