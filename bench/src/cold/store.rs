@@ -5,10 +5,10 @@
 //! AWS sends. They are ECDSA where AWS's are RSA, because RSA keys take too long to make; verifying
 //! them costs the client more than RSA would, never less.
 
+use crate::Result;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::error::Error;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    pub(crate) fn new() -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn new() -> Result<Self> {
         let (root, root_key) = (authority("Bench Root"), KeyPair::generate()?);
         let root_pem = root.self_signed(&root_key)?.pem();
         let (middle, middle_key) = (authority("Bench Intermediate"), KeyPair::generate()?);

@@ -1,6 +1,6 @@
 //! What each operation on notifications asks of the store, and what a million cost.
 
-use std::error::Error;
+use crate::Result;
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ const PROVIDER_MS: f64 = 100.0;
 /// Dollars for a million published messages; each goes to one queue, which is free.
 const PUBLISHED: f64 = 0.50;
 
-pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
+pub(crate) fn measure() -> Result<Vec<Table>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut counting = OperationMeter::start().await?;
@@ -35,7 +35,7 @@ struct Bill {
     look: Cost,
 }
 
-async fn count(counting: &mut OperationMeter) -> Result<Bill, Box<dyn Error>> {
+async fn count(counting: &mut OperationMeter) -> Result<Bill> {
     let contacts = json!({ "email": "ada@example.com" });
     put(counting, "/api/v1/users/ada/contacts", &contacts).await?;
     let template = json!({
@@ -82,19 +82,11 @@ async fn count(counting: &mut OperationMeter) -> Result<Bill, Box<dyn Error>> {
     Ok(Bill { accept, deliver, look })
 }
 
-async fn put(
-    counting: &mut OperationMeter,
-    path: &str,
-    body: &Value,
-) -> Result<(), Box<dyn Error>> {
+async fn put(counting: &mut OperationMeter, path: &str, body: &Value) -> Result {
     counting.client.call(("PUT", path), &[], Some(body), true).await.map(|_| ())
 }
 
-async fn send(
-    counting: &mut OperationMeter,
-    key: &str,
-    words: &Value,
-) -> Result<(), Box<dyn Error>> {
+async fn send(counting: &mut OperationMeter, key: &str, words: &Value) -> Result {
     let mut body = json!({ "userId": "ada", "category": "bench", "idempotencyKey": key });
     for (name, value) in words.as_object().into_iter().flatten() {
         body[name] = value.clone();

@@ -13,8 +13,8 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{
     AttributeValue, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
-use domain::Failure;
 use domain::accounts::{Account, AuditEntry, UserId};
+use domain::{Failure, Result};
 
 use crate::idempotency::{Idempotency, StoredResponse, Ticket};
 use crate::row::{key, number, text};
@@ -74,7 +74,7 @@ impl Accounts {
         audit: &AuditEntry,
         answer: Option<(&Ticket, &StoredResponse)>,
         token: &str,
-    ) -> Result<AccountCreation, Failure> {
+    ) -> Result<AccountCreation> {
         const ACTION: &str = "create the account";
         let new = Put::builder()
             .table_name(&self.table)
@@ -99,7 +99,7 @@ impl Accounts {
     }
 
     /// Reads an account, up to date.
-    pub async fn find(&self, user_id: &UserId) -> Result<Option<Account>, Failure> {
+    pub async fn find(&self, user_id: &UserId) -> Result<Option<Account>> {
         let found = self
             .client
             .get_item()
@@ -119,7 +119,7 @@ impl Accounts {
         after: &Account,
         audit: &AuditEntry,
         token: &str,
-    ) -> Result<AccountAmendment, Failure> {
+    ) -> Result<AccountAmendment> {
         const ACTION: &str = "amend the account";
         let next = Put::builder()
             .table_name(&self.table)
@@ -149,7 +149,7 @@ impl Accounts {
     }
 
     /// Accounts by user id, from the one after `after`.
-    pub async fn list(&self, limit: i32, after: Option<&str>) -> Result<Page<Account>, Failure> {
+    pub async fn list(&self, limit: i32, after: Option<&str>) -> Result<Page<Account>> {
         let start = after.map(|user_id| {
             let mut start = key(&format!("user#{user_id}"), "account");
             start.insert(GSI1_PK.to_owned(), text(rows::ALL_ACCOUNTS));
@@ -181,7 +181,7 @@ impl Accounts {
         user_id: &UserId,
         expression: &str,
         condition: Option<&str>,
-    ) -> Result<TransactWriteItem, Failure> {
+    ) -> Result<TransactWriteItem> {
         let mut change = Update::builder()
             .table_name(&self.table)
             .set_key(Some(key("admins", "admins")))

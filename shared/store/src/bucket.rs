@@ -5,8 +5,8 @@ use std::time::Duration;
 use aws_sdk_s3::Client;
 use aws_sdk_s3::presigning::PresigningConfig;
 use aws_sdk_s3::primitives::ByteStream;
-use domain::Failure;
 use domain::jobs::JobId;
+use domain::{Failure, Result};
 
 /// How long a presigned URL works.
 pub const PRESIGNED_SECONDS: u64 = 900;
@@ -29,7 +29,7 @@ impl Bucket {
     }
 
     /// Writes an object; the same key again replaces it by the same bytes.
-    pub async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<(), Failure> {
+    pub async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<()> {
         self.client
             .put_object()
             .bucket(&self.name)
@@ -42,7 +42,7 @@ impl Bucket {
     }
 
     /// Reads an object.
-    pub async fn read(&self, key: &str) -> Result<Vec<u8>, Failure> {
+    pub async fn read(&self, key: &str) -> Result<Vec<u8>> {
         const ACTION: &str = "read an object";
         let found = self
             .client
@@ -57,7 +57,7 @@ impl Bucket {
     }
 
     /// A URL that lets anyone who has it upload to `key`.
-    pub async fn presign_upload(&self, key: &str) -> Result<String, Failure> {
+    pub async fn presign_upload(&self, key: &str) -> Result<String> {
         const ACTION: &str = "make a link for uploading";
         let request = self.client.put_object().bucket(&self.name).key(key);
         let link = request
@@ -73,7 +73,7 @@ impl Bucket {
         key: &str,
         content_type: &str,
         bytes: u64,
-    ) -> Result<String, Failure> {
+    ) -> Result<String> {
         const ACTION: &str = "make a link for uploading";
         let length = i64::try_from(bytes).map_err(|cause| Failure::new(ACTION, cause))?;
         let request = self.client.put_object().bucket(&self.name).key(key);
@@ -87,7 +87,7 @@ impl Bucket {
     }
 
     /// Whether there is an object. Without the permission to list the bucket, S3 answers 403 if there is none.
-    pub async fn exists(&self, key: &str) -> Result<bool, Failure> {
+    pub async fn exists(&self, key: &str) -> Result<bool> {
         let found = self.client.head_object().bucket(&self.name).key(key).send().await;
         match found {
             Ok(_) => Ok(true),
@@ -99,7 +99,7 @@ impl Bucket {
     }
 
     /// A URL that lets anyone who has it read `key`.
-    pub async fn presign_download(&self, key: &str) -> Result<String, Failure> {
+    pub async fn presign_download(&self, key: &str) -> Result<String> {
         const ACTION: &str = "make a link for reading";
         let request = self.client.get_object().bucket(&self.name).key(key);
         let link = request
@@ -110,7 +110,7 @@ impl Bucket {
     }
 }
 
-fn presigning(action: &'static str) -> Result<PresigningConfig, Failure> {
+fn presigning(action: &'static str) -> Result<PresigningConfig> {
     PresigningConfig::expires_in(Duration::from_secs(PRESIGNED_SECONDS))
         .map_err(|cause| Failure::new(action, cause))
 }

@@ -2,7 +2,7 @@
 
 use aws_sdk_s3::Client;
 use aws_sdk_s3::primitives::ByteStream;
-use domain::Failure;
+use domain::{Failure, Result};
 
 #[derive(Debug, Clone)]
 pub struct ClickArchive {
@@ -16,7 +16,7 @@ impl ClickArchive {
     }
 
     /// Puts an object; the same key again replaces it by the same bytes.
-    pub async fn put(&self, key: &str, gzipped: Vec<u8>) -> Result<(), Failure> {
+    pub async fn put(&self, key: &str, gzipped: Vec<u8>) -> Result<()> {
         self.client
             .put_object()
             .bucket(&self.bucket)

@@ -4,7 +4,7 @@ use aws_sdk_apigatewaymanagement::Client;
 use aws_sdk_apigatewaymanagement::operation::delete_connection::DeleteConnectionError as NotClosed;
 use aws_sdk_apigatewaymanagement::operation::post_to_connection::PostToConnectionError as NotPosted;
 use aws_smithy_types::Blob;
-use domain::Failure;
+use domain::{Failure, Result};
 
 /// The connections of one stage of an API.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ impl Connections {
     }
 
     /// Sends `text` (at most 128 KB). It may arrive twice if API Gateway's own answer is lost.
-    pub async fn post(&self, id: &str, text: impl Into<String>) -> Result<Posted, Failure> {
+    pub async fn post(&self, id: &str, text: impl Into<String>) -> Result<Posted> {
         let data = Blob::new(text.into().into_bytes());
         let sent = self.client.post_to_connection().connection_id(id).data(data).send().await;
         match sent {
@@ -41,7 +41,7 @@ impl Connections {
     }
 
     /// Closes a connection, if it is still there.
-    pub async fn close(&self, id: &str) -> Result<(), Failure> {
+    pub async fn close(&self, id: &str) -> Result<()> {
         match self.client.delete_connection().connection_id(id).send().await {
             Err(error) if !error.as_service_error().is_some_and(NotClosed::is_gone_exception) => {
                 Err(Failure::new("close a connection", error))

@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::types::{ConditionCheck, Put, Update};
 use domain::accounts::{ApiKey, AuditEntry, KeyId, UserId};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::{Accounts, Page, rows};
 use crate::idempotency::{StoredResponse, Ticket};
@@ -38,7 +38,7 @@ impl Accounts {
         audit: &AuditEntry,
         answer: Option<(&Ticket, &StoredResponse)>,
         token: &str,
-    ) -> Result<KeyCreation, Failure> {
+    ) -> Result<KeyCreation> {
         const ACTION: &str = "create the key";
         let active = ConditionCheck::builder()
             .table_name(&self.table)
@@ -70,7 +70,7 @@ impl Accounts {
     }
 
     /// Reads a key, up to date.
-    pub async fn find_key(&self, key_id: &KeyId) -> Result<Option<ApiKey>, Failure> {
+    pub async fn find_key(&self, key_id: &KeyId) -> Result<Option<ApiKey>> {
         let found = self
             .client
             .get_item()
@@ -89,7 +89,7 @@ impl Accounts {
         user_id: &UserId,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<ApiKey>, Failure> {
+    ) -> Result<Page<ApiKey>> {
         let start = after.and_then(|order| {
             let mut start = rows::key_key(&KeyId::parse(order.split_once('#')?.1)?);
             start.insert(GSI1_PK.to_owned(), text(rows::keys_of(user_id)));
@@ -120,7 +120,7 @@ impl Accounts {
         key_id: &KeyId,
         audit: &AuditEntry,
         token: &str,
-    ) -> Result<KeyRevocation, Failure> {
+    ) -> Result<KeyRevocation> {
         const ACTION: &str = "revoke the key";
         let revoke = Update::builder()
             .table_name(&self.table)
@@ -152,7 +152,7 @@ impl Accounts {
     }
 
     /// Notes that a key was used in the hour that starts at `hour`; the latest hour stays.
-    pub async fn record_key_use(&self, key_id: &KeyId, hour: Timestamp) -> Result<(), Failure> {
+    pub async fn record_key_use(&self, key_id: &KeyId, hour: Timestamp) -> Result<()> {
         let sent = self
             .client
             .update_item()
@@ -171,12 +171,7 @@ impl Accounts {
 
     /// Marks a key as revoked because its account began `epoch`, at `at`; changes nothing when it is
     /// marked already or was made since.
-    pub async fn retire_key(
-        &self,
-        key_id: &KeyId,
-        epoch: u64,
-        at: Timestamp,
-    ) -> Result<(), Failure> {
+    pub async fn retire_key(&self, key_id: &KeyId, epoch: u64, at: Timestamp) -> Result<()> {
         let sent = self
             .client
             .update_item()

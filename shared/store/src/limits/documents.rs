@@ -4,7 +4,7 @@
 //! and miss the change. Nodes read the number strongly consistent, and the documents after it.
 
 use aws_sdk_dynamodb::types::{Delete, Put, Update};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::Limits;
 use crate::row::{Builder, Item, Row, instant, key, number, text};
@@ -72,7 +72,7 @@ pub enum SaveOutcome {
 
 impl Limits {
     /// How often each part has changed.
-    pub async fn versions(&self) -> Result<DocumentVersions, Failure> {
+    pub async fn versions(&self) -> Result<DocumentVersions> {
         let found = self
             .client
             .get_item()
@@ -89,7 +89,7 @@ impl Limits {
         })
     }
 
-    pub async fn documents(&self, part: DocumentPart) -> Result<Vec<LimitsDocument>, Failure> {
+    pub async fn documents(&self, part: DocumentPart) -> Result<Vec<LimitsDocument>> {
         let mut documents = Vec::new();
         let mut start: Option<Item> = None;
         loop {
@@ -114,11 +114,7 @@ impl Limits {
         }
     }
 
-    pub async fn document(
-        &self,
-        part: DocumentPart,
-        id: &str,
-    ) -> Result<Option<LimitsDocument>, Failure> {
+    pub async fn document(&self, part: DocumentPart, id: &str) -> Result<Option<LimitsDocument>> {
         let found = self
             .client
             .get_item()
@@ -138,7 +134,7 @@ impl Limits {
         part: DocumentPart,
         document: &LimitsDocument,
         token: &str,
-    ) -> Result<SaveOutcome, Failure> {
+    ) -> Result<SaveOutcome> {
         let expires = document.expires_at.map(|at| number(at.as_second() + 1));
         let item = Builder::keyed(part.pk(), &document.id)
             .with("v", number(document.version))
@@ -171,7 +167,7 @@ impl Limits {
         id: &str,
         version: u64,
         token: &str,
-    ) -> Result<SaveOutcome, Failure> {
+    ) -> Result<SaveOutcome> {
         let write = Delete::builder()
             .table_name(&self.table)
             .set_key(Some(key(part.pk(), id)))
@@ -186,7 +182,7 @@ impl Limits {
         })
     }
 
-    fn increment_version(&self, part: DocumentPart) -> Result<Update, Failure> {
+    fn increment_version(&self, part: DocumentPart) -> Result<Update> {
         Update::builder()
             .table_name(&self.table)
             .set_key(Some(key("config", "version")))
@@ -198,7 +194,7 @@ impl Limits {
     }
 }
 
-fn read(item: &Item) -> Result<LimitsDocument, Failure> {
+fn read(item: &Item) -> Result<LimitsDocument> {
     let row = Row(item);
     Ok(LimitsDocument {
         id: row.text("sk")?.to_owned(),
