@@ -12,7 +12,7 @@ use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
 use simulation::feed::reference::ReferenceFeed;
-use tests::{Lab, Response, Setup};
+use tests::{Lab, Response, Result, Setup};
 
 use crate::faults::crash_points::sweep;
 use crate::feed::faults::harness::{Harness, person};
@@ -95,7 +95,7 @@ impl Scene {
         held.map_err(|why| format!("{context}: {why}")).unwrap();
     }
 
-    async fn hold(&mut self) -> Result<(), String> {
+    async fn hold(&mut self) -> Result<()> {
         self.harness.rest().await?;
         for (id, entry) in self.harness.store.posts(self.posts.clone()).await.unwrap() {
             self.world.posts.insert(id, entry.post);

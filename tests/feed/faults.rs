@@ -23,7 +23,7 @@ use domain::SplitMix64;
 use domain::feed::SocialAction;
 use futures::future::join_all;
 use local::faults::{CallFilter, Fault, Faults, ServiceCall};
-use tests::{Lab, Setup};
+use tests::{Lab, Result, Setup};
 
 use crate::faults::{run, sweep};
 use actions::Action;
@@ -69,10 +69,7 @@ struct Scenario {
     action: u64,
 }
 
-pub(super) async fn scenario(
-    seed: u64,
-    faults: Arc<Faults>,
-) -> Result<BTreeMap<Fault, u64>, String> {
+pub(super) async fn scenario(seed: u64, faults: Arc<Faults>) -> Result<BTreeMap<Fault, u64>> {
     let mut life = Scenario::new(seed, faults).await?;
     for _ in 0..STEPS {
         life.step().await?;
@@ -86,7 +83,7 @@ pub(super) async fn scenario(
 }
 
 impl Scenario {
-    async fn new(seed: u64, faults: Arc<Faults>) -> Result<Self, String> {
+    async fn new(seed: u64, faults: Arc<Faults>) -> Result<Self> {
         faults.pause();
         let setup = Setup { seed, faults, skew_ms: 5_000, ..Setup::default() };
         let lab = Lab::with_parameters(setup, &[("FeedSettings", SETTINGS)]);
@@ -109,7 +106,7 @@ impl Scenario {
     }
 
     /// Time passes, or several things happen at once.
-    async fn step(&mut self) -> Result<(), String> {
+    async fn step(&mut self) -> Result<()> {
         self.harness.lab.advance_seconds(2);
         self.slow_down(&[WRITES, READS].concat());
         let actions = match self.dice.below(16) {
@@ -153,7 +150,7 @@ impl Scenario {
         self.harness.lab.cloud.faults.delay(slow);
     }
 
-    async fn actions(&mut self, actions: Vec<Action>) -> Result<(), String> {
+    async fn actions(&mut self, actions: Vec<Action>) -> Result<()> {
         let actions = Self::apart(actions);
         let done = join_all(actions.iter().map(|action| action.run(&self.harness))).await;
         let done = done.into_iter().collect::<Result<_, _>>()?;
@@ -174,7 +171,7 @@ impl Scenario {
     }
 
     /// More than a week passes. Some come by in the middle of it, others are away.
-    async fn pass_days(&mut self) -> Result<(), String> {
+    async fn pass_days(&mut self) -> Result<()> {
         self.harness.lab.advance_seconds(4 * DAY);
         let readers: Vec<_> = PEOPLE.into_iter().filter(|_| self.dice.below(2) == 0).collect();
         let mut actions: Vec<_> = readers.into_iter().map(|who| self.read_anew(who, 1)).collect();
@@ -200,7 +197,7 @@ impl Scenario {
         self.actions(actions).await
     }
 
-    async fn rise_and_fall(&mut self) -> Result<(), String> {
+    async fn rise_and_fall(&mut self) -> Result<()> {
         self.slow_down(FOLLOWS);
         let whom = self.person();
         for act in [SocialAction::Follow, SocialAction::Unfollow] {

@@ -16,7 +16,7 @@ use domain::SplitMix64;
 use futures::future::join_all;
 use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
-use tests::{Lab, Setup};
+use tests::{Lab, Result, Setup};
 
 use crate::faults::{run, sweep};
 use crate::items::text;
@@ -52,10 +52,7 @@ struct World {
     action: u64,
 }
 
-pub(super) async fn scenario(
-    seed: u64,
-    faults: Arc<Faults>,
-) -> Result<BTreeMap<Fault, u64>, String> {
+pub(super) async fn scenario(seed: u64, faults: Arc<Faults>) -> Result<BTreeMap<Fault, u64>> {
     let mut world = World::new(seed, faults).await;
     for _ in 0..STEPS {
         world.step().await?;
@@ -94,7 +91,7 @@ impl World {
     }
 
     /// Time passes, or several actions are taken at once.
-    async fn step(&mut self) -> Result<(), String> {
+    async fn step(&mut self) -> Result<()> {
         let actions: Vec<Action> = match self.dice.below(8) {
             0 => {
                 self.pass_time().await;
@@ -178,7 +175,7 @@ impl World {
         if self.dice.below(2) == 0 { Action::Cancel(id) } else { Action::Retry(id) }
     }
 
-    fn record(&mut self, outcome: ActionOutcome) -> Result<(), String> {
+    fn record(&mut self, outcome: ActionOutcome) -> Result<()> {
         match outcome {
             ActionOutcome::Nothing => {}
             ActionOutcome::Claimed(claimed) => self.claimed.extend(claimed),
@@ -206,7 +203,7 @@ impl World {
         self.harness.lab.cloud.settle().await;
     }
 
-    async fn check_end_state(&self) -> Result<(), String> {
+    async fn check_end_state(&self) -> Result<()> {
         self.harness.save_type(&json!({ "maxConcurrent": 2 })).await;
         let jobs = self.harness.drain(&self.retried).await?;
         let rows = self.harness.rows().await;

@@ -17,7 +17,7 @@ use domain::SplitMix64;
 use http::Method;
 use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
-use tests::{Lab, RequestBuilder, Response, Setup, root_key};
+use tests::{Lab, RequestBuilder, Response, Result, Setup, root_key};
 
 use crate::faults::{run, sweep};
 
@@ -66,10 +66,7 @@ struct World {
     action: u64,
 }
 
-pub(super) async fn scenario(
-    seed: u64,
-    faults: Arc<Faults>,
-) -> Result<BTreeMap<Fault, u64>, String> {
+pub(super) async fn scenario(seed: u64, faults: Arc<Faults>) -> Result<BTreeMap<Fault, u64>> {
     let mut world = World::new(seed, faults).await;
     for action in 0..ACTIONS {
         world.action = action;
@@ -111,7 +108,7 @@ impl World {
         world
     }
 
-    async fn act(&mut self) -> Result<(), String> {
+    async fn act(&mut self) -> Result<()> {
         match self.dice.below(16) {
             0 | 10 => self.make_another().await,
             1 => self.make_alias().await,
@@ -135,7 +132,7 @@ impl World {
     async fn retry_until_answered<'a>(
         &'a self,
         call: impl Fn() -> RequestBuilder<'a>,
-    ) -> Result<(Response, bool), String> {
+    ) -> Result<(Response, bool)> {
         for attempt in 0..40 {
             if attempt == 20 {
                 // Enough went wrong; from here on only a bug can keep the answer away.
@@ -165,7 +162,7 @@ impl World {
     }
 
     /// The link as it is now.
-    async fn read(&self, code: &str) -> Result<Response, String> {
+    async fn read(&self, code: &str) -> Result<Response> {
         let path = format!("/api/v1/url/{code}");
         let (answer, _) = self.retry_until_answered(|| self.admin(Method::GET, &path)).await?;
         if answer.status == 200 {

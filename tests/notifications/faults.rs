@@ -25,7 +25,7 @@ use http::Method;
 use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
 use tests::scripted_providers::{ScriptedOutcome, ScriptedProviders};
-use tests::{Lab, Setup};
+use tests::{Lab, Result, Setup};
 
 use crate::faults::{run, sweep};
 use crate::items::{Item, text};
@@ -57,10 +57,7 @@ struct World {
     action: u64,
 }
 
-pub(super) async fn scenario(
-    seed: u64,
-    faults: Arc<Faults>,
-) -> Result<BTreeMap<Fault, u64>, String> {
+pub(super) async fn scenario(seed: u64, faults: Arc<Faults>) -> Result<BTreeMap<Fault, u64>> {
     let mut world = World::new(seed, faults).await;
     for _ in 0..STEPS {
         world.step().await?;
@@ -119,7 +116,7 @@ impl World {
     }
 
     /// Time passes, a provider has trouble, or several things happen at once.
-    async fn step(&mut self) -> Result<(), String> {
+    async fn step(&mut self) -> Result<()> {
         self.harness.mark();
         let actions: Vec<Action> = match self.random.below(13) {
             0 | 1 => {
@@ -222,7 +219,7 @@ impl World {
         }
     }
 
-    async fn check(&self) -> Result<(), String> {
+    async fn check(&self) -> Result<()> {
         self.harness.providers.accept_all();
         let rows = self.harness.rest().await?;
         let history = History::from_recorded(&self.harness.lab.cloud.faults.recorded())?;

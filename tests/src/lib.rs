@@ -34,6 +34,9 @@ pub fn root() -> PathBuf {
     manifest.parent().unwrap_or(manifest).to_owned()
 }
 
+/// What holds, or which invariant does not.
+pub type Result<T, E = String> = std::result::Result<T, E>;
+
 /// A cloud under test.
 #[derive(Debug, Clone)]
 pub struct Lab {

@@ -11,7 +11,7 @@ use http::Method;
 use local::connector::Connector;
 use local::faults::Faults;
 use serde_json::Value;
-use tests::{Lab, Response};
+use tests::{Lab, Response, Result};
 
 use super::PEOPLE;
 use super::interleavings::Span;
@@ -99,7 +99,7 @@ impl Harness {
         (method, path): (Method, &str),
         body: &Value,
         once: Option<&str>,
-    ) -> Result<Answered, String> {
+    ) -> Result<Answered> {
         let began = self.tick();
         for attempt in 0..40 {
             if attempt == 20 {
@@ -197,7 +197,7 @@ impl Harness {
 
     /// Time passes until nothing is on its way and no work is left. An unfollow is sent once, and
     /// counted by the next who comes by if that is lost: they do now.
-    pub(in crate::feed) async fn rest(&self) -> Result<(), String> {
+    pub(in crate::feed) async fn rest(&self) -> Result<()> {
         for name in PEOPLE {
             let (author, follower) = (person(name), person("unknown"));
             self.say(&FeedMessage::Unfollowed { v: 1, follower, author });

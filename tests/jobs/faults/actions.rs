@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::root_key;
+use tests::{Result, root_key};
 
 use super::{ClaimedJob, Harness, POLLED};
 
@@ -29,7 +29,7 @@ impl Action {
         if let Self::Retry(id) = self { Some(id) } else { None }
     }
 
-    pub(super) async fn perform(&self, harness: &Harness) -> Result<ActionOutcome, String> {
+    pub(super) async fn perform(&self, harness: &Harness) -> Result<ActionOutcome> {
         match self {
             Self::Submit { key, body } => return submit(harness, key, body).await,
             Self::Claim { worker, max } => return Ok(claim(harness, worker, *max).await),
@@ -55,7 +55,7 @@ impl Action {
 }
 
 /// Repeats a submission until it has a definite answer, which is a job.
-async fn submit(harness: &Harness, key: &str, body: &Value) -> Result<ActionOutcome, String> {
+async fn submit(harness: &Harness, key: &str, body: &Value) -> Result<ActionOutcome> {
     for attempt in 0..40 {
         if attempt == 20 {
             harness.lab.cloud.faults.stop();
@@ -92,7 +92,7 @@ async fn report(
     claimed: &ClaimedJob,
     verb: &str,
     retryable: bool,
-) -> Result<(), String> {
+) -> Result<()> {
     let mut body = json!({ "workerId": claimed.worker, "attempt": claimed.attempt });
     if verb == "fail" {
         body["retryable"] = json!(retryable);

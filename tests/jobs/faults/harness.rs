@@ -10,7 +10,7 @@ use local::connector::Connector;
 use local::faults::{Faults, RecordedCall};
 use serde_json::{Value, json};
 use store::Table;
-use tests::{Lab, Response, root_key};
+use tests::{Lab, Response, Result, root_key};
 
 use super::ClaimedJob;
 use super::write_history::{State, WriteHistory};
@@ -63,10 +63,7 @@ impl Harness {
     }
 
     /// Runs the system without faults and with a healthy worker until all jobs have ended; returns them.
-    pub(in crate::jobs) async fn drain(
-        &self,
-        retried: &BTreeSet<String>,
-    ) -> Result<Vec<Job>, String> {
+    pub(in crate::jobs) async fn drain(&self, retried: &BTreeSet<String>) -> Result<Vec<Job>> {
         for _ in 0..40 {
             self.lab.advance_seconds(66);
             self.sweep().await;
@@ -102,7 +99,7 @@ impl Harness {
     }
 
     /// A heartbeat that was accepted since write `began` belonged to the current run.
-    pub(super) fn check_fence(&self, claimed: &ClaimedJob, began: usize) -> Result<(), String> {
+    pub(super) fn check_fence(&self, claimed: &ClaimedJob, began: usize) -> Result<()> {
         let history = WriteHistory::replay(&self.lab.cloud.faults.recorded());
         let states = history.states.get(&claimed.job).map(Vec::as_slice).unwrap_or_default();
         let before = states.iter().rev().find(|state| state.write < began);
@@ -124,7 +121,7 @@ impl Harness {
         &self,
         rows: &[Item],
         retried: &BTreeSet<String>,
-    ) -> Result<(), String> {
+    ) -> Result<()> {
         let mut held: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         let mut holders: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         let licence = |job_type: &str, shard: u64| format!("licence#{job_type}#{shard}");
@@ -164,7 +161,7 @@ impl Harness {
 
     /// No edge is left, no job ran too often, failed jobs have dead letters, all ends were published, and
     /// every audit trail replays to its job.
-    pub(in crate::jobs) async fn check_ends(&self, jobs: &[Job]) -> Result<(), String> {
+    pub(in crate::jobs) async fn check_ends(&self, jobs: &[Job]) -> Result<()> {
         let rows = self.rows().await;
         if let Some(edge) = rows.iter().find(|row| text(row, "sk").starts_with("child#")) {
             return Err(format!("an edge is left: {edge:?}"));
@@ -197,7 +194,7 @@ impl Harness {
     }
 
     /// The audit trail replays to the job.
-    async fn check_audit_trail(&self, job: &Job) -> Result<(), String> {
+    async fn check_audit_trail(&self, job: &Job) -> Result<()> {
         let trail = self.store().audit_trail(&job.id, 1_000, None).await.unwrap().items;
         let plain = |job: Job| Job { heartbeat_at: None, progress: 0, end_announced: false, ..job };
         let replayed = replay(&trail).map(plain);

@@ -6,7 +6,7 @@ use domain::limits::{Dimension, Rule};
 use futures::future::join_all;
 use http::Method;
 use serde_json::{Value, json};
-use tests::{RequestBuilder, Response, root_key};
+use tests::{RequestBuilder, Response, Result, root_key};
 
 use super::World;
 use super::setup::rules;
@@ -169,7 +169,7 @@ impl World {
     pub(super) async fn retry<'a>(
         &'a self,
         call: impl Fn() -> RequestBuilder<'a>,
-    ) -> Result<(Response, bool), String> {
+    ) -> Result<(Response, bool)> {
         for attempt in 0..40 {
             if attempt == 20 {
                 // Enough went wrong; from here on only a bug can keep the answer away.

@@ -2,7 +2,7 @@
 
 use futures::future::join_all;
 use serde_json::json;
-use tests::Response;
+use tests::{Response, Result};
 
 use super::{ExpectedLink, World, plain};
 
@@ -12,7 +12,7 @@ impl World {
     }
 
     /// Notes a link that was answered with 201.
-    fn expect(&mut self, answer: &Response, link: ExpectedLink) -> Result<String, String> {
+    fn expect(&mut self, answer: &Response, link: ExpectedLink) -> Result<String> {
         let code = answer.text("shortCode").to_owned();
         if answer.text("longUrl") != link.url {
             return Err(format!("{} was wanted: {}", link.url, answer.body));
@@ -25,7 +25,7 @@ impl World {
     }
 
     /// A new link, even if its owner has an equal one.
-    pub(super) async fn make_another(&mut self) -> Result<(), String> {
+    pub(super) async fn make_another(&mut self) -> Result<()> {
         let owner = [None, Some(0), Some(1)][self.below(3)];
         let url = self.own_url();
         let body = json!({ "longUrl": url, "reuse": false });
@@ -37,7 +37,7 @@ impl World {
     }
 
     /// A link under a name that others may want too.
-    pub(super) async fn make_alias(&mut self) -> Result<(), String> {
+    pub(super) async fn make_alias(&mut self) -> Result<()> {
         let owner = self.below(2);
         let alias = format!("name-{}", self.below(3));
         let url = self.own_url();
@@ -59,7 +59,7 @@ impl World {
     }
 
     /// One user wants one destination, once or twice at the same time.
-    pub(super) async fn make_or_reuse(&mut self) -> Result<(), String> {
+    pub(super) async fn make_or_reuse(&mut self) -> Result<()> {
         let owner = self.below(2);
         let url = format!("https://example.org/same-{}", self.below(2));
         let times = 1 + self.below(2);
@@ -96,7 +96,7 @@ impl World {
     }
 
     /// The same request under one idempotency key, more than once.
-    pub(super) async fn make_with_key(&mut self) -> Result<(), String> {
+    pub(super) async fn make_with_key(&mut self) -> Result<()> {
         let owner = [None, Some(0), Some(1)][self.below(3)];
         let (key, url) = (format!("once-{}", self.action), self.own_url());
         let body = json!({ "longUrl": url, "note": key });
@@ -120,7 +120,7 @@ impl World {
     }
 
     /// A link that ends after a click or two.
-    pub(super) async fn make_limited(&mut self) -> Result<(), String> {
+    pub(super) async fn make_limited(&mut self) -> Result<()> {
         let (owner, url) = (Some(self.below(2)), self.own_url());
         let max_clicks = Some(1 + self.dice.below(2));
         let fallback = (self.below(2) == 0).then(|| "https://example.org/fallback".to_owned());
@@ -138,7 +138,7 @@ impl World {
     }
 
     /// Two users want one name at the same moment, without idempotency keys.
-    pub(super) async fn race_for_alias(&mut self) -> Result<(), String> {
+    pub(super) async fn race_for_alias(&mut self) -> Result<()> {
         let alias = format!("race-{}", self.action);
         let urls = ["https://example.org/one", "https://example.org/two"];
         let bodies = urls.map(|url| json!({ "longUrl": url, "customAlias": alias }));

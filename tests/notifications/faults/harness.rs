@@ -11,7 +11,7 @@ use local::faults::Faults;
 use notifications::store::Notifications;
 use serde_json::{Value, json};
 use tests::scripted_providers::ScriptedProviders;
-use tests::{Lab, RequestBuilder, Response, root_key};
+use tests::{Lab, RequestBuilder, Response, Result, root_key};
 
 use super::sends::Mark;
 use crate::items::{Item, text};
@@ -124,7 +124,7 @@ impl Harness {
     pub(super) async fn persist<'a>(
         &'a self,
         call: impl Fn() -> RequestBuilder<'a>,
-    ) -> Result<Response, String> {
+    ) -> Result<Response> {
         for attempt in 0..40 {
             if attempt == 20 {
                 // Enough went wrong; from here on only a bug can keep the answer away.
@@ -141,7 +141,7 @@ impl Harness {
     }
 
     /// Nothing goes wrong any more, and time passes until nothing is on its way; says what there is.
-    pub(super) async fn rest(&self) -> Result<Vec<Item>, String> {
+    pub(super) async fn rest(&self) -> Result<Vec<Item>> {
         for _ in 0..60 {
             let rows = self.rows().await;
             let now_ms = self.lab.cloud.now_ms();
@@ -168,7 +168,7 @@ impl Harness {
     }
 
     /// Every dead letter that is listed.
-    pub(super) async fn dead_letters(&self) -> Result<BTreeSet<String>, String> {
+    pub(super) async fn dead_letters(&self) -> Result<BTreeSet<String>> {
         let mut dead_letters = BTreeSet::new();
         let mut path = "/api/v1/dead-letters?limit=10".to_owned();
         for _ in 0..100 {
