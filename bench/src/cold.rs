@@ -9,7 +9,6 @@ mod runtime_api;
 mod sample;
 mod store;
 
-use crate::Result;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -17,6 +16,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
+use crate::Result;
 use crate::table::{Table, Verdict, grouped};
 pub(crate) use process::target;
 use process::{Harness, Measured};

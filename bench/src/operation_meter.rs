@@ -1,12 +1,12 @@
 //! What operations ask of the store, read from the functions' own log.
 
-use crate::Result;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::Result;
 use crate::cold::target;
 use crate::links::{Client, Cost, LocalCloud, Log};
 use crate::table::{Table, Verdict};

@@ -81,8 +81,7 @@ async fn retry(
             call = call.header("idempotency-key", key);
         }
         let answer = call.send().await;
-        let in_progress = answer.text("type") == "/docs#in-progress";
-        if !answer.status.is_server_error() && !in_progress {
+        if answer.is_definite() {
             return Ok(answer);
         }
         lab.advance_seconds(3);
@@ -141,7 +140,7 @@ async fn make_key(
 }
 
 async fn revoke(lab: &Lab, acknowledged: &mut Acknowledged, dice: &mut SplitMix64) -> Result<()> {
-    let index = usize::try_from(dice.below(acknowledged.keys.len() as u64)).unwrap_or(0);
+    let index = dice.index(acknowledged.keys.len());
     let Some((id, (_, user))) = acknowledged.keys.iter().nth(index) else { return Ok(()) };
     let path = format!("{ALL}/{user}/keys/{id}");
     let answer = retry(lab, Method::DELETE, &path, None, &Value::Null).await?;

@@ -82,13 +82,6 @@ impl Scene {
         self.harness.lab.cloud.faults.inject(nth, fault);
     }
 
-    /// Whether the fault came; nothing goes wrong from now on.
-    fn stop(&self) -> bool {
-        let struck = !self.harness.lab.cloud.faults.is_pending();
-        self.harness.lab.cloud.faults.stop();
-        struck
-    }
-
     /// Lets everything come to rest and holds it against the model.
     async fn check(&mut self, context: &str) {
         let held = self.hold().await;

@@ -146,7 +146,7 @@ impl Scenario {
 
     /// Some calls arrive late, while others go on.
     fn slow_down(&mut self, calls: &[CallFilter]) {
-        let slow = calls.get(self.below(calls.len() + 1)).copied();
+        let slow = calls.get(self.dice.index(calls.len() + 1)).copied();
         self.harness.lab.cloud.faults.delay(slow);
     }
 
@@ -159,13 +159,13 @@ impl Scenario {
 
     /// Messages arrive; often the sweep comes by, and sometimes every function starts anew.
     async fn pass_time(&mut self) {
-        let seconds = [5, 30, 66, 400][self.below(4)];
+        let seconds = [5, 30, 66, 400][self.dice.index(4)];
         self.harness.lab.advance_seconds(seconds);
         if self.dice.below(3) == 0 {
             self.harness.lab.cloud.functions.go_cold();
         }
         if seconds > 30 {
-            self.harness.sweep().await;
+            self.harness.lab.run_schedule("SweepFeed").await;
         }
         self.harness.settle().await;
     }
@@ -218,10 +218,6 @@ impl Scenario {
     fn read_while_tended(&mut self, reader: &'static str) -> Vec<Action> {
         self.slow_down(READS);
         vec![self.read_anew(reader, 9), Action::Deliver, self.read_anew(reader, 9)]
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.dice.below(bound as u64)).unwrap_or(0)
     }
 }
 

@@ -15,7 +15,6 @@ mod shares;
 mod sockets;
 mod trending;
 
-use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::feed::{PostId, PostReference};
 use feed::store::FeedStore;
@@ -90,25 +89,6 @@ impl People {
         self.call(who, Method::DELETE, &format!("/api/v1/posts/{post}"), &Value::Null).await
     }
 
-    /// Lets messages arrive, each that waits of them twice, until there are none.
-    async fn settle(&self) {
-        let queues = self.lab.cloud.services.queues();
-        for mapping in self.lab.cloud.pump.mappings() {
-            for message in queues.receive(&mapping.queue, 1000, None).unwrap() {
-                let copy = ::queues::NewMessage {
-                    attributes: message.message_attributes.clone(),
-                    group: message.attributes.get("MessageGroupId").cloned(),
-                    ..::queues::NewMessage::text(message.body)
-                };
-                for _ in 0..2 {
-                    queues.send(&mapping.queue, &copy).unwrap();
-                }
-                queues.delete(&mapping.queue, &message.receipt_handle).unwrap();
-            }
-        }
-        self.lab.cloud.settle().await;
-    }
-
     /// Loses every message that is on its way.
     fn lose_messages(&self) {
         let queues = self.lab.cloud.services.queues();
@@ -131,7 +111,7 @@ impl People {
     async fn refer(&self, who: &str, post: &str, author: &str) {
         let post_id = PostId::parse(post).unwrap();
         let reference = PostReference { post_id, author: UserId::outside(author) };
-        let now = Timestamp::from_millisecond(self.lab.cloud.now_ms()).unwrap();
+        let now = self.lab.now();
         self.store().add_references([(UserId::outside(who), reference)], now).await.unwrap();
     }
 

@@ -86,7 +86,7 @@ impl World {
             writes && String::from_utf8_lossy(&call.body).contains(r#""count#"#)
         });
         let mut dice = SplitMix64::new(seed ^ 0x11_317);
-        let theme = RESOURCES[usize::try_from(dice.below(6)).unwrap_or(0)];
+        let theme = RESOURCES[dice.index(6)];
         let world = Self {
             lab,
             dice,

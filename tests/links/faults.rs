@@ -124,10 +124,6 @@ impl World {
         }
     }
 
-    fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.dice.below(bound as u64)).unwrap_or(0)
-    }
-
     /// Repeats a call until it has a definite answer; says whether it was in trouble before.
     async fn retry_until_answered<'a>(
         &'a self,
@@ -139,8 +135,7 @@ impl World {
                 self.lab.cloud.faults.stop();
             }
             let answer = call().send().await;
-            let in_progress = answer.text("type") == "/docs#in-progress";
-            if !answer.status.is_server_error() && !in_progress {
+            if answer.is_definite() {
                 return Ok((answer, attempt > 0));
             }
             self.lab.advance_seconds(3);
@@ -180,7 +175,7 @@ impl World {
             .filter(|(_, link)| fits(link))
             .map(|(code, _)| code.clone())
             .collect();
-        let index = self.below(codes.len());
+        let index = self.dice.index(codes.len());
         codes.get(index).cloned()
     }
 }

@@ -22,6 +22,7 @@ use local::faults::Faults;
 use local::{Cloud, MovableClock, Options, network};
 use outside::Network;
 use parking_lot::Mutex;
+use queues::NewMessage;
 use scripted_providers::ScriptedProviders;
 use serde_json::Value;
 use sink::Sink;
@@ -60,6 +61,11 @@ impl Response {
     /// A header as text; empty if it is not there.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// Whether it says what became of the request: no server's error, and no other try at work.
+    pub fn is_definite(&self) -> bool {
+        !self.status.is_server_error() && self.text("type") != "/docs#in-progress"
     }
 
     /// A member of the body as text; empty if it is not there.
@@ -144,6 +150,11 @@ impl Lab {
         }
     }
 
+    /// What the clock of the lab says.
+    pub fn now(&self) -> Timestamp {
+        Timestamp::from_millisecond(self.cloud.now_ms()).unwrap_or_default()
+    }
+
     /// Everything that was logged so far.
     pub fn lines(&self) -> Vec<String> {
         self.lines.lock().clone()
@@ -193,8 +204,15 @@ impl Lab {
     /// # Panics
     /// Never: the local cloud's credentials are always there.
     pub fn aws(&self) -> Aws {
-        let services = self.cloud.services.clone();
-        let client = Connector::client(services, Arc::clone(&self.cloud.faults), None);
+        self.aws_under(&self.cloud.faults)
+    }
+
+    /// The same clients under a plan of faults of their own; with none, looking changes nothing.
+    ///
+    /// # Panics
+    /// Never: the local cloud's credentials are always there.
+    pub fn aws_under(&self, faults: &Arc<Faults>) -> Aws {
+        let client = Connector::client(self.cloud.services.clone(), Arc::clone(faults), None);
         match Aws::through(client, &local::cloud::lambda_environment().into_iter().collect()) {
             Ok(aws) => aws,
             Err(error) => panic!("{error}"),
@@ -252,6 +270,46 @@ impl Lab {
         }
     }
 
+    /// Runs the schedule of one function.
+    pub async fn run_schedule(&self, function: &str) {
+        let schedules = &self.cloud.schedules;
+        for entry in schedules.entries().iter().filter(|entry| entry.function == function) {
+            // A run that fails leaves its work to the next one.
+            let _ = schedules.run(entry, self.cloud.now_ms()).await;
+        }
+    }
+
+    /// Nothing goes wrong any more; whether the injected fault had struck.
+    pub fn stop_faults(&self) -> bool {
+        let struck = !self.cloud.faults.is_pending();
+        self.cloud.faults.stop();
+        struck
+    }
+
+    /// Hands over everything that is visible, each message that waits now twice.
+    ///
+    /// # Panics
+    /// When a queue refuses, which fails the test.
+    pub async fn settle_doubled(&self) {
+        let queues = self.cloud.services.queues();
+        for mapping in self.cloud.pump.mappings() {
+            for message in
+                queues.receive(&mapping.queue, 1000, None).unwrap_or_else(|e| panic!("{e}"))
+            {
+                let copy = NewMessage {
+                    attributes: message.message_attributes.clone(),
+                    group: message.attributes.get("MessageGroupId").cloned(),
+                    ..NewMessage::text(message.body)
+                };
+                let twice =
+                    queues.send(&mapping.queue, &copy).and(queues.send(&mapping.queue, &copy));
+                let gone = queues.delete(&mapping.queue, &message.receipt_handle);
+                assert!(twice.is_ok() && gone.is_ok(), "{} takes no copies", mapping.queue);
+            }
+        }
+        self.cloud.settle().await;
+    }
+
     /// Whether a table has no row; asked of the store itself, past the plan of faults.
     async fn is_empty(&self, logical_id: &str) -> bool {
         let body = serde_json::json!({ "TableName": self.table(logical_id), "Limit": 1 });
@@ -279,7 +337,7 @@ impl Default for Lab {
 }
 
 /// A request that is not sent yet.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct RequestBuilder<'a> {
     lab: &'a Lab,
     method: Method,
@@ -322,6 +380,17 @@ impl RequestBuilder<'_> {
     pub fn bytes(mut self, body: impl Into<Bytes>) -> Self {
         self.body = body.into();
         self
+    }
+
+    /// Sends it again and again, three seconds apart, until it has a definite answer.
+    pub async fn send_until_answered(self) -> Response {
+        loop {
+            let answer = self.clone().send().await;
+            if answer.is_definite() {
+                return answer;
+            }
+            self.lab.advance_seconds(3);
+        }
     }
 
     /// Sends it through the gateway.

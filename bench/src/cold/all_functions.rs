@@ -1,7 +1,6 @@
 //! Every function that is deployed: what its binary weighs and what it does until its first answer, beside
 //! another build of it.
 
-use crate::Result;
 use std::fs;
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use super::process::Harness;
 use super::sample::{self, Sample};
 use super::store::Store;
 use super::{TrustStores, process, zipped};
+use crate::Result;
 use crate::table::{Table, Verdict, grouped};
 
 /// So much more than the other build may a function weigh or do.

@@ -1,6 +1,5 @@
 //! Runs a function's binary against the stubs, as it is or under callgrind.
 
-use crate::Result;
 use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +13,7 @@ use tokio::process::{Child, Command};
 use super::runtime_api::RuntimeApi;
 use super::sample::{self, Sample};
 use super::store::Store;
+use crate::Result;
 
 /// A process that has not answered by then never will; callgrind makes it some fifty times slower.
 const TIMEOUT: Duration = Duration::from_mins(2);

@@ -5,7 +5,6 @@
 //! AWS sends. They are ECDSA where AWS's are RSA, because RSA keys take too long to make; verifying
 //! them costs the client more than RSA would, never less.
 
-use crate::Result;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -23,6 +22,8 @@ use rustls::pki_types::PrivateKeyDer;
 use serde_json::{Map, Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
+
+use crate::Result;
 
 /// How the key of a link's row begins.
 const LINK_KEY: &[u8] = br#""link#"#;

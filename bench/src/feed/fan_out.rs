@@ -1,6 +1,5 @@
 //! One post for 9,999 followers, and one of an author with more.
 
-use crate::Result;
 use std::time::{Duration, Instant};
 
 use domain::accounts::UserId;
@@ -9,6 +8,7 @@ use feed::store::FeedStore;
 use serde_json::{Value, json};
 
 use super::seed::{Seeder, float, person};
+use crate::Result;
 use crate::cold::target;
 use crate::links::{Client, LocalCloud, Log};
 use crate::table::{Table, Verdict, grouped};

@@ -1,6 +1,5 @@
 //! Reading the feed of a user who follows 2,000 others, 50 of them too popular to be pushed; and writing.
 
-use crate::Result;
 use std::time::{Duration, Instant};
 
 use domain::Timestamp;
@@ -8,6 +7,7 @@ use domain::accounts::UserId;
 use serde_json::{Value, json};
 
 use super::seed::{Seeder, person};
+use crate::Result;
 use crate::links::{Client, LocalCloud};
 use crate::operation_meter::show;
 use crate::table::{Table, Verdict};

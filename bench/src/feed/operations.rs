@@ -1,12 +1,11 @@
 //! What each operation on the feed asks of the store, and what a million cost.
 
-use crate::Result;
-
 use domain::accounts::UserId;
 use serde_json::{Value, json};
 
 use super::load::{CELEBRITIES, FOLLOWS, follow_many, unlimit};
 use super::seed::{Seeder, person};
+use crate::Result;
 use crate::links::Cost;
 use crate::links::dollars::{API_REQUESTS, INVOCATIONS, MESSAGES, READ_UNITS, WRITE_UNITS, billed};
 use crate::operation_meter::OperationMeter;

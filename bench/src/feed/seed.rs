@@ -3,7 +3,6 @@
 //! Only what is not measured is written this way. The work rows of these follows are taken
 //! for done, so that nothing of it runs while something is measured.
 
-use crate::Result;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use boundary::{Aws, Vars};
@@ -16,6 +15,7 @@ use feed::store::{ActionOutcome, CreateOutcome, FeedStore, NewPost};
 use futures::{StreamExt, TryStreamExt, stream};
 use serde_json::Value;
 
+use crate::Result;
 use crate::links::{Client, LocalCloud};
 
 const AT_ONCE: usize = 8;

@@ -3,13 +3,13 @@
 //!
 //! The stored ones are copies of one real job's rows under other ids: only their number matters.
 
-use crate::Result;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::bullmq;
+use crate::Result;
 use crate::links::{Client, LocalCloud};
 use crate::operation_meter::show;
 use crate::table::{Table, Verdict, grouped};

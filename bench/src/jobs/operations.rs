@@ -1,10 +1,10 @@
 //! What each operation on jobs asks of the store, read from the functions' own log.
 
-use crate::Result;
 use std::time::Duration;
 
 use serde_json::json;
 
+use crate::Result;
 use crate::links::Cost;
 use crate::links::dollars::{API_REQUESTS, INVOCATIONS, MESSAGES, READ_UNITS, WRITE_UNITS, billed};
 use crate::operation_meter::OperationMeter;

@@ -4,13 +4,12 @@
 //! none; the units were debited from a counter that all nodes share. `governor` has one quota, no
 //! rules and no other node. Limitador has limits with conditions, and in memory no other node.
 
-use crate::Result;
-
 use domain::limits::ledger::MAX_KEYS;
 
 use super::governor;
 use super::ours::{By, CapacityUsed, Node, counted};
 use super::timing::{Contestant, Latency, race, reading_ns};
+use crate::Result;
 use crate::table::{Table, Verdict, grouped};
 
 const P50_AT_MOST_NS: f64 = 1_000.0;

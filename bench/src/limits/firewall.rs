@@ -1,6 +1,5 @@
 //! The firewall with a hundred thousand networks: how long it takes to ask, to compile and to keep.
 
-use crate::Result;
 use std::hint::black_box;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Instant;
@@ -11,6 +10,7 @@ use domain::limits::firewall::{
 
 use super::memory::filled;
 use super::timing::{Contestant, Latency, race};
+use crate::Result;
 use crate::cold::build_example;
 use crate::table::{Table, Verdict};
 

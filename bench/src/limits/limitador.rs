@@ -1,12 +1,13 @@
 //! Limitador's library with its counters in memory: the path and the caller are values in a context,
 //! a limit's condition is an expression about them.
 
-use crate::Result;
 use std::collections::HashMap;
 use std::hint::black_box;
 
 use limitador::RateLimiter;
 use limitador::limit::{Context, Limit, Namespace};
+
+use crate::Result;
 
 const DAY_SECONDS: u64 = 86_400;
 

@@ -1,10 +1,10 @@
 //! What a node keeps in memory, however many callers there are: the kernel's count of a process that
 //! does nothing else.
 
-use crate::Result;
 use std::path::Path;
 use std::process::Command;
 
+use crate::Result;
 use crate::cold::build_example;
 use crate::table::{Table, Verdict, grouped};
 

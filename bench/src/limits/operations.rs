@@ -3,11 +3,11 @@
 //! The callers of a check have quotas of their own, and every five seconds a node looks whether its
 //! rules are current: so each row is the median of several checks, beside their mean.
 
-use crate::Result;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::Result;
 use crate::cold::{build_example, target};
 use crate::links::{Client, Cost, LocalCloud, Log, cpu_each};
 use crate::table::{Table, Verdict};

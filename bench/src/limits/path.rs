@@ -4,7 +4,6 @@
 //! Instructions and store calls are counted; CPU time is this machine's.
 
 use crate::Result;
-
 use crate::cold::{build_example, has_valgrind};
 use crate::links::{cpu_each, instructions_each};
 use crate::table::{Table, Verdict, grouped};

@@ -2,7 +2,6 @@
 //!
 //! Batches are put on the queue as a redirect would put them, and counted by the function itself.
 
-use crate::Result;
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::client::{AGENT, Client};
 use super::log::{Cost, Log};
+use crate::Result;
 
 /// Visitors that a popular link has had today before its batch is counted.
 pub(crate) const POPULAR: usize = 5_000;

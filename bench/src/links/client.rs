@@ -1,7 +1,5 @@
 //! One kept-alive HTTP/1.1 connection.
 
-use crate::Result;
-
 use bytes::Bytes;
 use http::{Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
@@ -11,6 +9,7 @@ use serde_json::Value;
 use tokio::net::TcpStream;
 
 use super::local_cloud::KEY;
+use crate::Result;
 
 /// A browser, so that what it follows counts as a person's click.
 pub(crate) const AGENT: &str =

@@ -3,10 +3,10 @@
 //! From the event's JSON to the answer's; what the runtime and the kernel add is in `bench cold
 //! redirect`. Instructions and store calls are counted; CPU time is this machine's.
 
-use crate::Result;
 use std::path::Path;
 use std::process::Command;
 
+use crate::Result;
 use crate::cold::{build_example, instructions};
 use crate::table::{Table, Verdict, grouped};
 

@@ -3,7 +3,6 @@
 //! The server has one core and everything runs in it: the gateway, the functions, the emulated store
 //! and queues, and the counting. The load has the other core, where there is one.
 
-use crate::Result;
 use std::error::Error;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -12,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use super::local_cloud::LocalCloud;
+use crate::Result;
 use crate::table::{Table, Verdict, grouped};
 
 const CONNECTIONS: usize = 16;

@@ -1,12 +1,12 @@
 //! The local cloud as a process of its own: built once without link-time optimisation, asked over
 //! its ports, watched through `/proc`, and ended with this struct.
 
-use crate::Result;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+use crate::Result;
 use crate::cold::target;
 
 /// The admin key of the processes started here; it opens nothing else.

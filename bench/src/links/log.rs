@@ -1,12 +1,13 @@
 //! The functions' log: one line of JSON for each request, message or stretch of redirects.
 
-use crate::Result;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+use crate::Result;
 
 /// A line that is not there by then will not come; queues gather for up to five seconds.
 const PATIENCE: Duration = Duration::from_secs(30);

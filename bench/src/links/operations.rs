@@ -3,14 +3,13 @@
 //! Every line there says how many calls were made and what capacity they consumed. Absent: guesses.
 //! What a node does once for many requests shows in the mean over as many requests.
 
-use crate::Result;
-
 use serde_json::{Value, json};
 
 use super::clicks::{self, BatchShape};
 use super::client::Client;
 use super::local_cloud::LocalCloud;
 use super::log::{Cost, Log};
+use crate::Result;
 use crate::cold::target;
 use crate::table::{Table, Verdict};
 

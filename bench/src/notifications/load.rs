@@ -1,11 +1,11 @@
 //! Accepting and delivering at the same time, on the same machine.
 
-use crate::Result;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::Result;
 use crate::links::{Client, LocalCloud};
 use crate::operation_meter::show;
 use crate::table::{Table, Verdict};

@@ -1,9 +1,8 @@
 //! What each operation on notifications asks of the store, and what a million cost.
 
-use crate::Result;
-
 use serde_json::{Value, json};
 
+use crate::Result;
 use crate::links::Cost;
 use crate::links::dollars::{API_REQUESTS, INVOCATIONS, MESSAGES, READ_UNITS, WRITE_UNITS, billed};
 use crate::operation_meter::OperationMeter;

@@ -70,7 +70,7 @@ pub(super) async fn deliver(lab: &Lab) {
     let topic = stack().topics.iter().find(|it| it.logical_id == "NotificationsTopic").unwrap();
     let topic = DueTopic::new(lab.aws().sns(), &topic.arn);
     let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    let now = || Timestamp::from_millisecond(lab.cloud.now_ms()).unwrap();
+    let now = || lab.now();
     let mut n = 0;
     for told in [true, false] {
         for priority in Priority::ALL {

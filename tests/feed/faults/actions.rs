@@ -90,7 +90,7 @@ impl Action {
                 Ok(Outcome::Nothing)
             }
             Self::Sweep => {
-                harness.sweep().await;
+                harness.lab.run_schedule("SweepFeed").await;
                 Ok(Outcome::Nothing)
             }
             Self::Lose => {

@@ -28,7 +28,7 @@ async fn comments_are_listed_oldest_first_with_their_authors() {
     assert_eq!(made.header("location"), location);
     assert_eq!((made.text("text"), &made.body["author"]["userId"]), ("hi", &json!("bob")));
     people.comment("ada", &id, "welcome").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let page = people.get("bob", &format!("/api/v1/posts/{id}/comments")).await;
     assert_eq!(texts(&page), ["hi", "welcome"]);
     assert_eq!(page.body["items"][0], made.body);
@@ -109,7 +109,7 @@ async fn a_comment_is_taken_back_by_its_author_or_the_posts() {
         let path = format!("/api/v1/posts/{id}/comments/{name}");
         assert_eq!(delete("ada", &path).await, 404, "{name}");
     }
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(people.comments("eve", &id).await, ["three"]);
     let read = people.get("eve", &format!("/api/v1/posts/{id}")).await;
     assert_eq!(read.body["counts"]["comments"], 1);

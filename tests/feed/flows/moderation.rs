@@ -32,7 +32,7 @@ async fn a_ruling_hides_a_post_and_a_later_one_shows_it_again() {
     let people = People::called(&["ada", "bob", "eve"]).await;
     people.put("bob", "follow", "ada").await;
     let id = people.say("ada", "buy this").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let spam = json!({ "reason": "SPAM", "note": "an advertisement" });
     let reported = people.report("bob", &id, &spam).await;
     assert_eq!(reported.status, 202, "{}", reported.body);

@@ -13,7 +13,7 @@ impl People {
     }
 
     async fn shares(&self, post: &str) -> Value {
-        self.settle().await;
+        self.lab.settle_doubled().await;
         let read = self.get("ada", &format!("/api/v1/posts/{post}")).await;
         read.body["counts"]["shares"].clone()
     }

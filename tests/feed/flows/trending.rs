@@ -12,13 +12,13 @@ impl People {
             let liked = self.call(name, Method::PUT, &path, &Value::Null).await;
             assert_eq!(liked.status, 200, "{}", liked.body);
         }
-        self.settle().await;
+        self.lab.settle_doubled().await;
     }
 
     async fn minute(&self) {
         self.lab.advance_seconds(60);
         self.lab.sweep().await;
-        self.settle().await;
+        self.lab.settle_doubled().await;
     }
 }
 

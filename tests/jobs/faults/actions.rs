@@ -62,12 +62,11 @@ async fn submit(harness: &Harness, key: &str, body: &Value) -> Result<ActionOutc
         }
         let call = harness.lab.call(Method::POST, "/api/v1/jobs").by(&root_key());
         let answer = call.header("idempotency-key", key).json(body).send().await;
-        let in_progress = answer.text("type") == "/docs#in-progress";
         if answer.status == 201 {
             let id = answer.text("jobId").to_owned();
             return Ok(ActionOutcome::Submitted { key: key.to_owned(), body: body.clone(), id });
         }
-        if !answer.status.is_server_error() && !in_progress {
+        if answer.is_definite() {
             return Err(format!("{body} was answered {} {}", answer.status, answer.body));
         }
         harness.lab.advance_seconds(3);

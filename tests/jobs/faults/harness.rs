@@ -6,7 +6,6 @@ use ::jobs::store::Jobs;
 use boundary::Aws;
 use domain::jobs::{Job, JobId, JobStatus, replay};
 use http::Method;
-use local::connector::Connector;
 use local::faults::{Faults, RecordedCall};
 use serde_json::{Value, json};
 use store::Table;
@@ -32,9 +31,7 @@ impl Harness {
         lab.cloud
             .faults
             .record(|call| matches!(call.operation.as_str(), "Publish" | "TransactWriteItems"));
-        let client = Connector::client(lab.cloud.services.clone(), Faults::none(), None);
-        let aws = Aws::through(client, &local::cloud::lambda_environment().into_iter().collect())
-            .unwrap();
+        let aws = lab.aws_under(&Faults::none());
         Self { lab, aws }
     }
 
@@ -54,19 +51,11 @@ impl Harness {
         call.by(&root_key()).json(body).send().await
     }
 
-    pub(in crate::jobs) async fn sweep(&self) {
-        let schedules = &self.lab.cloud.schedules;
-        for entry in schedules.entries().iter().filter(|entry| entry.function == "SweepJobs") {
-            // A run that fails leaves its work to the next one.
-            let _ = schedules.run(entry, self.lab.cloud.now_ms()).await;
-        }
-    }
-
     /// Runs the system without faults and with a healthy worker until all jobs have ended; returns them.
     pub(in crate::jobs) async fn drain(&self, retried: &BTreeSet<String>) -> Result<Vec<Job>> {
         for _ in 0..40 {
             self.lab.advance_seconds(66);
-            self.sweep().await;
+            self.lab.run_schedule("SweepJobs").await;
             self.lab.cloud.settle().await;
             self.work().await;
             let rows = self.rows().await;

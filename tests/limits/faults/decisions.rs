@@ -57,7 +57,7 @@ impl World {
     }
 
     pub(super) async fn change_rule(&mut self) -> Result<()> {
-        let limit = [0, 40, 500][self.below(3)];
+        let limit = [0, 40, 500][self.dice.index(3)];
         self.save_moving(limit).await?;
         self.expect_limit(RULE_MS, PLACE, USERS[0], Some(("moving", limit))).await
     }

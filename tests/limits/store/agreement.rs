@@ -81,7 +81,7 @@ fn nudged(mut write: CounterWrite, dice: &mut SplitMix64) -> CounterWrite {
     if let WriteCondition::Present(tests) | WriteCondition::AbsentOr(tests) = &mut write.condition
         && dice.below(3) == 0
     {
-        let index = usize::try_from(dice.below(tests.len() as u64)).unwrap_or(0);
+        let index = dice.index(tests.len());
         tests[index].2 += if dice.below(2) == 0 { 1 } else { -1 };
     }
     write
@@ -103,9 +103,9 @@ async fn compare(rows: &Limits, twin: &mut Twin, write: &CounterWrite) -> bool {
 }
 
 fn some_quota(algorithm: Algorithm, dice: &mut SplitMix64) -> Quota {
-    let limit = [1, 7, 100, 150, 1_000_000_000][usize::try_from(dice.below(5)).unwrap_or(0)];
+    let limit = [1, 7, 100, 150, 1_000_000_000][dice.index(5)];
     let limit = if algorithm == Algorithm::SlidingLog { limit.min(20) } else { limit };
-    let window_ms = [1_000, 60_000, 86_400_000][usize::try_from(dice.below(3)).unwrap_or(0)];
+    let window_ms = [1_000, 60_000, 86_400_000][dice.index(3)];
     let quota = Quota::new(algorithm, limit, window_ms);
     let burst = (quota.is_bucket() && dice.below(2) == 0).then_some(2 * limit);
     Quota { burst, ..quota }

@@ -21,7 +21,7 @@ async fn all_are_debited_or_none_and_each_that_refuses_is_shown() {
         let mut dice = SplitMix64::new(seed);
         let mut twins: Vec<Twin> = (0..3)
             .map(|index| {
-                let algorithm = Algorithm::ALL[usize::try_from(dice.below(5)).unwrap_or(0)];
+                let algorithm = Algorithm::ALL[dice.index(5)];
                 Twin::new(quota(algorithm, 20), &format!("rule-{seed}-{index}"))
             })
             .collect();

@@ -26,7 +26,7 @@ impl World {
 
     /// A new link, even if its owner has an equal one.
     pub(super) async fn make_another(&mut self) -> Result<()> {
-        let owner = [None, Some(0), Some(1)][self.below(3)];
+        let owner = [None, Some(0), Some(1)][self.dice.index(3)];
         let url = self.own_url();
         let body = json!({ "longUrl": url, "reuse": false });
         let (answer, _) = self.retry_until_answered(|| self.shorten(owner, &body)).await?;
@@ -38,8 +38,8 @@ impl World {
 
     /// A link under a name that others may want too.
     pub(super) async fn make_alias(&mut self) -> Result<()> {
-        let owner = self.below(2);
-        let alias = format!("name-{}", self.below(3));
+        let owner = self.dice.index(2);
+        let alias = format!("name-{}", self.dice.index(3));
         let url = self.own_url();
         let body = json!({ "longUrl": url, "customAlias": alias });
         let (answer, retried) =
@@ -60,9 +60,9 @@ impl World {
 
     /// One user wants one destination, once or twice at the same time.
     pub(super) async fn make_or_reuse(&mut self) -> Result<()> {
-        let owner = self.below(2);
-        let url = format!("https://example.org/same-{}", self.below(2));
-        let times = 1 + self.below(2);
+        let owner = self.dice.index(2);
+        let url = format!("https://example.org/same-{}", self.dice.index(2));
+        let times = 1 + self.dice.index(2);
         let body = plain(&url);
         let wants =
             (0..times).map(|_| self.retry_until_answered(|| self.shorten(Some(owner), &body)));
@@ -97,7 +97,7 @@ impl World {
 
     /// The same request under one idempotency key, more than once.
     pub(super) async fn make_with_key(&mut self) -> Result<()> {
-        let owner = [None, Some(0), Some(1)][self.below(3)];
+        let owner = [None, Some(0), Some(1)][self.dice.index(3)];
         let (key, url) = (format!("once-{}", self.action), self.own_url());
         let body = json!({ "longUrl": url, "note": key });
         let ask = || {
@@ -121,9 +121,9 @@ impl World {
 
     /// A link that ends after a click or two.
     pub(super) async fn make_limited(&mut self) -> Result<()> {
-        let (owner, url) = (Some(self.below(2)), self.own_url());
+        let (owner, url) = (Some(self.dice.index(2)), self.own_url());
         let max_clicks = Some(1 + self.dice.below(2));
-        let fallback = (self.below(2) == 0).then(|| "https://example.org/fallback".to_owned());
+        let fallback = (self.dice.index(2) == 0).then(|| "https://example.org/fallback".to_owned());
         let body = json!({
             "longUrl": url, "reuse": false, "maxClicks": max_clicks, "fallbackUrl": fallback,
         });

@@ -91,7 +91,7 @@ impl Action {
                 Ok(ActionResult::Nothing)
             }
             Self::Sweep => {
-                harness.sweep().await;
+                harness.lab.run_schedule("SweepNotifications").await;
                 Ok(ActionResult::Nothing)
             }
         }

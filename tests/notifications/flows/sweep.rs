@@ -18,7 +18,7 @@ async fn a_delivery_without_a_message_is_found() {
     for (seconds, delivered) in [(20, 0), (15, 1), (30, 2), (600, 3)] {
         world.lab.advance_seconds(seconds);
         world.lab.sweep().await;
-        world.settle().await;
+        world.lab.settle_doubled().await;
         assert_eq!(world.providers.sends().len(), delivered, "{seconds}");
     }
 }
@@ -31,11 +31,11 @@ async fn what_is_due_in_hours_comes_out_of_its_bucket_in_time_and_not_before() {
     let at = world.now() + std::time::Duration::from_secs(2 * 3_600 + 17);
     draft.send_at = Some(at);
     let id = world.send(&draft, &["email"]).await.remove(0);
-    world.settle().await;
+    world.lab.settle_doubled().await;
     for _ in 0..130 {
         world.lab.advance_seconds(60);
         world.lab.sweep().await;
-        world.settle().await;
+        world.lab.settle_doubled().await;
     }
     assert_eq!(world.status(&id).await, Status::Delivered);
     let late = world.providers.sends()[0].at.as_millisecond() - at.as_millisecond();
@@ -62,12 +62,12 @@ async fn an_attempt_whose_sender_is_lost_is_repeated_or_not_known() {
     }
     world.lab.advance_seconds(59);
     world.lab.sweep().await;
-    world.settle().await;
+    world.lab.settle_doubled().await;
     assert!(world.providers.sends().is_empty());
     for _ in 0..3 {
         world.lab.advance_seconds(30);
         world.lab.sweep().await;
-        world.settle().await;
+        world.lab.settle_doubled().await;
     }
     let mail = world.delivery(&deliveries[0].id).await;
     assert_eq!((mail.status, mail.uncertain, mail.attempt), (Status::Delivered, 1, 2));

@@ -123,7 +123,7 @@ async fn a_key_that_is_in_flight_is_a_conflict_with_a_time_to_wait() {
     body["userIds"] = json!(["ada", "bob"]);
     body["idempotencyKey"] = json!("slow");
     let text = body.to_string();
-    let now = domain::Timestamp::from_millisecond(lab.clock.now_ms()).unwrap();
+    let now = lab.now();
     let claim = IdempotentRequest {
         caller: "root",
         operation: "sendNotification",
