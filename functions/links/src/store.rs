@@ -31,6 +31,7 @@ use domain::{Failure, Result};
 
 use store::Idempotency;
 use store::idempotency::{StoredResponse, Ticket};
+use store::items;
 use store::row::{Item, Row, number, text};
 use store::schema::{Projection, Schema};
 use store::transaction::{Transacted, put, transact};
@@ -159,16 +160,10 @@ impl Links {
 
     /// Reads a link, strongly consistent.
     pub async fn find(&self, domain: &str, code: &Code) -> Result<Option<Link>> {
-        let found = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(rows::link_key(domain, code)))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(|cause| Failure::new("read the link", cause))?;
-        found.item().map(rows::read_link).transpose()
+        let found =
+            items::get(&self.client, &self.table, rows::link_key(domain, code), "read the link")
+                .await?;
+        found.as_ref().map(rows::read_link).transpose()
     }
 
     /// Replaces the version before `after` by it.

@@ -17,6 +17,7 @@ use domain::accounts::{Account, AuditEntry, UserId};
 use domain::{Failure, Result};
 
 use crate::idempotency::{Idempotency, StoredResponse, Ticket};
+use crate::items;
 use crate::row::{key, number, text};
 use crate::schema::{GSI1, GSI1_PK, GSI1_SK};
 use crate::transaction::{Transacted, put, transact, update};
@@ -100,16 +101,10 @@ impl Accounts {
 
     /// Reads an account, up to date.
     pub async fn find(&self, user_id: &UserId) -> Result<Option<Account>> {
-        let found = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(rows::account_key(user_id)))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(|cause| Failure::new("read the account", cause))?;
-        found.item().map(rows::read_account).transpose()
+        let found =
+            items::get(&self.client, &self.table, rows::account_key(user_id), "read the account")
+                .await?;
+        found.as_ref().map(rows::read_account).transpose()
     }
 
     /// Replaces `before` by `after`, its next version, and keeps the set of admins in step.

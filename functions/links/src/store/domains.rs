@@ -7,6 +7,7 @@ use domain::links::{DomainClaim, DomainName};
 use domain::{Failure, Result, Timestamp};
 
 use super::Links;
+use store::items;
 use store::row::{Builder, Item, Row, broken, instant, key, text};
 use store::schema::{GSI1, GSI1_PK, GSI1_SK};
 use store::transaction::{Transacted, delete, put, transact, update};
@@ -137,16 +138,10 @@ impl Links {
     }
 
     async fn read_domain_row(&self, name: &DomainName, sk: &str) -> Result<Option<Item>> {
-        let found = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(key(&domain_pk(name), sk)))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(|cause| Failure::new("read the domain", cause))?;
-        Ok(found.item)
+        let found =
+            items::get(&self.client, &self.table, key(&domain_pk(name), sk), "read the domain")
+                .await?;
+        Ok(found)
     }
 }
 

@@ -5,6 +5,7 @@ use domain::{Failure, Result, Timestamp};
 
 use super::{Links, rows};
 use store::ignore_lost_condition;
+use store::items;
 use store::row::{Item, Row, key, number, text};
 use store::schema::{GSI2, GSI2_PK, GSI2_SK, PK, SK};
 
@@ -26,16 +27,14 @@ pub struct ScanPage {
 impl Links {
     /// Where the scan goes on, and the version of that row.
     pub async fn scan_position(&self) -> Result<(Option<String>, u64)> {
-        let found = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(key("sweep", "cursor")))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(|cause| Failure::new("read where the scan stopped", cause))?;
-        let Some(item) = found.item() else { return Ok((None, 0)) };
+        let found = items::get(
+            &self.client,
+            &self.table,
+            key("sweep", "cursor"),
+            "read where the scan stopped",
+        )
+        .await?;
+        let Some(item) = found.as_ref() else { return Ok((None, 0)) };
         let row = Row(item);
         let position = row.maybe_text("stopped_at").filter(|text| !text.is_empty());
         Ok((position.map(str::to_owned), row.number("v")?))

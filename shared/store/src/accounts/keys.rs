@@ -7,6 +7,7 @@ use domain::{Failure, Result, Timestamp};
 use super::{Accounts, Page, rows};
 use crate::idempotency::{StoredResponse, Ticket};
 use crate::ignore_lost_condition;
+use crate::items;
 use crate::row::{instant, number, text};
 use crate::schema::{GSI1, GSI1_PK, GSI1_SK};
 use crate::transaction::{Transacted, check, put, transact, update};
@@ -71,16 +72,9 @@ impl Accounts {
 
     /// Reads a key, up to date.
     pub async fn find_key(&self, key_id: &KeyId) -> Result<Option<ApiKey>> {
-        let found = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(rows::key_key(key_id)))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(|cause| Failure::new("read the key", cause))?;
-        found.item().map(rows::read_key).transpose()
+        let found =
+            items::get(&self.client, &self.table, rows::key_key(key_id), "read the key").await?;
+        found.as_ref().map(rows::read_key).transpose()
     }
 
     /// An account's keys, oldest first.

@@ -7,6 +7,7 @@ use aws_sdk_dynamodb::types::{Delete, Put, Update};
 use domain::{Failure, Result, Timestamp};
 
 use super::Limits;
+use crate::items;
 use crate::row::{Builder, Item, Row, instant, key, number, text};
 use crate::schema::EXPIRES;
 use crate::transaction::{Transacted, delete, put, transact, update};
@@ -73,16 +74,14 @@ pub enum SaveOutcome {
 impl Limits {
     /// How often each part has changed.
     pub async fn versions(&self) -> Result<DocumentVersions> {
-        let found = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(key("config", "version")))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(|error| Failure::new("read the version of the rules", error))?;
-        let item = found.item().cloned().unwrap_or_default();
+        let found = items::get(
+            &self.client,
+            &self.table,
+            key("config", "version"),
+            "read the version of the rules",
+        )
+        .await?;
+        let item = found.unwrap_or_default();
         Ok(DocumentVersions {
             rules: Row(&item).maybe_number("rules").unwrap_or(0),
             firewall: Row(&item).maybe_number("firewall").unwrap_or(0),
@@ -115,16 +114,9 @@ impl Limits {
     }
 
     pub async fn document(&self, part: DocumentPart, id: &str) -> Result<Option<LimitsDocument>> {
-        let found = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(key(part.pk(), id)))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(|error| Failure::new("read a rule", error))?;
-        found.item().map(read).transpose()
+        let found =
+            items::get(&self.client, &self.table, key(part.pk(), id), "read a rule").await?;
+        found.as_ref().map(read).transpose()
     }
 
     /// Saves a document if the version before its own is what stands there. `token` names the
