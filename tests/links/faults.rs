@@ -124,25 +124,6 @@ impl World {
         }
     }
 
-    /// Repeats a call until it has a definite answer; says whether it was in trouble before.
-    async fn retry_until_answered<'a>(
-        &'a self,
-        call: impl Fn() -> RequestBuilder<'a>,
-    ) -> Result<(Response, bool)> {
-        for attempt in 0..40 {
-            if attempt == 20 {
-                // Enough went wrong; from here on only a bug can keep the answer away.
-                self.lab.cloud.faults.stop();
-            }
-            let answer = call().send().await;
-            if answer.is_definite() {
-                return Ok((answer, attempt > 0));
-            }
-            self.lab.advance_seconds(3);
-        }
-        Err(format!("{:?} never got a definite answer", call()))
-    }
-
     /// A request to make a link, by a user or without a key.
     fn shorten(&self, who: Option<usize>, body: &Value) -> RequestBuilder<'_> {
         let call = self.lab.call(Method::POST, SHORTEN).json(body).from_ip(address(200));
@@ -159,7 +140,7 @@ impl World {
     /// The link as it is now.
     async fn read(&self, code: &str) -> Result<Response> {
         let path = format!("/api/v1/url/{code}");
-        let (answer, _) = self.retry_until_answered(|| self.admin(Method::GET, &path)).await?;
+        let (answer, _) = self.admin(Method::GET, &path).send_until_definite().await?;
         if answer.status == 200 {
             return Ok(answer);
         }

@@ -1,9 +1,11 @@
 //! Mutations of the requests that `shorten`, `count-clicks` and `redirect` send to the store.
 
-use local::faults::{Faults, Mutation};
+use local::faults::Mutation;
 use serde_json::{Value, json};
 
-use crate::faults::mutations::{assert_caught, remove_condition, remove_items, transaction_items};
+use crate::faults::mutations::{
+    assert_all_caught, remove_condition, remove_items, transaction_items,
+};
 use crate::faults::run;
 use crate::links::faults;
 
@@ -38,11 +40,7 @@ fn every_bug_planted_in_clicks_is_caught() {
 }
 
 fn hunt_all(bugs: &[(&str, Mutation)]) {
-    for (name, bug) in bugs {
-        assert_caught(name, |seed| {
-            run(faults::scenario(seed, Faults::mutated(seed, 120, *bug))).err()
-        });
-    }
+    assert_all_caught(bugs, |seed, faults| run(faults::scenario(seed, faults)).err());
 }
 
 /// The writes of a request: its own, or those of its transaction.

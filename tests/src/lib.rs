@@ -393,6 +393,22 @@ impl RequestBuilder<'_> {
         }
     }
 
+    /// The same while much goes wrong; says whether the first try was in trouble. After twenty tries
+    /// nothing goes wrong any more: from there on only a bug can keep the answer away.
+    pub async fn send_until_definite(self) -> Result<(Response, bool)> {
+        for attempt in 0..40 {
+            if attempt == 20 {
+                self.lab.cloud.faults.stop();
+            }
+            let answer = self.clone().send().await;
+            if answer.is_definite() {
+                return Ok((answer, attempt > 0));
+            }
+            self.lab.advance_seconds(3);
+        }
+        Err(format!("{self:?} never got a definite answer"))
+    }
+
     /// Sends it through the gateway.
     ///
     /// # Panics

@@ -23,11 +23,8 @@ impl World {
         let (path, version) = (format!("/api/v1/url/{code}"), read.header("etag").to_owned());
         let url = format!("https://example.org/edited-{}", self.action);
         let body = json!({ "longUrl": url });
-        let change = || {
-            let call = self.admin(Method::PATCH, &path).header("if-match", &version);
-            call.json(&body)
-        };
-        let (answer, retried) = self.retry_until_answered(change).await?;
+        let change = self.admin(Method::PATCH, &path).header("if-match", &version).json(&body);
+        let (answer, retried) = change.send_until_definite().await?;
         let now = self.read(&code).await?;
         let edited = now.text("longUrl") == url;
         match answer.status.as_u16() {
@@ -112,8 +109,7 @@ impl World {
         } else {
             (Method::DELETE, format!("/api/v1/url/{code}"))
         };
-        let (answer, retried) =
-            self.retry_until_answered(|| self.admin(method.clone(), &path)).await?;
+        let (answer, retried) = self.admin(method.clone(), &path).send_until_definite().await?;
         let holds = match answer.status.as_u16() {
             200 | 204 => true,
             // It met what it had done itself and not heard of.
@@ -132,8 +128,7 @@ impl World {
         let (verb, body) =
             if blocked { ("unblock", Value::Null) } else { ("block", json!({ "reason": "spam" })) };
         let path = format!("/api/v1/url/{code}/{verb}");
-        let (answer, _) =
-            self.retry_until_answered(|| self.admin(Method::POST, &path).json(&body)).await?;
+        let (answer, _) = self.admin(Method::POST, &path).json(&body).send_until_definite().await?;
         if answer.status != 200 {
             return Err(format!("{path}: {} {}", answer.status, answer.body));
         }

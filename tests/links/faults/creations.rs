@@ -29,7 +29,7 @@ impl World {
         let owner = [None, Some(0), Some(1)][self.dice.index(3)];
         let url = self.own_url();
         let body = json!({ "longUrl": url, "reuse": false });
-        let (answer, _) = self.retry_until_answered(|| self.shorten(owner, &body)).await?;
+        let (answer, _) = self.shorten(owner, &body).send_until_definite().await?;
         if answer.status != 201 {
             return Err(format!("making a link: {} {}", answer.status, answer.body));
         }
@@ -42,8 +42,7 @@ impl World {
         let alias = format!("name-{}", self.dice.index(3));
         let url = self.own_url();
         let body = json!({ "longUrl": url, "customAlias": alias });
-        let (answer, retried) =
-            self.retry_until_answered(|| self.shorten(Some(owner), &body)).await?;
+        let (answer, retried) = self.shorten(Some(owner), &body).send_until_definite().await?;
         let taken = self.expected.links.contains_key(&alias);
         let link = ExpectedLink { owner: Some(owner), url, ..ExpectedLink::default() };
         match answer.status.as_u16() {
@@ -64,8 +63,7 @@ impl World {
         let url = format!("https://example.org/same-{}", self.dice.index(2));
         let times = 1 + self.dice.index(2);
         let body = plain(&url);
-        let wants =
-            (0..times).map(|_| self.retry_until_answered(|| self.shorten(Some(owner), &body)));
+        let wants = (0..times).map(|_| self.shorten(Some(owner), &body).send_until_definite());
         let answers: Result<Vec<_>, _> = join_all(wants).await.into_iter().collect();
         let answers: Vec<Response> = answers?.into_iter().map(|(answer, _)| answer).collect();
         let had = self
@@ -100,9 +98,8 @@ impl World {
         let owner = [None, Some(0), Some(1)][self.dice.index(3)];
         let (key, url) = (format!("once-{}", self.action), self.own_url());
         let body = json!({ "longUrl": url, "note": key });
-        let ask = || {
-            self.retry_until_answered(|| self.shorten(owner, &body).header("idempotency-key", &key))
-        };
+        let ask =
+            || self.shorten(owner, &body).header("idempotency-key", &key).send_until_definite();
         let (one, two) = if self.action.is_multiple_of(2) {
             futures::join!(ask(), ask())
         } else {
@@ -127,7 +124,7 @@ impl World {
         let body = json!({
             "longUrl": url, "reuse": false, "maxClicks": max_clicks, "fallbackUrl": fallback,
         });
-        let (answer, _) = self.retry_until_answered(|| self.shorten(owner, &body)).await?;
+        let (answer, _) = self.shorten(owner, &body).send_until_definite().await?;
         if answer.status != 201 {
             return Err(format!("making a link: {} {}", answer.status, answer.body));
         }
