@@ -37,6 +37,12 @@ fn feed(lab: &Lab) -> FeedStore {
     FeedStore::new(lab.aws().dynamodb(), lab.table("FeedTable"))
 }
 
+fn feed_in_lab() -> (Lab, FeedStore) {
+    let lab = Lab::new();
+    let store = feed(&lab);
+    (lab, store)
+}
+
 /// A name that no other write of the test has.
 fn token() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);

@@ -77,8 +77,7 @@ async fn links(lab: &Lab) -> Vec<Item> {
 }
 
 async fn strike_creation(creator: Creator, nth: u64, fault: Fault) -> bool {
-    let lab = Lab::new();
-    let key = lab.user("ada", &["member"]).await;
+    let (lab, key) = Lab::with_member().await;
     let mut body = json!({ "longUrl": URL });
     if creator == Creator::UserAliasWithKey {
         body["customAlias"] = json!("my-name");
@@ -111,8 +110,7 @@ async fn strike_creation(creator: Creator, nth: u64, fault: Fault) -> bool {
 
 /// A link that Ada made, and its code.
 async fn lab_with_a_link(more: Value) -> (Lab, String, String) {
-    let lab = Lab::new();
-    let key = lab.user("ada", &["member"]).await;
+    let (lab, key) = Lab::with_member().await;
     let mut body = more;
     body["longUrl"] = json!(URL);
     let made = lab.call(Method::POST, "/api/v1/shorten").by(&key).json(&body).send().await;

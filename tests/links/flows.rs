@@ -148,8 +148,7 @@ fn plain(url: &str) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn a_link_lives_from_creation_to_restoration() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let made = shorten(&lab, &ada, &plain("https://example.org/page")).await;
     let code = made.text("shortCode").to_owned();
     let one = format!("/api/v1/url/{code}");

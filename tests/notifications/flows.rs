@@ -42,6 +42,12 @@ impl World {
         Self::with(ScriptedProviders::new(), Setup::default())
     }
 
+    async fn with_ada() -> (Self, UserId) {
+        let world = Self::new();
+        let ada = world.recipient("ada").await;
+        (world, ada)
+    }
+
     fn with(providers: ScriptedProviders, setup: Setup) -> Self {
         let lab = Lab::with(Setup { providers: Some(providers.clone()), ..setup });
         Self::of(lab, providers)

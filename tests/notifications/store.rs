@@ -34,6 +34,12 @@ fn notifications(lab: &Lab) -> Notifications {
     Notifications::new(lab.aws().dynamodb(), lab.table("NotificationsTable"))
 }
 
+fn notifications_in_lab() -> (Lab, Notifications) {
+    let lab = Lab::new();
+    let store = notifications(&lab);
+    (lab, store)
+}
+
 /// A name that no other write of the test has.
 fn token() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);

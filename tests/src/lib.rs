@@ -110,6 +110,13 @@ impl Lab {
         Self::with(Setup::default())
     }
 
+    /// The same with one member, ada, and her key.
+    pub async fn with_member() -> (Self, String) {
+        let lab = Self::new();
+        let key = lab.user("ada", &["member"]).await;
+        (lab, key)
+    }
+
     /// A cloud with these settings.
     ///
     /// # Panics

@@ -94,8 +94,7 @@ async fn a_closed_rule_answers_that_it_can_not_say() {
 
 #[tokio::test(start_paused = true)]
 async fn anonymous_links_are_closed_and_those_of_accounts_open() {
-    let lab = Lab::new();
-    let key = lab.user("ada", &["member"]).await;
+    let (lab, key) = Lab::with_member().await;
     let body = json!({ "longUrl": "https://example.org/" });
     let shorten = || lab.call(Method::POST, "/api/v1/shorten").json(&body);
     assert_eq!(shorten().send().await.status, 201);

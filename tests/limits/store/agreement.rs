@@ -13,9 +13,8 @@ use domain::limits::ledger::DebitOutcome;
 use domain::limits::{Algorithm, Quota};
 use store::Limits;
 use store::limits::CounterKey;
-use tests::Lab;
 
-use super::{NOW, at, limits};
+use super::{NOW, at, limits_in_lab};
 
 const STEPS: u64 = 60;
 const SEEDS: u64 = 4;
@@ -113,8 +112,7 @@ fn some_quota(algorithm: Algorithm, dice: &mut SplitMix64) -> Quota {
 
 #[tokio::test(start_paused = true)]
 async fn a_write_does_at_the_store_what_it_means_in_every_way_of_counting() {
-    let lab = Lab::new();
-    let rows = limits(&lab);
+    let (_lab, rows) = limits_in_lab();
     let (mut won, mut lost) = (0, 0);
     for (index, algorithm) in (0_u64..).zip(Algorithm::ALL) {
         for seed in 0..SEEDS {
@@ -145,8 +143,7 @@ async fn every_comparison_and_change_is_said_as_it_is_meant() {
         Field::LeasesBefore,
         Field::FullAt,
     ];
-    let lab = Lab::new();
-    let rows = limits(&lab);
+    let (_lab, rows) = limits_in_lab();
     let mut twin = Twin::new(super::quota(Algorithm::FixedWindow, 10), "rule");
     let all = |change: fn(i128) -> FieldUpdate| -> Vec<(Field, FieldUpdate)> {
         fields.iter().zip(100..).map(|(field, value)| (*field, change(value))).collect()

@@ -14,8 +14,7 @@ async fn keyed(lab: &Lab, user: &str, key: &str, body: &Value) -> Response {
 
 #[tokio::test(start_paused = true)]
 async fn a_repeated_request_gets_the_first_answer_with_a_key_and_without() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     for user in [ada.as_str(), ""] {
         let before = rows(&lab, "link#").await;
         let body = json!({ "longUrl": "https://example.org/", "reuse": false });
@@ -52,8 +51,7 @@ async fn keys_of_different_callers_are_different_keys() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refused_request_gives_its_key_back() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     assert_eq!(keyed(&lab, &ada, "k", &plain("nonsense")).await.status, 422);
     assert_eq!(keyed(&lab, &ada, "k", &plain("https://example.org/")).await.status, 201);
     let taken = json!({ "longUrl": "https://example.org/", "customAlias": "mine" });
@@ -65,8 +63,7 @@ async fn a_refused_request_gives_its_key_back() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_for_a_link_that_was_there_can_be_repeated_too() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let body = plain("https://example.org/");
     let first = code(&lab, &ada, &body).await;
     for replayed in ["", "true", "true"] {
@@ -83,8 +80,7 @@ async fn a_request_for_a_link_that_was_there_can_be_repeated_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_key_that_found_a_link_finds_it_again_at_once() {
-    let lab = Lab::new();
-    let key = lab.user("ada", &["member"]).await;
+    let (lab, key) = Lab::with_member().await;
     let body = json!({ "longUrl": "https://example.org/page" });
     let ask = || lab.call(Method::POST, "/api/v1/shorten").by(&key).json(&body);
     let made = ask().send().await;

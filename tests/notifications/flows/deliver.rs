@@ -8,8 +8,7 @@ use super::{World, device};
 
 #[tokio::test(start_paused = true)]
 async fn each_way_is_taken_once_however_often_the_message_comes() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let ids = world.send(&world.draft(&ada), &["email", "sms", "push-phone"]).await;
     world.lab.settle_doubled().await;
     let handed = world.providers.sends();
@@ -54,8 +53,7 @@ async fn many_at_once_are_each_sent_once_and_none_is_lost() {
 
 #[tokio::test(start_paused = true)]
 async fn a_message_before_its_time_waits_for_it() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let mut draft = world.draft(&ada);
     draft.send_at = Some(world.now() + std::time::Duration::from_mins(2));
     let id = world.send(&draft, &["email"]).await.remove(0);
@@ -69,8 +67,7 @@ async fn a_message_before_its_time_waits_for_it() {
 
 #[tokio::test(start_paused = true)]
 async fn what_has_expired_or_has_no_provider_ends_with_the_reason() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let mut draft = world.draft(&ada);
     draft.expires_at = Some(world.now() + std::time::Duration::from_secs(5));
     let expired = world.send(&draft, &["email"]).await.remove(0);

@@ -22,8 +22,7 @@ async fn each_kind_of_no_has_its_number_of_attempts_and_leaves_a_letter() {
         (Class::RateLimited, 5),
         (Class::Outage, 5),
     ] {
-        let world = World::new();
-        let ada = world.recipient("ada").await;
+        let (world, ada) = World::with_ada().await;
         world.providers.script_always("text", ScriptedOutcome::refuse(class));
         let id = world.send_one(&ada, "sms").await;
         world.lab.settle_doubled().await;
@@ -44,8 +43,7 @@ async fn each_kind_of_no_has_its_number_of_attempts_and_leaves_a_letter() {
 
 #[tokio::test(start_paused = true)]
 async fn a_provider_that_asks_for_time_gets_it() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let later =
         ScriptedOutcome::Refuse { class: Class::RateLimited, retry_after_seconds: Some(120) };
     world.providers.script_next("text", [later]);
@@ -63,8 +61,7 @@ async fn a_provider_that_asks_for_time_gets_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_provider_that_always_asks_for_time_is_asked_five_times_and_never_too_soon() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let later =
         ScriptedOutcome::Refuse { class: Class::RateLimited, retry_after_seconds: Some(45) };
     world.providers.script_always("text", later);
@@ -84,8 +81,7 @@ async fn a_provider_that_always_asks_for_time_is_asked_five_times_and_never_too_
 
 #[tokio::test(start_paused = true)]
 async fn a_dead_device_is_dropped_and_a_dead_address_gets_nothing_more() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     world.providers.script_always("push", ScriptedOutcome::refuse(Class::InvalidRecipient));
     world.providers.script_next("mail", [ScriptedOutcome::refuse(Class::InvalidRecipient)]);
     let ids = world.send(&world.draft(&ada), &["push-phone", "email"]).await;
@@ -114,8 +110,7 @@ async fn a_dead_device_is_dropped_and_a_dead_address_gets_nothing_more() {
 #[tokio::test(start_paused = true)]
 async fn what_may_have_arrived_is_repeated_only_where_that_does_no_harm() {
     for act in [ScriptedOutcome::Hang, ScriptedOutcome::AcceptThenDisconnect] {
-        let world = World::new();
-        let ada = world.recipient("ada").await;
+        let (world, ada) = World::with_ada().await;
         for provider in ["mail", "text", "push"] {
             world.providers.script_next(provider, [act.clone()]);
         }

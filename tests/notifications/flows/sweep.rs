@@ -7,8 +7,7 @@ use super::World;
 
 #[tokio::test(start_paused = true)]
 async fn a_delivery_without_a_message_is_found() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let mut ids = Vec::new();
     for priority in Priority::ALL {
         let mut draft = world.draft(&ada);
@@ -25,8 +24,7 @@ async fn a_delivery_without_a_message_is_found() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_due_in_hours_comes_out_of_its_bucket_in_time_and_not_before() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let mut draft = world.draft(&ada);
     let at = world.now() + std::time::Duration::from_secs(2 * 3_600 + 17);
     draft.send_at = Some(at);
@@ -44,8 +42,7 @@ async fn what_is_due_in_hours_comes_out_of_its_bucket_in_time_and_not_before() {
 
 #[tokio::test(start_paused = true)]
 async fn an_attempt_whose_sender_is_lost_is_repeated_or_not_known() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let deliveries = world.accept(&world.draft(&ada), &["email", "sms"]).await;
     let recipient = world.store.recipient(&ada).await.unwrap();
     for delivery in &deliveries {

@@ -80,8 +80,7 @@ async fn a_text_that_can_t_be_made_is_a_dead_letter_without_an_attempt() {
 
 #[tokio::test(start_paused = true)]
 async fn a_mail_tells_of_opens_and_clicks_only_if_that_was_asked_for() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     for tracked in [false, true] {
         let mut draft = world.draft(&ada);
         draft.tracked = tracked;

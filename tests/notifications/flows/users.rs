@@ -8,8 +8,7 @@ use super::{TRACE, World};
 
 #[tokio::test(start_paused = true)]
 async fn nothing_follows_an_opt_out_however_urgent_it_is() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let mut draft = world.draft(&ada);
     draft.priority = Priority::Critical;
     let id = world.send(&draft, &["email"]).await.remove(0);
@@ -26,8 +25,7 @@ async fn nothing_follows_an_opt_out_however_urgent_it_is() {
 
 #[tokio::test(start_paused = true)]
 async fn what_waits_is_taken_back_when_its_person_wants_less() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let mut draft = world.draft(&ada);
     draft.send_at = Some(world.now() + std::time::Duration::from_hours(2));
     let ids = world.send(&draft, &["email", "sms"]).await;
@@ -45,8 +43,7 @@ async fn what_waits_is_taken_back_when_its_person_wants_less() {
 
 #[tokio::test(start_paused = true)]
 async fn the_quiet_are_left_alone_until_their_window_ends_but_for_what_is_critical() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     // Tests begin at noon, UTC.
     let quiet = DoNotDisturb {
         start: TimeOfDay::at(11 * 60).unwrap(),
@@ -74,8 +71,7 @@ async fn the_quiet_are_left_alone_until_their_window_ends_but_for_what_is_critic
 
 #[tokio::test(start_paused = true)]
 async fn beyond_a_days_text_messages_the_next_waits_and_is_not_lost() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let mut ids = Vec::new();
     for _ in 0..12 {
         ids.push(world.send_one(&ada, "sms").await);
@@ -106,8 +102,7 @@ async fn beyond_a_days_text_messages_the_next_waits_and_is_not_lost() {
 
 #[tokio::test(start_paused = true)]
 async fn fifty_an_hour_are_the_limit() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let mut ids = Vec::new();
     for _ in 0..52 {
         ids.push(world.send_one(&ada, "push-phone").await);
