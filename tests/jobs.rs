@@ -41,8 +41,7 @@ async fn submit_as(lab: &Lab, job_type: &str, more: Value) -> String {
 }
 
 async fn job(lab: &Lab, id: &str) -> Response {
-    let found = lab.get(&format!("{JOBS}/{id}")).await;
-    assert_eq!(found.status, 200, "{}", found.body);
+    let found = lab.get(&format!("{JOBS}/{id}")).await.assert_status(200);
     found
 }
 
@@ -114,8 +113,7 @@ async fn report(
 }
 
 async fn start(lab: &Lab, id: &str, worker: &str, attempt: u64) {
-    let begun = report(lab, id, "start", worker, attempt, json!({})).await;
-    assert_eq!(begun.status, 200, "{}", begun.body);
+    report(lab, id, "start", worker, attempt, json!({})).await.assert_status(200);
 }
 
 async fn complete(lab: &Lab, id: &str, worker: &str, attempt: u64) {

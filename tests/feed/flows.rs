@@ -63,21 +63,18 @@ impl People {
     /// A change to what is between two people that must work: `follow`, `block` or `mute`.
     async fn put(&self, who: &str, act: &str, whom: &str) {
         let path = format!("/api/v1/users/{whom}/{act}");
-        let done = self.call(who, Method::PUT, &path, &Value::Null).await;
-        assert_eq!(done.status, 200, "{}", done.body);
+        self.call(who, Method::PUT, &path, &Value::Null).await.assert_status(200);
     }
 
     async fn undo(&self, who: &str, act: &str, whom: &str) {
         let path = format!("/api/v1/users/{whom}/{act}");
-        let done = self.call(who, Method::DELETE, &path, &Value::Null).await;
-        assert_eq!(done.status, 200, "{}", done.body);
+        self.call(who, Method::DELETE, &path, &Value::Null).await.assert_status(200);
     }
 
     /// Writes a post that must be accepted, a second after the previous step; its id.
     async fn post(&self, who: &str, body: Value) -> String {
         self.lab.advance_seconds(1);
-        let made = self.call(who, Method::POST, "/api/v1/posts", &body).await;
-        assert_eq!(made.status, 201, "{}", made.body);
+        let made = self.call(who, Method::POST, "/api/v1/posts", &body).await.assert_status(201);
         made.text("postId").to_owned()
     }
 

@@ -63,6 +63,16 @@ impl Response {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
+    /// The response itself, which has this status.
+    ///
+    /// # Panics
+    /// When it has another, which fails the test.
+    #[track_caller]
+    pub fn assert_status(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}", self.body);
+        self
+    }
+
     /// Whether it says what became of the request: no server's error, and no other try at work.
     pub fn is_definite(&self) -> bool {
         !self.status.is_server_error() && self.text("type") != "/docs#in-progress"

@@ -125,8 +125,7 @@ async fn pages_and_crossings_leave_no_work_behind() {
     let two = people.say("ada", "two").await;
     people.lab.settle_doubled().await;
     let path = format!("/api/v1/posts/{two}");
-    let edited = people.call("ada", Method::PATCH, &path, &json!({ "text": "2" })).await;
-    assert_eq!(edited.status, 200);
+    people.call("ada", Method::PATCH, &path, &json!({ "text": "2" })).await.assert_status(200);
     people.lab.settle_doubled().await;
     for who in &names[1..] {
         assert_eq!(people.latest(who).await, ["2", "one"], "{who}");

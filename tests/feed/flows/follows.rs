@@ -154,8 +154,7 @@ async fn lists_of_people_come_in_full_pages_without_those_who_block() {
         expected.sort_unstable();
         assert_eq!(all, expected, "{list}");
     }
-    let wrong = people.get("bob", "/api/v1/users/ada/followers?cursor=x").await;
-    assert_eq!(wrong.status, 422);
+    people.get("bob", "/api/v1/users/ada/followers?cursor=x").await.assert_status(422);
 }
 
 #[tokio::test(start_paused = true)]

@@ -21,8 +21,7 @@ async fn a_double_like_counts_once() {
     let people = People::called(&["ada", "bob", "eve"]).await;
     let id = people.say("ada", "hello").await;
     let path = format!("/api/v1/posts/{id}");
-    let liked = people.like("bob", &id).await;
-    assert_eq!(liked.status, 200, "{}", liked.body);
+    let liked = people.like("bob", &id).await.assert_status(200);
     let counts = json!({ "likes": 1, "comments": 0, "shares": 0 });
     assert_eq!(liked.body, json!({ "postId": id, "userHasLiked": true, "counts": counts }));
     assert_eq!(people.like("bob", &id).await.body["userHasLiked"], true);

@@ -32,8 +32,7 @@ async fn a_repeat_with_the_same_key_writes_nothing() {
         let call = people.lab.call(Method::POST, "/api/v1/posts").by(people.key("ada"));
         call.header("idempotency-key", key).json(&json!({ "text": text })).send().await
     };
-    let first = write("a", "once").await;
-    assert_eq!(first.status, 201);
+    let first = write("a", "once").await.assert_status(201);
     assert_eq!(first.header("location"), format!("/api/v1/posts/{}", first.text("postId")));
     let again = write("a", "once").await;
     assert_eq!((again.status, &again.body), (first.status, &first.body));

@@ -110,8 +110,7 @@ async fn media_are_uploaded_first_and_shown_by_links() {
     let people = People::called(&["ada", "bob"]).await;
     people.put("bob", "follow", "ada").await;
     let body = json!({ "contentType": "image/png", "bytes": 3 });
-    let made = people.call("ada", Method::POST, "/api/v1/media", &body).await;
-    assert_eq!(made.status, 201, "{}", made.body);
+    let made = people.call("ada", Method::POST, "/api/v1/media", &body).await.assert_status(201);
     let media = made.text("mediaId").to_owned();
     let post = json!({ "media": [media] });
     let early = people.call("ada", Method::POST, "/api/v1/posts", &post).await;

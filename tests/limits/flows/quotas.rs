@@ -21,8 +21,7 @@ async fn an_account_asks_six_hundred_times_a_minute_about_accounts_on_any_node()
     }
     assert!(passed <= 600, "{passed} passed");
     assert!(passed >= 570, "{passed} passed, although six hundred may");
-    let neighbour = lab.call(Method::GET, "/api/v1/me").by(&other).send().await;
-    assert_eq!(neighbour.status, 200);
+    lab.call(Method::GET, "/api/v1/me").by(&other).send().await.assert_status(200);
 }
 
 #[tokio::test(start_paused = true)]

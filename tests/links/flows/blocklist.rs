@@ -14,8 +14,7 @@ const BLOCKLIST: &str = "/api/v1/blocklist";
 async fn an_entry_is_one_of_a_host_and_a_url_with_a_reason() {
     let lab = Lab::new();
     let host = json!({ "host": "Evil.Example", "reason": " Phishing. " });
-    let added = post(&lab, BLOCKLIST, &root_key(), &host).await;
-    assert_eq!(added.status, 201);
+    let added = post(&lab, BLOCKLIST, &root_key(), &host).await.assert_status(201);
     assert_eq!(
         added.body,
         json!({ "entry": "host:evil.example", "reason": "Phishing.", "addedBy": "root",

@@ -24,8 +24,7 @@ async fn a_thousand_are_answered_in_their_order_each_on_its_own() {
         _ => plain(&format!("https://example.org/{n}")),
     };
     let urls: Vec<Value> = (0..1_000).map(wish).collect();
-    let answer = post(&lab, BULK, &ada, &json!({ "urls": urls })).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
+    let answer = post(&lab, BULK, &ada, &json!({ "urls": urls })).await.assert_status(200);
     let sums = ["created", "reused", "failed"].map(|name| answer.body[name].as_u64().unwrap());
     assert_eq!(sums, [400, 100, 500]);
     let results = answer.body["results"].as_array().unwrap();

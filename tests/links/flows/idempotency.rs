@@ -39,8 +39,7 @@ async fn keys_of_different_callers_are_different_keys() {
     let body = plain("https://example.org/");
     let mut seen = Vec::new();
     for user in [ada.as_str(), &eve, ""] {
-        let made = keyed(&lab, user, "k", &body).await;
-        assert_eq!(made.status, 201);
+        let made = keyed(&lab, user, "k", &body).await.assert_status(201);
         assert!(!seen.contains(&made.body["shortCode"]));
         seen.push(made.body["shortCode"].clone());
     }
@@ -83,11 +82,9 @@ async fn a_key_that_found_a_link_finds_it_again_at_once() {
     let (lab, key) = Lab::with_member().await;
     let body = json!({ "longUrl": "https://example.org/page" });
     let ask = || lab.call(Method::POST, "/api/v1/shorten").by(&key).json(&body);
-    let made = ask().send().await;
-    assert_eq!(made.status, 201);
+    let made = ask().send().await.assert_status(201);
     for _ in 0..2 {
-        let again = ask().header("idempotency-key", "once").send().await;
-        assert_eq!(again.status, 200, "{}", again.body);
+        let again = ask().header("idempotency-key", "once").send().await.assert_status(200);
         assert_eq!(again.text("shortCode"), made.text("shortCode"));
     }
 }

@@ -52,8 +52,7 @@ async fn what_is_left_out_stays_and_null_takes_away() {
         "expiresAt": null, "maxClicks": null, "fallbackUrl": null, "note": null, "tags": [],
         "variants": [], "utm": {}, "forwardQuery": false, "redirect": 302,
     });
-    let emptied = patch(&lab, &one, &ada, 2, &bare).await;
-    assert_eq!(emptied.status, 200, "{}", emptied.body);
+    let emptied = patch(&lab, &one, &ada, 2, &bare).await.assert_status(200);
     for name in ["maxClicks", "fallbackUrl", "note", "tags", "variants", "utm"] {
         assert!(emptied.body.get(name).is_none(), "{name}: {}", emptied.body);
     }
@@ -193,8 +192,7 @@ async fn a_filtered_list_pages_too() {
     let mut seen = std::collections::BTreeSet::new();
     let mut path = "/api/v1/urls?tag=t1&limit=40".to_owned();
     loop {
-        let page = get(&lab, &path, &ada).await;
-        assert_eq!(page.status, 200, "{}", page.body);
+        let page = get(&lab, &path, &ada).await.assert_status(200);
         for code in codes(&page) {
             assert!(seen.insert(code.to_owned()), "{code} twice");
         }
@@ -213,8 +211,7 @@ async fn a_code_is_never_given_twice_and_nothing_else_is_kept_of_it() {
     let body = json!({ "longUrl": "https://example.com/private", "customAlias": "secret-sale" });
     let make = |key: &str| lab.call(Method::POST, "/api/v1/shorten").by(key).json(&body).send();
     assert_eq!(make(&ada).await.status, 201);
-    let gone = lab.call(Method::DELETE, "/api/v1/url/secret-sale").by(&ada).send().await;
-    assert_eq!(gone.status, 204);
+    lab.call(Method::DELETE, "/api/v1/url/secret-sale").by(&ada).send().await.assert_status(204);
     lab.advance_seconds(30 * 24 * 3600);
     lab.sweep().await;
     let links = links::store::Links::new(lab.aws().dynamodb(), lab.table("LinksTable"));

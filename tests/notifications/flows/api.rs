@@ -69,8 +69,7 @@ async fn accepted(lab: &Lab, body: &Value) -> String {
 }
 
 async fn read(lab: &Lab, id: &str) -> Value {
-    let found = lab.get(&format!("{ALL}/{id}")).await;
-    assert_eq!(found.status, 200, "{}", found.body);
+    let found = lab.get(&format!("{ALL}/{id}")).await.assert_status(200);
     found.body
 }
 
