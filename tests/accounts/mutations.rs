@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::faults;
 use crate::faults::mutations::{
-    assert_all_caught, remove_condition, remove_items, transaction_items,
+    assert_all_caught, remove_condition, remove_items, token_forgotten, transaction_items,
 };
 use crate::faults::run;
 
@@ -86,12 +86,6 @@ fn audit_forgotten(_: &str, request: &mut Value) {
     remove_items(request, |_, part| {
         part["Item"]["sk"]["S"].as_str().is_some_and(|sk| sk.starts_with("audit#"))
     });
-}
-
-fn token_forgotten(operation: &str, request: &mut Value) {
-    if operation == "TransactWriteItems" {
-        request["ClientRequestToken"] = Value::Null;
-    }
 }
 
 fn sweep_blind(operation: &str, request: &mut Value) {

@@ -55,6 +55,13 @@ pub(crate) fn transaction_items(
     items.filter_map(|item| item.as_object_mut()?.iter_mut().next())
 }
 
+/// Each try of a transaction is a new request.
+pub(crate) fn token_forgotten(operation: &str, request: &mut Value) {
+    if operation == "TransactWriteItems" {
+        request["ClientRequestToken"] = Value::Null;
+    }
+}
+
 /// Removes the items of a transaction that `unwanted` picks.
 pub(crate) fn remove_items(request: &mut Value, unwanted: impl Fn(&str, &Value) -> bool) {
     if let Some(items) = request["TransactItems"].as_array_mut() {

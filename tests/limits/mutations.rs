@@ -4,7 +4,7 @@ use local::faults::Mutation;
 use serde_json::{Value, json};
 
 use crate::faults::mutations::{
-    assert_all_caught, remove_condition, remove_items, transaction_items,
+    assert_all_caught, remove_condition, remove_items, token_forgotten, transaction_items,
 };
 use crate::faults::run;
 use crate::limits::faults;
@@ -180,12 +180,6 @@ fn deletion_ignores_version(_: &str, request: &mut Value) {
 
 fn deletion_forgotten(_: &str, request: &mut Value) {
     remove_items(request, |kind, part| kind == "Delete" && is_document(part));
-}
-
-fn token_forgotten(operation: &str, request: &mut Value) {
-    if operation == "TransactWriteItems" {
-        request["ClientRequestToken"] = Value::Null;
-    }
 }
 
 /// Takes a member out of the documents of a part.

@@ -4,7 +4,7 @@ use local::faults::Mutation;
 use serde_json::{Value, json};
 
 use crate::faults::mutations::{
-    assert_all_caught, remove_condition, remove_items, transaction_items,
+    assert_all_caught, remove_condition, remove_items, token_forgotten, transaction_items,
 };
 use crate::faults::run;
 use crate::links::faults;
@@ -117,12 +117,6 @@ fn rename(operation: &str, request: &mut Value, attribute: &str) {
         && let Some(value) = request["Item"].as_object_mut().and_then(|row| row.remove(attribute))
     {
         request["Item"]["noted_at"] = value;
-    }
-}
-
-fn token_forgotten(operation: &str, request: &mut Value) {
-    if operation == "TransactWriteItems" {
-        request["ClientRequestToken"] = Value::Null;
     }
 }
 

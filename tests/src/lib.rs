@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -68,6 +69,7 @@ impl Response {
     /// # Panics
     /// When it has another, which fails the test.
     #[track_caller]
+    #[expect(clippy::return_self_not_must_use, reason = "the status may be all that matters")]
     pub fn assert_status(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{}", self.body);
         self
@@ -142,7 +144,7 @@ impl Lab {
     pub fn with_parameters(setup: Setup, others: &[(&str, &str)]) -> Self {
         // The SDK draws the jitter of its retries from this thread's generator.
         fastrand::seed(setup.seed);
-        let clock = MovableClock::starting_at(start());
+        let clock = MovableClock::starting_at(at(0));
         let lines = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&lines);
         let mut options = Options::new(&root().join("template.yaml"));
@@ -468,7 +470,33 @@ pub fn parameters() -> BTreeMap<String, String> {
     .into()
 }
 
-/// When every test begins: 2026-03-01T12:00:00Z.
-fn start() -> Timestamp {
-    Timestamp::from_second(1_772_366_400).unwrap_or(Timestamp::UNIX_EPOCH)
+/// So many seconds after every test begins, which is at 2026-03-01T12:00:00Z.
+///
+/// # Panics
+/// When there is no such moment, which fails the test.
+pub fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_772_366_400 + second).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A new name for a write.
+pub fn token() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("write-{}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A call with a JSON body, without a key if `key` is empty.
+pub async fn send(lab: &Lab, method: Method, path: &str, key: &str, body: &Value) -> Response {
+    let call = lab.call(method, path);
+    let call = if key.is_empty() { call } else { call.by(key) };
+    if body.is_null() { call.send().await } else { call.json(body).send().await }
+}
+
+/// The answer is a 422 that names this field.
+///
+/// # Panics
+/// When it is not, which fails the test.
+pub fn assert_names(answer: &Response, field: &str) {
+    assert_eq!(answer.status, 422, "{field}: {}", answer.body);
+    assert_eq!(answer.header("content-type"), "application/problem+json");
+    assert_eq!(answer.body["errors"][0]["field"], field, "{}", answer.body);
 }

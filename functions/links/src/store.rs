@@ -160,10 +160,12 @@ impl Links {
 
     /// Reads a link, strongly consistent.
     pub async fn find(&self, domain: &str, code: &Code) -> Result<Option<Link>> {
-        let found =
-            items::get(&self.client, &self.table, rows::link_key(domain, code), "read the link")
-                .await?;
+        let found = self.get(rows::link_key(domain, code), "read the link").await?;
         found.as_ref().map(rows::read_link).transpose()
+    }
+
+    async fn get(&self, key: Item, action: &'static str) -> Result<Option<Item>> {
+        items::get(&self.client, &self.table, key, action).await
     }
 
     /// Replaces the version before `after` by it.

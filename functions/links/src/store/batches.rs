@@ -15,7 +15,6 @@ use domain::{Failure, Result, Timestamp};
 
 use super::{Links, rows};
 use store::ignore_lost_condition;
-use store::items;
 use store::row::{Builder, Row, bytes, instant, key, number};
 use store::schema::EXPIRES;
 use store::transaction::{Transacted, put, transact, update};
@@ -192,13 +191,9 @@ impl Links {
     }
 
     async fn read_day_sketch(&self, link_day: &LinkDay) -> Result<(HyperLogLog, Option<u64>)> {
-        let found = items::get(
-            &self.client,
-            &self.table,
-            key(&pk(link_day), &visitors_sk(&link_day.day)),
-            "read the day's visitors",
-        )
-        .await?;
+        let found = self
+            .get(key(&pk(link_day), &visitors_sk(&link_day.day)), "read the day's visitors")
+            .await?;
         match found.as_ref() {
             None => Ok((HyperLogLog::new(), None)),
             Some(item) => Ok((super::statistics::read_sketch(item)?, Some(Row(item).number("v")?))),

@@ -7,7 +7,6 @@ use domain::links::{DomainClaim, DomainName};
 use domain::{Failure, Result, Timestamp};
 
 use super::Links;
-use store::items;
 use store::row::{Builder, Item, Row, broken, instant, key, text};
 use store::schema::{GSI1, GSI1_PK, GSI1_SK};
 use store::transaction::{Transacted, delete, put, transact, update};
@@ -138,10 +137,7 @@ impl Links {
     }
 
     async fn read_domain_row(&self, name: &DomainName, sk: &str) -> Result<Option<Item>> {
-        let found =
-            items::get(&self.client, &self.table, key(&domain_pk(name), sk), "read the domain")
-                .await?;
-        Ok(found)
+        self.get(key(&domain_pk(name), sk), "read the domain").await
     }
 }
 

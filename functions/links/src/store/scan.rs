@@ -5,7 +5,6 @@ use domain::{Failure, Result, Timestamp};
 
 use super::{Links, rows};
 use store::ignore_lost_condition;
-use store::items;
 use store::row::{Item, Row, key, number, text};
 use store::schema::{GSI2, GSI2_PK, GSI2_SK, PK, SK};
 
@@ -27,13 +26,7 @@ pub struct ScanPage {
 impl Links {
     /// Where the scan goes on, and the version of that row.
     pub async fn scan_position(&self) -> Result<(Option<String>, u64)> {
-        let found = items::get(
-            &self.client,
-            &self.table,
-            key("sweep", "cursor"),
-            "read where the scan stopped",
-        )
-        .await?;
+        let found = self.get(key("sweep", "cursor"), "read where the scan stopped").await?;
         let Some(item) = found.as_ref() else { return Ok((None, 0)) };
         let row = Row(item);
         let position = row.maybe_text("stopped_at").filter(|text| !text.is_empty());
