@@ -9,6 +9,7 @@ pub(crate) mod mutations;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tests::Result;
 
 use local::faults::Fault;
 
@@ -17,10 +18,7 @@ const SEEDS: u64 = 1_000;
 
 /// Runs `scenario` with every seed, on as many threads as there are cores, and prints what was
 /// injected. A seed's run is deterministic; which thread it is on does not matter to it.
-pub(crate) fn sweep(
-    name: &str,
-    scenario: impl Fn(u64) -> Result<BTreeMap<Fault, u64>, String> + Sync,
-) {
+pub(crate) fn sweep(name: &str, scenario: impl Fn(u64) -> Result<BTreeMap<Fault, u64>> + Sync) {
     let seeds = seeds();
     let count = seeds.end - seeds.start;
     let next = AtomicU64::new(seeds.start);

@@ -12,19 +12,12 @@ use ::store::{ALWAYS, Key, Table};
 use domain::jobs::{Job, JobId};
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Lab, Response, root_key};
+use tests::{Lab, Response, assert_names, root_key, send};
 
 const JOBS: &str = "/api/v1/jobs";
 
 /// The id of no job.
 const UNKNOWN_JOB: &str = "0000000000000000000000000000";
-
-/// A call with a JSON body, without a key if `key` is empty.
-async fn send(lab: &Lab, method: Method, path: &str, key: &str, body: &Value) -> Response {
-    let call = lab.call(method, path);
-    let call = if key.is_empty() { call } else { call.by(key) };
-    if body.is_null() { call.send().await } else { call.json(body).send().await }
-}
 
 /// Submits a job that must be new; its id.
 async fn submit(lab: &Lab, body: &Value) -> String {
@@ -41,8 +34,7 @@ async fn submit_as(lab: &Lab, job_type: &str, more: Value) -> String {
 }
 
 async fn job(lab: &Lab, id: &str) -> Response {
-    let found = lab.get(&format!("{JOBS}/{id}")).await;
-    assert_eq!(found.status, 200, "{}", found.body);
+    let found = lab.get(&format!("{JOBS}/{id}")).await.assert_status(200);
     found
 }
 
@@ -114,8 +106,7 @@ async fn report(
 }
 
 async fn start(lab: &Lab, id: &str, worker: &str, attempt: u64) {
-    let begun = report(lab, id, "start", worker, attempt, json!({})).await;
-    assert_eq!(begun.status, 200, "{}", begun.body);
+    report(lab, id, "start", worker, attempt, json!({})).await.assert_status(200);
 }
 
 async fn complete(lab: &Lab, id: &str, worker: &str, attempt: u64) {
@@ -191,11 +182,4 @@ async fn pass_time(lab: &Lab, clock: &mut u64, seconds: u64) {
         }
         lab.cloud.settle().await;
     }
-}
-
-/// A problem about that field.
-fn assert_names(answer: &Response, field: &str) {
-    assert_eq!(answer.status, 422, "{field}: {}", answer.body);
-    assert_eq!(answer.header("content-type"), "application/problem+json");
-    assert_eq!(answer.body["errors"][0]["field"], field, "{}", answer.body);
 }

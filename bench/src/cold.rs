@@ -9,7 +9,6 @@ mod runtime_api;
 mod sample;
 mod store;
 
-use std::error::Error;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -17,6 +16,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
+use crate::Result;
 use crate::table::{Table, Verdict, grouped};
 pub(crate) use process::target;
 use process::{Harness, Measured};
@@ -49,7 +49,7 @@ pub(crate) fn run(function: &str, invokes: usize) -> bool {
     }
 }
 
-fn measure(sample: &Sample<'_>, invokes: usize) -> Result<Table, Box<dyn Error>> {
+fn measure(sample: &Sample<'_>, invokes: usize) -> Result<Table> {
     let kept = process::target()?.join("cold");
     fs::create_dir_all(&kept)?;
     let store = Store::new()?;
@@ -79,7 +79,7 @@ fn measure(sample: &Sample<'_>, invokes: usize) -> Result<Table, Box<dyn Error>>
     Ok(table)
 }
 
-fn weigh(binary: &Path, table: &mut Table) -> Result<(), Box<dyn Error>> {
+fn weigh(binary: &Path, table: &mut Table) -> Result {
     let bytes = fs::read(binary)?;
     table.row("binary, bytes", grouped(bytes.len() as u64), "", Verdict::Note);
     let zip = zipped(&bytes)?;
@@ -97,12 +97,7 @@ fn show(seen: &Measured, table: &mut Table) {
     note("warm answer, ms here, median", milliseconds(seen.warm));
 }
 
-fn count(
-    harness: &Harness<'_>,
-    invokes: usize,
-    kept: &Path,
-    table: &mut Table,
-) -> Result<(), Box<dyn Error>> {
+fn count(harness: &Harness<'_>, invokes: usize, kept: &Path, table: &mut Table) -> Result {
     let (cold, warm) = cold_and_warm(harness, invokes, kept)?;
     let verdict = Verdict::Counted(cold <= MAX_COLD_INSTRUCTIONS);
     let what = "instructions, cold, with the first TLS call";
@@ -112,11 +107,7 @@ fn count(
 }
 
 /// What a warm invocation takes is the difference between many and one.
-fn cold_and_warm(
-    harness: &Harness<'_>,
-    invokes: usize,
-    kept: &Path,
-) -> Result<(u64, u64), Box<dyn Error>> {
+fn cold_and_warm(harness: &Harness<'_>, invokes: usize, kept: &Path) -> Result<(u64, u64)> {
     let name = harness.sample.name;
     let profile = |run: &str| kept.join(format!("{name}.{run}.callgrind"));
     let cold = harness.count(1, &profile("cold"))?;
@@ -125,13 +116,13 @@ fn cold_and_warm(
 }
 
 /// Builds an example of `package` as functions are built, and says where it is.
-pub(crate) fn build_example(package: &str, name: &str) -> Result<PathBuf, Box<dyn Error>> {
+pub(crate) fn build_example(package: &str, name: &str) -> Result<PathBuf> {
     process::cargo_build(&["-p", package, "--example", name])?;
     Ok(process::target()?.join("release/examples").join(name))
 }
 
 /// How many instructions a program takes from its start to its end.
-pub(crate) fn instructions(binary: &Path, arguments: &[&str]) -> Result<u64, Box<dyn Error>> {
+pub(crate) fn instructions(binary: &Path, arguments: &[&str]) -> Result<u64> {
     let profile = process::target()?.join("cold").join("program.callgrind");
     fs::create_dir_all(profile.parent().ok_or("no folder")?)?;
     let status = std::process::Command::new("valgrind")

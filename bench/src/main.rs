@@ -18,8 +18,12 @@ mod notifications;
 mod operation_meter;
 mod table;
 
+use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
+
+/// A bench that cannot go on says why and ends: nothing asks what kind of error it was.
+pub(crate) type Result<T = (), E = Box<dyn Error>> = std::result::Result<T, E>;
 
 const USAGE: &str = "\
 Measures the numbers that the specifications state.

@@ -1,12 +1,12 @@
 //! What operations ask of the store, read from the functions' own log.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::Result;
 use crate::cold::target;
 use crate::links::{Client, Cost, LocalCloud, Log};
 use crate::table::{Table, Verdict};
@@ -23,7 +23,7 @@ pub(crate) struct OperationMeter {
 
 impl OperationMeter {
     /// Starts a cloud with an empty folder.
-    pub(crate) async fn start() -> Result<Self, Box<dyn Error>> {
+    pub(crate) async fn start() -> Result<Self> {
         let folder = target()?.join("bench/data");
         let server = LocalCloud::start(Some(&folder), None)?;
         Ok(Self {
@@ -40,7 +40,7 @@ impl OperationMeter {
     }
 
     /// A POST by the admin; its answer.
-    pub(crate) async fn post(&mut self, path: &str, body: &Value) -> Result<Value, Box<dyn Error>> {
+    pub(crate) async fn post(&mut self, path: &str, body: &Value) -> Result<Value> {
         let answer = self.client.call(("POST", path), &[], Some(body), true).await?;
         Ok(serde_json::from_slice(answer.body()).unwrap_or_default())
     }
@@ -55,7 +55,7 @@ impl OperationMeter {
         what: &str,
         bar: &str,
         kept: impl Fn(&Cost) -> bool,
-    ) -> Result<Cost, Box<dyn Error>> {
+    ) -> Result<Cost> {
         let wanted = |line: &Value| line["Operation"] == operation;
         let log = self.logs.entry(operation.to_owned()).or_insert_with(|| Log::open(&self.file));
         let lines = match count {

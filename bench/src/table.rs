@@ -1,6 +1,6 @@
 //! Tables of measurements, each next to the bar it has to clear, and the parts that make them.
 
-use std::error::Error;
+use crate::Result;
 
 /// How a measurement compares with what was promised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(crate) enum Verdict {
 }
 
 /// Something to measure, by its name on the command line.
-pub(crate) type Part = (&'static str, fn() -> Result<Vec<Table>, Box<dyn Error>>);
+pub(crate) type Part = (&'static str, fn() -> Result<Vec<Table>>);
 
 /// Measures the part that is named, or all, and says whether every bar that must hold on any machine was
 /// cleared; `None` if there is no such part.

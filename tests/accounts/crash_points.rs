@@ -102,8 +102,7 @@ async fn strike_behind(nth: u64, fault: Fault) -> bool {
     lab.cloud.faults.inject(nth, fault);
     lab.sweep().await;
     lab.cloud.settle().await;
-    let struck = !lab.cloud.faults.is_pending();
-    lab.cloud.faults.stop();
+    let struck = lab.stop_faults();
     lab.run_until_idle().await;
     let keys = lab.get("/api/v1/accounts/ada/keys").await;
     let revoked = keys.body["items"][0]["revokedAt"].is_string();
@@ -122,8 +121,7 @@ async fn strike(operation: &Operation, nth: u64, fault: Fault) -> bool {
     let before = changes(&lab, operation.change).await;
     lab.cloud.faults.inject(nth, fault);
     let answer = retry(&lab, operation, &path).await;
-    let struck = !lab.cloud.faults.is_pending();
-    lab.cloud.faults.stop();
+    let struck = lab.stop_faults();
     let context = format!("{}, call {nth}, {fault:?}", operation.name);
     assert_eq!(answer.status, operation.status, "{context}: {}", answer.body);
     lab.run_until_idle().await;
@@ -136,20 +134,8 @@ async fn strike(operation: &Operation, nth: u64, fault: Fault) -> bool {
 }
 
 async fn retry(lab: &Lab, operation: &Operation, path: &str) -> Response {
-    loop {
-        let answer = lab
-            .call(operation.method.clone(), path)
-            .by(&root_key())
-            .header("idempotency-key", "once")
-            .json(&operation.body)
-            .send()
-            .await;
-        let in_progress = answer.text("type") == "/docs#in-progress";
-        if !answer.status.is_server_error() && !in_progress {
-            return answer;
-        }
-        lab.advance_seconds(3);
-    }
+    let call = lab.call(operation.method.clone(), path).by(&root_key()).json(&operation.body);
+    call.header("idempotency-key", "once").send_until_answered().await
 }
 
 async fn changes(lab: &Lab, change: &str) -> usize {

@@ -11,7 +11,7 @@ use domain::SplitMix64;
 use http::Method;
 use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
-use tests::{Lab, Response, Setup, root_key};
+use tests::{Lab, Response, Result, Setup, root_key};
 
 use crate::faults::{run, sweep};
 
@@ -34,10 +34,7 @@ struct Acknowledged {
     disabled: BTreeSet<String>,
 }
 
-pub(super) async fn scenario(
-    seed: u64,
-    faults: Arc<Faults>,
-) -> Result<BTreeMap<Fault, u64>, String> {
+pub(super) async fn scenario(seed: u64, faults: Arc<Faults>) -> Result<BTreeMap<Fault, u64>> {
     let lab = Lab::with(Setup { seed, faults, skew_ms: 5_000, ..Setup::default() });
     EventListener::subscribe(&lab)?;
     let mut dice = SplitMix64::new(seed ^ 0xacc0);
@@ -73,24 +70,12 @@ async fn retry(
     path: &str,
     once: Option<&str>,
     body: &Value,
-) -> Result<Response, String> {
-    for attempt in 0..40 {
-        if attempt == 20 {
-            // Enough went wrong; from here on only a bug can keep the answer away.
-            lab.cloud.faults.stop();
-        }
-        let mut call = lab.call(method.clone(), path).by(&root_key()).json(body);
-        if let Some(key) = once {
-            call = call.header("idempotency-key", key);
-        }
-        let answer = call.send().await;
-        let in_progress = answer.text("type") == "/docs#in-progress";
-        if !answer.status.is_server_error() && !in_progress {
-            return Ok(answer);
-        }
-        lab.advance_seconds(3);
+) -> Result<Response> {
+    let mut call = lab.call(method, path).by(&root_key()).json(body);
+    if let Some(key) = once {
+        call = call.header("idempotency-key", key);
     }
-    Err(format!("{method} {path} never got a definite answer"))
+    Ok(call.send_until_definite().await?.0)
 }
 
 async fn create(
@@ -98,7 +83,7 @@ async fn create(
     acknowledged: &mut Acknowledged,
     action: u64,
     dice: &mut SplitMix64,
-) -> Result<(), String> {
+) -> Result<()> {
     let once = format!("account-{action}");
     let roles = if dice.below(3) == 0 { json!(["admin"]) } else { json!(["member"]) };
     let body = json!({ "name": once, "roles": roles });
@@ -126,7 +111,7 @@ async fn make_key(
     acknowledged: &mut Acknowledged,
     action: u64,
     dice: &mut SplitMix64,
-) -> Result<(), String> {
+) -> Result<()> {
     let Some(user) = random_account(acknowledged, dice) else { return Ok(()) };
     let once = format!("key-{action}");
     let path = format!("{ALL}/{user}/keys");
@@ -143,12 +128,8 @@ async fn make_key(
     }
 }
 
-async fn revoke(
-    lab: &Lab,
-    acknowledged: &mut Acknowledged,
-    dice: &mut SplitMix64,
-) -> Result<(), String> {
-    let index = usize::try_from(dice.below(acknowledged.keys.len() as u64)).unwrap_or(0);
+async fn revoke(lab: &Lab, acknowledged: &mut Acknowledged, dice: &mut SplitMix64) -> Result<()> {
+    let index = dice.index(acknowledged.keys.len());
     let Some((id, (_, user))) = acknowledged.keys.iter().nth(index) else { return Ok(()) };
     let path = format!("{ALL}/{user}/keys/{id}");
     let answer = retry(lab, Method::DELETE, &path, None, &Value::Null).await?;
@@ -159,11 +140,7 @@ async fn revoke(
     Ok(())
 }
 
-async fn rename(
-    lab: &Lab,
-    acknowledged: &Acknowledged,
-    dice: &mut SplitMix64,
-) -> Result<(), String> {
+async fn rename(lab: &Lab, acknowledged: &Acknowledged, dice: &mut SplitMix64) -> Result<()> {
     let Some(user) = random_account(acknowledged, dice) else { return Ok(()) };
     let path = format!("{ALL}/{user}");
     let read = retry(lab, Method::GET, &path, None, &Value::Null).await?;
@@ -183,11 +160,7 @@ async fn rename(
     Ok(())
 }
 
-async fn disable(
-    lab: &Lab,
-    acknowledged: &mut Acknowledged,
-    dice: &mut SplitMix64,
-) -> Result<(), String> {
+async fn disable(lab: &Lab, acknowledged: &mut Acknowledged, dice: &mut SplitMix64) -> Result<()> {
     let Some(user) = random_account(acknowledged, dice) else { return Ok(()) };
     let path = format!("{ALL}/{user}");
     let answer = retry(lab, Method::DELETE, &path, None, &Value::Null).await?;
@@ -203,7 +176,7 @@ async fn disable(
 }
 
 /// Two callers want one user id, without idempotency keys.
-async fn race(lab: &Lab, action: u64) -> Result<(), String> {
+async fn race(lab: &Lab, action: u64) -> Result<()> {
     let user = format!("racer-{action}");
     let want = |name: &'static str| {
         let body = json!({ "userId": user, "name": name });
@@ -225,7 +198,7 @@ struct EventListener;
 impl EventListener {
     const QUEUE: &str = "witness";
 
-    fn subscribe(lab: &Lab) -> Result<(), String> {
+    fn subscribe(lab: &Lab) -> Result<()> {
         let queues = lab.cloud.services.queues();
         let say = |error: queues::Error| error.to_string();
         let address = queues.create_queue(Self::QUEUE, &queues::Attributes::new()).map_err(say)?;
@@ -260,7 +233,7 @@ async fn everything(lab: &Lab, path: &str) -> Vec<Value> {
     }
 }
 
-async fn check_invariants(lab: &Lab, acknowledged: &Acknowledged) -> Result<(), String> {
+async fn check_invariants(lab: &Lab, acknowledged: &Acknowledged) -> Result<()> {
     let accounts = everything(lab, ALL).await;
     for (once, user) in &acknowledged.accounts {
         let made: Vec<_> =
@@ -294,7 +267,7 @@ async fn check_account(
     acknowledged: &Acknowledged,
     account: &Value,
     received: &BTreeSet<String>,
-) -> Result<(), String> {
+) -> Result<()> {
     let user = account["userId"].as_str().unwrap_or_default();
     let trail = everything(lab, &format!("{ALL}/{user}/audit")).await;
     let keys = everything(lab, &format!("{ALL}/{user}/keys")).await;
@@ -326,7 +299,7 @@ async fn check_account(
 }
 
 /// The set of admins is exactly the active admin accounts, and not empty once there was one.
-async fn check_admins(lab: &Lab, accounts: &[Value]) -> Result<(), String> {
+async fn check_admins(lab: &Lab, accounts: &[Value]) -> Result<()> {
     let is_admin = |account: &&Value| {
         account["roles"].as_array().is_some_and(|roles| roles.contains(&json!("admin")))
     };

@@ -11,8 +11,7 @@ async fn an_account_lives_from_creation_to_disabling() {
     let lab = Lab::new();
     let body =
         json!({ "userId": "ada", "name": "Ada", "email": "ada@example.org", "roles": ["member"] });
-    let created = lab.post(ALL, &body).await;
-    assert_eq!(created.status, 201);
+    let created = lab.post(ALL, &body).await.assert_status(201);
     assert_eq!(created.header("location"), "/api/v1/accounts/ada");
     let read = lab.get("/api/v1/accounts/ada").await;
     assert_eq!(read.body, created.body);

@@ -56,8 +56,7 @@ async fn a_wrong_secret_costs_the_store_what_an_unknown_key_does() {
 
 #[tokio::test(start_paused = true)]
 async fn a_revoked_key_stops_within_a_minute_even_while_in_use() {
-    let lab = Lab::new();
-    let key = lab.user("ada", &["member"]).await;
+    let (lab, key) = Lab::with_member().await;
     assert_eq!(status_of(&lab, &key).await, 200);
     let path = format!("/api/v1/accounts/ada/keys/{}", key.split_once('.').unwrap().0);
     let revoke = || lab.call(Method::DELETE, &path).by(&root_key()).send();
@@ -169,8 +168,7 @@ async fn no_secret_address_or_token_reaches_the_log() {
 
 #[tokio::test(start_paused = true)]
 async fn disabled_accounts_get_no_keys_and_enabling_revives_none() {
-    let lab = Lab::new();
-    let key = lab.user("ada", &["member"]).await;
+    let (lab, key) = Lab::with_member().await;
     lab.call(Method::DELETE, "/api/v1/accounts/ada").by(&root_key()).send().await;
     assert_eq!(lab.post("/api/v1/accounts/ada/keys", &json!({})).await.status, 409);
     assert_eq!(status_of(&lab, &key).await, 401);

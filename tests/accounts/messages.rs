@@ -26,8 +26,7 @@ async fn settle_twice(lab: &Lab) {
 
 #[tokio::test(start_paused = true)]
 async fn the_hour_of_last_use_is_noted_once_an_hour() {
-    let lab = Lab::new();
-    let key = lab.user("ada", &["member"]).await;
+    let (lab, key) = Lab::with_member().await;
     let me = || lab.call(Method::GET, "/api/v1/me").by(&key).send();
     for _ in 0..5 {
         me().await;

@@ -1,10 +1,12 @@
 //! Bugs planted in what `accounts` asks of the store.
 
-use local::faults::{Faults, Mutation};
+use local::faults::Mutation;
 use serde_json::{Value, json};
 
 use super::faults;
-use crate::faults::mutations::{assert_caught, remove_condition, remove_items, transaction_items};
+use crate::faults::mutations::{
+    assert_all_caught, remove_condition, remove_items, token_forgotten, transaction_items,
+};
 use crate::faults::run;
 
 #[test]
@@ -23,11 +25,7 @@ fn every_bug_planted_in_accounts_is_caught() {
         ("a revocation is only noted", revocation_forgotten),
         ("retired keys are not marked", retirement_forgotten),
     ];
-    for (name, bug) in bugs {
-        assert_caught(name, |seed| {
-            run(faults::scenario(seed, Faults::mutated(seed, 120, bug))).err()
-        });
-    }
+    assert_all_caught(&bugs, |seed, faults| run(faults::scenario(seed, faults)).err());
 }
 
 fn is_claim(operation: &str, request: &Value) -> bool {
@@ -88,12 +86,6 @@ fn audit_forgotten(_: &str, request: &mut Value) {
     remove_items(request, |_, part| {
         part["Item"]["sk"]["S"].as_str().is_some_and(|sk| sk.starts_with("audit#"))
     });
-}
-
-fn token_forgotten(operation: &str, request: &mut Value) {
-    if operation == "TransactWriteItems" {
-        request["ClientRequestToken"] = Value::Null;
-    }
 }
 
 fn sweep_blind(operation: &str, request: &mut Value) {

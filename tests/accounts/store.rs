@@ -43,10 +43,15 @@ fn accounts(lab: &Lab) -> Accounts {
     Accounts::new(lab.aws().dynamodb(), lab.table("AccountsTable"))
 }
 
+fn accounts_in_lab() -> (Lab, Accounts) {
+    let lab = Lab::new();
+    let store = accounts(&lab);
+    (lab, store)
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_is_created_reads_back_the_same_and_only_once() {
-    let lab = Lab::new();
-    let accounts = accounts(&lab);
+    let (_lab, accounts) = accounts_in_lab();
     let ada = account("ada", &[Role::Admin, Role::Member]);
     let created = |random, token| {
         let (accounts, ada) = (accounts.clone(), ada.clone());
@@ -75,8 +80,7 @@ async fn a_creation_whose_answer_was_lost_or_that_met_a_conflict_is_made_once() 
 
 #[tokio::test(start_paused = true)]
 async fn an_amendment_loses_to_a_newer_version_and_to_the_last_admin() {
-    let lab = Lab::new();
-    let accounts = accounts(&lab);
+    let (_lab, accounts) = accounts_in_lab();
     let ada = account("ada", &[Role::Admin]);
     accounts
         .create(&ada, &audit(AccountChange::AccountCreated, &ada, 1), None, "t1")
@@ -100,8 +104,7 @@ async fn an_amendment_loses_to_a_newer_version_and_to_the_last_admin() {
 
 #[tokio::test(start_paused = true)]
 async fn keys_are_made_for_active_accounts_and_revoked_by_their_owner() {
-    let lab = Lab::new();
-    let accounts = accounts(&lab);
+    let (_lab, accounts) = accounts_in_lab();
     let ada = account("ada", &[Role::Member]);
     accounts
         .create(&ada, &audit(AccountChange::AccountCreated, &ada, 1), None, "t1")
@@ -143,8 +146,7 @@ async fn keys_are_made_for_active_accounts_and_revoked_by_their_owner() {
 
 #[tokio::test(start_paused = true)]
 async fn the_latest_hour_of_use_stays_in_any_order() {
-    let lab = Lab::new();
-    let accounts = accounts(&lab);
+    let (_lab, accounts) = accounts_in_lab();
     let ada = account("ada", &[]);
     accounts
         .create(&ada, &audit(AccountChange::AccountCreated, &ada, 1), None, "t1")
@@ -166,8 +168,7 @@ async fn the_latest_hour_of_use_stays_in_any_order() {
 
 #[tokio::test(start_paused = true)]
 async fn the_outbox_holds_a_change_until_it_is_marked() {
-    let lab = Lab::new();
-    let accounts = accounts(&lab);
+    let (_lab, accounts) = accounts_in_lab();
     let ada = account("ada", &[]);
     let audit = audit(AccountChange::AccountCreated, &ada, 1);
     accounts.create(&ada, &audit, None, "t1").await.unwrap();

@@ -156,8 +156,7 @@ async fn exercise_links(lab: &Lab, key: &str) {
     let reused = json!({ "longUrl": "https://example.com/", "note": "x" });
     assert_eq!(post("/api/v1/shorten", reused).await.status, 201);
     let entry = json!({ "host": "example.com", "reason": "no" });
-    let blocked = lab.post("/api/v1/blocklist", &entry).await;
-    assert_eq!(blocked.status, 201);
+    lab.post("/api/v1/blocklist", &entry).await.assert_status(201);
     assert_eq!(lab.call(Method::GET, "/api/v1/urls").by(key).send().await.status, 200);
     assert_eq!(lab.call(Method::GET, "/api/v1/url/spent").by(key).send().await.status, 200);
     lab.sweep().await;

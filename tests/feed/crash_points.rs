@@ -12,7 +12,7 @@ use http::Method;
 use local::faults::Fault;
 use serde_json::{Value, json};
 use simulation::feed::reference::ReferenceFeed;
-use tests::{Lab, Response, Setup};
+use tests::{Lab, Response, Result, Setup};
 
 use crate::faults::crash_points::sweep;
 use crate::feed::faults::harness::{Harness, person};
@@ -82,20 +82,13 @@ impl Scene {
         self.harness.lab.cloud.faults.inject(nth, fault);
     }
 
-    /// Whether the fault came; nothing goes wrong from now on.
-    fn stop(&self) -> bool {
-        let struck = !self.harness.lab.cloud.faults.is_pending();
-        self.harness.lab.cloud.faults.stop();
-        struck
-    }
-
     /// Lets everything come to rest and holds it against the model.
     async fn check(&mut self, context: &str) {
         let held = self.hold().await;
         held.map_err(|why| format!("{context}: {why}")).unwrap();
     }
 
-    async fn hold(&mut self) -> Result<(), String> {
+    async fn hold(&mut self) -> Result<()> {
         self.harness.rest().await?;
         for (id, entry) in self.harness.store.posts(self.posts.clone()).await.unwrap() {
             self.world.posts.insert(id, entry.post);

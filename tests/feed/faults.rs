@@ -23,7 +23,7 @@ use domain::SplitMix64;
 use domain::feed::SocialAction;
 use futures::future::join_all;
 use local::faults::{CallFilter, Fault, Faults, ServiceCall};
-use tests::{Lab, Setup};
+use tests::{Lab, Result, Setup};
 
 use crate::faults::{run, sweep};
 use actions::Action;
@@ -69,10 +69,7 @@ struct Scenario {
     action: u64,
 }
 
-pub(super) async fn scenario(
-    seed: u64,
-    faults: Arc<Faults>,
-) -> Result<BTreeMap<Fault, u64>, String> {
+pub(super) async fn scenario(seed: u64, faults: Arc<Faults>) -> Result<BTreeMap<Fault, u64>> {
     let mut life = Scenario::new(seed, faults).await?;
     for _ in 0..STEPS {
         life.step().await?;
@@ -86,7 +83,7 @@ pub(super) async fn scenario(
 }
 
 impl Scenario {
-    async fn new(seed: u64, faults: Arc<Faults>) -> Result<Self, String> {
+    async fn new(seed: u64, faults: Arc<Faults>) -> Result<Self> {
         faults.pause();
         let setup = Setup { seed, faults, skew_ms: 5_000, ..Setup::default() };
         let lab = Lab::with_parameters(setup, &[("FeedSettings", SETTINGS)]);
@@ -109,7 +106,7 @@ impl Scenario {
     }
 
     /// Time passes, or several things happen at once.
-    async fn step(&mut self) -> Result<(), String> {
+    async fn step(&mut self) -> Result<()> {
         self.harness.lab.advance_seconds(2);
         self.slow_down(&[WRITES, READS].concat());
         let actions = match self.dice.below(16) {
@@ -149,11 +146,11 @@ impl Scenario {
 
     /// Some calls arrive late, while others go on.
     fn slow_down(&mut self, calls: &[CallFilter]) {
-        let slow = calls.get(self.below(calls.len() + 1)).copied();
+        let slow = calls.get(self.dice.index(calls.len() + 1)).copied();
         self.harness.lab.cloud.faults.delay(slow);
     }
 
-    async fn actions(&mut self, actions: Vec<Action>) -> Result<(), String> {
+    async fn actions(&mut self, actions: Vec<Action>) -> Result<()> {
         let actions = Self::apart(actions);
         let done = join_all(actions.iter().map(|action| action.run(&self.harness))).await;
         let done = done.into_iter().collect::<Result<_, _>>()?;
@@ -162,19 +159,19 @@ impl Scenario {
 
     /// Messages arrive; often the sweep comes by, and sometimes every function starts anew.
     async fn pass_time(&mut self) {
-        let seconds = [5, 30, 66, 400][self.below(4)];
+        let seconds = [5, 30, 66, 400][self.dice.index(4)];
         self.harness.lab.advance_seconds(seconds);
         if self.dice.below(3) == 0 {
             self.harness.lab.cloud.functions.go_cold();
         }
         if seconds > 30 {
-            self.harness.sweep().await;
+            self.harness.lab.run_schedule("SweepFeed").await;
         }
         self.harness.settle().await;
     }
 
     /// More than a week passes. Some come by in the middle of it, others are away.
-    async fn pass_days(&mut self) -> Result<(), String> {
+    async fn pass_days(&mut self) -> Result<()> {
         self.harness.lab.advance_seconds(4 * DAY);
         let readers: Vec<_> = PEOPLE.into_iter().filter(|_| self.dice.below(2) == 0).collect();
         let mut actions: Vec<_> = readers.into_iter().map(|who| self.read_anew(who, 1)).collect();
@@ -200,7 +197,7 @@ impl Scenario {
         self.actions(actions).await
     }
 
-    async fn rise_and_fall(&mut self) -> Result<(), String> {
+    async fn rise_and_fall(&mut self) -> Result<()> {
         self.slow_down(FOLLOWS);
         let whom = self.person();
         for act in [SocialAction::Follow, SocialAction::Unfollow] {
@@ -221,10 +218,6 @@ impl Scenario {
     fn read_while_tended(&mut self, reader: &'static str) -> Vec<Action> {
         self.slow_down(READS);
         vec![self.read_anew(reader, 9), Action::Deliver, self.read_anew(reader, 9)]
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.dice.below(bound as u64)).unwrap_or(0)
     }
 }
 

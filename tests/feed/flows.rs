@@ -15,7 +15,6 @@ mod shares;
 mod sockets;
 mod trending;
 
-use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::feed::{PostId, PostReference};
 use feed::store::FeedStore;
@@ -64,21 +63,18 @@ impl People {
     /// A change to what is between two people that must work: `follow`, `block` or `mute`.
     async fn put(&self, who: &str, act: &str, whom: &str) {
         let path = format!("/api/v1/users/{whom}/{act}");
-        let done = self.call(who, Method::PUT, &path, &Value::Null).await;
-        assert_eq!(done.status, 200, "{}", done.body);
+        self.call(who, Method::PUT, &path, &Value::Null).await.assert_status(200);
     }
 
     async fn undo(&self, who: &str, act: &str, whom: &str) {
         let path = format!("/api/v1/users/{whom}/{act}");
-        let done = self.call(who, Method::DELETE, &path, &Value::Null).await;
-        assert_eq!(done.status, 200, "{}", done.body);
+        self.call(who, Method::DELETE, &path, &Value::Null).await.assert_status(200);
     }
 
     /// Writes a post that must be accepted, a second after the previous step; its id.
     async fn post(&self, who: &str, body: Value) -> String {
         self.lab.advance_seconds(1);
-        let made = self.call(who, Method::POST, "/api/v1/posts", &body).await;
-        assert_eq!(made.status, 201, "{}", made.body);
+        let made = self.call(who, Method::POST, "/api/v1/posts", &body).await.assert_status(201);
         made.text("postId").to_owned()
     }
 
@@ -88,25 +84,6 @@ impl People {
 
     async fn delete(&self, who: &str, post: &str) -> Response {
         self.call(who, Method::DELETE, &format!("/api/v1/posts/{post}"), &Value::Null).await
-    }
-
-    /// Lets messages arrive, each that waits of them twice, until there are none.
-    async fn settle(&self) {
-        let queues = self.lab.cloud.services.queues();
-        for mapping in self.lab.cloud.pump.mappings() {
-            for message in queues.receive(&mapping.queue, 1000, None).unwrap() {
-                let copy = ::queues::NewMessage {
-                    attributes: message.message_attributes.clone(),
-                    group: message.attributes.get("MessageGroupId").cloned(),
-                    ..::queues::NewMessage::text(message.body)
-                };
-                for _ in 0..2 {
-                    queues.send(&mapping.queue, &copy).unwrap();
-                }
-                queues.delete(&mapping.queue, &message.receipt_handle).unwrap();
-            }
-        }
-        self.lab.cloud.settle().await;
     }
 
     /// Loses every message that is on its way.
@@ -131,7 +108,7 @@ impl People {
     async fn refer(&self, who: &str, post: &str, author: &str) {
         let post_id = PostId::parse(post).unwrap();
         let reference = PostReference { post_id, author: UserId::outside(author) };
-        let now = Timestamp::from_millisecond(self.lab.cloud.now_ms()).unwrap();
+        let now = self.lab.now();
         self.store().add_references([(UserId::outside(who), reference)], now).await.unwrap();
     }
 

@@ -1,9 +1,11 @@
 //! Bugs planted in what `feed`, `fan-out` and `sweep-feed` ask of the store and the queues.
 
-use local::faults::{Faults, Mutation};
+use local::faults::Mutation;
 use serde_json::{Value, json};
 
-use crate::faults::mutations::{assert_caught, remove_condition, remove_items, transaction_items};
+use crate::faults::mutations::{
+    assert_all_caught, begins, remove_condition, remove_items, transaction_items,
+};
 use crate::faults::run;
 use crate::feed::faults;
 
@@ -63,14 +65,7 @@ fn every_bug_planted_in_counts_is_caught() {
 }
 
 fn hunt_all(bugs: &[(&str, Mutation)]) {
-    for (name, bug) in bugs {
-        let faults = |seed| Faults::mutated(seed, 120, *bug);
-        assert_caught(name, |seed| run(faults::scenario(seed, faults(seed))).err());
-    }
-}
-
-fn begins(value: &Value, start: &str) -> bool {
-    value["S"].as_str().is_some_and(|text| text.starts_with(start))
+    assert_all_caught(bugs, |seed, faults| run(faults::scenario(seed, faults)).err());
 }
 
 /// Whether a part of a transaction puts a row of that kind.

@@ -14,9 +14,6 @@ mod timelines;
 mod totals;
 mod trending;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::feed::{
     FanOutMode, FeedMessage, FeedSettings, Post, PostAction, PostBody, PostDelivery, PostId,
@@ -27,20 +24,16 @@ use feed::store::{
     StoredRelationship,
 };
 use local::faults::RecordedCall;
-use tests::Lab;
-
-fn at(second: i64) -> Timestamp {
-    Timestamp::from_second(1_772_366_400 + second).unwrap()
-}
+use tests::{Lab, at, token};
 
 fn feed(lab: &Lab) -> FeedStore {
     FeedStore::new(lab.aws().dynamodb(), lab.table("FeedTable"))
 }
 
-/// A name that no other write of the test has.
-fn token() -> String {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    format!("write-{}", NEXT.fetch_add(1, Ordering::Relaxed))
+fn feed_in_lab() -> (Lab, FeedStore) {
+    let lab = Lab::new();
+    let store = feed(&lab);
+    (lab, store)
 }
 
 fn user(name: &str) -> UserId {

@@ -7,7 +7,7 @@ use domain::SplitMix64;
 use futures::future::join_all;
 use http::Method;
 use local::faults::{Fault, Faults};
-use tests::{Lab, Response, Setup, root_key};
+use tests::{Lab, Response, Result, Setup, root_key};
 
 use crate::faults::{run, sweep};
 
@@ -16,10 +16,7 @@ fn a_thousand_seeds_hold() {
     sweep("ids", |seed| run(scenario(seed, Faults::seeded(seed, 60))));
 }
 
-pub(super) async fn scenario(
-    seed: u64,
-    faults: Arc<Faults>,
-) -> Result<BTreeMap<Fault, u64>, String> {
+pub(super) async fn scenario(seed: u64, faults: Arc<Faults>) -> Result<BTreeMap<Fault, u64>> {
     // Half of the runs have clocks that agree, so that nodes which share a shard would share an id.
     let skew_ms = if seed.is_multiple_of(2) { 0 } else { 5_000 };
     let lab = Lab::with(Setup { seed, faults, skew_ms, ..Setup::default() });
@@ -52,7 +49,7 @@ pub(super) async fn scenario(
     Ok(counts)
 }
 
-fn check(answer: &Response, seen: &mut BTreeSet<u64>) -> Result<(), String> {
+fn check(answer: &Response, seen: &mut BTreeSet<u64>) -> Result<()> {
     let ids: Vec<u64> = answer.body["ids"]
         .as_array()
         .into_iter()

@@ -1,10 +1,10 @@
 //! Bugs planted in what `ids` asks of the store.
 
-use local::faults::{Faults, Mutation};
+use local::faults::Mutation;
 use serde_json::{Value, json};
 
 use super::faults;
-use crate::faults::mutations::{assert_caught, remove_condition};
+use crate::faults::mutations::{assert_all_caught, remove_condition};
 use crate::faults::run;
 
 #[test]
@@ -13,11 +13,7 @@ fn every_bug_planted_in_ids_is_caught() {
         ("a shard is leased to every node that asks", lease_unguarded),
         ("a lease never ends for others", lease_never_ends),
     ];
-    for (name, bug) in bugs {
-        assert_caught(name, |seed| {
-            run(faults::scenario(seed, Faults::mutated(seed, 120, bug))).err()
-        });
-    }
+    assert_all_caught(&bugs, |seed, faults| run(faults::scenario(seed, faults)).err());
 }
 
 fn lease_unguarded(operation: &str, request: &mut Value) {

@@ -55,35 +55,15 @@ async fn harness() -> Harness {
 }
 
 /// Repeats a call until it has a definite response.
-async fn call_until_answered(
-    harness: &Harness,
-    method: Method,
-    path: &str,
-    body: &Value,
-) -> Response {
-    loop {
-        let call = harness.lab.call(method.clone(), path).by(&root_key());
-        let call = call.header("idempotency-key", "once");
-        let call = if body.is_null() { call } else { call.json(body) };
-        let answer = call.send().await;
-        let in_progress = answer.text("type") == "/docs#in-progress";
-        if !answer.status.is_server_error() && !in_progress {
-            return answer;
-        }
-        harness.lab.advance_seconds(3);
-    }
+async fn call_until_answered(lab: &Lab, method: Method, path: &str, body: &Value) -> Response {
+    let call = lab.call(method, path).by(&root_key()).header("idempotency-key", "once");
+    let call = if body.is_null() { call } else { call.json(body) };
+    call.send_until_answered().await
 }
 
 /// Whether the function crashed, so that its caller got no response.
 fn is_crash(fault: Fault) -> bool {
     matches!(fault, Fault::CrashBefore | Fault::CrashAfter)
-}
-
-/// Stops all faults; whether the fault came.
-fn stop_faults(harness: &Harness) -> bool {
-    let struck = !harness.lab.cloud.faults.is_pending();
-    harness.lab.cloud.faults.stop();
-    struck
 }
 
 /// Lets all jobs end and compares their ends.
@@ -108,8 +88,8 @@ async fn strike_submission(waits: bool, nth: u64, fault: Fault) -> bool {
     let body = json!({ "jobType": POLLED, "payload": { "of": "mine" }, "dependencies": on });
     harness.lab.cloud.functions.go_cold();
     harness.lab.cloud.faults.inject(nth, fault);
-    let answer = call_until_answered(&harness, Method::POST, "/api/v1/jobs", &body).await;
-    let struck = stop_faults(&harness);
+    let answer = call_until_answered(&harness.lab, Method::POST, "/api/v1/jobs", &body).await;
+    let struck = harness.lab.stop_faults();
     let context = format!("submit, {waits}, call {nth}, {fault:?}: {}", answer.body);
     assert_eq!(answer.status, 201, "{context}");
     let payloads = harness.rows().await;
@@ -147,8 +127,8 @@ async fn strike_worker_call(operation: &str, nth: u64, fault: Fault) -> bool {
         other => ((format!("/api/v1/jobs/{id}/{other}"), say.clone()), DONE),
     };
     harness.lab.cloud.faults.inject(nth, fault);
-    let answer = call_until_answered(&harness, Method::POST, &path, &body).await;
-    let struck = stop_faults(&harness);
+    let answer = call_until_answered(&harness.lab, Method::POST, &path, &body).await;
+    let struck = harness.lab.stop_faults();
     let context = format!("{operation}, call {nth}, {fault:?}: {}", answer.body);
     // A worker that repeats `fail` after a crash is refused: the first one counted.
     let counted = operation == "fail" && is_crash(fault) && answer.status == 409;
@@ -172,8 +152,8 @@ async fn strike_cancel(running: bool, nth: u64, fault: Fault) -> bool {
     }
     harness.lab.cloud.faults.inject(nth, fault);
     let path = format!("/api/v1/jobs/{id}");
-    let answer = call_until_answered(&harness, Method::DELETE, &path, &Value::Null).await;
-    let struck = stop_faults(&harness);
+    let answer = call_until_answered(&harness.lab, Method::DELETE, &path, &Value::Null).await;
+    let struck = harness.lab.stop_faults();
     let context = format!("cancel, {running}, call {nth}, {fault:?}: {}", answer.body);
     assert!(answer.status.is_success(), "{context}");
     if running {
@@ -192,8 +172,9 @@ async fn strike_retry(nth: u64, fault: Fault) -> bool {
     harness.lab.cloud.settle().await;
     harness.lab.cloud.faults.inject(nth, fault);
     let answer =
-        call_until_answered(&harness, Method::POST, &format!("{path}/retry"), &Value::Null).await;
-    let struck = stop_faults(&harness);
+        call_until_answered(&harness.lab, Method::POST, &format!("{path}/retry"), &Value::Null)
+            .await;
+    let struck = harness.lab.stop_faults();
     let context = format!("retry, call {nth}, {fault:?}: {}", answer.body);
     // A repeat after a crash is refused: the first one counted.
     let counted = is_crash(fault) && answer.status == 409;
@@ -216,8 +197,8 @@ async fn strike_limit(nth: u64, fault: Fault) -> bool {
     harness.lab.cloud.faults.inject(nth, fault);
     let path = format!("/api/v1/job-types/{POLLED}");
     let answer =
-        call_until_answered(&harness, Method::PUT, &path, &json!({ "maxConcurrent": 1 })).await;
-    let struck = stop_faults(&harness);
+        call_until_answered(&harness.lab, Method::PUT, &path, &json!({ "maxConcurrent": 1 })).await;
+    let struck = harness.lab.stop_faults();
     let context = format!("limit, call {nth}, {fault:?}: {}", answer.body);
     assert!(answer.status.is_success(), "{context}");
     let given = harness.lab.post(&claim.0, &claim.1).await;

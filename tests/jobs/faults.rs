@@ -16,7 +16,7 @@ use domain::SplitMix64;
 use futures::future::join_all;
 use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
-use tests::{Lab, Setup};
+use tests::{Lab, Result, Setup};
 
 use crate::faults::{run, sweep};
 use crate::items::text;
@@ -52,10 +52,7 @@ struct World {
     action: u64,
 }
 
-pub(super) async fn scenario(
-    seed: u64,
-    faults: Arc<Faults>,
-) -> Result<BTreeMap<Fault, u64>, String> {
+pub(super) async fn scenario(seed: u64, faults: Arc<Faults>) -> Result<BTreeMap<Fault, u64>> {
     let mut world = World::new(seed, faults).await;
     for _ in 0..STEPS {
         world.step().await?;
@@ -94,7 +91,7 @@ impl World {
     }
 
     /// Time passes, or several actions are taken at once.
-    async fn step(&mut self) -> Result<(), String> {
+    async fn step(&mut self) -> Result<()> {
         let actions: Vec<Action> = match self.dice.below(8) {
             0 => {
                 self.pass_time().await;
@@ -113,10 +110,6 @@ impl World {
         Ok(())
     }
 
-    fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.dice.below(bound as u64)).unwrap_or(0)
-    }
-
     /// A random action of a user, a worker or an admin.
     fn action(&mut self) -> Action {
         self.action += 1;
@@ -132,11 +125,11 @@ impl World {
     }
 
     fn submit(&mut self) -> Action {
-        let job_type = [POLLED, POLLED, "echo", "fail-n-times"][self.below(4)];
+        let job_type = [POLLED, POLLED, "echo", "fail-n-times"][self.dice.index(4)];
         let mut dependencies = BTreeSet::new();
         if !self.jobs.is_empty() {
-            for _ in 0..self.below(3) {
-                let parent = self.below(self.jobs.len());
+            for _ in 0..self.dice.index(3) {
+                let parent = self.dice.index(self.jobs.len());
                 dependencies.insert(self.jobs[parent].clone());
             }
         }
@@ -152,7 +145,7 @@ impl World {
 
     /// The same key and body again are the same job.
     fn submit_again(&mut self) -> Action {
-        let index = self.below(self.submitted.len());
+        let index = self.dice.index(self.submitted.len());
         match self.submitted.iter().nth(index) {
             Some((key, (body, _))) => Action::Submit { key: key.clone(), body: body.clone() },
             None => self.submit(),
@@ -160,25 +153,25 @@ impl World {
     }
 
     fn claim(&mut self) -> Action {
-        Action::Claim { worker: WORKERS[self.below(2)], max: 1 + self.dice.below(3) }
+        Action::Claim { worker: WORKERS[self.dice.index(2)], max: 1 + self.dice.below(3) }
     }
 
     /// A worker reports something about a job that it claimed, maybe long ago.
     fn report(&mut self) -> Action {
-        let index = self.below(self.claimed.len());
+        let index = self.dice.index(self.claimed.len());
         let Some(claimed) = self.claimed.get(index).cloned() else { return self.claim() };
-        let verb = ["start", "start", "heartbeat", "complete", "fail"][self.below(5)];
+        let verb = ["start", "start", "heartbeat", "complete", "fail"][self.dice.index(5)];
         Action::Report { claimed, verb, retryable: self.dice.below(3) > 0 }
     }
 
     /// Cancels a job, or retries it.
     fn cancel_or_retry(&mut self) -> Action {
-        let index = self.below(self.jobs.len());
+        let index = self.dice.index(self.jobs.len());
         let Some(id) = self.jobs.get(index).cloned() else { return self.submit() };
         if self.dice.below(2) == 0 { Action::Cancel(id) } else { Action::Retry(id) }
     }
 
-    fn record(&mut self, outcome: ActionOutcome) -> Result<(), String> {
+    fn record(&mut self, outcome: ActionOutcome) -> Result<()> {
         match outcome {
             ActionOutcome::Nothing => {}
             ActionOutcome::Claimed(claimed) => self.claimed.extend(claimed),
@@ -198,15 +191,15 @@ impl World {
 
     /// Time passes: messages are delivered, the sweep may run, and workers may miss their heartbeats.
     async fn pass_time(&mut self) {
-        let seconds = [1, 20, 66, 130][self.below(4)];
+        let seconds = [1, 20, 66, 130][self.dice.index(4)];
         self.harness.lab.advance_seconds(seconds);
         if seconds > 60 {
-            self.harness.sweep().await;
+            self.harness.lab.run_schedule("SweepJobs").await;
         }
         self.harness.lab.cloud.settle().await;
     }
 
-    async fn check_end_state(&self) -> Result<(), String> {
+    async fn check_end_state(&self) -> Result<()> {
         self.harness.save_type(&json!({ "maxConcurrent": 2 })).await;
         let jobs = self.harness.drain(&self.retried).await?;
         let rows = self.harness.rows().await;

@@ -1,10 +1,12 @@
 //! Mutations of the requests that `jobs`, `dispatch`, `work` and `sweep-jobs` send to the store and the queues.
 
-use local::faults::{Faults, Mutation};
+use local::faults::Mutation;
 use serde_json::{Value, json};
 
 use super::faults;
-use crate::faults::mutations::{assert_caught, remove_condition, remove_items, transaction_items};
+use crate::faults::mutations::{
+    assert_all_caught, begins, remove_condition, remove_items, transaction_items,
+};
 use crate::faults::run;
 
 #[test]
@@ -39,15 +41,7 @@ fn every_mutation_of_the_lives_of_jobs_is_caught() {
 }
 
 fn hunt_all(bugs: &[(&str, Mutation)]) {
-    for (name, bug) in bugs {
-        assert_caught(name, |seed| {
-            run(faults::scenario(seed, Faults::mutated(seed, 120, *bug))).err()
-        });
-    }
-}
-
-fn begins(value: &Value, start: &str) -> bool {
-    value["S"].as_str().is_some_and(|text| text.starts_with(start))
+    assert_all_caught(bugs, |seed, faults| run(faults::scenario(seed, faults)).err());
 }
 
 /// One holder more, or less.

@@ -4,18 +4,13 @@ mod licences;
 
 use ::jobs::store::Jobs;
 use ::jobs::store::{CommitOutcome, HeartbeatOutcome, JobChange, JobInsert, SubmitOutcome};
-use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::jobs::{
     Actor, AuditRecord, Job, JobDecision, JobEvent, JobId, JobType, JobTypeName, JobTypeSettings,
     PayloadLocation, Submission, WorkerId, transition,
 };
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
-use tests::Lab;
-
-fn at(second: i64) -> Timestamp {
-    Timestamp::from_second(1_772_366_400 + second).unwrap()
-}
+use tests::{Lab, at};
 
 /// A lab, and the store of its jobs.
 fn fresh() -> (Lab, Jobs) {

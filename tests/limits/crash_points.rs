@@ -114,8 +114,7 @@ async fn strike_decision(decision: Decision, nth: u64, fault: Fault) -> bool {
     lab.cloud.faults.inject(nth, fault);
     let (answer, tries) = retry(&lab, decision.method, decision.path, decision.body).await;
     lab.cloud.functions.quiesce().await;
-    let struck = !lab.cloud.faults.is_pending();
-    lab.cloud.faults.stop();
+    let struck = lab.stop_faults();
     let context = format!("{}, call {nth}, {fault:?}: {}", decision.name, answer.body);
     // Who asks again to delete meets what the first try did.
     let gone = answer.status == 404 && fault == Fault::CrashAfter;
@@ -142,8 +141,7 @@ async fn strike_firewall(nth: u64, fault: Fault) -> bool {
     let body = json!({ "action": "deny", "cidrs": [format!("{ADDRESS}/32")] }).to_string();
     lab.cloud.faults.inject(nth, fault);
     let (answer, _) = retry(&lab, "PUT", "/admin/firewall/wall", &body).await;
-    let struck = !lab.cloud.faults.is_pending();
-    lab.cloud.faults.stop();
+    let struck = lab.stop_faults();
     assert!(answer.status.is_success(), "call {nth}, {fault:?}: {}", answer.body);
     lab.advance_seconds(10);
     let nodes = futures::join!(visit(&lab), visit(&lab), visit(&lab));
@@ -165,8 +163,7 @@ async fn strike_block(nth: u64, fault: Fault) -> bool {
         refused = if status == 429 { refused + 1 } else { 0 };
         lab.cloud.functions.quiesce().await;
     }
-    let struck = !lab.cloud.faults.is_pending();
-    lab.cloud.faults.stop();
+    let struck = lab.stop_faults();
     if matches!(fault, Fault::CrashBefore | Fault::CrashAfter) {
         // A node that dies after its answer takes what it counted along.
         for _ in 0..4 {

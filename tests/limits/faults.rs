@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use domain::SplitMix64;
 use local::faults::{Fault, Faults};
-use tests::{Lab, Setup};
+use tests::{Lab, Result, Setup};
 
 use crate::faults::{run, sweep};
 use requests::{Exchange, RESOURCES, VISITED};
@@ -62,10 +62,7 @@ struct World {
     traces: u64,
 }
 
-pub(super) async fn scenario(
-    seed: u64,
-    faults: Arc<Faults>,
-) -> Result<BTreeMap<Fault, u64>, String> {
+pub(super) async fn scenario(seed: u64, faults: Arc<Faults>) -> Result<BTreeMap<Fault, u64>> {
     let mut world = World::new(seed, faults).await;
     for _ in 0..ACTIONS {
         world.act().await?;
@@ -89,7 +86,7 @@ impl World {
             writes && String::from_utf8_lossy(&call.body).contains(r#""count#"#)
         });
         let mut dice = SplitMix64::new(seed ^ 0x11_317);
-        let theme = RESOURCES[usize::try_from(dice.below(6)).unwrap_or(0)];
+        let theme = RESOURCES[dice.index(6)];
         let world = Self {
             lab,
             dice,
@@ -107,7 +104,7 @@ impl World {
         world
     }
 
-    async fn act(&mut self) -> Result<(), String> {
+    async fn act(&mut self) -> Result<()> {
         match self.dice.below(16) {
             0 => self.change_rule().await,
             1 => self.delete_rule().await,

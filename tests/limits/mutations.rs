@@ -1,9 +1,11 @@
 //! Bugs planted in what nodes and `limits` ask of the store.
 
-use local::faults::{Faults, Mutation};
+use local::faults::Mutation;
 use serde_json::{Value, json};
 
-use crate::faults::mutations::{assert_caught, remove_condition, remove_items, transaction_items};
+use crate::faults::mutations::{
+    assert_all_caught, remove_condition, remove_items, token_forgotten, transaction_items,
+};
 use crate::faults::run;
 use crate::limits::faults;
 
@@ -42,11 +44,7 @@ fn every_bug_planted_in_decisions_is_caught() {
 }
 
 fn hunt_all(bugs: &[(&str, Mutation)]) {
-    for (name, bug) in bugs {
-        assert_caught(name, |seed| {
-            run(faults::scenario(seed, Faults::mutated(seed, 120, *bug))).err()
-        });
-    }
+    assert_all_caught(bugs, |seed, faults| run(faults::scenario(seed, faults)).err());
 }
 
 /// The writes of counters in a request, alone or in a transaction.
@@ -182,12 +180,6 @@ fn deletion_ignores_version(_: &str, request: &mut Value) {
 
 fn deletion_forgotten(_: &str, request: &mut Value) {
     remove_items(request, |kind, part| kind == "Delete" && is_document(part));
-}
-
-fn token_forgotten(operation: &str, request: &mut Value) {
-    if operation == "TransactWriteItems" {
-        request["ClientRequestToken"] = Value::Null;
-    }
 }
 
 /// Takes a member out of the documents of a part.

@@ -23,6 +23,12 @@ fn limits(lab: &Lab) -> Limits {
     Limits::new(lab.aws().dynamodb(), lab.table("LimitsTable"))
 }
 
+fn limits_in_lab() -> (Lab, Limits) {
+    let lab = Lab::new();
+    let store = limits(&lab);
+    (lab, store)
+}
+
 fn at(ms: i64) -> Timestamp {
     Timestamp::from_millisecond(ms).unwrap()
 }
@@ -166,8 +172,7 @@ async fn a_write_whose_outcome_is_unknown_is_a_failure_and_never_repeated() {
 
 #[tokio::test(start_paused = true)]
 async fn rows_are_apart_by_rule_way_of_counting_entity_and_shard() {
-    let lab = Lab::new();
-    let rows = limits(&lab);
+    let (_lab, rows) = limits_in_lab();
     let (one, other) = (quota(Algorithm::FixedWindow, 10), quota(Algorithm::SlidingWindow, 10));
     let longer = Quota { window_ms: 2 * MINUTE, ..one };
     let write = debit(&one, None, 10, NOW);

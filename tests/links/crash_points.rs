@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use domain::Timestamp;
 use domain::links::{Click, ClickBatch};
 use http::Method;
 use local::faults::Fault;
 use queues::NewMessage;
 use serde_json::{Value, json};
-use tests::{Lab, Response, root_key};
+use tests::{Lab, root_key};
 
 use crate::clicks;
 use crate::faults::crash_points::sweep;
@@ -64,21 +63,6 @@ fn no_call_of_a_scan_can_fail_in_a_way_that_lasts() {
     sweep("scan the links", 5, strike_scan);
 }
 
-/// Repeats a request until it has an answer.
-async fn retry_until_answered(
-    lab: &Lab,
-    request: impl Fn(&Lab) -> tests::RequestBuilder<'_>,
-) -> Response {
-    loop {
-        let answer = request(lab).send().await;
-        let in_progress = answer.text("type") == "/docs#in-progress";
-        if !answer.status.is_server_error() && !in_progress {
-            return answer;
-        }
-        lab.advance_seconds(3);
-    }
-}
-
 /// Lets messages arrive: twice longer than one can be in flight.
 async fn settle(lab: &Lab) {
     for _ in 0..2 {
@@ -93,30 +77,21 @@ async fn links(lab: &Lab) -> Vec<Item> {
 }
 
 async fn strike_creation(creator: Creator, nth: u64, fault: Fault) -> bool {
-    let lab = Lab::new();
-    let key = lab.user("ada", &["member"]).await;
+    let (lab, key) = Lab::with_member().await;
     let mut body = json!({ "longUrl": URL });
     if creator == Creator::UserAliasWithKey {
         body["customAlias"] = json!("my-name");
     }
     lab.cloud.faults.inject(nth, fault);
-    let answer = retry_until_answered(&lab, |lab| {
-        let mut call = lab.call(Method::POST, "/api/v1/shorten").json(&body);
-        if matches!(
-            creator,
-            Creator::AnonymousWithKey | Creator::UserWithKey | Creator::UserAliasWithKey
-        ) {
-            call = call.header("idempotency-key", "once");
-        }
-        if matches!(creator, Creator::Anonymous | Creator::AnonymousWithKey) {
-            call
-        } else {
-            call.by(&key)
-        }
-    })
-    .await;
-    let struck = !lab.cloud.faults.is_pending();
-    lab.cloud.faults.stop();
+    let mut call = lab.call(Method::POST, "/api/v1/shorten").json(&body);
+    if !matches!(creator, Creator::Anonymous | Creator::User) {
+        call = call.header("idempotency-key", "once");
+    }
+    if !matches!(creator, Creator::Anonymous | Creator::AnonymousWithKey) {
+        call = call.by(&key);
+    }
+    let answer = call.send_until_answered().await;
+    let struck = lab.stop_faults();
     let context = format!("{creator:?}, call {nth}, {fault:?}: {}", answer.body);
     // A user who asks again without a key meets the link that the first try made.
     let had = creator == Creator::User && fault == Fault::CrashAfter;
@@ -135,8 +110,7 @@ async fn strike_creation(creator: Creator, nth: u64, fault: Fault) -> bool {
 
 /// A link that Ada made, and its code.
 async fn lab_with_a_link(more: Value) -> (Lab, String, String) {
-    let lab = Lab::new();
-    let key = lab.user("ada", &["member"]).await;
+    let (lab, key) = Lab::with_member().await;
     let mut body = more;
     body["longUrl"] = json!(URL);
     let made = lab.call(Method::POST, "/api/v1/shorten").by(&key).json(&body).send().await;
@@ -149,13 +123,12 @@ async fn strike_change(method: Method, nth: u64, fault: Fault) -> bool {
     let (lab, key, code) = lab_with_a_link(json!({})).await;
     let path = format!("/api/v1/url/{code}");
     lab.cloud.faults.inject(nth, fault);
-    let answer = retry_until_answered(&lab, |lab| {
-        let call = lab.call(method.clone(), &path).by(&key).header("if-match", "\"1\"");
-        if method == Method::PATCH { call.json(&json!({ "longUrl": NEW_URL })) } else { call }
-    })
-    .await;
-    let struck = !lab.cloud.faults.is_pending();
-    lab.cloud.faults.stop();
+    let mut call = lab.call(method.clone(), &path).by(&key).header("if-match", "\"1\"");
+    if method == Method::PATCH {
+        call = call.json(&json!({ "longUrl": NEW_URL }));
+    }
+    let answer = call.send_until_answered().await;
+    let struck = lab.stop_faults();
     let context = format!("{method}, call {nth}, {fault:?}: {}", answer.body);
     // Who asks again meets the version that the first try made.
     let moved = fault == Fault::CrashAfter && answer.status == 412;
@@ -175,7 +148,7 @@ fn click(lab: &Lab, code: &str, visitor: u64) -> Click {
     Click {
         domain: String::new(),
         code: code.to_owned(),
-        at: Timestamp::from_millisecond(lab.clock.now_ms()).unwrap(),
+        at: lab.now(),
         visitor: visitor << 40,
         head: false,
         user_agent: Some(FIREFOX.to_owned()),
@@ -204,8 +177,7 @@ async fn strike_count(nth: u64, fault: Fault) -> bool {
     lab.cloud.faults.inject(nth, fault);
     let turn = lab.cloud.pump.poll(mapping).await;
     assert_eq!(turn.received, 2);
-    let struck = !lab.cloud.faults.is_pending();
-    lab.cloud.faults.stop();
+    let struck = lab.stop_faults();
     settle(&lab).await;
     let rows = clicks::rows(&lab).await;
     let context = format!("call {nth}, {fault:?}");
@@ -234,8 +206,7 @@ async fn strike_redirect(nth: u64, fault: Fault) -> bool {
         lab.clock.advance_ms(1_500);
     }
     lab.cloud.functions.retire(Duration::ZERO).await;
-    let struck = !lab.cloud.faults.is_pending();
-    lab.cloud.faults.stop();
+    let struck = lab.stop_faults();
     settle(&lab).await;
     let batches = clicks::batches(&clicks::messages(&lab));
     let counted: usize = batches.values().map(|batch| batch.clicks.len()).sum();
@@ -258,12 +229,9 @@ async fn strike_scan(nth: u64, fault: Fault) -> bool {
     let entry = json!({ "host": "example.org", "reason": "phishing" });
     let call = lab.call(Method::POST, "/api/v1/blocklist").by(&root_key());
     assert_eq!(call.json(&entry).send().await.status, 201);
-    let schedules = &lab.cloud.schedules;
-    let scan = schedules.entries().iter().find(|entry| entry.function == "SweepLinks").unwrap();
     lab.cloud.faults.inject(nth, fault);
-    let _ = schedules.run(scan, lab.cloud.now_ms()).await;
-    let struck = !lab.cloud.faults.is_pending();
-    lab.cloud.faults.stop();
+    lab.run_schedule("SweepLinks").await;
+    let struck = lab.stop_faults();
     lab.run_until_idle().await;
     for code in [code.as_str(), "other"] {
         let visit = lab.call(Method::GET, &format!("/{code}")).send().await;

@@ -17,7 +17,7 @@ use domain::SplitMix64;
 use http::Method;
 use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
-use tests::{Lab, RequestBuilder, Response, Setup, root_key};
+use tests::{Lab, RequestBuilder, Response, Result, Setup, root_key};
 
 use crate::faults::{run, sweep};
 
@@ -66,10 +66,7 @@ struct World {
     action: u64,
 }
 
-pub(super) async fn scenario(
-    seed: u64,
-    faults: Arc<Faults>,
-) -> Result<BTreeMap<Fault, u64>, String> {
+pub(super) async fn scenario(seed: u64, faults: Arc<Faults>) -> Result<BTreeMap<Fault, u64>> {
     let mut world = World::new(seed, faults).await;
     for action in 0..ACTIONS {
         world.action = action;
@@ -111,7 +108,7 @@ impl World {
         world
     }
 
-    async fn act(&mut self) -> Result<(), String> {
+    async fn act(&mut self) -> Result<()> {
         match self.dice.below(16) {
             0 | 10 => self.make_another().await,
             1 => self.make_alias().await,
@@ -125,30 +122,6 @@ impl World {
             14 => self.delete_or_restore().await,
             _ => self.block_or_unblock().await,
         }
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.dice.below(bound as u64)).unwrap_or(0)
-    }
-
-    /// Repeats a call until it has a definite answer; says whether it was in trouble before.
-    async fn retry_until_answered<'a>(
-        &'a self,
-        call: impl Fn() -> RequestBuilder<'a>,
-    ) -> Result<(Response, bool), String> {
-        for attempt in 0..40 {
-            if attempt == 20 {
-                // Enough went wrong; from here on only a bug can keep the answer away.
-                self.lab.cloud.faults.stop();
-            }
-            let answer = call().send().await;
-            let in_progress = answer.text("type") == "/docs#in-progress";
-            if !answer.status.is_server_error() && !in_progress {
-                return Ok((answer, attempt > 0));
-            }
-            self.lab.advance_seconds(3);
-        }
-        Err(format!("{:?} never got a definite answer", call()))
     }
 
     /// A request to make a link, by a user or without a key.
@@ -165,9 +138,9 @@ impl World {
     }
 
     /// The link as it is now.
-    async fn read(&self, code: &str) -> Result<Response, String> {
+    async fn read(&self, code: &str) -> Result<Response> {
         let path = format!("/api/v1/url/{code}");
-        let (answer, _) = self.retry_until_answered(|| self.admin(Method::GET, &path)).await?;
+        let (answer, _) = self.admin(Method::GET, &path).send_until_definite().await?;
         if answer.status == 200 {
             return Ok(answer);
         }
@@ -183,7 +156,7 @@ impl World {
             .filter(|(_, link)| fits(link))
             .map(|(code, _)| code.clone())
             .collect();
-        let index = self.below(codes.len());
+        let index = self.dice.index(codes.len());
         codes.get(index).cloned()
     }
 }

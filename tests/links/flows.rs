@@ -21,20 +21,13 @@ mod visits;
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Lab, Response, root_key};
+use tests::{Lab, Response, root_key, send};
 
 const SHORTEN: &str = "/api/v1/shorten";
 
 /// A browser of a person, as counters see it.
 const CHROME: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like \
                       Gecko) Chrome/131.0.0.0 Safari/537.36";
-
-/// A call with a JSON body, without a key if `key` is empty.
-async fn send(lab: &Lab, method: Method, path: &str, key: &str, body: &Value) -> Response {
-    let call = lab.call(method, path);
-    let call = if key.is_empty() { call } else { call.by(key) };
-    if body.is_null() { call.send().await } else { call.json(body).send().await }
-}
 
 async fn get(lab: &Lab, path: &str, key: &str) -> Response {
     send(lab, Method::GET, path, key, &Value::Null).await
@@ -148,8 +141,7 @@ fn plain(url: &str) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn a_link_lives_from_creation_to_restoration() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let made = shorten(&lab, &ada, &plain("https://example.org/page")).await;
     let code = made.text("shortCode").to_owned();
     let one = format!("/api/v1/url/{code}");

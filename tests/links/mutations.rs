@@ -1,9 +1,11 @@
 //! Mutations of the requests that `shorten`, `count-clicks` and `redirect` send to the store.
 
-use local::faults::{Faults, Mutation};
+use local::faults::Mutation;
 use serde_json::{Value, json};
 
-use crate::faults::mutations::{assert_caught, remove_condition, remove_items, transaction_items};
+use crate::faults::mutations::{
+    assert_all_caught, remove_condition, remove_items, token_forgotten, transaction_items,
+};
 use crate::faults::run;
 use crate::links::faults;
 
@@ -38,11 +40,7 @@ fn every_bug_planted_in_clicks_is_caught() {
 }
 
 fn hunt_all(bugs: &[(&str, Mutation)]) {
-    for (name, bug) in bugs {
-        assert_caught(name, |seed| {
-            run(faults::scenario(seed, Faults::mutated(seed, 120, *bug))).err()
-        });
-    }
+    assert_all_caught(bugs, |seed, faults| run(faults::scenario(seed, faults)).err());
 }
 
 /// The writes of a request: its own, or those of its transaction.
@@ -119,12 +117,6 @@ fn rename(operation: &str, request: &mut Value, attribute: &str) {
         && let Some(value) = request["Item"].as_object_mut().and_then(|row| row.remove(attribute))
     {
         request["Item"]["noted_at"] = value;
-    }
-}
-
-fn token_forgotten(operation: &str, request: &mut Value) {
-    if operation == "TransactWriteItems" {
-        request["ClientRequestToken"] = Value::Null;
     }
 }
 

@@ -31,8 +31,7 @@ async fn of_a_hundred_who_want_an_alias_one_gets_it() {
 
 #[tokio::test(start_paused = true)]
 async fn fifty_who_shorten_one_destination_with_one_key_get_one_link() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let body = json!({ "longUrl": "https://example.org/" });
     let round = || async {
         let call = || lab.call(Method::POST, SHORTEN).by(&ada).json(&body).send();

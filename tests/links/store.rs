@@ -17,6 +17,12 @@ fn links(lab: &Lab) -> Links {
     Links::new(lab.aws().dynamodb(), lab.table("LinksTable"))
 }
 
+fn links_in_lab() -> (Lab, Links) {
+    let lab = Lab::new();
+    let store = links(&lab);
+    (lab, store)
+}
+
 async fn put(lab: &Lab, row: &[(&str, AttributeValue)]) {
     let row = row.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let put = lab.aws().dynamodb().put_item().table_name(lab.table("LinksTable"));

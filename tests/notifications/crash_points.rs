@@ -67,7 +67,7 @@ impl Scene {
     }
 
     fn now(&self) -> Timestamp {
-        Timestamp::from_millisecond(self.lab.cloud.now_ms()).unwrap()
+        self.lab.now()
     }
 
     /// Accepts a notification, and lets nothing but its messages come of it.
@@ -84,26 +84,11 @@ impl Scene {
         self.lab.cloud.faults.inject(nth, fault);
     }
 
-    /// Whether the fault came; nothing goes wrong from now on.
-    fn stop(&self) -> bool {
-        let struck = !self.lab.cloud.faults.is_pending();
-        self.lab.cloud.faults.stop();
-        struck
-    }
-
     /// Repeats a call until it has an answer.
     async fn persist(&self, method: Method, path: &str, body: &Value) -> Response {
-        loop {
-            let call = self.lab.call(method.clone(), path).by(&root_key());
-            let call = call.header("idempotency-key", "once");
-            let call = if body.is_null() { call } else { call.json(body) };
-            let answer = call.send().await;
-            let in_progress = answer.text("type") == "/docs#in-progress";
-            if !answer.status.is_server_error() && !in_progress {
-                return answer;
-            }
-            self.lab.advance_seconds(3);
-        }
+        let call = self.lab.call(method, path).by(&root_key()).header("idempotency-key", "once");
+        let call = if body.is_null() { call } else { call.json(body) };
+        call.send_until_answered().await
     }
 
     async fn turn(&self, logical_id: &str) {
@@ -111,13 +96,6 @@ impl Scene {
         let mut mappings = self.lab.cloud.pump.mappings().iter();
         let mapping = mappings.find(|mapping| mapping.queue == name).unwrap();
         assert_ne!(self.lab.cloud.pump.poll(mapping).await.received, 0, "{logical_id}");
-    }
-
-    async fn sweep(&self) {
-        let mut entries = self.lab.cloud.schedules.entries().iter();
-        let entry = entries.find(|entry| entry.function == "SweepNotifications").unwrap();
-        // A run that fails leaves its work to the next one.
-        let _ = self.lab.cloud.schedules.run(entry, self.lab.cloud.now_ms()).await;
     }
 
     /// Hands over what is visible, with a copy of each message.
@@ -146,7 +124,7 @@ impl Scene {
             }
             // What still waits after some minutes waits for its time.
             self.lab.advance_seconds(if round < 6 { 66 } else { 198 });
-            self.sweep().await;
+            self.lab.run_schedule("SweepNotifications").await;
         }
     }
 

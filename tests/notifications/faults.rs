@@ -25,7 +25,7 @@ use http::Method;
 use local::faults::{Fault, Faults};
 use serde_json::{Value, json};
 use tests::scripted_providers::{ScriptedOutcome, ScriptedProviders};
-use tests::{Lab, Setup};
+use tests::{Lab, Result, Setup};
 
 use crate::faults::{run, sweep};
 use crate::items::{Item, text};
@@ -57,10 +57,7 @@ struct World {
     action: u64,
 }
 
-pub(super) async fn scenario(
-    seed: u64,
-    faults: Arc<Faults>,
-) -> Result<BTreeMap<Fault, u64>, String> {
+pub(super) async fn scenario(seed: u64, faults: Arc<Faults>) -> Result<BTreeMap<Fault, u64>> {
     let mut world = World::new(seed, faults).await;
     for _ in 0..STEPS {
         world.step().await?;
@@ -76,7 +73,7 @@ impl World {
     async fn new(seed: u64, faults: Arc<Faults>) -> Self {
         faults.pause();
         let mut random = SplitMix64::new(seed ^ 0x00b0_57ed);
-        let providers = ScriptedProviders::seeded(seed, [100, 300, 600][below(&mut random, 3)]);
+        let providers = ScriptedProviders::seeded(seed, [100, 300, 600][random.index(3)]);
         if random.below(4) == 0 {
             providers.rate("text", 1);
             providers.rate("push", 2);
@@ -119,7 +116,7 @@ impl World {
     }
 
     /// Time passes, a provider has trouble, or several things happen at once.
-    async fn step(&mut self) -> Result<(), String> {
+    async fn step(&mut self) -> Result<()> {
         self.harness.mark();
         let actions: Vec<Action> = match self.random.below(13) {
             0 | 1 => {
@@ -170,10 +167,6 @@ impl World {
         Ok(())
     }
 
-    fn below(&mut self, bound: usize) -> usize {
-        below(&mut self.random, bound)
-    }
-
     fn action(&mut self) -> Action {
         match self.random.below(20) {
             0..6 => self.send(),
@@ -192,13 +185,13 @@ impl World {
 
     /// Messages arrive; often the sweep comes by, and sometimes every function starts anew.
     async fn pass_time(&mut self) {
-        let seconds = [1, 12, 40, 66, 150, 400][self.below(6)];
+        let seconds = [1, 12, 40, 66, 150, 400][self.random.index(6)];
         self.harness.lab.advance_seconds(seconds);
         if self.random.below(4) == 0 {
             self.harness.lab.cloud.functions.go_cold();
         }
         if seconds > 30 {
-            self.harness.sweep().await;
+            self.harness.lab.run_schedule("SweepNotifications").await;
         }
         if self.random.below(2) == 0 {
             self.harness.double();
@@ -222,7 +215,7 @@ impl World {
         }
     }
 
-    async fn check(&self) -> Result<(), String> {
+    async fn check(&self) -> Result<()> {
         self.harness.providers.accept_all();
         let rows = self.harness.rest().await?;
         let history = History::from_recorded(&self.harness.lab.cloud.faults.recorded())?;
@@ -258,8 +251,4 @@ fn endpoints(rows: &[Item]) -> BTreeSet<String> {
 
 fn later(action: Action) -> Action {
     Action::Later(Box::new(action))
-}
-
-fn below(random: &mut SplitMix64, bound: usize) -> usize {
-    usize::try_from(random.below(bound as u64)).unwrap_or(0)
 }

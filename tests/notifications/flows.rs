@@ -42,6 +42,12 @@ impl World {
         Self::with(ScriptedProviders::new(), Setup::default())
     }
 
+    async fn with_ada() -> (Self, UserId) {
+        let world = Self::new();
+        let ada = world.recipient("ada").await;
+        (world, ada)
+    }
+
     fn with(providers: ScriptedProviders, setup: Setup) -> Self {
         let lab = Lab::with(Setup { providers: Some(providers.clone()), ..setup });
         Self::of(lab, providers)
@@ -54,7 +60,7 @@ impl World {
     }
 
     fn now(&self) -> Timestamp {
-        Timestamp::from_millisecond(self.lab.cloud.now_ms()).unwrap()
+        self.lab.now()
     }
 
     fn number(&self) -> u64 {
@@ -142,29 +148,10 @@ impl World {
         self.delivery(id).await.status
     }
 
-    /// Hands over everything that waits and is visible, each message twice, until nothing is.
-    async fn settle(&self) {
-        let queues = self.lab.cloud.services.queues();
-        for mapping in self.lab.cloud.pump.mappings() {
-            for message in queues.receive(&mapping.queue, 1000, None).unwrap() {
-                let copy = ::queues::NewMessage {
-                    attributes: message.message_attributes.clone(),
-                    group: message.attributes.get("MessageGroupId").cloned(),
-                    ..::queues::NewMessage::text(message.body)
-                };
-                for _ in 0..2 {
-                    queues.send(&mapping.queue, &copy).unwrap();
-                }
-                queues.delete(&mapping.queue, &message.receipt_handle).unwrap();
-            }
-        }
-        self.lab.cloud.settle().await;
-    }
-
     /// Lets time pass, and hands over what is visible then.
     async fn pass(&self, seconds: i64) {
         self.lab.advance_seconds(seconds);
-        self.settle().await;
+        self.lab.settle_doubled().await;
     }
 
     /// What is in a queue of the template.

@@ -42,8 +42,7 @@ fn contents() -> Value {
 /// Accepts a mail for `ada`; its id.
 async fn accepted(lab: &Lab) -> String {
     reachable(lab, "ada").await;
-    let made = lab.post(ALL, &contents()).await;
-    assert_eq!(made.status, 202, "{}", made.body);
+    let made = lab.post(ALL, &contents()).await.assert_status(202);
     lab.cloud.functions.quiesce().await;
     made.body["notifications"][0]["notificationId"].as_str().unwrap().to_owned()
 }

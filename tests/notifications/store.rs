@@ -11,8 +11,6 @@ mod providers;
 mod recipients;
 mod templates;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::notifications::{
@@ -24,20 +22,16 @@ use notifications::store::Notifications;
 use notifications::store::{
     AcceptOutcome, Acceptance, ApplyOutcome, AttemptClaim, ClaimOutcome, Recipient, SaveOutcome,
 };
-use tests::Lab;
-
-fn at(second: i64) -> Timestamp {
-    Timestamp::from_second(1_772_366_400 + second).unwrap()
-}
+use tests::{Lab, at, token};
 
 fn notifications(lab: &Lab) -> Notifications {
     Notifications::new(lab.aws().dynamodb(), lab.table("NotificationsTable"))
 }
 
-/// A name that no other write of the test has.
-fn token() -> String {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    format!("write-{}", NEXT.fetch_add(1, Ordering::Relaxed))
+fn notifications_in_lab() -> (Lab, Notifications) {
+    let lab = Lab::new();
+    let store = notifications(&lab);
+    (lab, store)
 }
 
 fn user(name: &str) -> UserId {

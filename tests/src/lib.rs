@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -22,6 +23,7 @@ use local::connector::Connector;
 use local::faults::Faults;
 use local::{Cloud, MovableClock, Options, network};
 use parking_lot::Mutex;
+use queues::NewMessage;
 use scripted_providers::ScriptedProviders;
 use serde_json::Value;
 use sink::Sink;
@@ -33,6 +35,9 @@ pub fn root() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.parent().unwrap_or(manifest).to_owned()
 }
+
+/// What holds, or which invariant does not.
+pub type Result<T, E = String> = std::result::Result<T, E>;
 
 /// A cloud under test.
 #[derive(Debug, Clone)]
@@ -57,6 +62,22 @@ impl Response {
     /// A header as text; empty if it is not there.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// The response itself, which has this status.
+    ///
+    /// # Panics
+    /// When it has another, which fails the test.
+    #[track_caller]
+    #[expect(clippy::return_self_not_must_use, reason = "the status may be all that matters")]
+    pub fn assert_status(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}", self.body);
+        self
+    }
+
+    /// Whether it says what became of the request: no server's error, and no other try at work.
+    pub fn is_definite(&self) -> bool {
+        !self.status.is_server_error() && self.text("type") != "/docs#in-progress"
     }
 
     /// A member of the body as text; empty if it is not there.
@@ -101,6 +122,13 @@ impl Lab {
         Self::with(Setup::default())
     }
 
+    /// The same with one member, ada, and her key.
+    pub async fn with_member() -> (Self, String) {
+        let lab = Self::new();
+        let key = lab.user("ada", &["member"]).await;
+        (lab, key)
+    }
+
     /// A cloud with these settings.
     ///
     /// # Panics
@@ -116,7 +144,7 @@ impl Lab {
     pub fn with_parameters(setup: Setup, others: &[(&str, &str)]) -> Self {
         // The SDK draws the jitter of its retries from this thread's generator.
         fastrand::seed(setup.seed);
-        let clock = MovableClock::starting_at(start());
+        let clock = MovableClock::starting_at(at(0));
         let lines = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&lines);
         let mut options = Options::new(&root().join("template.yaml"));
@@ -139,6 +167,11 @@ impl Lab {
             Ok(cloud) => Self { cloud, clock, lines },
             Err(error) => panic!("{error}"),
         }
+    }
+
+    /// What the clock of the lab says.
+    pub fn now(&self) -> Timestamp {
+        Timestamp::from_millisecond(self.cloud.now_ms()).unwrap_or_default()
     }
 
     /// Everything that was logged so far.
@@ -190,8 +223,15 @@ impl Lab {
     /// # Panics
     /// Never: the local cloud's credentials are always there.
     pub fn aws(&self) -> Aws {
-        let services = self.cloud.services.clone();
-        let client = Connector::client(services, Arc::clone(&self.cloud.faults), None);
+        self.aws_under(&self.cloud.faults)
+    }
+
+    /// The same clients under a plan of faults of their own; with none, looking changes nothing.
+    ///
+    /// # Panics
+    /// Never: the local cloud's credentials are always there.
+    pub fn aws_under(&self, faults: &Arc<Faults>) -> Aws {
+        let client = Connector::client(self.cloud.services.clone(), Arc::clone(faults), None);
         match Aws::through(client, &local::cloud::lambda_environment().into_iter().collect()) {
             Ok(aws) => aws,
             Err(error) => panic!("{error}"),
@@ -249,6 +289,46 @@ impl Lab {
         }
     }
 
+    /// Runs the schedule of one function.
+    pub async fn run_schedule(&self, function: &str) {
+        let schedules = &self.cloud.schedules;
+        for entry in schedules.entries().iter().filter(|entry| entry.function == function) {
+            // A run that fails leaves its work to the next one.
+            let _ = schedules.run(entry, self.cloud.now_ms()).await;
+        }
+    }
+
+    /// Nothing goes wrong any more; whether the injected fault had struck.
+    pub fn stop_faults(&self) -> bool {
+        let struck = !self.cloud.faults.is_pending();
+        self.cloud.faults.stop();
+        struck
+    }
+
+    /// Hands over everything that is visible, each message that waits now twice.
+    ///
+    /// # Panics
+    /// When a queue refuses, which fails the test.
+    pub async fn settle_doubled(&self) {
+        let queues = self.cloud.services.queues();
+        for mapping in self.cloud.pump.mappings() {
+            for message in
+                queues.receive(&mapping.queue, 1000, None).unwrap_or_else(|e| panic!("{e}"))
+            {
+                let copy = NewMessage {
+                    attributes: message.message_attributes.clone(),
+                    group: message.attributes.get("MessageGroupId").cloned(),
+                    ..NewMessage::text(message.body)
+                };
+                let twice =
+                    queues.send(&mapping.queue, &copy).and(queues.send(&mapping.queue, &copy));
+                let gone = queues.delete(&mapping.queue, &message.receipt_handle);
+                assert!(twice.is_ok() && gone.is_ok(), "{} takes no copies", mapping.queue);
+            }
+        }
+        self.cloud.settle().await;
+    }
+
     /// Whether a table has no row; asked of the store itself, past the plan of faults.
     async fn is_empty(&self, logical_id: &str) -> bool {
         let body = serde_json::json!({ "TableName": self.table(logical_id), "Limit": 1 });
@@ -276,7 +356,7 @@ impl Default for Lab {
 }
 
 /// A request that is not sent yet.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct RequestBuilder<'a> {
     lab: &'a Lab,
     method: Method,
@@ -321,6 +401,33 @@ impl RequestBuilder<'_> {
         self
     }
 
+    /// Sends it again and again, three seconds apart, until it has a definite answer.
+    pub async fn send_until_answered(self) -> Response {
+        loop {
+            let answer = self.clone().send().await;
+            if answer.is_definite() {
+                return answer;
+            }
+            self.lab.advance_seconds(3);
+        }
+    }
+
+    /// The same while much goes wrong; says whether the first try was in trouble. After twenty tries
+    /// nothing goes wrong any more: from there on only a bug can keep the answer away.
+    pub async fn send_until_definite(self) -> Result<(Response, bool)> {
+        for attempt in 0..40 {
+            if attempt == 20 {
+                self.lab.cloud.faults.stop();
+            }
+            let answer = self.clone().send().await;
+            if answer.is_definite() {
+                return Ok((answer, attempt > 0));
+            }
+            self.lab.advance_seconds(3);
+        }
+        Err(format!("{self:?} never got a definite answer"))
+    }
+
     /// Sends it through the gateway.
     ///
     /// # Panics
@@ -363,7 +470,33 @@ pub fn parameters() -> BTreeMap<String, String> {
     .into()
 }
 
-/// When every test begins: 2026-03-01T12:00:00Z.
-fn start() -> Timestamp {
-    Timestamp::from_second(1_772_366_400).unwrap_or(Timestamp::UNIX_EPOCH)
+/// So many seconds after every test begins, which is at 2026-03-01T12:00:00Z.
+///
+/// # Panics
+/// When there is no such moment, which fails the test.
+pub fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_772_366_400 + second).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A new name for a write.
+pub fn token() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("write-{}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A call with a JSON body, without a key if `key` is empty.
+pub async fn send(lab: &Lab, method: Method, path: &str, key: &str, body: &Value) -> Response {
+    let call = lab.call(method, path);
+    let call = if key.is_empty() { call } else { call.by(key) };
+    if body.is_null() { call.send().await } else { call.json(body).send().await }
+}
+
+/// The answer is a 422 that names this field.
+///
+/// # Panics
+/// When it is not, which fails the test.
+pub fn assert_names(answer: &Response, field: &str) {
+    assert_eq!(answer.status, 422, "{field}: {}", answer.body);
+    assert_eq!(answer.header("content-type"), "application/problem+json");
+    assert_eq!(answer.body["errors"][0]["field"], field, "{}", answer.body);
 }

@@ -1,6 +1,6 @@
 //! Tables: labelled transactions, queries page by page, and walks, on rows of no system.
 
-use domain::Failure;
+use domain::Result;
 use serde::{Deserialize, Serialize};
 use store::schema::GSI2;
 use store::{
@@ -29,7 +29,7 @@ impl Row for Entry {
         key(&self.name)
     }
 
-    fn attributes(&self) -> Result<Item, Failure> {
+    fn attributes(&self) -> Result<Item> {
         plain(self)
     }
 

@@ -1,7 +1,6 @@
 //! Every function that is deployed: what its binary weighs and what it does until its first answer, beside
 //! another build of it.
 
-use std::error::Error;
 use std::fs;
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use super::process::Harness;
 use super::sample::{self, Sample};
 use super::store::Store;
 use super::{TrustStores, process, zipped};
+use crate::Result;
 use crate::table::{Table, Verdict, grouped};
 
 /// So much more than the other build may a function weigh or do.
@@ -52,7 +52,7 @@ pub(crate) fn run(built: &Path, baseline: Option<&Path>) -> bool {
     }
 }
 
-fn measure(built: &Path, baseline: Option<&Path>) -> Result<Table, Box<dyn Error>> {
+fn measure(built: &Path, baseline: Option<&Path>) -> Result<Table> {
     let kept = process::target()?.join("cold");
     fs::create_dir_all(&kept)?;
     let store = Store::new()?;
@@ -61,7 +61,7 @@ fn measure(built: &Path, baseline: Option<&Path>) -> Result<Table, Box<dyn Error
         Table::new("Every function", if baseline.is_some() { "baseline" } else { "bar" });
     for (name, event) in EVENTS {
         let event = read(event)?;
-        let seen = |folder: &Path| -> Result<(u64, u64), Box<dyn Error>> {
+        let seen = |folder: &Path| -> Result<(u64, u64)> {
             let binary = folder.join(name).join("bootstrap");
             let zip = zipped(&fs::read(&binary)?)?;
             let sample = Sample::of(&event);
@@ -95,7 +95,7 @@ fn percent(now: u64, then: u64) -> f64 {
 }
 
 /// A sample event, by the key that the measured process knows.
-fn read(name: &str) -> Result<Value, Box<dyn Error>> {
+fn read(name: &str) -> Result<Value> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../events");
     let text = fs::read_to_string(root.join(format!("{name}.json")))?;
     let mut event: Value = serde_json::from_str(&text)?;

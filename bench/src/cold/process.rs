@@ -1,7 +1,6 @@
 //! Runs a function's binary against the stubs, as it is or under callgrind.
 
 use std::cell::Cell;
-use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -14,6 +13,7 @@ use tokio::process::{Child, Command};
 use super::runtime_api::RuntimeApi;
 use super::sample::{self, Sample};
 use super::store::Store;
+use crate::Result;
 
 /// A process that has not answered by then never will; callgrind makes it some fifty times slower.
 const TIMEOUT: Duration = Duration::from_mins(2);
@@ -40,7 +40,7 @@ pub(crate) struct Measured {
 
 impl Harness<'_> {
     /// Answers `invokes` events and is timed.
-    pub(crate) fn time(&self, invokes: usize) -> Result<Measured, Box<dyn Error>> {
+    pub(crate) fn time(&self, invokes: usize) -> Result<Measured> {
         let run = self.run(Command::new(self.binary), invokes)?;
         let first_answer_at = run.api.first_answer_at().ok_or("it never answered")?;
         let warm = run.api.warm();
@@ -54,7 +54,7 @@ impl Harness<'_> {
 
     /// Answers `invokes` events under callgrind, and says how many instructions that took from the
     /// first of the dynamic loader to standing idle. The profile is kept at `profile`.
-    pub(crate) fn count(&self, invokes: usize, profile: &Path) -> Result<u64, Box<dyn Error>> {
+    pub(crate) fn count(&self, invokes: usize, profile: &Path) -> Result<u64> {
         let mut valgrind = Command::new("valgrind");
         valgrind
             .args(["--tool=callgrind", "--quiet"])
@@ -64,12 +64,12 @@ impl Harness<'_> {
         total(profile)
     }
 
-    fn run(&self, command: Command, invokes: usize) -> Result<Run, Box<dyn Error>> {
+    fn run(&self, command: Command, invokes: usize) -> Result<Run> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         tokio::task::LocalSet::new().block_on(&runtime, self.drive(command, invokes))
     }
 
-    async fn drive(&self, mut command: Command, invokes: usize) -> Result<Run, Box<dyn Error>> {
+    async fn drive(&self, mut command: Command, invokes: usize) -> Result<Run> {
         let api = RuntimeApi::new(&self.sample.event(), invokes);
         let calls = Rc::new(Cell::new(0));
         let (to_api, to_store) =
@@ -112,7 +112,7 @@ struct Run {
 }
 
 /// The most memory the process ever had resident, as the kernel counts it.
-fn peak_kib(child: &Child) -> Result<u64, Box<dyn Error>> {
+fn peak_kib(child: &Child) -> Result<u64> {
     let pid = child.id().ok_or("it has ended")?;
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -121,7 +121,7 @@ fn peak_kib(child: &Child) -> Result<u64, Box<dyn Error>> {
 }
 
 /// Asks the process to end, because callgrind writes its totals only if it is asked.
-async fn end(child: &mut Child) -> Result<(), Box<dyn Error>> {
+async fn end(child: &mut Child) -> Result {
     let pid = child.id().ok_or("it has ended")?;
     Command::new("kill").args(["-TERM", &pid.to_string()]).status().await?;
     tokio::time::timeout(TIMEOUT, child.wait()).await??;
@@ -129,13 +129,13 @@ async fn end(child: &mut Child) -> Result<(), Box<dyn Error>> {
 }
 
 /// Builds a function as it is deployed and says where it is.
-pub(crate) fn build(sample: &Sample<'_>) -> Result<PathBuf, Box<dyn Error>> {
+pub(crate) fn build(sample: &Sample<'_>) -> Result<PathBuf> {
     cargo_build(sample.build)?;
     Ok(target()?.join("release").join(sample.binary))
 }
 
 /// Builds for release what `what` says.
-pub(crate) fn cargo_build(what: &[&str]) -> Result<(), Box<dyn Error>> {
+pub(crate) fn cargo_build(what: &[&str]) -> Result {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let arguments = [&["build", "--release", "--quiet"], what].concat();
     let status = std::process::Command::new(cargo).args(&arguments).status()?;
@@ -147,14 +147,14 @@ pub(crate) fn cargo_build(what: &[&str]) -> Result<(), Box<dyn Error>> {
 }
 
 /// The instructions that a callgrind profile adds up to.
-pub(crate) fn total(profile: &Path) -> Result<u64, Box<dyn Error>> {
+pub(crate) fn total(profile: &Path) -> Result<u64> {
     let text = fs::read_to_string(profile)?;
     let totals = text.lines().rev().find_map(|line| line.strip_prefix("totals: "));
     Ok(totals.ok_or("callgrind left no totals")?.trim().parse()?)
 }
 
 /// The target directory that this very program was built in.
-pub(crate) fn target() -> Result<PathBuf, Box<dyn Error>> {
+pub(crate) fn target() -> Result<PathBuf> {
     let program = std::env::current_exe()?;
     let target = program.parent().and_then(Path::parent).ok_or("no target directory")?;
     Ok(target.to_owned())

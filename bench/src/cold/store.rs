@@ -8,7 +8,6 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::error::Error;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -24,6 +23,8 @@ use serde_json::{Map, Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
+use crate::Result;
+
 /// How the key of a link's row begins.
 const LINK_KEY: &[u8] = br#""link#"#;
 
@@ -38,7 +39,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    pub(crate) fn new() -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn new() -> Result<Self> {
         let (root, root_key) = (authority("Bench Root"), KeyPair::generate()?);
         let root_pem = root.self_signed(&root_key)?.pem();
         let (middle, middle_key) = (authority("Bench Intermediate"), KeyPair::generate()?);

@@ -1,6 +1,5 @@
 //! One post for 9,999 followers, and one of an author with more.
 
-use std::error::Error;
 use std::time::{Duration, Instant};
 
 use domain::accounts::UserId;
@@ -9,6 +8,7 @@ use feed::store::FeedStore;
 use serde_json::{Value, json};
 
 use super::seed::{Seeder, float, person};
+use crate::Result;
 use crate::cold::target;
 use crate::links::{Client, LocalCloud, Log};
 use crate::table::{Table, Verdict, grouped};
@@ -18,7 +18,7 @@ const FOLLOWERS: usize = 9_999;
 const COUNTED: usize = 999;
 const PATIENCE: Duration = Duration::from_mins(2);
 
-pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
+pub(crate) fn measure() -> Result<Vec<Table>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut table = Table::new("From one post to many timelines", "bar");
     runtime.block_on(async {
@@ -28,7 +28,7 @@ pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
     })
 }
 
-async fn time(table: &mut Table) -> Result<(), Box<dyn Error>> {
+async fn time(table: &mut Table) -> Result {
     let server = LocalCloud::start(None, None)?;
     let mut client = Client::connect(&server.api).await?;
     let seed = Seeder::of(&server).await?;
@@ -46,7 +46,7 @@ async fn time(table: &mut Table) -> Result<(), Box<dyn Error>> {
 }
 
 /// How much is written, as the functions' log has it.
-async fn count(table: &mut Table) -> Result<(), Box<dyn Error>> {
+async fn count(table: &mut Table) -> Result {
     let folder = target()?.join("bench/data");
     let server = LocalCloud::start(Some(&folder), None)?;
     let mut client = Client::connect(&server.api).await?;
@@ -67,14 +67,14 @@ async fn count(table: &mut Table) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-async fn followed(seed: &Seeder, count: usize) -> Result<Vec<UserId>, Box<dyn Error>> {
+async fn followed(seed: &Seeder, count: usize) -> Result<Vec<UserId>> {
     let fans: Vec<UserId> = (0..count).map(|n| person("fan", n)).collect();
     seed.follow(&fans, &[UserId::outside("root")]).await?;
     Ok(fans)
 }
 
 /// Writes a post and waits until no work is left.
-async fn fan_out(seed: &Seeder, client: &mut Client) -> Result<(PostId, Duration), Box<dyn Error>> {
+async fn fan_out(seed: &Seeder, client: &mut Client) -> Result<(PostId, Duration)> {
     let started = Instant::now();
     let body = json!({ "text": "hello" });
     let made = client.call(("POST", "/api/v1/posts"), &[], Some(&body), true).await?;
@@ -89,7 +89,7 @@ async fn fan_out(seed: &Seeder, client: &mut Client) -> Result<(PostId, Duration
     Err("the fan-out did not end".into())
 }
 
-async fn left(feed: &FeedStore) -> Result<usize, Box<dyn Error>> {
+async fn left(feed: &FeedStore) -> Result<usize> {
     let mut left = 0;
     for list in 0..FeedStore::WORK_LISTS {
         left += feed.pending_work(list, None, 10).await?.0.len();
@@ -97,7 +97,7 @@ async fn left(feed: &FeedStore) -> Result<usize, Box<dyn Error>> {
     Ok(left)
 }
 
-fn written(log: &Log) -> Result<u64, Box<dyn Error>> {
+fn written(log: &Log) -> Result<u64> {
     let lines = log.rest(|line| line["Operation"] == "fanOut")?;
     Ok(lines.iter().filter_map(|line| line["TimelineWrites"].as_f64()).map(whole).sum())
 }
@@ -107,7 +107,7 @@ fn whole(count: f64) -> u64 {
     count as u64
 }
 
-async fn all_have(feed: &FeedStore, fans: &[UserId], post: PostId) -> Result<u64, Box<dyn Error>> {
+async fn all_have(feed: &FeedStore, fans: &[UserId], post: PostId) -> Result<u64> {
     let mut have = 0;
     for delivery in fans {
         let newest = feed.timeline(delivery, PostId::MAX, 1).await?;

@@ -1,6 +1,5 @@
 //! Reading the feed of a user who follows 2,000 others, 50 of them too popular to be pushed; and writing.
 
-use std::error::Error;
 use std::time::{Duration, Instant};
 
 use domain::Timestamp;
@@ -8,6 +7,7 @@ use domain::accounts::UserId;
 use serde_json::{Value, json};
 
 use super::seed::{Seeder, person};
+use crate::Result;
 use crate::links::{Client, LocalCloud};
 use crate::operation_meter::show;
 use crate::table::{Table, Verdict};
@@ -17,7 +17,7 @@ pub(crate) const CELEBRITIES: usize = 50;
 const READS: usize = 300;
 const WRITES: usize = 300;
 
-pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
+pub(crate) fn measure() -> Result<Vec<Table>> {
     let server = LocalCloud::start(None, None)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut table = Table::new("Through the local HTTP API, everything on two cores", "bar");
@@ -49,7 +49,7 @@ pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
 }
 
 /// The bench may ask more often than anybody else.
-pub(crate) async fn unlimit(client: &mut Client) -> Result<(), Box<dyn Error>> {
+pub(crate) async fn unlimit(client: &mut Client) -> Result {
     let rule = json!({
         "resources": ["/api/v1"], "dimension": "user", "limit": 10_000_000, "windowSeconds": 60,
     });
@@ -65,7 +65,7 @@ pub(crate) async fn follow_many(
     reader: &UserId,
     follows: usize,
     celebrities: usize,
-) -> Result<(), Box<dyn Error>> {
+) -> Result {
     let famous: Vec<UserId> = (0..celebrities).map(|n| person("star", n)).collect();
     seed.follow(&[person("fan", 0)], &famous).await?;
     for star in &famous {
@@ -92,11 +92,7 @@ pub(crate) async fn follow_many(
     Ok(())
 }
 
-async fn read(
-    client: &mut Client,
-    path: &str,
-    times: usize,
-) -> Result<Vec<Duration>, Box<dyn Error>> {
+async fn read(client: &mut Client, path: &str, times: usize) -> Result<Vec<Duration>> {
     let mut took = Vec::with_capacity(times);
     for _ in 0..times {
         let started = Instant::now();
@@ -111,7 +107,7 @@ async fn read(
 }
 
 /// Some scrolls to the end of what the timeline has.
-async fn scroll(client: &mut Client, times: usize) -> Result<Vec<Duration>, Box<dyn Error>> {
+async fn scroll(client: &mut Client, times: usize) -> Result<Vec<Duration>> {
     let mut took = Vec::new();
     for _ in 0..times {
         let mut path = "/api/v1/feed".to_owned();
@@ -128,11 +124,7 @@ async fn scroll(client: &mut Client, times: usize) -> Result<Vec<Duration>, Box<
 }
 
 /// How long the first page takes for a reader who was away and whose timeline is void.
-async fn returning(
-    seed: &Seeder,
-    client: &mut Client,
-    reader: &UserId,
-) -> Result<Duration, Box<dyn Error>> {
+async fn returning(seed: &Seeder, client: &mut Client, reader: &UserId) -> Result<Duration> {
     let before = seed.feed.reader_state(reader, super::seed::now()).await?.reader;
     let none = domain::feed::PostId::MAX;
     seed.feed.move_floor(&before, none, before.epoch + 1, super::seed::now()).await?;

@@ -1,12 +1,11 @@
 //! What each operation on the feed asks of the store, and what a million cost.
 
-use std::error::Error;
-
 use domain::accounts::UserId;
 use serde_json::{Value, json};
 
 use super::load::{CELEBRITIES, FOLLOWS, follow_many, unlimit};
 use super::seed::{Seeder, person};
+use crate::Result;
 use crate::links::Cost;
 use crate::links::dollars::{API_REQUESTS, INVOCATIONS, MESSAGES, READ_UNITS, WRITE_UNITS, billed};
 use crate::operation_meter::OperationMeter;
@@ -21,7 +20,7 @@ const WRITE_MS: f64 = 10.0;
 
 const PUBLISHED: f64 = 0.50;
 
-pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
+pub(crate) fn measure() -> Result<Vec<Table>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut counting = OperationMeter::start().await?;
@@ -37,7 +36,7 @@ struct Bill {
     like: Cost,
 }
 
-async fn count(counting: &mut OperationMeter) -> Result<Bill, Box<dyn Error>> {
+async fn count(counting: &mut OperationMeter) -> Result<Bill> {
     unlimit(&mut counting.client).await?;
     let seed = Seeder::of(counting.server()).await?;
     let me = UserId::outside("root");
@@ -83,23 +82,19 @@ async fn count(counting: &mut OperationMeter) -> Result<Bill, Box<dyn Error>> {
     Ok(Bill { write, fan_out, read, like })
 }
 
-async fn feed(counting: &mut OperationMeter, what: &str) -> Result<Cost, Box<dyn Error>> {
+async fn feed(counting: &mut OperationMeter, what: &str) -> Result<Cost> {
     for _ in 0..TIMES {
         call(counting, "GET", "/api/v1/feed").await?;
     }
     counting.row("readFeed", TIMES, what, "6 reads, 1 write", |c| c.calls <= 7.0).await
 }
 
-async fn write(counting: &mut OperationMeter, n: usize) -> Result<String, Box<dyn Error>> {
+async fn write(counting: &mut OperationMeter, n: usize) -> Result<String> {
     let made = counting.post("/api/v1/posts", &json!({ "text": format!("post {n}") })).await?;
     Ok(made["postId"].as_str().ok_or("no post")?.to_owned())
 }
 
-async fn call(
-    counting: &mut OperationMeter,
-    method: &str,
-    path: &str,
-) -> Result<(), Box<dyn Error>> {
+async fn call(counting: &mut OperationMeter, method: &str, path: &str) -> Result {
     let body: Option<&Value> = None;
     counting.client.call((method, path), &[], body, true).await.map(|_| ())
 }

@@ -3,7 +3,6 @@
 //! Only what is not measured is written this way. The work rows of these follows are taken
 //! for done, so that nothing of it runs while something is measured.
 
-use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use boundary::{Aws, Vars};
@@ -16,6 +15,7 @@ use feed::store::{ActionOutcome, CreateOutcome, FeedStore, NewPost};
 use futures::{StreamExt, TryStreamExt, stream};
 use serde_json::Value;
 
+use crate::Result;
 use crate::links::{Client, LocalCloud};
 
 const AT_ONCE: usize = 8;
@@ -31,7 +31,7 @@ pub(crate) struct Seeder {
 }
 
 impl Seeder {
-    pub(crate) async fn of(server: &LocalCloud) -> Result<Self, Box<dyn Error>> {
+    pub(crate) async fn of(server: &LocalCloud) -> Result<Self> {
         let vars: Vars = [
             ("AWS_ENDPOINT_URL", format!("http://{}", server.aws)),
             ("AWS_REGION", "us-east-1".to_owned()),
@@ -51,17 +51,13 @@ impl Seeder {
     }
 
     /// Lets each of some people follow each of some others.
-    pub(crate) async fn follow(
-        &self,
-        who: &[UserId],
-        whom: &[UserId],
-    ) -> Result<(), Box<dyn Error>> {
+    pub(crate) async fn follow(&self, who: &[UserId], whom: &[UserId]) -> Result {
         let pairs = who.iter().flat_map(|one| whom.iter().map(move |other| (one, other)));
         let pairs: Vec<_> = pairs.map(|(one, other)| self.follow_one(one, other)).collect();
         stream::iter(pairs).buffer_unordered(AT_ONCE).try_collect::<()>().await
     }
 
-    async fn follow_one(&self, who: &UserId, whom: &UserId) -> Result<(), Box<dyn Error>> {
+    async fn follow_one(&self, who: &UserId, whom: &UserId) -> Result {
         let acted =
             self.feed.apply_action(who, SocialAction::Follow, whom, now(), || self.token()).await?;
         let ActionOutcome::Changed(_, told) = acted else { return Ok(()) };
@@ -72,7 +68,7 @@ impl Seeder {
     }
 
     /// Switches an author who has a follower to pull.
-    pub(crate) async fn raise(&self, author: &UserId) -> Result<(), Box<dyn Error>> {
+    pub(crate) async fn raise(&self, author: &UserId) -> Result {
         let token = || self.token();
         let said = self.feed.update_fan_out_policy(author, &ALL_PULLED, now(), token).await?;
         // Who is pulled already stays so.
@@ -82,11 +78,7 @@ impl Seeder {
     }
 
     /// Writes an author's post of so many milliseconds ago; a reference if it is pushed.
-    pub(crate) async fn post(
-        &self,
-        author: &UserId,
-        ago_ms: i64,
-    ) -> Result<Option<PostReference>, Box<dyn Error>> {
+    pub(crate) async fn post(&self, author: &UserId, ago_ms: i64) -> Result<Option<PostReference>> {
         let at = Timestamp::from_millisecond(now().as_millisecond() - ago_ms)?;
         let row = self.feed.author(author).await?;
         let number = self.number.fetch_add(1, Ordering::Relaxed);
@@ -109,7 +101,7 @@ impl Seeder {
 }
 
 /// The feed's table, by the name that the cloud gave it.
-async fn table(aws: &str) -> Result<String, Box<dyn Error>> {
+async fn table(aws: &str) -> Result<String> {
     let mut client = Client::connect(aws).await?;
     let headers = [("x-amz-target", "DynamoDB_20120810.ListTables")];
     let nothing = Value::Object(serde_json::Map::new());

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::bullmq;
+use crate::Result;
 use crate::links::{Client, LocalCloud};
 use crate::operation_meter::show;
 use crate::table::{Table, Verdict, grouped};
@@ -21,7 +22,7 @@ const ECHO_JOBS: u32 = 1_000;
 const CONNECTIONS: usize = 4;
 const PATIENCE: Duration = Duration::from_mins(3);
 
-pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
+pub(crate) fn measure() -> Result<Vec<Table>> {
     let server = LocalCloud::start(None, None)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut table = Table::new("Through the local HTTP API, everything on two cores", "bar");
@@ -45,7 +46,7 @@ pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
 }
 
 /// Makes one job of each kind and copies its rows.
-async fn fill(client: &mut Client, aws: &mut Client) -> Result<(), Box<dyn Error>> {
+async fn fill(client: &mut Client, aws: &mut Client) -> Result {
     let job_type = json!({ "delivery": "poll", "maxConcurrent": 100_000 });
     client.call(("PUT", "/api/v1/job-types/bench"), &[], Some(&job_type), true).await?;
     let running = submit(client, "bench").await?;
@@ -60,7 +61,7 @@ async fn fill(client: &mut Client, aws: &mut Client) -> Result<(), Box<dyn Error
     copy(aws, &running, STORED - RUNNING, 'b').await
 }
 
-async fn copy(aws: &mut Client, id: &str, count: usize, mark: char) -> Result<(), Box<dyn Error>> {
+async fn copy(aws: &mut Client, id: &str, count: usize, mark: char) -> Result {
     let name = table_name(aws).await?;
     let key = json!({ "pk": { "S": format!("job#{id}") }, "sk": { "S": "job" } });
     let found =
@@ -82,14 +83,14 @@ async fn copy(aws: &mut Client, id: &str, count: usize, mark: char) -> Result<()
     Ok(())
 }
 
-async fn table_name(aws: &mut Client) -> Result<String, Box<dyn Error>> {
+async fn table_name(aws: &mut Client) -> Result<String> {
     let tables = aws.aws("DynamoDB_20120810.ListTables", &json!({})).await?;
     let names = tables["TableNames"].as_array().ok_or("no tables")?;
     let name = names.iter().filter_map(Value::as_str).find(|name| name.ends_with("JobsTable"));
     Ok(name.ok_or("no JobsTable")?.to_owned())
 }
 
-async fn submit(client: &mut Client, job_type: &str) -> Result<String, Box<dyn Error>> {
+async fn submit(client: &mut Client, job_type: &str) -> Result<String> {
     let body = json!({ "jobType": job_type, "payload": { "n": 1 } });
     let made = client.call(("POST", "/api/v1/jobs"), &[], Some(&body), true).await?;
     let made: Value = serde_json::from_slice(made.body())?;
@@ -97,7 +98,7 @@ async fn submit(client: &mut Client, job_type: &str) -> Result<String, Box<dyn E
 }
 
 /// Each connection sends its next request when the last is answered.
-async fn submit_many(host: &str) -> Result<Vec<Duration>, Box<dyn Error>> {
+async fn submit_many(host: &str) -> Result<Vec<Duration>> {
     let connection = async || {
         let mut client = Client::connect(host).await?;
         let mut took = Vec::new();
@@ -112,7 +113,7 @@ async fn submit_many(host: &str) -> Result<Vec<Duration>, Box<dyn Error>> {
     Ok(all.concat())
 }
 
-async fn read_many(host: &str, client: &mut Client) -> Result<Vec<Duration>, Box<dyn Error>> {
+async fn read_many(host: &str, client: &mut Client) -> Result<Vec<Duration>> {
     let id = submit(client, "bench").await?;
     let path = format!("/api/v1/jobs/{id}");
     let connection = async || {
@@ -130,7 +131,7 @@ async fn read_many(host: &str, client: &mut Client) -> Result<Vec<Duration>, Box
 }
 
 /// Seconds from the first submission to the last end.
-async fn run_to_end(client: &mut Client) -> Result<f64, Box<dyn Error>> {
+async fn run_to_end(client: &mut Client) -> Result<f64> {
     let job_type = json!({ "maxConcurrent": 50 });
     client.call(("PUT", "/api/v1/job-types/echo"), &[], Some(&job_type), true).await?;
     let started = Instant::now();

@@ -1,10 +1,10 @@
 //! What each operation on jobs asks of the store, read from the functions' own log.
 
-use std::error::Error;
 use std::time::Duration;
 
 use serde_json::json;
 
+use crate::Result;
 use crate::links::Cost;
 use crate::links::dollars::{API_REQUESTS, INVOCATIONS, MESSAGES, READ_UNITS, WRITE_UNITS, billed};
 use crate::operation_meter::OperationMeter;
@@ -16,7 +16,7 @@ const JOBS: usize = 20;
 /// What a call is billed for, assumed.
 const CALL_MS: f64 = 5.0;
 
-pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
+pub(crate) fn measure() -> Result<Vec<Table>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut run = Run(OperationMeter::start().await?);
@@ -40,7 +40,7 @@ struct Bill {
 }
 
 impl Run {
-    async fn lives(&mut self) -> Result<Bill, Box<dyn Error>> {
+    async fn lives(&mut self) -> Result<Bill> {
         let job_type = json!({ "delivery": "poll", "maxConcurrent": 100 });
         self.0.client.call(("PUT", "/api/v1/job-types/bench"), &[], Some(&job_type), true).await?;
         // The first one reads the type and counts its queue, for five seconds.
@@ -74,7 +74,7 @@ impl Run {
         Ok(Bill { submit, read, claim, start, heartbeat, complete, announce })
     }
 
-    async fn submit(&mut self) -> Result<String, Box<dyn Error>> {
+    async fn submit(&mut self) -> Result<String> {
         let body = json!({ "jobType": "bench", "payload": { "n": 1 } });
         let made = self.0.post("/api/v1/jobs", &body).await?;
         Ok(made["jobId"].as_str().ok_or("no id")?.to_owned())
@@ -87,7 +87,7 @@ impl Run {
         operation: &str,
         bar: &str,
         max: f64,
-    ) -> Result<Cost, Box<dyn Error>> {
+    ) -> Result<Cost> {
         // The oldest is the warm-up's: every claim takes the first of the queue.
         let mut accepted = 0;
         for job in jobs {

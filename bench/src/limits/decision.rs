@@ -4,13 +4,12 @@
 //! none; the units were debited from a counter that all nodes share. `governor` has one quota, no
 //! rules and no other node. Limitador has limits with conditions, and in memory no other node.
 
-use std::error::Error;
-
 use domain::limits::ledger::MAX_KEYS;
 
 use super::governor;
 use super::ours::{By, CapacityUsed, Node, counted};
 use super::timing::{Contestant, Latency, race, reading_ns};
+use crate::Result;
 use crate::table::{Table, Verdict, grouped};
 
 const P50_AT_MOST_NS: f64 = 1_000.0;
@@ -37,7 +36,7 @@ const RATIOS: [(&str, &str); 4] = [
     ("limitador: 5 limits (5 match), 10,000 keys", "ours: 5 rules (5 match), 10,000 keys"),
 ];
 
-pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
+pub(crate) fn measure() -> Result<Table> {
     let capacity = CapacityUsed::default();
     let mut contestants = Vec::new();
     for (rules, by, keys) in CASES {
@@ -84,7 +83,7 @@ fn bar((rules, by, _): (usize, By, usize), latency: Latency) -> (&'static str, V
     ("p99 < 1 ms", Verdict::Speed(latency.p99 < P99_AT_MOST_NS))
 }
 
-fn others(contestants: &mut Vec<Contestant<'_>>) -> Result<(), Box<dyn Error>> {
+fn others(contestants: &mut Vec<Contestant<'_>>) -> Result {
     for (limiters, keys) in [(1, 1), (1, 10_000), (5, 10_000)] {
         let (asked, callers) = (several(limiters, "limiter"), several(keys, "key"));
         let what = format!("governor: {asked}, no rules, {callers}");
@@ -95,13 +94,13 @@ fn others(contestants: &mut Vec<Contestant<'_>>) -> Result<(), Box<dyn Error>> {
 
 #[cfg(not(feature = "limitador"))]
 #[expect(clippy::unnecessary_wraps, reason = "with Limitador something can go wrong")]
-fn with_limitador(_: &mut Vec<Contestant<'_>>) -> Result<(), Box<dyn Error>> {
+fn with_limitador(_: &mut Vec<Contestant<'_>>) -> Result {
     println!("`--features limitador` (after `-p bench`) compares with Limitador too.\n");
     Ok(())
 }
 
 #[cfg(feature = "limitador")]
-fn with_limitador(contestants: &mut Vec<Contestant<'_>>) -> Result<(), Box<dyn Error>> {
+fn with_limitador(contestants: &mut Vec<Contestant<'_>>) -> Result {
     use super::limitador;
     use super::limitador::Namespaces::{Many, One};
 

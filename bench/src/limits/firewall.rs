@@ -1,6 +1,5 @@
 //! The firewall with a hundred thousand networks: how long it takes to ask, to compile and to keep.
 
-use std::error::Error;
 use std::hint::black_box;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Instant;
@@ -11,6 +10,7 @@ use domain::limits::firewall::{
 
 use super::memory::filled;
 use super::timing::{Contestant, Latency, race};
+use crate::Result;
 use crate::cold::build_example;
 use crate::table::{Table, Verdict};
 
@@ -24,7 +24,7 @@ const ADDRESSES: u64 = 1 << 16;
 
 const LOOKUP_AT_MOST_NS: f64 = 1_000.0;
 
-pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
+pub(crate) fn measure() -> Result<Table> {
     let networks: Vec<IpNetwork> = (0..NETWORKS).map(network).collect();
     let lists: Vec<FirewallRule> =
         networks.chunks(IN_A_RULE).enumerate().map(|(at, part)| rule(at, part)).collect();

@@ -2,11 +2,12 @@
 //! a limit's condition is an expression about them.
 
 use std::collections::HashMap;
-use std::error::Error;
 use std::hint::black_box;
 
 use limitador::RateLimiter;
 use limitador::limit::{Context, Limit, Namespace};
+
+use crate::Result;
 
 const DAY_SECONDS: u64 = 86_400;
 
@@ -25,7 +26,7 @@ pub(crate) fn contestant(
     each: usize,
     keys: usize,
     namespaces: Namespaces,
-) -> Result<impl FnMut(usize), Box<dyn Error>> {
+) -> Result<impl FnMut(usize)> {
     let (limiter, resources) = limiter(limits, each, namespaces)?;
     let users: Vec<String> = (0..keys).map(|key| format!("user-{key:012}")).collect();
     Ok(move |request: usize| {
@@ -37,7 +38,7 @@ pub(crate) fn contestant(
 }
 
 /// One limit and one caller, whose context is there already.
-pub(crate) fn with_context() -> Result<impl FnMut(usize), Box<dyn Error>> {
+pub(crate) fn with_context() -> Result<impl FnMut(usize)> {
     let (limiter, resources) = limiter(1, 1, Namespaces::One)?;
     let path = resources.first().ok_or("no resource")?;
     let (namespace, context) = (namespace(path, Namespaces::One), context(path, "user-0"));
@@ -50,7 +51,7 @@ fn limiter(
     limits: usize,
     each: usize,
     namespaces: Namespaces,
-) -> Result<(RateLimiter, Vec<String>), Box<dyn Error>> {
+) -> Result<(RateLimiter, Vec<String>)> {
     let limiter = RateLimiter::new(1_000_000);
     let resources: Vec<String> =
         (0..(limits / each).max(1)).map(|number| format!("/api/v1/r{number}")).collect();

@@ -1,10 +1,10 @@
 //! What a node keeps in memory, however many callers there are: the kernel's count of a process that
 //! does nothing else.
 
-use std::error::Error;
 use std::path::Path;
 use std::process::Command;
 
+use crate::Result;
 use crate::cold::build_example;
 use crate::table::{Table, Verdict, grouped};
 
@@ -19,7 +19,7 @@ const CASES: [(&str, &str, u64, f64); 3] = [
 /// Pages that an allocator takes anew for the same use: not growth.
 const SLACK: f64 = 1.05;
 
-pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
+pub(crate) fn measure() -> Result<Table> {
     let program = build_example("bench", "limits-memory")?;
     let mut table = Table::new("Memory of a node, MB resident at the peak", "bar");
     for (mode, what, keys, most) in CASES {
@@ -40,7 +40,7 @@ pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
 }
 
 /// MB before, early, and at the end.
-pub(crate) fn filled(program: &Path, mode: &str, count: u64) -> Result<[f64; 3], Box<dyn Error>> {
+pub(crate) fn filled(program: &Path, mode: &str, count: u64) -> Result<[f64; 3]> {
     let output = Command::new(program).args([mode, &count.to_string()]).output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into());

@@ -3,11 +3,11 @@
 //! The callers of a check have quotas of their own, and every five seconds a node looks whether its
 //! rules are current: so each row is the median of several checks, beside their mean.
 
-use std::error::Error;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::Result;
 use crate::cold::{build_example, target};
 use crate::links::{Client, Cost, LocalCloud, Log, cpu_each};
 use crate::table::{Table, Verdict};
@@ -32,7 +32,7 @@ pub(crate) struct Counted {
     pub(crate) report: u64,
 }
 
-pub(crate) fn measure() -> Result<(Table, Counted), Box<dyn Error>> {
+pub(crate) fn measure() -> Result<(Table, Counted)> {
     let folder = target()?.join("bench/data");
     let server = LocalCloud::start(Some(&folder), None)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -60,7 +60,7 @@ struct Run {
 
 impl Run {
     /// Saves the rules that the checks are held to.
-    async fn saving(&mut self) -> Result<(), Box<dyn Error>> {
+    async fn saving(&mut self) -> Result {
         let rules = [
             ("bench-held", "user", "/bench/held", 1_000_000),
             ("bench-one", "user", "/bench/one", 100),
@@ -82,7 +82,7 @@ impl Run {
         Ok(())
     }
 
-    async fn holding(&mut self) -> Result<Cost, Box<dyn Error>> {
+    async fn holding(&mut self) -> Result<Cost> {
         // Leases follow demand, the caller's own too: they begin with one unit.
         self.check(4 * CHECKS, |_| json!({ "userId": "held", "resource": "/bench/held" })).await?;
         let held = |_| json!({ "userId": "held", "resource": "/bench/held" });
@@ -90,7 +90,7 @@ impl Run {
         Ok(self.row("check, units held", &held, "0", |cost| cost.calls == 0.0))
     }
 
-    async fn leasing(&mut self) -> Result<Cost, Box<dyn Error>> {
+    async fn leasing(&mut self) -> Result<Cost> {
         let new = |n| json!({ "userId": format!("new-{n}"), "resource": "/bench/held" });
         let leased = self.check(CHECKS, new).await?;
         Ok(self.row("check, nothing held: a lease", &leased, "1 write", |cost| {
@@ -98,7 +98,7 @@ impl Run {
         }))
     }
 
-    async fn asking_each_time(&mut self) -> Result<(Cost, Cost), Box<dyn Error>> {
+    async fn asking_each_time(&mut self) -> Result<(Cost, Cost)> {
         let one = |_| json!({ "userId": "one", "resource": "/bench/one" });
         let one = self.check(CHECKS, one).await?;
         let one = self.row("check, 1 small quota", &one, "1 write", |cost| {
@@ -116,7 +116,7 @@ impl Run {
     }
 
     /// The cheapest of a few, because a lease of the caller may end meanwhile.
-    async fn refreshing(&mut self) -> Result<Cost, Box<dyn Error>> {
+    async fn refreshing(&mut self) -> Result<Cost> {
         let mut costs = Vec::new();
         for _ in 0..3 {
             tokio::time::sleep(FRESH).await;
@@ -131,7 +131,7 @@ impl Run {
     }
 
     /// A report is written after an answer, so no line tells what it took: asked in process.
-    fn reporting(&mut self) -> Result<u64, Box<dyn Error>> {
+    fn reporting(&mut self) -> Result<u64> {
         let program = build_example("boundary", "admit-path")?;
         let (_, writes) = cpu_each(&program, &["report", "100"])?;
         let writes = writes.ok_or("no calls")?;
@@ -142,11 +142,7 @@ impl Run {
     }
 
     /// Asks `count` times and says what each took. A refusal is an answer too.
-    async fn check(
-        &mut self,
-        count: usize,
-        body: impl Fn(usize) -> Value,
-    ) -> Result<Vec<Cost>, Box<dyn Error>> {
+    async fn check(&mut self, count: usize, body: impl Fn(usize) -> Value) -> Result<Vec<Cost>> {
         for number in 0..count {
             let call = ("POST", "/internal/ratelimit/check");
             let answer = self.client.call(call, &[], Some(&body(number)), true).await;
@@ -159,7 +155,7 @@ impl Run {
         self.lines("checkLimit", count).await
     }
 
-    async fn lines(&self, operation: &str, count: usize) -> Result<Vec<Cost>, Box<dyn Error>> {
+    async fn lines(&self, operation: &str, count: usize) -> Result<Vec<Cost>> {
         let lines = self.log.next(count, |line| line["Operation"] == operation).await?;
         let number = |line: &Value, name: &str| line[name].as_f64().unwrap_or(0.0);
         let cost = |line: &Value| Cost {

@@ -3,8 +3,7 @@
 //!
 //! Instructions and store calls are counted; CPU time is this machine's.
 
-use std::error::Error;
-
+use crate::Result;
 use crate::cold::{build_example, has_valgrind};
 use crate::links::{cpu_each, instructions_each};
 use crate::table::{Table, Verdict, grouped};
@@ -12,7 +11,7 @@ use crate::table::{Table, Verdict, grouped};
 /// What limits may add to a redirect that is answered from memory.
 const GATE_AT_MOST: u64 = 2_000;
 
-pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
+pub(crate) fn measure() -> Result<Table> {
     let program = build_example("boundary", "admit-path")?;
     let mut table = Table::new("Passing the limiter, in process", "bar");
     for (mode, what) in [

@@ -2,7 +2,6 @@
 //!
 //! Batches are put on the queue as a redirect would put them, and counted by the function itself.
 
-use std::error::Error;
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::client::{AGENT, Client};
 use super::log::{Cost, Log};
+use crate::Result;
 
 /// Visitors that a popular link has had today before its batch is counted.
 pub(crate) const POPULAR: usize = 5_000;
@@ -50,7 +50,7 @@ pub(crate) async fn count(
     aws: &mut Client,
     log: &Log,
     popular: &str,
-) -> Result<Vec<(BatchShape, Cost)>, Box<dyn Error>> {
+) -> Result<Vec<(BatchShape, Cost)>> {
     let queue = queue(aws).await?;
     let mut before = Vec::new();
     for number in 0..POPULAR / FULL {
@@ -80,12 +80,12 @@ pub(crate) async fn count(
 }
 
 /// The lines about those messages.
-async fn wait(log: &Log, ids: &[String]) -> Result<Vec<Value>, Box<dyn Error>> {
+async fn wait(log: &Log, ids: &[String]) -> Result<Vec<Value>> {
     let is_ours = |line: &Value| ids.iter().any(|id| line["message_id"] == id.as_str());
     log.next(ids.len(), is_ours).await
 }
 
-async fn queue(aws: &mut Client) -> Result<String, Box<dyn Error>> {
+async fn queue(aws: &mut Client) -> Result<String> {
     let queues = aws.aws("AmazonSQS.ListQueues", &json!({})).await?;
     let urls = queues["QueueUrls"].as_array().cloned().unwrap_or_default();
     let is_clicks = |url: &&str| url.ends_with("ClicksQueue");
@@ -100,7 +100,7 @@ async fn send(
     codes: &[String],
     clicks: usize,
     first_visitor: usize,
-) -> Result<String, Box<dyn Error>> {
+) -> Result<String> {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
     let at = Timestamp::from_second(i64::try_from(seconds)?)?;
     let clicks = codes.iter().cycle().take(clicks).enumerate().map(|(number, code)| Click {

@@ -1,7 +1,5 @@
 //! One kept-alive HTTP/1.1 connection.
 
-use std::error::Error;
-
 use bytes::Bytes;
 use http::{Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
@@ -11,6 +9,7 @@ use serde_json::Value;
 use tokio::net::TcpStream;
 
 use super::local_cloud::KEY;
+use crate::Result;
 
 /// A browser, so that what it follows counts as a person's click.
 pub(crate) const AGENT: &str =
@@ -23,7 +22,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) async fn connect(host: &str) -> Result<Self, Box<dyn Error>> {
+    pub(crate) async fn connect(host: &str) -> Result<Self> {
         let stream = TcpStream::connect(host).await?;
         stream.set_nodelay(true)?;
         let (sender, connection) = handshake(TokioIo::new(stream)).await?;
@@ -32,7 +31,7 @@ impl Client {
     }
 
     /// Follows a link and says whether it led anywhere.
-    pub(crate) async fn follow(&mut self, code: &str) -> Result<bool, Box<dyn Error>> {
+    pub(crate) async fn follow(&mut self, code: &str) -> Result<bool> {
         let request = Request::get(format!("/{code}"))
             .header(header::HOST, &self.host)
             .header(header::USER_AGENT, AGENT)
@@ -47,7 +46,7 @@ impl Client {
         headers: &[(&str, &str)],
         body: Option<&Value>,
         with_key: bool,
-    ) -> Result<Response<Bytes>, Box<dyn Error>> {
+    ) -> Result<Response<Bytes>> {
         let (method, path) = call;
         let mut request =
             Request::builder().method(method).uri(path).header(header::HOST, &self.host);
@@ -67,20 +66,13 @@ impl Client {
     }
 
     /// Calls an emulated service of AWS.
-    pub(crate) async fn aws(
-        &mut self,
-        target: &str,
-        body: &Value,
-    ) -> Result<Value, Box<dyn Error>> {
+    pub(crate) async fn aws(&mut self, target: &str, body: &Value) -> Result<Value> {
         let headers = [("x-amz-target", target), ("content-type", "application/x-amz-json-1.0")];
         let answer = self.call(("POST", "/"), &headers, Some(body), false).await?;
         Ok(serde_json::from_slice(answer.body())?)
     }
 
-    async fn send(
-        &mut self,
-        request: Request<Full<Bytes>>,
-    ) -> Result<Response<Bytes>, Box<dyn Error>> {
+    async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Response<Bytes>> {
         self.sender.ready().await?;
         let (parts, body) = self.sender.send_request(request).await?.into_parts();
         Ok(Response::from_parts(parts, body.collect().await?.to_bytes()))

@@ -3,10 +3,10 @@
 //! From the event's JSON to the answer's; what the runtime and the kernel add is in `bench cold
 //! redirect`. Instructions and store calls are counted; CPU time is this machine's.
 
-use std::error::Error;
 use std::path::Path;
 use std::process::Command;
 
+use crate::Result;
 use crate::cold::{build_example, instructions};
 use crate::table::{Table, Verdict, grouped};
 
@@ -14,7 +14,7 @@ const HIT_AT_MOST: u64 = 200_000;
 const MISS_AT_MOST: u64 = 600_000;
 const HIT_NANOSECONDS_AT_MOST: u64 = 30_000;
 
-pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
+pub(crate) fn measure() -> Result<Table> {
     let ours = build_example("links", "redirect-path")?;
     let empty = build_example("bench", "empty-path")?;
     let mut table = Table::new("Following a link, in process", "bar");
@@ -35,7 +35,7 @@ pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
     Ok(table)
 }
 
-fn count(ours: &Path, empty: &Path, table: &mut Table) -> Result<(), Box<dyn Error>> {
+fn count(ours: &Path, empty: &Path, table: &mut Table) -> Result {
     if !crate::cold::has_valgrind() {
         table.row("instructions", "valgrind is missing".to_owned(), "", Verdict::Note);
         return Ok(());
@@ -53,21 +53,14 @@ fn count(ours: &Path, empty: &Path, table: &mut Table) -> Result<(), Box<dyn Err
 }
 
 /// What one more request takes is the difference between two runs.
-pub(crate) fn instructions_each(
-    binary: &Path,
-    mode: &[&str],
-    count: u64,
-) -> Result<u64, Box<dyn Error>> {
+pub(crate) fn instructions_each(binary: &Path, mode: &[&str], count: u64) -> Result<u64> {
     let run = |count: u64| instructions(binary, &[mode, &[&count.to_string()]].concat());
     let (few, many) = (run(count)?, run(2 * count)?);
     Ok(many.saturating_sub(few) / count)
 }
 
 /// Nanoseconds a request, and the store calls of all of them if the program counts any.
-pub(crate) fn cpu_each(
-    binary: &Path,
-    arguments: &[&str],
-) -> Result<(u64, Option<u64>), Box<dyn Error>> {
+pub(crate) fn cpu_each(binary: &Path, arguments: &[&str]) -> Result<(u64, Option<u64>)> {
     let output = Command::new(binary).args(arguments).output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into());

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use super::local_cloud::LocalCloud;
+use crate::Result;
 use crate::table::{Table, Verdict, grouped};
 
 const CONNECTIONS: usize = 16;
@@ -23,7 +24,7 @@ const IDLE_GAP: Duration = Duration::from_millis(200);
 /// Counting may lag behind a load that takes all of the core.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
+pub(crate) fn measure() -> Result<Table> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let pinned = cores > 1 && Command::new("taskset").arg("--version").output().is_ok();
     let server = LocalCloud::start(None, pinned.then_some("0"))?;
@@ -43,7 +44,7 @@ pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
 }
 
 /// Everything here runs on the thread that is moved.
-fn pin_to(cores: &str) -> Result<(), Box<dyn Error>> {
+fn pin_to(cores: &str) -> Result {
     let own = std::process::id().to_string();
     Command::new("taskset").args(["-p", "-c", cores, &own]).output()?;
     Ok(())
@@ -63,7 +64,7 @@ struct Measured {
     idle_messages: u64,
 }
 
-async fn drive(server: &LocalCloud) -> Result<Measured, Box<dyn Error>> {
+async fn drive(server: &LocalCloud) -> Result<Measured> {
     let mut client = Client::connect(&server.api).await?;
     let mut aws = Client::connect(&server.aws).await?;
     let codes = make_links(&mut client).await?;
@@ -99,7 +100,7 @@ async fn drive(server: &LocalCloud) -> Result<Measured, Box<dyn Error>> {
     })
 }
 
-async fn make_links(client: &mut Client) -> Result<Vec<String>, Box<dyn Error>> {
+async fn make_links(client: &mut Client) -> Result<Vec<String>> {
     let mut codes = Vec::with_capacity(LINKS);
     for number in 0..LINKS {
         let body = json!({ "longUrl": format!("https://example.org/a/page/{number}") });
@@ -111,11 +112,7 @@ async fn make_links(client: &mut Client) -> Result<Vec<String>, Box<dyn Error>> 
 }
 
 /// Each connection sends its next request when the last is answered.
-async fn load(
-    host: &str,
-    codes: &[String],
-    so_long: Duration,
-) -> Result<(u64, Vec<Duration>), Box<dyn Error>> {
+async fn load(host: &str, codes: &[String], so_long: Duration) -> Result<(u64, Vec<Duration>)> {
     let until = Instant::now() + so_long;
     let connections = (0..CONNECTIONS).map(|start| async move {
         let mut client = Client::connect(host).await?;
@@ -137,11 +134,7 @@ async fn load(
 }
 
 /// Waits until `followed` clicks are counted, and says how many are.
-async fn settle(
-    client: &mut Client,
-    codes: &[String],
-    followed: u64,
-) -> Result<u64, Box<dyn Error>> {
+async fn settle(client: &mut Client, codes: &[String], followed: u64) -> Result<u64> {
     let started = Instant::now();
     loop {
         let mut counted = 0;
@@ -160,7 +153,7 @@ async fn settle(
 }
 
 /// How many messages were counted: each leaves its name behind, once.
-async fn messages(aws: &mut Client) -> Result<u64, Box<dyn Error>> {
+async fn messages(aws: &mut Client) -> Result<u64> {
     let tables = aws.aws("DynamoDB_20120810.ListTables", &json!({})).await?;
     let names = tables["TableNames"].as_array().cloned().unwrap_or_default();
     let is_links = |name: &&Value| name.as_str().is_some_and(|name| name.contains("Links"));
@@ -183,7 +176,7 @@ async fn messages(aws: &mut Client) -> Result<u64, Box<dyn Error>> {
 
 /// What this thread has spent so far, as the kernel accounts it.
 #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
-fn own_cpu_seconds() -> Result<f64, Box<dyn Error>> {
+fn own_cpu_seconds() -> Result<f64> {
     let text = std::fs::read_to_string("/proc/self/schedstat")?;
     let nanoseconds: u64 = text.split_whitespace().next().ok_or("no CPU time")?.parse()?;
     Ok(nanoseconds as f64 / 1e9)

@@ -1,12 +1,12 @@
 //! The local cloud as a process of its own: built once without link-time optimisation, asked over
 //! its ports, watched through `/proc`, and ended with this struct.
 
-use std::error::Error;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+use crate::Result;
 use crate::cold::target;
 
 /// The admin key of the processes started here; it opens nothing else.
@@ -28,7 +28,7 @@ pub(crate) struct LocalCloud {
 
 impl LocalCloud {
     /// Starts it on free ports; in `folder`, or in memory, and pinned to a core if one is named.
-    pub(crate) fn start(folder: Option<&Path>, core: Option<&str>) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn start(folder: Option<&Path>, core: Option<&str>) -> Result<Self> {
         let binary = build()?;
         let mut command = match core {
             Some(core) => {
@@ -56,7 +56,7 @@ impl LocalCloud {
     }
 
     /// Seconds of CPU that all its threads have had.
-    pub(crate) fn cpu_seconds(&self) -> Result<f64, Box<dyn Error>> {
+    pub(crate) fn cpu_seconds(&self) -> Result<f64> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         // The name in parentheses may hold anything, so count from behind it.
         let (_, fields) = stat.rsplit_once(')').ok_or("no stat")?;
@@ -74,7 +74,7 @@ impl Drop for LocalCloud {
 }
 
 /// Reads up to the line that says how to end it.
-fn banner(stdout: &mut impl BufRead) -> Result<String, Box<dyn Error>> {
+fn banner(stdout: &mut impl BufRead) -> Result<String> {
     let mut text = String::new();
     while !text.contains("Ctrl-C") {
         if stdout.read_line(&mut text)? == 0 {
@@ -86,7 +86,7 @@ fn banner(stdout: &mut impl BufRead) -> Result<String, Box<dyn Error>> {
 
 /// Link-time optimisation of the whole cloud takes many minutes and gains little, so it is built
 /// without, in a folder of its own.
-fn build() -> Result<PathBuf, Box<dyn Error>> {
+fn build() -> Result<PathBuf> {
     let folder = target()?.join("bench");
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let status = Command::new(cargo)

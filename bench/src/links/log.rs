@@ -1,12 +1,13 @@
 //! The functions' log: one line of JSON for each request, message or stretch of redirects.
 
-use std::error::Error;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+use crate::Result;
 
 /// A line that is not there by then will not come; queues gather for up to five seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -45,7 +46,7 @@ impl Log {
 
     /// The mean cost of the next `count` lines about `operation`; all others so far are passed over.
     #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
-    pub(crate) async fn mean(&self, operation: &str, count: usize) -> Result<Cost, Box<dyn Error>> {
+    pub(crate) async fn mean(&self, operation: &str, count: usize) -> Result<Cost> {
         let lines = self.next(count, |line| line["Operation"] == operation).await?;
         let mut sum = Cost::default();
         for line in &lines {
@@ -63,10 +64,7 @@ impl Log {
     }
 
     /// Every line so far that passes the filter.
-    pub(crate) fn rest(
-        &self,
-        filter: impl Fn(&Value) -> bool,
-    ) -> Result<Vec<Value>, Box<dyn Error>> {
+    pub(crate) fn rest(&self, filter: impl Fn(&Value) -> bool) -> Result<Vec<Value>> {
         let text = fs::read_to_string(&self.path)?;
         let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok());
         Ok(lines.filter(&filter).collect())
@@ -77,7 +75,7 @@ impl Log {
         &self,
         count: usize,
         filter: impl Fn(&Value) -> bool,
-    ) -> Result<Vec<Value>, Box<dyn Error>> {
+    ) -> Result<Vec<Value>> {
         let started = Instant::now();
         loop {
             let text = fs::read_to_string(&self.path)?;

@@ -3,14 +3,13 @@
 //! Every line there says how many calls were made and what capacity they consumed. Absent: guesses.
 //! What a node does once for many requests shows in the mean over as many requests.
 
-use std::error::Error;
-
 use serde_json::{Value, json};
 
 use super::clicks::{self, BatchShape};
 use super::client::Client;
 use super::local_cloud::LocalCloud;
 use super::log::{Cost, Log};
+use crate::Result;
 use crate::cold::target;
 use crate::table::{Table, Verdict};
 
@@ -31,7 +30,7 @@ pub(crate) struct Counted {
     pub(crate) batches: Vec<(BatchShape, Cost)>,
 }
 
-pub(crate) fn measure() -> Result<(Table, Counted), Box<dyn Error>> {
+pub(crate) fn measure() -> Result<(Table, Counted)> {
     let folder = target()?.join("bench/data");
     let server = LocalCloud::start(Some(&folder), None)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -62,13 +61,13 @@ impl Run {
         self.table.row(what, cost.to_string(), bar, verdict);
     }
 
-    async fn shorten(&mut self, body: Value, with_key: bool) -> Result<Value, Box<dyn Error>> {
+    async fn shorten(&mut self, body: Value, with_key: bool) -> Result<Value> {
         let call = ("POST", "/api/v1/shorten");
         let made = self.client.call(call, &[], Some(&body), with_key).await?;
         Ok(serde_json::from_slice(made.body())?)
     }
 
-    async fn making(&mut self) -> Result<(Cost, Cost), Box<dyn Error>> {
+    async fn making(&mut self) -> Result<(Cost, Cost)> {
         let page = |kind: &str, number: usize| json!({ "longUrl": format!("https://example.org/{kind}/{number}") });
         self.shorten(page("first", 0), false).await?;
         let first = self.log.mean("shortenUrl", 1).await?;
@@ -99,7 +98,7 @@ impl Run {
         Ok((anonymous, keyed))
     }
 
-    async fn owning(&mut self) -> Result<String, Box<dyn Error>> {
+    async fn owning(&mut self) -> Result<String> {
         let made = self.shorten(json!({ "longUrl": "https://example.org/mine" }), true).await?;
         self.log.mean("shortenUrl", 1).await?;
         let code = made["shortCode"].as_str().ok_or("no code")?.to_owned();
@@ -116,7 +115,7 @@ impl Run {
     }
 
     /// Apart enough to be idle, so that each has a line and a message of its own.
-    async fn following(&mut self, code: &str) -> Result<Cost, Box<dyn Error>> {
+    async fn following(&mut self, code: &str) -> Result<Cost> {
         // A node learns the day's salt with its first click, and never again that day.
         let other = self.shorten(json!({ "longUrl": "https://example.org/other" }), true).await?;
         self.client.follow(other["shortCode"].as_str().ok_or("no code")?).await?;
@@ -141,7 +140,7 @@ impl Run {
         &mut self,
         server: &LocalCloud,
         code: &str,
-    ) -> Result<Vec<(BatchShape, Cost)>, Box<dyn Error>> {
+    ) -> Result<Vec<(BatchShape, Cost)>> {
         let counted =
             clicks::count(&mut Client::connect(&server.aws).await?, &self.log, code).await?;
         for (batch, cost) in &counted {
@@ -151,7 +150,7 @@ impl Run {
         Ok(counted)
     }
 
-    async fn reading(&mut self, code: &str) -> Result<(), Box<dyn Error>> {
+    async fn reading(&mut self, code: &str) -> Result {
         self.client.call(("GET", "/api/v1/urls?limit=50"), &[], None, true).await?;
         let list = self.log.mean("listLinks", 1).await?;
         self.row("list 50", list, "", true);

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::Result;
 use crate::links::{Client, LocalCloud};
 use crate::operation_meter::show;
 use crate::table::{Table, Verdict};
@@ -14,7 +15,7 @@ const PEOPLE: u16 = 400;
 const CONNECTIONS: u16 = 4;
 const PATIENCE: Duration = Duration::from_mins(3);
 
-pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
+pub(crate) fn measure() -> Result<Vec<Table>> {
     let server = LocalCloud::start(None, None)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut table = Table::new("Through the local HTTP API, everything on two cores", "bar");
@@ -35,7 +36,7 @@ pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
 }
 
 /// People with a mailbox, and a sender who may send more than others.
-async fn prepare(client: &mut Client) -> Result<(), Box<dyn Error>> {
+async fn prepare(client: &mut Client) -> Result {
     for n in 0..PEOPLE {
         let contacts = json!({ "email": format!("p{n}@example.com") });
         client
@@ -55,7 +56,7 @@ async fn prepare(client: &mut Client) -> Result<(), Box<dyn Error>> {
 }
 
 /// Each connection sends its next request when the last is answered.
-async fn send_many(host: &str) -> Result<Vec<Duration>, Box<dyn Error>> {
+async fn send_many(host: &str) -> Result<Vec<Duration>> {
     let connection = async |first: u16| {
         let mut client = Client::connect(host).await?;
         let mut took = Vec::new();
@@ -76,7 +77,7 @@ async fn send_many(host: &str) -> Result<Vec<Duration>, Box<dyn Error>> {
 }
 
 /// The sink numbers what it gets: the last one is there when all are.
-async fn wait_for_all(client: &mut Client, since: Instant) -> Result<(), Box<dyn Error>> {
+async fn wait_for_all(client: &mut Client, since: Instant) -> Result {
     let last = format!("/_sink/{SENT}.json");
     while since.elapsed() < PATIENCE {
         if client.call(("GET", &last), &[], None, false).await.is_ok() {

@@ -1,9 +1,8 @@
 //! What each operation on notifications asks of the store, and what a million cost.
 
-use std::error::Error;
-
 use serde_json::{Value, json};
 
+use crate::Result;
 use crate::links::Cost;
 use crate::links::dollars::{API_REQUESTS, INVOCATIONS, MESSAGES, READ_UNITS, WRITE_UNITS, billed};
 use crate::operation_meter::OperationMeter;
@@ -19,7 +18,7 @@ const PROVIDER_MS: f64 = 100.0;
 /// Dollars for a million published messages; each goes to one queue, which is free.
 const PUBLISHED: f64 = 0.50;
 
-pub(crate) fn measure() -> Result<Vec<Table>, Box<dyn Error>> {
+pub(crate) fn measure() -> Result<Vec<Table>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut counting = OperationMeter::start().await?;
@@ -35,7 +34,7 @@ struct Bill {
     look: Cost,
 }
 
-async fn count(counting: &mut OperationMeter) -> Result<Bill, Box<dyn Error>> {
+async fn count(counting: &mut OperationMeter) -> Result<Bill> {
     let contacts = json!({ "email": "ada@example.com" });
     put(counting, "/api/v1/users/ada/contacts", &contacts).await?;
     let template = json!({
@@ -82,19 +81,11 @@ async fn count(counting: &mut OperationMeter) -> Result<Bill, Box<dyn Error>> {
     Ok(Bill { accept, deliver, look })
 }
 
-async fn put(
-    counting: &mut OperationMeter,
-    path: &str,
-    body: &Value,
-) -> Result<(), Box<dyn Error>> {
+async fn put(counting: &mut OperationMeter, path: &str, body: &Value) -> Result {
     counting.client.call(("PUT", path), &[], Some(body), true).await.map(|_| ())
 }
 
-async fn send(
-    counting: &mut OperationMeter,
-    key: &str,
-    words: &Value,
-) -> Result<(), Box<dyn Error>> {
+async fn send(counting: &mut OperationMeter, key: &str, words: &Value) -> Result {
     let mut body = json!({ "userId": "ada", "category": "bench", "idempotencyKey": key });
     for (name, value) in words.as_object().into_iter().flatten() {
         body[name] = value.clone();

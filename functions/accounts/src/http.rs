@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use ::http::request::Parts;
 use axum::extract::FromRequestParts;
-use boundary::http::{Api, Call, Operations, Path, Problem, Segment};
+use boundary::http::{Api, Call, Operations, Path, Problem, Result, Segment};
 use boundary::openapi::{DescribeExtractor, OperationEntry};
 use boundary::{Host, Misconfigured};
 use domain::accounts::{Account, KeyId, Rejected, UserId};
@@ -51,7 +51,7 @@ impl Segment for UserPath {
     const NAME: &'static str = "userId";
     const MEANING: &'static str = "The account.";
 
-    fn parse(text: &str) -> Result<UserId, Problem> {
+    fn parse(text: &str) -> Result<UserId> {
         UserId::parse(text).map_err(|_| Rejected::UnknownAccount.into())
     }
 }
@@ -64,7 +64,7 @@ impl Segment for KeyPath {
     const NAME: &'static str = "keyId";
     const MEANING: &'static str = "The part of the key before the dot.";
 
-    fn parse(text: &str) -> Result<KeyId, Problem> {
+    fn parse(text: &str) -> Result<KeyId> {
         KeyId::parse(text).ok_or_else(|| Rejected::UnknownKey.into())
     }
 }
@@ -75,7 +75,7 @@ pub(crate) struct Managed(pub(crate) Account);
 impl FromRequestParts<Arc<App>> for Managed {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let Path(user_id) = Path::<UserPath>::from_request_parts(parts, app).await?;
         let call = Call::from_request_parts(parts, app).await?;
         app.managed(&user_id, &call).await.map(Self)

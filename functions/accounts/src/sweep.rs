@@ -5,7 +5,7 @@
 
 use boundary::schedule::{Run, Summary, Task};
 use boundary::{Host, Misconfigured};
-use domain::Failure;
+use domain::Result;
 use domain::accounts::AuditEntry;
 use messaging::AccountEvents;
 use serde_json::json;
@@ -32,7 +32,7 @@ pub fn function(host: &Host) -> Result<Task<State>, Misconfigured> {
     Ok(Task::new(host, "sweepAccounts", state, |state, run| Box::pin(sweep(state, run))))
 }
 
-async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
+async fn sweep(state: &State, run: &Run) -> Result<Summary> {
     let before = format!("{:013}", run.now.as_millisecond() - GRACE_MS);
     let waiting = state.accounts.unpublished(&before, MAX_EVENTS_PER_RUN).await?;
     let mut published = 0;
@@ -50,7 +50,7 @@ async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
     }
 }
 
-async fn publish(state: &State, audit: &AuditEntry, run: &Run) -> Result<(), Failure> {
+async fn publish(state: &State, audit: &AuditEntry, run: &Run) -> Result<()> {
     state.events.publish(audit, &run.trace.traceparent()).await?;
     state.accounts.mark_published(audit).await
 }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use ::http::request::Parts;
 use axum::extract::FromRequestParts;
-use boundary::http::{Api, Caller, Operations, Path, Problem, Segment};
+use boundary::http::{Api, Caller, Operations, Path, Problem, Result, Segment};
 use boundary::openapi::{DescribeExtractor, OperationEntry};
 use boundary::{Host, Misconfigured};
 use domain::accounts::UserId;
@@ -78,11 +78,7 @@ pub fn operations(to: &mut impl Operations<App>) {
 }
 
 /// The limit of a page: what the caller asks for, or the default.
-pub(crate) fn page_limit(
-    limit: Option<usize>,
-    default: usize,
-    max: usize,
-) -> Result<usize, Problem> {
+pub(crate) fn page_limit(limit: Option<usize>, default: usize, max: usize) -> Result<usize> {
     let limit = limit.unwrap_or(default);
     let rule = || Problem::field("limit", format!("a number from 1 to {max}"));
     (1..=max).contains(&limit).then_some(limit).ok_or_else(rule)
@@ -96,7 +92,7 @@ impl Segment for PostPath {
     const NAME: &'static str = "postId";
     const MEANING: &'static str = "The post.";
 
-    fn parse(text: &str) -> Result<PostId, Problem> {
+    fn parse(text: &str) -> Result<PostId> {
         PostId::parse(text).ok_or_else(|| Rejected::UnknownPost.into())
     }
 }
@@ -109,7 +105,7 @@ impl Segment for CommentPath {
     const NAME: &'static str = "commentId";
     const MEANING: &'static str = "The comment.";
 
-    fn parse(text: &str) -> Result<CommentId, Problem> {
+    fn parse(text: &str) -> Result<CommentId> {
         CommentId::parse(text).ok_or_else(|| Rejected::UnknownComment.into())
     }
 }
@@ -122,7 +118,7 @@ impl Segment for UserPath {
     const NAME: &'static str = "userId";
     const MEANING: &'static str = "The person.";
 
-    fn parse(text: &str) -> Result<String, Problem> {
+    fn parse(text: &str) -> Result<String> {
         Ok(text.to_owned())
     }
 }
@@ -133,7 +129,7 @@ pub(crate) struct Person(pub(crate) UserId);
 impl FromRequestParts<Arc<App>> for Person {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let caller = <Caller as FromRequestParts<Arc<App>>>::from_request_parts(parts, app).await?;
         let Path(named) = Path::<UserPath>::from_request_parts(parts, app).await?;
         if caller.user_id.as_str() == named {

@@ -12,7 +12,7 @@ use crate::store::FeedStore;
 use boundary::schedule::{Run, Summary, Task};
 use boundary::telemetry::{Unit, measure};
 use boundary::{Clock, Host, Misconfigured};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use messaging::FanOutQueue;
 use serde_json::json;
 
@@ -42,7 +42,7 @@ pub fn function(host: &Host) -> Result<Task<State>, Misconfigured> {
     Ok(Task::new(host, "sweepFeed", state, |state, run| Box::pin(sweep(state, run))))
 }
 
-async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
+async fn sweep(state: &State, run: &Run) -> Result<Summary> {
     let resent = resend_pending(state, run).await?;
     measure("FeedWorkForgotten", Unit::Count, float(resent));
     let folded = totals::aggregate(state, run).await?;
@@ -51,7 +51,7 @@ async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
     Ok(summary.as_object().cloned().unwrap_or_default())
 }
 
-async fn resend_pending(state: &State, run: &Run) -> Result<usize, Failure> {
+async fn resend_pending(state: &State, run: &Run) -> Result<usize> {
     let mut resent = 0;
     for list in rotated_lists(FeedStore::WORK_LISTS, run.now) {
         let mut after: Option<String> = None;

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use boundary::http::{Api, Json, Operation, Operations, Path, Problem, Query, Segment, State};
+use boundary::http::{
+    Api, Json, Operation, Operations, Path, Problem, Query, Result, Segment, State,
+};
 use boundary::ids::IdSource;
 use boundary::{Host, Misconfigured};
 use domain::ids::Id;
@@ -40,7 +42,7 @@ impl Segment for IdPath {
     const NAME: &'static str = "id";
     const MEANING: &'static str = "An id, decimal or in its 11-character form.";
 
-    fn parse(text: &str) -> Result<Id, Problem> {
+    fn parse(text: &str) -> Result<Id> {
         Id::parse(text).map_err(|_| Problem::field("id", "a decimal id or its 11-character form"))
     }
 }
@@ -87,10 +89,7 @@ const MAKE: Operation = Operation::post("/api/v1/ids", "makeIds", "Make ids")
     .key()
     .refuses(&[503]);
 
-async fn make(
-    State(app): State<Arc<App>>,
-    Query(query): Query<IdsQuery>,
-) -> Result<Json<IdsView>, Problem> {
+async fn make(State(app): State<Arc<App>>, Query(query): Query<IdsQuery>) -> Result<Json<IdsView>> {
     if !(1..=MAX_COUNT).contains(&query.count) {
         return Err(Problem::field("count", format!("a number from 1 to {MAX_COUNT}")));
     }
@@ -125,7 +124,7 @@ struct IdView {
 const READ: Operation =
     Operation::get("/api/v1/ids/{id}", "readId", "Read an id").key().refuses(&[422]);
 
-async fn read(Path(id): Path<IdPath>) -> Result<Json<IdView>, Problem> {
+async fn read(Path(id): Path<IdPath>) -> Result<Json<IdView>> {
     let parts = id.parts();
     let time = i64::try_from(parts.unix_ms)
         .ok()

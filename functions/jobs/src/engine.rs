@@ -8,7 +8,7 @@ use boundary::{Entropy, Host, Misconfigured};
 use domain::jobs::{
     Actor, AuditRecord, Job, JobDecision, JobEvent, JobId, JobRefusal, WakeUp, WorkerId, transition,
 };
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 use messaging::Queue;
 
 use crate::store::{CommitOutcome, HeartbeatOutcome, JobChange, Jobs};
@@ -53,7 +53,7 @@ impl Engine {
         by: &Actor,
         visible: impl Fn(&Job) -> bool,
         (now, trace): (Timestamp, &Trace),
-    ) -> Result<Applied, Failure> {
+    ) -> Result<Applied> {
         for _ in 0..MAX_TRIES {
             let Some(before) = self.jobs.find(id).await?.filter(|job| visible(job)) else {
                 return Ok(Applied::NotFound);
@@ -90,7 +90,7 @@ impl Engine {
         (worker, attempt): (WorkerId, u32),
         progress: Option<u8>,
         now: Timestamp,
-    ) -> Result<Applied, Failure> {
+    ) -> Result<Applied> {
         let outcome = self.jobs.record_heartbeat(id, &worker, attempt, progress, now).await?;
         Ok(match outcome {
             HeartbeatOutcome::Recorded(job) => Applied::Changed(job),
@@ -104,7 +104,7 @@ impl Engine {
         id: &JobId,
         run: (WorkerId, u32),
         now: Timestamp,
-    ) -> Result<Applied, Failure> {
+    ) -> Result<Applied> {
         Ok(check_attempt(self.jobs.find(id).await?.map(Box::new), run, now))
     }
 
@@ -127,11 +127,7 @@ impl Engine {
     }
 
     /// A failed send is no reason to fail: the sweep sends the wake-up again.
-    pub(crate) fn log_failed_send(
-        &self,
-        sent: Result<(), Failure>,
-        (now, trace): (Timestamp, &Trace),
-    ) {
+    pub(crate) fn log_failed_send(&self, sent: Result<()>, (now, trace): (Timestamp, &Trace)) {
         if let Err(failure) = sent {
             self.log.warn(now, trace, &failure.chain());
         }

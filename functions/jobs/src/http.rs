@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use ::http::request::Parts;
 use axum::extract::FromRequestParts;
-use boundary::http::{Api, Caller, Operations, Path, Problem, Segment};
+use boundary::http::{Api, Caller, Operations, Path, Problem, Result, Segment};
 use boundary::openapi::{DescribeExtractor, OperationEntry};
 use boundary::{Host, Misconfigured};
 use domain::accounts::Role;
@@ -62,7 +62,7 @@ impl Segment for JobPath {
     const NAME: &'static str = "jobId";
     const MEANING: &'static str = "The job.";
 
-    fn parse(text: &str) -> Result<JobId, Problem> {
+    fn parse(text: &str) -> Result<JobId> {
         JobId::parse(text).ok_or_else(|| Problem::unknown("job"))
     }
 }
@@ -76,7 +76,7 @@ impl Segment for TypePath {
     const MEANING: &'static str =
         "The type: 1 to 64 of a-z, 0-9, `.`, `_` and `-`, starting with a letter or digit.";
 
-    fn parse(text: &str) -> Result<JobTypeName, Problem> {
+    fn parse(text: &str) -> Result<JobTypeName> {
         JobTypeName::parse(text).map_err(|_| Problem::unknown("job type"))
     }
 }
@@ -89,7 +89,7 @@ impl Segment for NewTypePath {
     const NAME: &'static str = TypePath::NAME;
     const MEANING: &'static str = TypePath::MEANING;
 
-    fn parse(text: &str) -> Result<JobTypeName, Problem> {
+    fn parse(text: &str) -> Result<JobTypeName> {
         Ok(JobTypeName::parse(text)?)
     }
 }
@@ -100,7 +100,7 @@ pub(crate) struct Viewer(pub(crate) Caller);
 impl FromRequestParts<Arc<App>> for Viewer {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let caller = <Caller as FromRequestParts<Arc<App>>>::from_request_parts(parts, app).await?;
         let roles = [Role::JobSubmitter, Role::JobViewer, Role::JobWorker];
         let may = caller.is_admin() || roles.into_iter().any(|role| caller.roles.contains(role));
@@ -120,7 +120,7 @@ pub(crate) struct Visible(pub(crate) Job);
 impl FromRequestParts<Arc<App>> for Visible {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let Viewer(caller) = Viewer::from_request_parts(parts, app).await?;
         let Path(id) = Path::<JobPath>::from_request_parts(parts, app).await?;
         let found = app.jobs.find(&id).await?;

@@ -20,7 +20,7 @@ mod submit;
 
 use boundary::{Host, Misconfigured};
 use domain::jobs::{AuditRecord, Job, JobId, WorkerId};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use serde::Deserialize;
 use store::accounts::Page;
 use store::schema::{Projection, Schema};
@@ -66,12 +66,12 @@ impl Jobs {
     }
 
     /// Reads a job, strongly consistent.
-    pub async fn find(&self, id: &JobId) -> Result<Option<Job>, Failure> {
+    pub async fn find(&self, id: &JobId) -> Result<Option<Job>> {
         self.table.get(rows::job(id), "read the job").await
     }
 
     /// Reads a job's payload: JSON.
-    pub async fn payload(&self, id: &JobId) -> Result<Option<String>, Failure> {
+    pub async fn payload(&self, id: &JobId) -> Result<Option<String>> {
         #[derive(Deserialize)]
         struct Payload {
             payload: String,
@@ -81,7 +81,7 @@ impl Jobs {
     }
 
     /// Reads several jobs, in no order; those that do not exist are left out.
-    pub async fn find_all(&self, ids: &[JobId]) -> Result<Vec<Job>, Failure> {
+    pub async fn find_all(&self, ids: &[JobId]) -> Result<Vec<Job>> {
         self.table.get_all(ids.iter().map(rows::job), "read the jobs").await
     }
 
@@ -93,7 +93,7 @@ impl Jobs {
         attempt: u32,
         progress: Option<u8>,
         now: Timestamp,
-    ) -> Result<HeartbeatOutcome, Failure> {
+    ) -> Result<HeartbeatOutcome> {
         let fence = given("#status = :running AND attempt = :attempt AND worker = :worker")
             .with(":running", "RUNNING")
             .with(":attempt", attempt)
@@ -113,7 +113,7 @@ impl Jobs {
     }
 
     /// Marks a job's end as announced. Repeating it changes nothing.
-    pub async fn mark_end_announced(&self, job: &Job) -> Result<(), Failure> {
+    pub async fn mark_end_announced(&self, job: &Job) -> Result<()> {
         let change = "SET settled = :yes REMOVE gsi2pk, gsi2sk";
         let unchanged = given("v = :v").with(":v", job.version).with(":yes", true);
         self.table.update(rows::job(&job.id), change, unchanged, "note that a job is settled").await
@@ -125,7 +125,7 @@ impl Jobs {
         id: &JobId,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<AuditRecord>, Failure> {
+    ) -> Result<Page<AuditRecord>> {
         let from = after.and_then(|position| position.parse().ok()).unwrap_or(0_u64);
         let from = rows::event(id, from + 1);
         let trail = self.table.query("read the trail", "pk = :pk AND sk BETWEEN :from AND :to");

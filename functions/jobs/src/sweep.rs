@@ -10,7 +10,7 @@ use boundary::schedule::{Run, Summary, Task};
 use boundary::telemetry::{Unit, measure, measure_by};
 use boundary::{Host, Misconfigured};
 use domain::jobs::{DeliveryMode, Job, JobPriority, JobType, WakeUp};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use messaging::Queue;
 use serde_json::json;
 
@@ -42,7 +42,7 @@ pub fn function(host: &Host) -> Result<Task<State>, Misconfigured> {
     Ok(Task::new(host, "sweepJobs", state, |state, run| Box::pin(sweep(state, run))))
 }
 
-async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
+async fn sweep(state: &State, run: &Run) -> Result<Summary> {
     let State { jobs, dispatch } = state;
     let trace = run.trace.traceparent();
     let (mut ready, mut held, mut drift, mut highest_share) = (0, 0, 0, 0.0_f64);
@@ -79,7 +79,7 @@ async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
 }
 
 /// Measures and returns how many jobs of a type are ready.
-async fn measure_queue(jobs: &Jobs, job_type: &JobType, now: Timestamp) -> Result<u64, Failure> {
+async fn measure_queue(jobs: &Jobs, job_type: &JobType, now: Timestamp) -> Result<u64> {
     let mut all = 0;
     for priority in JobPriority::ALL {
         let depth = jobs.count_ready(&job_type.name, priority, now, MAX_COUNTED).await?;
@@ -104,7 +104,7 @@ struct Licences {
 
 /// Counts holders against what the rows say. Rows that change while they are counted are left to the next
 /// run: a difference would be traffic, not drift.
-async fn count_licences(jobs: &Jobs, job_type: &JobType) -> Result<Licences, Failure> {
+async fn count_licences(jobs: &Jobs, job_type: &JobType) -> Result<Licences> {
     let mut found = Licences { held: 0, drift: 0, share: 0.0 };
     for shard in 0..job_type.shard_count() {
         let Some(counted) = jobs.count_holders(&job_type.name, shard).await? else { continue };
@@ -130,7 +130,7 @@ async fn count_licences(jobs: &Jobs, job_type: &JobType) -> Result<Licences, Fai
 }
 
 /// Announces ended dependencies of a waiting job again: without lost messages there are none.
-async fn announce_dependencies(state: &State, job: &Job, trace: &str) -> Result<usize, Failure> {
+async fn announce_dependencies(state: &State, job: &Job, trace: &str) -> Result<usize> {
     let mut ended = state.jobs.find_all(&job.dependencies).await?;
     ended.retain(|parent| parent.status.is_final() && parent.end_announced);
     let wake_ups = ended.iter().map(|parent| (WakeUp::job_ended(&parent.id), 0));

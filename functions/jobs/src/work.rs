@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use boundary::batch::{Consumer, ReceivedMessage};
 use boundary::{Host, Misconfigured};
-use domain::Failure;
+use domain::Result;
 use domain::jobs::Assignment;
 use worker::{CancellationToken, ClaimedJob, Timeouts, run_job};
 
@@ -31,11 +31,7 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     })
 }
 
-async fn work(
-    state: &State,
-    assignment: Assignment,
-    message: &ReceivedMessage,
-) -> Result<(), Failure> {
+async fn work(state: &State, assignment: Assignment, message: &ReceivedMessage) -> Result<()> {
     let Assignment::JobAssigned { job_id, attempt, .. } = assignment;
     let api = state.api.for_message(&message.trace);
     let claimed = ClaimedJob { job_id: job_id.as_str().to_owned(), attempt };

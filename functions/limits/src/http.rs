@@ -19,7 +19,7 @@ mod top;
 mod usage;
 mod view;
 
-use boundary::http::{Api, Operations, Problem, Segment};
+use boundary::http::{Api, Operations, Result, Segment};
 use boundary::{Host, Misconfigured};
 
 use crate::http::state::App;
@@ -59,7 +59,7 @@ impl Segment for RulePath {
     const NAME: &'static str = "rule";
     const MEANING: &'static str = "The rule: 1 to 64 of a-z, 0-9 and -, a letter first.";
 
-    fn parse(text: &str) -> Result<String, Problem> {
+    fn parse(text: &str) -> Result<String> {
         Ok(text.to_owned())
     }
 }

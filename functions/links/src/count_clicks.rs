@@ -14,7 +14,7 @@ use crate::store::{ClickArchive, Links};
 use boundary::batch::{Consumer, ReceivedMessage, Unhandled};
 use boundary::telemetry::{Unit, measure};
 use boundary::{Entropy, Host, Misconfigured};
-use domain::Failure;
+use domain::Result;
 use domain::links::Code;
 use domain::links::clicks::{Click, ClickBatch};
 use domain::links::counts::{ClickCounts, LinkDay, aggregate};
@@ -79,7 +79,7 @@ async fn update_visitors(
     batch: &ClickBatch,
     link_day: &LinkDay,
     counts: &mut ClickCounts,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let known = state.links.known_referrers(&batch.id, link_day, counts).await?;
     counts.cap_referrers(&known, MAX_REFERRERS);
     if counts.visitors.is_empty() {

@@ -23,7 +23,7 @@ mod terms;
 mod transfer;
 mod view;
 
-use boundary::http::{Api, Operations, Problem, Segment};
+use boundary::http::{Api, Operations, Problem, Result, Segment};
 use boundary::{Host, Misconfigured};
 use domain::links::{Code, DomainName};
 
@@ -73,7 +73,7 @@ impl Segment for CodePath {
     const NAME: &'static str = "code";
     const MEANING: &'static str = "The link's code or alias.";
 
-    fn parse(text: &str) -> Result<Code, Problem> {
+    fn parse(text: &str) -> Result<Code> {
         Code::parse(text).ok_or_else(|| Problem::unknown("link"))
     }
 }
@@ -86,7 +86,7 @@ impl Segment for FilePath {
     const NAME: &'static str = "file";
     const MEANING: &'static str = "The link's code, a dot, and `png` or `svg`.";
 
-    fn parse(text: &str) -> Result<String, Problem> {
+    fn parse(text: &str) -> Result<String> {
         Ok(text.to_owned())
     }
 }
@@ -99,7 +99,7 @@ impl Segment for DomainPath {
     const NAME: &'static str = "domain";
     const MEANING: &'static str = "The domain.";
 
-    fn parse(text: &str) -> Result<DomainName, Problem> {
+    fn parse(text: &str) -> Result<DomainName> {
         DomainName::parse(text).map_err(|_| Problem::unknown("verified domain of yours"))
     }
 }
@@ -112,7 +112,7 @@ impl Segment for ReportPath {
     const NAME: &'static str = "reportId";
     const MEANING: &'static str = "The report.";
 
-    fn parse(text: &str) -> Result<String, Problem> {
+    fn parse(text: &str) -> Result<String> {
         Ok(text.to_owned())
     }
 }
@@ -125,7 +125,7 @@ impl Segment for EntryPath {
     const NAME: &'static str = "entry";
     const MEANING: &'static str = "The entry, like `host:evil.example`.";
 
-    fn parse(text: &str) -> Result<String, Problem> {
+    fn parse(text: &str) -> Result<String> {
         Ok(text.to_owned())
     }
 }

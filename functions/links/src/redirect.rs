@@ -27,7 +27,7 @@ use boundary::limits::Limiter;
 use boundary::telemetry::{Log, Stopwatch, collect_metrics_sync};
 use boundary::{Clock, Entropy, Host, Misconfigured};
 use domain::links::{FlushPolicy, Route, route};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use futures::future::BoxFuture;
 use messaging::ClickQueue;
 use store::capacity;
@@ -181,10 +181,7 @@ impl State {
     }
 
     /// Reads a route and records the capacity that it consumed.
-    fn load_route(
-        &self,
-        lookup: &LinkLookup,
-    ) -> BoxFuture<'static, Result<Option<Route>, Failure>> {
+    fn load_route(&self, lookup: &LinkLookup) -> BoxFuture<'static, Result<Option<Route>>> {
         let (links, metrics) = (self.links.clone(), Arc::clone(&self.metrics));
         let (domain, code) = (lookup.domain().to_owned(), lookup.code().to_owned());
         Box::pin(async move {

@@ -26,11 +26,12 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::types::{Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem};
 use boundary::{Host, Misconfigured};
-use domain::Failure;
 use domain::links::{Code, Link};
+use domain::{Failure, Result};
 
 use store::Idempotency;
 use store::idempotency::{StoredResponse, Ticket};
+use store::items;
 use store::row::{Item, Row, number, text};
 use store::schema::{Projection, Schema};
 use store::transaction::{Transacted, put, transact};
@@ -114,7 +115,7 @@ impl Links {
         dedup: Option<&DedupKey>,
         answer: Option<(&Ticket, &StoredResponse)>,
         token: &str,
-    ) -> Result<CreateOutcome, Failure> {
+    ) -> Result<CreateOutcome> {
         const ACTION: &str = "create the link";
         if dedup.is_none() && answer.is_none() {
             return self.create_alone(link, token).await;
@@ -148,7 +149,7 @@ impl Links {
     }
 
     /// One write, nothing else: what most links cost.
-    async fn create_alone(&self, link: &Link, token: &str) -> Result<CreateOutcome, Failure> {
+    async fn create_alone(&self, link: &Link, token: &str) -> Result<CreateOutcome> {
         let existing = self.put_if(link, token, "attribute_not_exists(pk)", None).await?;
         Ok(match existing {
             None => CreateOutcome::Created,
@@ -158,21 +159,17 @@ impl Links {
     }
 
     /// Reads a link, strongly consistent.
-    pub async fn find(&self, domain: &str, code: &Code) -> Result<Option<Link>, Failure> {
-        let found = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(rows::link_key(domain, code)))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(|cause| Failure::new("read the link", cause))?;
-        found.item().map(rows::read_link).transpose()
+    pub async fn find(&self, domain: &str, code: &Code) -> Result<Option<Link>> {
+        let found = self.get(rows::link_key(domain, code), "read the link").await?;
+        found.as_ref().map(rows::read_link).transpose()
+    }
+
+    async fn get(&self, key: Item, action: &'static str) -> Result<Option<Item>> {
+        items::get(&self.client, &self.table, key, action).await
     }
 
     /// Replaces the version before `after` by it.
-    pub async fn amend(&self, after: &Link, token: &str) -> Result<AmendOutcome, Failure> {
+    pub async fn amend(&self, after: &Link, token: &str) -> Result<AmendOutcome> {
         let before = after.version - 1;
         let existing = self.put_if(after, token, "v = :before", Some(before)).await?;
         Ok(match existing {
@@ -189,7 +186,7 @@ impl Links {
         token: &str,
         condition: &str,
         before: Option<u64>,
-    ) -> Result<Option<Item>, Failure> {
+    ) -> Result<Option<Item>> {
         let mut request = self
             .client
             .put_item()
@@ -211,7 +208,7 @@ impl Links {
         }
     }
 
-    fn dedup_put(&self, dedup: &DedupKey, link: &Link) -> Result<TransactWriteItem, Failure> {
+    fn dedup_put(&self, dedup: &DedupKey, link: &Link) -> Result<TransactWriteItem> {
         let condition = match dedup.replaces {
             None => "attribute_not_exists(pk)",
             Some(_) => "attribute_not_exists(pk) OR code = :replaced",

@@ -14,8 +14,8 @@ use crate::store::Links;
 use crate::store::{AbuseReport, AmendOutcome, ScannedLink};
 use boundary::schedule::{Run, Summary, Task};
 use boundary::{Clock, Entropy, Host, Misconfigured};
-use domain::Failure;
 use domain::links::scan::{ScanAction, decide_action, is_mass_shortened};
+use domain::{Failure, Result};
 use egress::{Fetcher, Reputation};
 use futures::StreamExt;
 use futures::stream;
@@ -67,7 +67,7 @@ struct SweepCounts {
     failed: Option<Failure>,
 }
 
-async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
+async fn sweep(state: &State, run: &Run) -> Result<Summary> {
     let blocklist = state.links.blocklist().await?;
     let blocklist: HashMap<String, String> =
         blocklist.into_iter().map(|entry| (entry.key, entry.reason)).collect();

@@ -31,7 +31,7 @@ use boundary::telemetry::{Log, Trace};
 use boundary::{Clock, Entropy, Host, Misconfigured, Providers};
 use domain::notifications::token::KeyRing;
 use domain::notifications::{DeliveryId, DeliveryMessage};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 use messaging::{DeliveryDeadLetters, DeliveryQueues};
 
 use crate::{QUEUES, delivery_queues, nine_queues};
@@ -100,7 +100,7 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
 }
 
 /// What a batch knows of providers is read once for all of its messages.
-async fn begin_batch(state: &State, messages: &[ReceivedMessage]) -> Result<(), Failure> {
+async fn begin_batch(state: &State, messages: &[ReceivedMessage]) -> Result<()> {
     state.unfinished.store(messages.len(), Ordering::SeqCst);
     state.breakers.read(state).await
 }

@@ -29,7 +29,7 @@ use crate::store::NotificationRecord;
 use ::http::HeaderMap;
 use ::http::request::Parts;
 use axum::extract::FromRequestParts;
-use boundary::http::{Api, Caller, Operations, Path, Problem, Segment};
+use boundary::http::{Api, Caller, Operations, Path, Problem, Result, Segment};
 use boundary::openapi::{DescribeExtractor, OperationEntry};
 use boundary::{Host, Misconfigured};
 use domain::accounts::UserId;
@@ -76,7 +76,7 @@ impl Segment for NotificationPath {
     const NAME: &'static str = "notificationId";
     const MEANING: &'static str = "The notification.";
 
-    fn parse(text: &str) -> Result<NotificationId, Problem> {
+    fn parse(text: &str) -> Result<NotificationId> {
         NotificationId::parse(text).ok_or_else(|| Rejected::UnknownNotification.into())
     }
 }
@@ -89,7 +89,7 @@ impl Segment for UserPath {
     const NAME: &'static str = "userId";
     const MEANING: &'static str = "The person.";
 
-    fn parse(text: &str) -> Result<String, Problem> {
+    fn parse(text: &str) -> Result<String> {
         Ok(text.to_owned())
     }
 }
@@ -103,7 +103,7 @@ impl Segment for TemplatePath {
     const MEANING: &'static str =
         "The template: 1 to 64 of a-z, 0-9, `.`, `_` and `-`, starting with a letter or digit.";
 
-    fn parse(text: &str) -> Result<String, Problem> {
+    fn parse(text: &str) -> Result<String> {
         Ok(text.to_owned())
     }
 }
@@ -116,7 +116,7 @@ impl Segment for NewTemplatePath {
     const NAME: &'static str = TemplatePath::NAME;
     const MEANING: &'static str = TemplatePath::MEANING;
 
-    fn parse(text: &str) -> Result<TemplateId, Problem> {
+    fn parse(text: &str) -> Result<TemplateId> {
         const RULE: &str = "1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit";
         TemplateId::parse(text).map_err(|_| Problem::field("templateId", RULE))
     }
@@ -130,7 +130,7 @@ impl Segment for VersionPath {
     const NAME: &'static str = "version";
     const MEANING: &'static str = "The version's number.";
 
-    fn parse(text: &str) -> Result<u32, Problem> {
+    fn parse(text: &str) -> Result<u32> {
         text.parse().map_err(|_| Problem::unknown("version"))
     }
 }
@@ -142,7 +142,7 @@ impl Segment for ProviderPath {
     const NAME: &'static str = "provider";
     const MEANING: &'static str = "The provider, as the stack names it.";
 
-    fn parse(text: &str) -> Result<ProviderName, Problem> {
+    fn parse(text: &str) -> Result<ProviderName> {
         ProviderName::parse(text).map_err(|_| callbacks::unknown())
     }
 }
@@ -155,7 +155,7 @@ impl Segment for TokenPath {
     const NAME: &'static str = "token";
     const MEANING: &'static str = "As it is in the mail.";
 
-    fn parse(text: &str) -> Result<String, Problem> {
+    fn parse(text: &str) -> Result<String> {
         Ok(text.to_owned())
     }
 }
@@ -166,7 +166,7 @@ pub(crate) struct FoundNotification(pub(crate) NotificationRecord);
 impl FromRequestParts<Arc<App>> for FoundNotification {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let Path(id) = Path::<NotificationPath>::from_request_parts(parts, app).await?;
         let found = app.notifications.find(&id).await?;
         found.map(Self).ok_or_else(|| Rejected::UnknownNotification.into())
@@ -186,7 +186,7 @@ pub(crate) struct PathUser(pub(crate) UserId);
 impl FromRequestParts<Arc<App>> for PathUser {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let caller = <Caller as FromRequestParts<Arc<App>>>::from_request_parts(parts, app).await?;
         let Path(existing_template) = Path::<UserPath>::from_request_parts(parts, app).await?;
         if caller.user_id.as_str() == existing_template {
@@ -212,7 +212,7 @@ pub(crate) struct FoundTemplate(pub(crate) Template);
 impl FromRequestParts<Arc<App>> for FoundTemplate {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let Path(name) = Path::<TemplatePath>::from_request_parts(parts, app).await?;
         app.existing_template(&name).await.map(Self)
     }

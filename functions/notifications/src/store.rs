@@ -54,7 +54,7 @@ use std::sync::Arc;
 
 use aws_sdk_dynamodb::Client;
 use boundary::{Host, Misconfigured};
-use domain::Failure;
+use domain::Result;
 use domain::accounts::UserId;
 use domain::notifications::{
     Delivery, DeliveryId, Notification, NotificationId, TemplateId, TemplateVersion,
@@ -134,7 +134,7 @@ impl Notifications {
     }
 
     /// Reads a notification with its deliveries, up to date.
-    pub async fn find(&self, id: &NotificationId) -> Result<Option<NotificationRecord>, Failure> {
+    pub async fn find(&self, id: &NotificationId) -> Result<Option<NotificationRecord>> {
         let condition = "pk = :pk AND sk BETWEEN :delivery AND :notification";
         let values = [
             (":pk", rows::notification_pk(id)),
@@ -146,7 +146,7 @@ impl Notifications {
     }
 
     /// Reads a delivery, up to date.
-    pub async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>, Failure> {
+    pub async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>> {
         let found = self.get(rows::delivery_key(id), "read the delivery").await?;
         found.as_ref().map(rows::from_item).transpose()
     }
@@ -156,7 +156,7 @@ impl Notifications {
     pub async fn deliveries(
         &self,
         ids: impl IntoIterator<Item = &DeliveryId>,
-    ) -> Result<Vec<Delivery>, Failure> {
+    ) -> Result<Vec<Delivery>> {
         let keys = ids.into_iter().map(rows::delivery_key).collect();
         self.get_all(keys, "read deliveries").await?.iter().map(rows::from_item).collect()
     }
@@ -167,7 +167,7 @@ impl Notifications {
         &self,
         id: &DeliveryId,
         hint: Option<&UserId>,
-    ) -> Result<Option<DeliverySnapshot>, Failure> {
+    ) -> Result<Option<DeliverySnapshot>> {
         let mut keys = vec![rows::notification_key(&id.notification_id), rows::delivery_key(id)];
         if let Some(user) = hint {
             let pk = rows::user_pk(user);
@@ -191,7 +191,7 @@ impl Notifications {
 }
 
 /// The notification among some rows of one, with its deliveries.
-fn to_record(items: &[Item]) -> Result<Option<NotificationRecord>, Failure> {
+fn to_record(items: &[Item]) -> Result<Option<NotificationRecord>> {
     let (mut notification, mut deliveries) = (None, Vec::new());
     for item in items {
         if Row(item).maybe_text(SK) == Some(rows::NOTIFICATION) {

@@ -14,7 +14,7 @@ use boundary::telemetry::{Unit, measure};
 use boundary::{Clock, Entropy, Host, Misconfigured};
 use domain::notifications::due::{DueBucket, Schedule, schedule};
 use domain::notifications::{CLAIM_SECONDS, Delivery, Event, Priority, Status};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use messaging::DeliveryQueues;
 use serde_json::json;
 
@@ -52,7 +52,7 @@ pub fn function(host: &Host) -> Result<Task<State>, Misconfigured> {
     Ok(Task::new(host, "sweepNotifications", state, |state, run| Box::pin(sweep(state, run))))
 }
 
-async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
+async fn sweep(state: &State, run: &Run) -> Result<Summary> {
     let trace = run.trace.traceparent();
     let lost = expire_claims(state, run, &trace).await?;
     let move_to_pending = release_due_buckets(state, run, &trace).await?;
@@ -63,7 +63,7 @@ async fn sweep(state: &State, run: &Run) -> Result<Summary, Failure> {
     Ok(summary.as_object().cloned().unwrap_or_default())
 }
 
-async fn expire_claims(state: &State, run: &Run, trace: &str) -> Result<usize, Failure> {
+async fn expire_claims(state: &State, run: &Run, trace: &str) -> Result<usize> {
     let before = earlier(run.now, CLAIM_SECONDS * 1_000);
     let mut lost = 0;
     for list in 0..Notifications::LISTS {
@@ -88,7 +88,7 @@ async fn expire_claim(
     listed: &ListedDelivery,
     now: Timestamp,
     trace: &str,
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     let event = Event::ClaimChecked { jitter: u64::from_be_bytes(state.entropy.bytes()) };
     let token = || state.entropy.token();
     let applied = state.notifications.apply(&listed.id, &event, now, token).await?;
@@ -102,7 +102,7 @@ async fn expire_claim(
 }
 
 /// Deliveries whose bucket comes due: first the message, then the index entry.
-async fn release_due_buckets(state: &State, run: &Run, trace: &str) -> Result<usize, Failure> {
+async fn release_due_buckets(state: &State, run: &Run, trace: &str) -> Result<usize> {
     let since = state.notifications.swept_until().await?;
     let since = since.unwrap_or_else(|| earlier(run.now, FIRST_LOOK_SECONDS * 1_000));
     let mut move_to_pending = 0;
@@ -133,7 +133,7 @@ async fn release_due_buckets(state: &State, run: &Run, trace: &str) -> Result<us
 
 /// Deliveries that could have been sent a while ago: their message was lost, or their queue is long.
 /// Either way another does no harm.
-async fn requeue_overlooked(state: &State, run: &Run, trace: &str) -> Result<usize, Failure> {
+async fn requeue_overlooked(state: &State, run: &Run, trace: &str) -> Result<usize> {
     let before = earlier(run.now, overdue_after_ms(Priority::Critical));
     let mut overlooked = 0;
     for list in 0..Notifications::LISTS {
@@ -171,7 +171,7 @@ async fn enqueue(
     deliveries: &[Delivery],
     now: Timestamp,
     trace: &str,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let due = deliveries.iter().filter(|delivery| delivery.status == Status::Pending);
     let due = due.filter_map(|delivery| match schedule(delivery.ready_at, now) {
         Schedule::Queue { delay_seconds } => Some((delivery, delay_seconds)),

@@ -220,7 +220,7 @@ impl Faults {
                     return None;
                 }
                 let possible_faults = possible_faults(call);
-                let index = usize::try_from(dice.below(possible_faults.len() as u64)).unwrap_or(0);
+                let index = dice.index(possible_faults.len());
                 possible_faults.get(index).copied()
             }
             Plan::Nth { countdown: 0, fault } => {

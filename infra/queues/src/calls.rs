@@ -1,7 +1,7 @@
 //! The typed calls: what the local cloud uses to set queues up and to feed functions from them.
 
 use crate::engine::Queues;
-use crate::error::Error;
+use crate::error::Result;
 use crate::fanout::Publication;
 use crate::message::{Message, NewMessage};
 use crate::names;
@@ -27,7 +27,7 @@ impl QueueAddress {
 impl Queues {
     /// Makes sure that there is such a queue with exactly these attributes. Messages in a queue
     /// that exists already stay. A dead letter queue must be created before the queues it serves.
-    pub fn create_queue(&self, name: &str, attributes: &Attributes) -> Result<QueueAddress, Error> {
+    pub fn create_queue(&self, name: &str, attributes: &Attributes) -> Result<QueueAddress> {
         self.transact("create a queue", |tx| {
             if tx.create_queue(name, attributes)? != Creation::Created {
                 let queue = tx.queue(name)?;
@@ -40,7 +40,7 @@ impl Queues {
     }
 
     /// Makes sure that there is such a topic and gives its ARN.
-    pub fn create_topic(&self, name: &str) -> Result<String, Error> {
+    pub fn create_topic(&self, name: &str) -> Result<String> {
         self.transact("create a topic", |tx| {
             if tx.find_topic(name)?.is_none() {
                 tx.put_topic(name, &Attributes::new())?;
@@ -56,7 +56,7 @@ impl Queues {
         topic_arn: &str,
         queue_arn: &str,
         attributes: &Attributes,
-    ) -> Result<String, Error> {
+    ) -> Result<String> {
         self.transact("subscribe a queue", |tx| {
             let (topic, _) = tx.topic(topic_arn)?;
             crate::sns::subscriptions::check(attributes)?;
@@ -72,7 +72,7 @@ impl Queues {
     }
 
     /// Sends a message and gives its id.
-    pub fn send(&self, queue: &str, message: &NewMessage) -> Result<String, Error> {
+    pub fn send(&self, queue: &str, message: &NewMessage) -> Result<String> {
         self.transact("send a message", |tx| {
             let queue = tx.queue(queue)?;
             message.check(queue.settings.max_message_size)?;
@@ -81,7 +81,7 @@ impl Queues {
     }
 
     /// Publishes to every subscriber that wants it, in one transaction, and gives the message id.
-    pub fn publish(&self, topic_arn: &str, publication: &Publication) -> Result<String, Error> {
+    pub fn publish(&self, topic_arn: &str, publication: &Publication) -> Result<String> {
         self.transact("publish a message", |tx| tx.publish(topic_arn, publication))
     }
 
@@ -92,7 +92,7 @@ impl Queues {
         queue: &str,
         max: usize,
         visibility: Option<u32>,
-    ) -> Result<Vec<Message>, Error> {
+    ) -> Result<Vec<Message>> {
         self.transact("receive messages", |tx| {
             let queue = tx.queue(queue)?;
             let hidden_ms =
@@ -102,7 +102,7 @@ impl Queues {
     }
 
     /// Deletes a message that was received. A handle that is no longer the newest deletes nothing.
-    pub fn delete(&self, queue: &str, receipt_handle: &str) -> Result<ReceiptStatus, Error> {
+    pub fn delete(&self, queue: &str, receipt_handle: &str) -> Result<ReceiptStatus> {
         self.transact("delete a message", |tx| tx.delete_message(&tx.queue(queue)?, receipt_handle))
     }
 
@@ -112,7 +112,7 @@ impl Queues {
         queue: &str,
         receipt_handle: &str,
         seconds: u32,
-    ) -> Result<ReceiptStatus, Error> {
+    ) -> Result<ReceiptStatus> {
         self.transact("change a visibility timeout", |tx| {
             tx.hide_message(&tx.queue(queue)?, receipt_handle, i64::from(seconds) * 1_000)
         })
@@ -120,34 +120,34 @@ impl Queues {
 
     /// The earliest moment at which a message is or becomes visible; in the past when one is
     /// visible already.
-    pub fn next_visible_at(&self, queue: &str) -> Result<Option<i64>, Error> {
+    pub fn next_visible_at(&self, queue: &str) -> Result<Option<i64>> {
         self.transact("look for the next message", |tx| tx.next_visible_at(&tx.queue(queue)?))
     }
 
     /// How many messages the queue holds.
-    pub fn depth(&self, queue: &str) -> Result<QueueDepth, Error> {
+    pub fn depth(&self, queue: &str) -> Result<QueueDepth> {
         self.transact("count messages", |tx| tx.depth(&tx.queue(queue)?))
     }
 
     /// Removes every message of the queue.
-    pub fn purge(&self, queue: &str) -> Result<(), Error> {
+    pub fn purge(&self, queue: &str) -> Result<()> {
         self.transact("purge a queue", |tx| tx.purge(&tx.queue(queue)?))
     }
 
     /// Removes the queue and its messages.
-    pub fn delete_queue(&self, queue: &str) -> Result<(), Error> {
+    pub fn delete_queue(&self, queue: &str) -> Result<()> {
         self.transact("delete a queue", |tx| tx.delete_queue(&tx.queue(queue)?))
     }
 
     /// The names of all queues, in order.
-    pub fn queue_names(&self) -> Result<Vec<String>, Error> {
+    pub fn queue_names(&self) -> Result<Vec<String>> {
         self.transact("list queues", |tx| {
             Ok(tx.queues()?.into_iter().map(|queue| queue.name).collect())
         })
     }
 
     /// The ARNs of all topics, in order.
-    pub fn topic_arns(&self) -> Result<Vec<String>, Error> {
+    pub fn topic_arns(&self) -> Result<Vec<String>> {
         self.transact("list topics", |tx| {
             Ok(tx.topic_names()?.iter().map(|name| names::topic_arn(name)).collect())
         })

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::watch;
 
-use crate::error::{Error, Failure};
+use crate::error::{Error, Failure, Result};
 use crate::ids::IdSource;
 use crate::store::schema;
 
@@ -89,7 +89,7 @@ impl Queues {
     }
 
     /// An identifier outside any transaction.
-    pub(crate) fn new_id(&self) -> Result<String, Error> {
+    pub(crate) fn new_id(&self) -> Result<String> {
         self.locked(|core, _| Ok(core.ids.uuid()?))
     }
 
@@ -97,8 +97,8 @@ impl Queues {
     pub(crate) fn transact<T>(
         &self,
         action: &'static str,
-        work: impl FnOnce(&Tx<'_>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        work: impl FnOnce(&Tx<'_>) -> Result<T>,
+    ) -> Result<T> {
         let (outcome, notifies) = self
             .locked(|core, now| {
                 let Core { connection, ids } = core;
@@ -119,7 +119,7 @@ impl Queues {
     }
 
     /// A panic under the lock has rolled its transaction back, so the connection is still good.
-    fn locked<T>(&self, work: impl FnOnce(&mut Core, i64) -> Result<T, Error>) -> Result<T, Error> {
+    fn locked<T>(&self, work: impl FnOnce(&mut Core, i64) -> Result<T>) -> Result<T> {
         let mut core = self.shared.core.lock();
         let now = self.now();
         work(&mut core, now)
@@ -150,12 +150,12 @@ pub(crate) struct Tx<'a> {
 
 impl Tx<'_> {
     /// A new identifier in the form of a UUID.
-    pub(crate) fn uuid(&self) -> Result<String, Error> {
+    pub(crate) fn uuid(&self) -> Result<String> {
         Ok(self.ids.borrow_mut().uuid()?)
     }
 
     /// An unguessable text for a receipt.
-    pub(crate) fn nonce(&self) -> Result<String, Error> {
+    pub(crate) fn nonce(&self) -> Result<String> {
         Ok(self.ids.borrow_mut().nonce()?)
     }
 

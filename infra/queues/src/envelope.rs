@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::fanout::Publication;
 use crate::message::AttributeValue;
 use crate::names::REGION;
@@ -44,7 +44,7 @@ pub(crate) fn wrap(
     publication: &Publication,
     (id, topic_arn, subscription_arn): (&str, &str, &str),
     now: i64,
-) -> Result<String, Error> {
+) -> Result<String> {
     let host = format!("http://sns.{REGION}.localhost");
     let envelope = Envelope {
         r#type: "Notification",

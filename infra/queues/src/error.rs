@@ -5,6 +5,8 @@
 
 use std::error::Error as StdError;
 
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
 /// Why a call did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

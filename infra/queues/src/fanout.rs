@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::engine::Tx;
 use crate::envelope;
-use crate::error::{Code, Error, Refused, refuse};
+use crate::error::{Code, Refused, Result, refuse};
 use crate::filter::FilterPolicy;
 use crate::message::{AttributeValue, MessageAttributes, NewMessage, check_attribute};
 use crate::names;
@@ -60,7 +60,7 @@ impl Publication {
 
 impl Tx<'_> {
     /// Delivers to every subscriber that wants the message, and gives its id.
-    pub(crate) fn publish(&self, arn: &str, publication: &Publication) -> Result<String, Error> {
+    pub(crate) fn publish(&self, arn: &str, publication: &Publication) -> Result<String> {
         let (topic, _) = self.topic(arn)?;
         publication.check()?;
         let id = self.uuid()?;
@@ -77,7 +77,7 @@ impl Tx<'_> {
         subscription: &Subscription,
         publication: &Publication,
         id: &str,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let message = self.message_for(subscription, publication, id)?;
         let queue = match names::queue_in_arn(&subscription.endpoint) {
             Some(name) => self.find_queue(name)?,
@@ -100,7 +100,7 @@ impl Tx<'_> {
         subscription: &Subscription,
         publication: &Publication,
         id: &str,
-    ) -> Result<NewMessage, Error> {
+    ) -> Result<NewMessage> {
         let raw = publication.as_raw();
         if subscription.is("RawMessageDelivery", "true") {
             return Ok(raw);
@@ -117,7 +117,7 @@ impl Tx<'_> {
         subscription: &Subscription,
         mut message: NewMessage,
         reason: &str,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let Some(target) = subscription.dead_letters()? else {
             return Ok(());
         };
@@ -148,7 +148,7 @@ impl Subscription {
 
     /// Whether the filter policy lets the message through. A message that is not JSON never
     /// matches a policy for the body.
-    fn matches(&self, publication: &Publication) -> Result<bool, Error> {
+    fn matches(&self, publication: &Publication) -> Result<bool> {
         let Some(text) = self.attributes.get("FilterPolicy") else {
             return Ok(true);
         };
@@ -163,7 +163,7 @@ impl Subscription {
     }
 
     /// The queue for what cannot be delivered.
-    fn dead_letters(&self) -> Result<Option<String>, Error> {
+    fn dead_letters(&self) -> Result<Option<String>> {
         let Some(text) = self.attributes.get("RedrivePolicy") else {
             return Ok(None);
         };

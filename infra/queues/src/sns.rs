@@ -9,10 +9,10 @@ pub(crate) mod xml;
 pub(crate) use params::Params;
 
 use crate::engine::Queues;
-use crate::error::{Code, Error, refuse};
+use crate::error::{Code, Result, refuse};
 
 /// Does what the action asks for, and gives what goes inside the result element.
-pub(crate) fn answer(engine: &Queues, params: &Params) -> Result<String, Error> {
+pub(crate) fn answer(engine: &Queues, params: &Params) -> Result<String> {
     match params.text("Action").unwrap_or_default() {
         "CreateTopic" => topics::create(engine, params),
         "DeleteTopic" => topics::delete(engine, params),

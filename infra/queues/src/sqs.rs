@@ -10,10 +10,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::engine::Queues;
-use crate::error::{Code, Error, Refused, refuse};
+use crate::error::{Code, Refused, Result, refuse};
 
 /// Does what the action asks for.
-pub(crate) async fn answer(engine: &Queues, action: &str, body: &[u8]) -> Result<Value, Error> {
+pub(crate) async fn answer(engine: &Queues, action: &str, body: &[u8]) -> Result<Value> {
     match action {
         "ReceiveMessage" => receive::receive(engine, read(body)?).await,
         "SendMessage" => messages::send(engine, read(body)?),

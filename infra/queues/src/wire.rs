@@ -9,7 +9,7 @@ use http::{HeaderValue, Request, Response, StatusCode, header::CONTENT_TYPE};
 use serde_json::{Value, json};
 
 use crate::engine::Queues;
-use crate::error::{Code, Error, Failure, Refused};
+use crate::error::{Code, Error, Failure, Refused, Result};
 use crate::sns::{self, Params};
 use crate::sqs;
 pub(crate) use codes::{sns_name, sqs_names};
@@ -42,7 +42,7 @@ struct Answer {
 }
 
 impl Answer {
-    fn json(outcome: Result<Value, Error>) -> Self {
+    fn json(outcome: Result<Value>) -> Self {
         let (status, query_error, body) = match outcome {
             Ok(body) => (StatusCode::OK, None, body),
             Err(Error::Refused(Refused { code, message })) => {
@@ -62,7 +62,7 @@ impl Answer {
         Self { status, content_type, query_error, body: body.to_string() }
     }
 
-    fn xml(params: &Params, outcome: Result<String, Error>, request_id: &str) -> Self {
+    fn xml(params: &Params, outcome: Result<String>, request_id: &str) -> Self {
         let (status, body) = match outcome {
             Ok(result) => {
                 let action = params.text("Action").unwrap_or_default();

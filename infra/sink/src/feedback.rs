@@ -5,9 +5,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use http::Request;
 use ring::hmac;
 
+use crate::http::Request;
 use crate::sink::SinkState;
 use crate::{ProviderKind, Sink, SinkMessage};
 
@@ -39,7 +39,7 @@ impl Sink {
 
     /// The provider's feedback about a message, as a request to the API; `None` for an unknown message or
     /// one that is no mail.
-    pub fn feedback_request(&self, id: u64, feedback: MailFeedback) -> Option<Request<Bytes>> {
+    pub fn feedback_request(&self, id: u64, feedback: MailFeedback) -> Option<Request> {
         let message = self.messages().into_iter().find(|message| message.id == id)?;
         let reference = reference(&self.state, &message)?;
         let now = self.state.now();
@@ -51,7 +51,7 @@ impl Sink {
         let (name, at) = (format!("{reference}-{}", feedback.name()), now.as_second());
         let key = hmac::Key::new(hmac::HMAC_SHA256, &self.state.credentials.callback_secret);
         let signature = hmac::sign(&key, format!("{name}.{at}.{body}").as_bytes());
-        Request::post(format!("/api/v1/providers/{}/events", message.via.name()))
+        ::http::Request::post(format!("/api/v1/providers/{}/events", message.via.name()))
             .header("content-type", "application/json")
             .header("webhook-id", name)
             .header("webhook-timestamp", at)
@@ -118,7 +118,7 @@ mod tests {
     async fn only_the_page_itself_can_ask_for_it() {
         let sink = with_two().await;
         let asked = |site: &str, path: &str| {
-            let request = Request::post(path).header("sec-fetch-site", site);
+            let request = ::http::Request::post(path).header("sec-fetch-site", site);
             let request = request.header("host", "localhost:8080").body(Bytes::new()).unwrap();
             page::feedback_request(&sink, page::MOUNT_PATH, &request).is_some()
         };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderValue, Method, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -18,6 +18,10 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::sink::SinkState;
 use crate::{Behaviour, ProviderKind, page};
+
+/// A request, read to its end.
+pub(crate) type Request = ::http::Request<Bytes>;
+pub(crate) type Response = ::http::Response<Bytes>;
 
 mod apns;
 mod aws;
@@ -81,9 +85,9 @@ impl fmt::Display for Disconnect {
 impl std::error::Error for Disconnect {}
 
 async fn answer(
-    request: Request<Incoming>,
+    request: ::http::Request<Incoming>,
     state: &SinkState,
-) -> Result<Response<Bytes>, Disconnect> {
+) -> Result<Response, Disconnect> {
     let (parts, body) = request.into_parts();
     let Ok(body) = Limited::new(body, MAX_BODY_BYTES).collect().await else {
         return Ok(plain(413, "too large"));
@@ -92,10 +96,7 @@ async fn answer(
 }
 
 /// Answers a request that was read.
-pub(crate) async fn respond(
-    request: Request<Bytes>,
-    state: &SinkState,
-) -> Result<Response<Bytes>, Disconnect> {
+pub(crate) async fn respond(request: Request, state: &SinkState) -> Result<Response, Disconnect> {
     if request.method() != Method::POST || request.uri().path().starts_with(page::MOUNT_PATH) {
         return Ok(page::respond_own(state, &request));
     }
@@ -107,7 +108,7 @@ pub(crate) async fn respond(
     }
 }
 
-fn via(request: &Request<Bytes>) -> ProviderKind {
+fn via(request: &Request) -> ProviderKind {
     let path = request.uri().path();
     match path {
         "/v2/email/outbound-emails" => ProviderKind::Ses,
@@ -121,9 +122,9 @@ fn via(request: &Request<Bytes>) -> ProviderKind {
 
 async fn receive(
     via: ProviderKind,
-    request: &Request<Bytes>,
+    request: &Request,
     state: &SinkState,
-) -> Result<Response<Bytes>, Disconnect> {
+) -> Result<Response, Disconnect> {
     let read = match via {
         ProviderKind::Ses => aws::read_mail(request),
         ProviderKind::Sms => aws::read_sms(request),
@@ -155,12 +156,7 @@ async fn receive(
     }
 }
 
-fn accepted(
-    state: &SinkState,
-    via: ProviderKind,
-    id: u64,
-    request: &Request<Bytes>,
-) -> Response<Bytes> {
+fn accepted(state: &SinkState, via: ProviderKind, id: u64, request: &Request) -> Response {
     match via {
         ProviderKind::Ses => json(200, &serde_json::json!({ "MessageId": state.reference(id) })),
         ProviderKind::Sms => aws::published(&state.reference(id)),
@@ -183,13 +179,13 @@ fn accepted(
     }
 }
 
-fn plain(status: u16, text: &str) -> Response<Bytes> {
-    let mut answer = Response::new(Bytes::copy_from_slice(text.as_bytes()));
+fn plain(status: u16, text: &str) -> Response {
+    let mut answer = ::http::Response::new(Bytes::copy_from_slice(text.as_bytes()));
     *answer.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
     answer
 }
 
-fn json(status: u16, body: &serde_json::Value) -> Response<Bytes> {
+fn json(status: u16, body: &serde_json::Value) -> Response {
     let mut answer = plain(status, &body.to_string());
     let kind = HeaderValue::from_static("application/json");
     answer.headers_mut().insert(http::header::CONTENT_TYPE, kind);
@@ -197,7 +193,7 @@ fn json(status: u16, body: &serde_json::Value) -> Response<Bytes> {
 }
 
 /// The request's headers, for the reader; who sent it is proved by secrets, which are left out.
-fn headers(request: &Request<Bytes>) -> Vec<(String, String)> {
+fn headers(request: &Request) -> Vec<(String, String)> {
     let secret = |name: &str| matches!(name, "authorization" | "x-amz-security-token");
     let shown = request.headers().iter().filter(|(name, _)| !secret(name.as_str()));
     shown
@@ -207,7 +203,7 @@ fn headers(request: &Request<Bytes>) -> Vec<(String, String)> {
         .collect()
 }
 
-fn header<'a>(request: &'a Request<Bytes>, name: &str) -> &'a str {
+fn header<'a>(request: &'a Request, name: &str) -> &'a str {
     request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 

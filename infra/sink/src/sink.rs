@@ -5,8 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ::http::{Request, Response};
-use bytes::Bytes;
+use crate::http::{Request, Response};
 use domain::Timestamp;
 use egress::Network;
 use tokio::net::{TcpListener, TcpStream};
@@ -156,7 +155,7 @@ impl Sink {
 
     /// Answers a request as its own server would, without a socket, for the emulated SES and SNS;
     /// `None` if the connection is to be closed.
-    pub async fn answer(&self, request: Request<Bytes>) -> Option<Response<Bytes>> {
+    pub async fn answer(&self, request: Request) -> Option<Response> {
         http::respond(request, &self.state).await.ok()
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use crate::error::TemplateError;
+use crate::error::{Result, TemplateError};
 use crate::field::Field;
 use crate::node::{Intrinsic, Kind, Node};
 use crate::resolve::Resolver;
@@ -13,7 +13,7 @@ use crate::suggest::did_you_mean;
 pub(crate) fn evaluate(
     section: &Field<'_>,
     resolver: &Resolver<'_>,
-) -> Result<BTreeMap<String, bool>, TemplateError> {
+) -> Result<BTreeMap<String, bool>> {
     let declared = section.entries()?;
     let mut evaluation =
         Evaluation { declared: &declared, resolver, known: BTreeMap::new(), pending: Vec::new() };
@@ -32,7 +32,7 @@ struct Evaluation<'a> {
 
 impl Evaluation<'_> {
     /// The condition called `name`; `at` is the place that asks for it.
-    fn named(&mut self, name: &str, at: &Field<'_>) -> Result<bool, TemplateError> {
+    fn named(&mut self, name: &str, at: &Field<'_>) -> Result<bool> {
         if let Some(known) = self.known.get(name) {
             return Ok(*known);
         }
@@ -50,7 +50,7 @@ impl Evaluation<'_> {
         Ok(truth)
     }
 
-    fn truth(&mut self, field: &Field<'_>) -> Result<bool, TemplateError> {
+    fn truth(&mut self, field: &Field<'_>) -> Result<bool> {
         let expected = || field.expected("a condition function such as Fn::Equals");
         match &field.node.kind {
             Kind::Call(intrinsic, argument) => {
@@ -76,7 +76,7 @@ impl Evaluation<'_> {
         intrinsic: Intrinsic,
         argument: &Field<'_>,
         expected: impl Fn() -> TemplateError,
-    ) -> Result<bool, TemplateError> {
+    ) -> Result<bool> {
         match intrinsic {
             Intrinsic::Equals => self.equals(argument),
             Intrinsic::And => Ok(self.all(argument, 2..=10, intrinsic)?.iter().all(|truth| *truth)),
@@ -100,7 +100,7 @@ impl Evaluation<'_> {
         argument: &Field<'_>,
         count: RangeInclusive<usize>,
         intrinsic: Intrinsic,
-    ) -> Result<Vec<bool>, TemplateError> {
+    ) -> Result<Vec<bool>> {
         let items = argument.items()?;
         if !count.contains(&items.len()) {
             let wanted = if *count.end() == 1 { "one condition" } else { "2 to 10 conditions" };
@@ -110,12 +110,12 @@ impl Evaluation<'_> {
         items.iter().map(|item| self.truth(item)).collect()
     }
 
-    fn equals(&self, argument: &Field<'_>) -> Result<bool, TemplateError> {
+    fn equals(&self, argument: &Field<'_>) -> Result<bool> {
         let items = argument.items()?;
         let [left, right] = items.as_slice() else {
             return Err(argument.error("Fn::Equals takes a list of two values"));
         };
-        let value = |field: &Field<'_>| -> Result<Option<String>, TemplateError> {
+        let value = |field: &Field<'_>| -> Result<Option<String>> {
             let resolved = self.resolver.resolve(field.node, &field.path)?;
             // Text and numbers compare as text, as parameters are text to begin with.
             let text = |node: &Node| node.as_text().unwrap_or_else(|| node.to_json().to_string());

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::TemplateError;
+use crate::error::{Result, TemplateError};
 use crate::resolve::Reference;
 
 /// What each resource refers to.
 pub(crate) type References = BTreeMap<String, Vec<Reference>>;
 
 /// Refuses a circle of references.
-pub(crate) fn check(references: &References) -> Result<(), TemplateError> {
+pub(crate) fn check(references: &References) -> Result<()> {
     let mut cleared = Vec::new();
     for id in references.keys() {
         visit(id, references, &mut Vec::new(), &mut cleared)?;
@@ -22,7 +22,7 @@ fn visit<'a>(
     references: &'a References,
     trail: &mut Vec<&'a str>,
     cleared: &mut Vec<&'a str>,
-) -> Result<(), TemplateError> {
+) -> Result<()> {
     if cleared.contains(&id) {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! What the `Resources` section declares, before any property is evaluated.
 
-use crate::error::{Mark, TemplateError};
+use crate::error::{Mark, Result, TemplateError};
 use crate::field::Field;
 use crate::globals;
 use crate::node::Node;
@@ -42,7 +42,7 @@ pub(crate) fn declarations(
     resources: &Field<'_>,
     globals: Option<&Node>,
     resolver: &Resolver<'_>,
-) -> Result<Vec<Declaration>, TemplateError> {
+) -> Result<Vec<Declaration>> {
     let entries = resources.entries()?;
     let declared: Result<Vec<_>, _> =
         entries.iter().map(|(id, field)| declaration(id, field, globals, resolver)).collect();
@@ -65,7 +65,7 @@ fn declaration(
     field: &Field<'_>,
     globals: Option<&Node>,
     resolver: &Resolver<'_>,
-) -> Result<Declaration, TemplateError> {
+) -> Result<Declaration> {
     if !id.chars().all(|c| c.is_ascii_alphanumeric()) {
         let reason = "a logical id consists of letters and digits";
         return Err(TemplateError::new(field.key_mark, &field.path, reason));
@@ -99,7 +99,7 @@ fn declaration(
 
 /// The type, unless it is almost, but not quite, one that is modelled: such a resource would be
 /// kept generically and silently be missing from the stack.
-fn resource_type(field: &Field<'_>) -> Result<String, TemplateError> {
+fn resource_type(field: &Field<'_>) -> Result<String> {
     let kind = field.text()?;
     if vocabulary::MODELLED_TYPES.contains(&kind.as_str()) {
         return Ok(kind);
@@ -116,18 +116,14 @@ fn resource_type(field: &Field<'_>) -> Result<String, TemplateError> {
     Ok(kind)
 }
 
-fn depends_on(field: &Field<'_>) -> Result<Vec<(String, Mark)>, TemplateError> {
+fn depends_on(field: &Field<'_>) -> Result<Vec<(String, Mark)>> {
     let Some(targets) = field.get("DependsOn")? else {
         return Ok(Vec::new());
     };
     targets.one_or_many()?.iter().map(|item| Ok((item.text()?, item.node.mark))).collect()
 }
 
-fn policy(
-    field: &Field<'_>,
-    key: &str,
-    resolver: &Resolver<'_>,
-) -> Result<DeletionPolicy, TemplateError> {
+fn policy(field: &Field<'_>, key: &str, resolver: &Resolver<'_>) -> Result<DeletionPolicy> {
     let Some(policy) = field.get(key)? else {
         return Ok(DeletionPolicy::Delete);
     };

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+pub(crate) type Result<T, E = TemplateError> = std::result::Result<T, E>;
+
 /// A mistake in a template. Its text reads `file:line:column: property path: reason`, a form that
 /// terminals and editors turn into a link.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
-use crate::error::{Mark, TemplateError};
+use crate::error::{Mark, Result, TemplateError};
 use crate::node::{Entry, Kind, Node};
 use crate::suggest::did_you_mean;
 use crate::yaml::child;
@@ -33,7 +33,7 @@ impl<'a> Field<'a> {
     }
 
     /// The entries of a map, in the order of the file.
-    pub(crate) fn entries(&self) -> Result<Vec<(&'a str, Field<'a>)>, TemplateError> {
+    pub(crate) fn entries(&self) -> Result<Vec<(&'a str, Field<'a>)>> {
         let Kind::Map(entries) = &self.node.kind else {
             return Err(self.expected("a map"));
         };
@@ -44,7 +44,7 @@ impl<'a> Field<'a> {
         Ok(entries.iter().map(field).collect())
     }
 
-    pub(crate) fn items(&self) -> Result<Vec<Field<'a>>, TemplateError> {
+    pub(crate) fn items(&self) -> Result<Vec<Field<'a>>> {
         let Kind::List(items) = &self.node.kind else {
             return Err(self.expected("a list"));
         };
@@ -55,7 +55,7 @@ impl<'a> Field<'a> {
     }
 
     /// A list, or a single value standing for a list of one.
-    pub(crate) fn one_or_many(&self) -> Result<Vec<Field<'a>>, TemplateError> {
+    pub(crate) fn one_or_many(&self) -> Result<Vec<Field<'a>>> {
         match &self.node.kind {
             Kind::List(_) => self.items(),
             Kind::Null
@@ -67,7 +67,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    pub(crate) fn get(&self, key: &str) -> Result<Option<Field<'a>>, TemplateError> {
+    pub(crate) fn get(&self, key: &str) -> Result<Option<Field<'a>>> {
         if !matches!(self.node.kind, Kind::Map(_)) {
             return Err(self.expected("a map"));
         }
@@ -78,7 +78,7 @@ impl<'a> Field<'a> {
         Ok(field)
     }
 
-    pub(crate) fn required(&self, key: &str) -> Result<Field<'a>, TemplateError> {
+    pub(crate) fn required(&self, key: &str) -> Result<Field<'a>> {
         self.get(key)?.ok_or_else(|| {
             let reason = format!("missing required property `{key}`");
             TemplateError::new(self.key_mark, &self.path, reason)
@@ -86,7 +86,7 @@ impl<'a> Field<'a> {
     }
 
     /// Refuses keys that are not in `known`: a misspelt property would otherwise do nothing.
-    pub(crate) fn only(&self, known: &[&str]) -> Result<(), TemplateError> {
+    pub(crate) fn only(&self, known: &[&str]) -> Result<()> {
         for (key, field) in self.entries()? {
             if !known.contains(&key) {
                 let hint = did_you_mean(key, known.iter().copied());
@@ -97,15 +97,15 @@ impl<'a> Field<'a> {
         Ok(())
     }
 
-    pub(crate) fn text(&self) -> Result<String, TemplateError> {
+    pub(crate) fn text(&self) -> Result<String> {
         self.node.as_text().ok_or_else(|| self.expected("a string"))
     }
 
-    pub(crate) fn texts(&self) -> Result<Vec<String>, TemplateError> {
+    pub(crate) fn texts(&self) -> Result<Vec<String>> {
         self.items()?.iter().map(Field::text).collect()
     }
 
-    pub(crate) fn flag(&self) -> Result<bool, TemplateError> {
+    pub(crate) fn flag(&self) -> Result<bool> {
         match self.node.as_text().as_deref() {
             Some("true") => Ok(true),
             Some("false") => Ok(false),
@@ -113,7 +113,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    pub(crate) fn number(&self, range: RangeInclusive<u64>) -> Result<u64, TemplateError> {
+    pub(crate) fn number(&self, range: RangeInclusive<u64>) -> Result<u64> {
         let number = self.node.as_text().and_then(|text| text.parse::<u64>().ok());
         let Some(number) = number else {
             return Err(self.expected("a whole number"));
@@ -125,7 +125,7 @@ impl<'a> Field<'a> {
     }
 
     /// One of a fixed set of words, as the value that stands for it.
-    pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, TemplateError> {
+    pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T> {
         let text = self.text()?;
         let found = choices.iter().find(|(word, _)| *word == text);
         found.map(|(_, value)| *value).ok_or_else(|| {
@@ -135,37 +135,33 @@ impl<'a> Field<'a> {
     }
 
     /// The entries of an optional map.
-    pub(crate) fn entries_at(&self, key: &str) -> Result<Vec<(&'a str, Field<'a>)>, TemplateError> {
+    pub(crate) fn entries_at(&self, key: &str) -> Result<Vec<(&'a str, Field<'a>)>> {
         self.get(key)?.map_or(Ok(Vec::new()), |field| field.entries())
     }
 
     /// The items of an optional list.
-    pub(crate) fn items_at(&self, key: &str) -> Result<Vec<Field<'a>>, TemplateError> {
+    pub(crate) fn items_at(&self, key: &str) -> Result<Vec<Field<'a>>> {
         self.get(key)?.map_or(Ok(Vec::new()), |field| field.items())
     }
 
-    pub(crate) fn text_at(&self, key: &str) -> Result<Option<String>, TemplateError> {
+    pub(crate) fn text_at(&self, key: &str) -> Result<Option<String>> {
         self.get(key)?.map(|field| field.text()).transpose()
     }
 
-    pub(crate) fn texts_at(&self, key: &str) -> Result<Vec<String>, TemplateError> {
+    pub(crate) fn texts_at(&self, key: &str) -> Result<Vec<String>> {
         self.items_at(key)?.iter().map(Field::text).collect()
     }
 
-    pub(crate) fn flag_at(&self, key: &str) -> Result<Option<bool>, TemplateError> {
+    pub(crate) fn flag_at(&self, key: &str) -> Result<Option<bool>> {
         self.get(key)?.map(|field| field.flag()).transpose()
     }
 
-    pub(crate) fn number_at(
-        &self,
-        key: &str,
-        range: RangeInclusive<u64>,
-    ) -> Result<Option<u64>, TemplateError> {
+    pub(crate) fn number_at(&self, key: &str, range: RangeInclusive<u64>) -> Result<Option<u64>> {
         self.get(key)?.map(|field| field.number(range)).transpose()
     }
 
     /// A JSON document, which may be written as YAML or as a string of JSON.
-    pub(crate) fn document(&self) -> Result<Value, TemplateError> {
+    pub(crate) fn document(&self) -> Result<Value> {
         match &self.node.kind {
             Kind::String(text) => serde_json::from_str(text)
                 .map_err(|error| self.error(format!("not a JSON document: {error}"))),

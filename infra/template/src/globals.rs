@@ -1,13 +1,13 @@
 //! Merges the `Globals` section into functions and APIs the way SAM does: before any intrinsic is
 //! evaluated, maps key by key, lists end to end, and anything else overridden by the resource.
 
-use crate::error::TemplateError;
+use crate::error::Result;
 use crate::field::Field;
 use crate::node::{Entry, Kind, Node};
 use crate::vocabulary;
 
 /// Refuses sections and properties that SAM would not merge.
-pub(crate) fn check(globals: &Field<'_>) -> Result<(), TemplateError> {
+pub(crate) fn check(globals: &Field<'_>) -> Result<()> {
     globals.only(&["Function", "HttpApi"])?;
     if let Some(function) = globals.get("Function")? {
         function.only(vocabulary::GLOBAL_FUNCTION)?;

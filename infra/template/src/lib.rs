@@ -30,6 +30,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use declare::DeletionPolicy;
+pub(crate) use error::Result;
 pub use error::TemplateError;
 pub use names::{ACCOUNT, REGION};
 pub use stack::api::{Cors, HttpApi};
@@ -54,16 +55,12 @@ use source::{Files, Source};
 pub const DEFAULT_STACK_NAME: &str = "switchyard-local";
 
 /// Reads the template at `path` under the default stack name. `parameters` override defaults.
-pub fn load(path: &Path, parameters: &BTreeMap<String, String>) -> Result<Stack, TemplateError> {
+pub fn load(path: &Path, parameters: &BTreeMap<String, String>) -> Result<Stack> {
     load_as(DEFAULT_STACK_NAME, path, parameters)
 }
 
 /// Reads the template at `path` as the stack `name`.
-pub fn load_as(
-    name: &str,
-    path: &Path,
-    parameters: &BTreeMap<String, String>,
-) -> Result<Stack, TemplateError> {
+pub fn load_as(name: &str, path: &Path, parameters: &BTreeMap<String, String>) -> Result<Stack> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         TemplateError::new(Mark::START, "", format!("cannot be read: {error}")).in_file(path)
     })?;
@@ -77,7 +74,7 @@ pub fn parse(
     path: &Path,
     text: &str,
     parameters: &BTreeMap<String, String>,
-) -> Result<Stack, TemplateError> {
+) -> Result<Stack> {
     parse_among(&|path| std::fs::read_to_string(path), name, path, text, parameters)
 }
 
@@ -88,7 +85,7 @@ fn parse_among(
     path: &Path,
     text: &str,
     parameters: &BTreeMap<String, String>,
-) -> Result<Stack, TemplateError> {
+) -> Result<Stack> {
     let source = Source { file: path, parent: None, files };
     yaml::parse(text)
         .and_then(|root| stack::build::template(&root, name, &source, parameters))

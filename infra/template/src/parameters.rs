@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use regex_lite::Regex;
 
-use crate::error::TemplateError;
+use crate::error::{Result, TemplateError};
 use crate::field::Field;
 use crate::node::{Kind, Node};
 use crate::suggest::did_you_mean;
@@ -35,7 +35,7 @@ pub(crate) struct Parameter {
 pub(crate) fn resolve(
     section: &Field<'_>,
     given: &BTreeMap<String, String>,
-) -> Result<BTreeMap<String, Parameter>, TemplateError> {
+) -> Result<BTreeMap<String, Parameter>> {
     let declared = section.entries()?;
     for name in given.keys() {
         if !declared.iter().any(|(known, _)| known == name) {
@@ -51,7 +51,7 @@ pub(crate) fn resolve(
     declared.iter().map(resolved).collect()
 }
 
-fn parameter(field: &Field<'_>, given: Option<&String>) -> Result<Parameter, TemplateError> {
+fn parameter(field: &Field<'_>, given: Option<&String>) -> Result<Parameter> {
     field.only(PROPERTIES)?;
     let kind = field.required("Type")?;
     let (text, at) = match (given, field.get("Default")?) {
@@ -82,7 +82,7 @@ fn parameter(field: &Field<'_>, given: Option<&String>) -> Result<Parameter, Tem
 
 /// Checks what applies to text. The outer error is a mistake in the constraint, the inner one a
 /// value that breaks it.
-fn allowed(field: &Field<'_>, text: &str) -> Result<Result<(), String>, TemplateError> {
+fn allowed(field: &Field<'_>, text: &str) -> Result<Result<(), String>> {
     if let Some(values) = field.get("AllowedValues")? {
         let values = values.texts()?;
         if !values.iter().any(|value| value == text) {
@@ -107,12 +107,12 @@ fn allowed(field: &Field<'_>, text: &str) -> Result<Result<(), String>, Template
     Ok(Ok(()))
 }
 
-fn number(field: &Field<'_>, text: &str) -> Result<Result<String, String>, TemplateError> {
+fn number(field: &Field<'_>, text: &str) -> Result<Result<String, String>> {
     let parse = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
     let Some(number) = parse(text) else {
         return Ok(Err(format!("expected a number, found `{text}`")));
     };
-    let bound = |key: &str| -> Result<Option<f64>, TemplateError> {
+    let bound = |key: &str| -> Result<Option<f64>> {
         let Some(bound) = field.get(key)? else {
             return Ok(None);
         };

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crate::declare::Declaration;
-use crate::error::{Mark, TemplateError};
+use crate::error::{Mark, Result, TemplateError};
 use crate::node::{Entry, Intrinsic, Kind, Node};
 use crate::parameters::Parameter;
 use crate::source::Source;
@@ -46,7 +46,7 @@ pub(crate) struct Reference {
 }
 
 /// What a node evaluates to; nothing, if it is `AWS::NoValue`.
-pub(crate) type Resolved = Result<Option<Node>, TemplateError>;
+pub(crate) type Resolved = Result<Option<Node>>;
 
 impl<'a> Resolver<'a> {
     pub(crate) fn new(
@@ -114,12 +114,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Whether the named condition holds.
-    pub(crate) fn condition(
-        &self,
-        name: &str,
-        mark: Mark,
-        path: &str,
-    ) -> Result<bool, TemplateError> {
+    pub(crate) fn condition(&self, name: &str, mark: Mark, path: &str) -> Result<bool> {
         self.conditions.get(name).copied().ok_or_else(|| {
             let hint = did_you_mean(name, self.conditions.keys().map(String::as_str));
             TemplateError::new(mark, path, format!("unknown condition `{name}`{hint}"))
@@ -142,14 +137,14 @@ impl<'a> Resolver<'a> {
         Ok(Some(Node { mark: node.mark, kind }))
     }
 
-    fn resolve_items(&self, items: &[Node], path: &str) -> Result<Vec<Node>, TemplateError> {
+    fn resolve_items(&self, items: &[Node], path: &str) -> Result<Vec<Node>> {
         let resolved = items.iter().enumerate();
         let resolved =
             resolved.map(|(index, item)| self.resolve(item, &format!("{path}[{index}]")));
         resolved.filter_map(Result::transpose).collect()
     }
 
-    fn resolve_entries(&self, entries: &[Entry], path: &str) -> Result<Vec<Entry>, TemplateError> {
+    fn resolve_entries(&self, entries: &[Entry], path: &str) -> Result<Vec<Entry>> {
         let resolved = entries.iter().map(|Entry { key, mark, value }| {
             let value = self.resolve(value, &child(path, key))?;
             Ok(value.map(|value| Entry { key: key.clone(), mark: *mark, value }))

@@ -11,10 +11,10 @@ mod websockets;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::{Stack, TemplateError};
+use crate::{Result, Stack};
 
 /// Reads a template from text, as a stack called `test`.
-fn parse(text: &str, parameters: &[(&str, &str)]) -> Result<Stack, TemplateError> {
+fn parse(text: &str, parameters: &[(&str, &str)]) -> Result<Stack> {
     let given = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     crate::parse("test", Path::new("t.yaml"), text, &given.collect::<BTreeMap<_, _>>())
 }

@@ -3,7 +3,7 @@
 
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput, Tag};
 
-use crate::error::{Mark, TemplateError};
+use crate::error::{Mark, Result, TemplateError};
 use crate::node::{Entry, Intrinsic, Kind, Node};
 use crate::suggest::did_you_mean;
 
@@ -11,7 +11,7 @@ use crate::suggest::did_you_mean;
 const MAX_DEPTH: usize = 100;
 
 /// Reads the only document in `text`.
-pub(crate) fn parse(text: &str) -> Result<Node, TemplateError> {
+pub(crate) fn parse(text: &str) -> Result<Node> {
     let mut reader = Reader { parser: Parser::new_from_str(text) };
     reader.next()?;
     let (first, mark) = reader.next()?;
@@ -31,7 +31,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn next(&mut self) -> Result<(Event<'a>, Mark), TemplateError> {
+    fn next(&mut self) -> Result<(Event<'a>, Mark)> {
         match self.parser.next_event() {
             Some(Ok((event, span))) => {
                 let mark = Mark { line: span.start.line(), column: span.start.col() + 1 };
@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn node(&mut self, path: &str, depth: usize) -> Result<Node, TemplateError> {
+    fn node(&mut self, path: &str, depth: usize) -> Result<Node> {
         let (event, mark) = self.next()?;
         self.node_from(event, mark, path, depth)
     }
@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
         mark: Mark,
         path: &str,
         depth: usize,
-    ) -> Result<Node, TemplateError> {
+    ) -> Result<Node> {
         if depth > MAX_DEPTH {
             return Err(TemplateError::new(mark, path, "nested too deeply"));
         }
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn items(&mut self, path: &str, depth: usize) -> Result<Vec<Node>, TemplateError> {
+    fn items(&mut self, path: &str, depth: usize) -> Result<Vec<Node>> {
         let mut items = Vec::new();
         loop {
             let (event, mark) = self.next()?;
@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn entries(&mut self, path: &str, depth: usize) -> Result<Vec<Entry>, TemplateError> {
+    fn entries(&mut self, path: &str, depth: usize) -> Result<Vec<Entry>> {
         let mut entries: Vec<Entry> = Vec::new();
         loop {
             let (event, mark) = self.next()?;
@@ -135,7 +135,7 @@ fn scalar(
     tag: Option<&Tag>,
     mark: Mark,
     path: &str,
-) -> Result<Node, TemplateError> {
+) -> Result<Node> {
     // The argument of a short form is text even where it looks like a number.
     let node = if style == ScalarStyle::Plain && tag.is_none() {
         Node::plain(mark, text)
@@ -146,7 +146,7 @@ fn scalar(
 }
 
 /// Turns `!Name argument` into a call.
-fn tagged(node: Node, tag: Option<&Tag>, path: &str) -> Result<Node, TemplateError> {
+fn tagged(node: Node, tag: Option<&Tag>, path: &str) -> Result<Node> {
     let Some(tag) = tag else { return Ok(node) };
     if tag.is_yaml_core_schema() && tag.suffix == "str" {
         return Ok(node);
@@ -161,7 +161,7 @@ fn tagged(node: Node, tag: Option<&Tag>, path: &str) -> Result<Node, TemplateErr
 
 /// Recognizes `{ Ref: … }` and `{ Fn::Name: … }`. `Condition` stays a key here, since resources and
 /// policy statements have one too; only the conditions section reads it as a call.
-fn long_form(mut entries: Vec<Entry>, mark: Mark, path: &str) -> Result<Node, TemplateError> {
+fn long_form(mut entries: Vec<Entry>, mark: Mark, path: &str) -> Result<Node> {
     let calls = |entry: &Entry| entry.key == "Ref" || entry.key.starts_with("Fn::");
     let Some(position) = entries.iter().position(calls) else {
         return Ok(Node { mark, kind: Kind::Map(entries) });

@@ -41,7 +41,7 @@ pub use call::{Call, IncomingRequest, parse_json, parse_query};
 pub use cursor::Cursor;
 pub use extractors::{Caller, IdempotencyKey, IfMatch, Json, Path, Query, Segment};
 pub use operation::{Access, Operation, Operations, Routes};
-pub use problem::{PROBLEM_TYPES, Problem, ProblemType, sentence};
+pub use problem::{PROBLEM_TYPES, Problem, ProblemType, Result, sentence};
 pub use responses::{
     Accepted, Created, NoContent, Repeatable, Storable, Text, Upserted, Versioned,
 };

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use domain::Failure;
+use domain::Result;
 use domain::Timestamp;
 use domain::accounts::{
     Account, ApiKey, KeyId, KeyVerdict, PresentedKey, Principal, Role, Roles, SecretHash, Tenant,
@@ -125,7 +125,7 @@ impl Identity {
         })
     }
 
-    async fn find(&self, presented: &PresentedKey, now: Timestamp) -> Result<CachedKey, Failure> {
+    async fn find(&self, presented: &PresentedKey, now: Timestamp) -> Result<CachedKey> {
         let key_id = &presented.key_id;
         let previous = self.cache.lock().get(key_id).cloned();
         let mut cached = match previous {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ pub struct Run {
 /// What a run did, for the log and the answer to the invocation.
 pub type Summary = LogFields;
 
-type Handler<S> = for<'a> fn(&'a S, &'a Run) -> BoxFuture<'a, Result<Summary, Failure>>;
+type Handler<S> = for<'a> fn(&'a S, &'a Run) -> BoxFuture<'a, Result<Summary>>;
 
 /// A function that a schedule invokes.
 pub struct Task<S> {

@@ -17,7 +17,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use domain::accounts::Principal;
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -88,9 +88,9 @@ pub struct Handlers<S> {
     /// Lets a client connect, or answers why not.
     pub connect: for<'a> fn(&'a S, &'a ConnectRequest) -> BoxFuture<'a, Result<(), Problem>>,
     /// Handles a message.
-    pub message: for<'a> fn(&'a S, &'a SocketMessage) -> BoxFuture<'a, Result<(), Failure>>,
+    pub message: for<'a> fn(&'a S, &'a SocketMessage) -> BoxFuture<'a, Result<()>>,
     /// Handles the end of a connection, of which API Gateway notifies at best effort.
-    pub disconnect: for<'a> fn(&'a S, &'a Disconnected) -> BoxFuture<'a, Result<(), Failure>>,
+    pub disconnect: for<'a> fn(&'a S, &'a Disconnected) -> BoxFuture<'a, Result<()>>,
 }
 
 /// A function behind a WebSocket API.

@@ -14,6 +14,9 @@ pub struct Failure {
     cause: Box<dyn Error + Send + Sync>,
 }
 
+/// What can only fail because machinery broke.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
 impl Failure {
     /// Wraps `cause`, met while trying to `action` ("read the account").
     pub fn new(action: &'static str, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {

@@ -20,7 +20,7 @@ pub mod notifications;
 mod rejected;
 mod splitmix;
 
-pub use failure::Failure;
+pub use failure::{Failure, Result};
 pub use hex::hex;
 pub use jiff::Timestamp;
 pub use message::Message;

@@ -35,6 +35,11 @@ impl SplitMix64 {
         if bound == 0 { 0 } else { self.next() % bound }
     }
 
+    /// The same, for the index of something `len` long.
+    pub fn index(&mut self, len: usize) -> usize {
+        usize::try_from(self.below(len as u64)).unwrap_or(0)
+    }
+
     /// True with a probability of 1 in `chances`.
     pub const fn one_in(&mut self, chances: u64) -> bool {
         self.below(chances) == 0

@@ -1,9 +1,9 @@
 //! What accounts and the gate in front of every function say.
 
 use aws_sdk_sns::types::MessageAttributeValue;
-use domain::Failure;
 use domain::Timestamp;
 use domain::accounts::{AccountChanged, AccountMessage, AuditEntry, KeyId, KeyUsed};
+use domain::{Failure, Result};
 
 use crate::{TRACEPARENT, send};
 
@@ -20,12 +20,7 @@ impl KeyUseQueue {
     }
 
     /// Says that `key_id` was used at `at`.
-    pub async fn send(
-        &self,
-        key_id: &KeyId,
-        at: Timestamp,
-        traceparent: &str,
-    ) -> Result<(), Failure> {
+    pub async fn send(&self, key_id: &KeyId, at: Timestamp, traceparent: &str) -> Result<()> {
         let body = serde_json::to_string(&AccountMessage::KeyUsed(KeyUsed::new(key_id, at)));
         let (client, queue) = (&self.client, &self.queue_url);
         send::send(client, queue, body, 0, traceparent, "report a key's use").await
@@ -45,7 +40,7 @@ impl AccountEvents {
     }
 
     /// Tells what an audit row records; subscriptions filter by the attribute `event`.
-    pub async fn publish(&self, audit: &AuditEntry, traceparent: &str) -> Result<(), Failure> {
+    pub async fn publish(&self, audit: &AuditEntry, traceparent: &str) -> Result<()> {
         const ACTION: &str = "publish an account event";
         let body =
             serde_json::to_string(&AccountMessage::AccountChanged(AccountChanged::new(audit)))

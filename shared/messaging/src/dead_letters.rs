@@ -1,7 +1,7 @@
 //! Dead-letter queues, for messages that no retry will ever make readable.
 
 use aws_sdk_sqs::types::MessageAttributeValue;
-use domain::Failure;
+use domain::{Failure, Result};
 
 /// A dead-letter queue that a function may send to by itself.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ impl DeadLetters {
         reason: &str,
         message_id: &str,
         source_arn: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         const ACTION: &str = "keep a dead letter";
         let mut request = self.client.send_message().queue_url(&self.queue_url).message_body(body);
         let attributes = [("reason", reason), ("messageId", message_id), ("source", source_arn)];

@@ -14,9 +14,9 @@ use aws_sdk_sqs::types::{
     BatchResultErrorEntry as Unsent, MessageAttributeValue as QueueValue,
     SendMessageBatchRequestEntry,
 };
-use domain::Failure;
 use domain::accounts::UserId;
 use domain::notifications::{Channel, Delivery, DeliveryMessage, Priority};
+use domain::{Failure, Result};
 
 use crate::send::{BuildError, MAX_BATCH, group_id, reject_failed};
 use crate::{DeadLetters, TRACEPARENT};
@@ -43,7 +43,7 @@ impl DueTopic {
         &self,
         deliveries: impl IntoIterator<Item = &Delivery>,
         traceparent: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let messages = deliveries.into_iter().map(|delivery| RoutedMessage {
             message: DeliveryMessage::delivery_due(delivery),
             user: &delivery.user,
@@ -62,7 +62,7 @@ impl DueTopic {
         &self,
         user: &UserId,
         traceparent: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let messages = RoutedMessage {
             message: DeliveryMessage::preferences_narrowed(user.clone()),
             user,
@@ -77,7 +77,7 @@ impl DueTopic {
         messages: &[RoutedMessage<'_>],
         traceparent: &str,
         action: &'static str,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let entries = (0..).zip(messages).map(|(n, messages)| messages.entry(n, traceparent));
         let entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(|e| e.within(action))?;
         let published = self
@@ -137,7 +137,7 @@ impl DeliveryQueues {
         &self,
         deliveries: impl IntoIterator<Item = (&'a Delivery, u32)>,
         traceparent: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let mut by_queue: BTreeMap<usize, Vec<(&Delivery, u32)>> = BTreeMap::new();
         for (delivery, delay) in deliveries {
             let index = queue_index(delivery.channel(), delivery.priority);
@@ -151,12 +151,7 @@ impl DeliveryQueues {
         Ok(())
     }
 
-    async fn send(
-        &self,
-        queue: &str,
-        batch: &[(&Delivery, u32)],
-        traceparent: &str,
-    ) -> Result<(), Failure> {
+    async fn send(&self, queue: &str, batch: &[(&Delivery, u32)], traceparent: &str) -> Result<()> {
         const ACTION: &str = "send messages for later deliveries";
         let entries =
             (0..).zip(batch).map(|(n, (delivery, delay))| entry(n, delivery, *delay, traceparent));

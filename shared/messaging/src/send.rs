@@ -1,7 +1,7 @@
 //! What all senders share: one message on a queue with its trace, and the parts of a batch.
 
 use aws_sdk_sqs::types::MessageAttributeValue;
-use domain::Failure;
+use domain::{Failure, Result};
 
 use crate::TRACEPARENT;
 
@@ -16,7 +16,7 @@ pub(crate) async fn send(
     delay: u32,
     traceparent: &str,
     action: &'static str,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let body = body.map_err(|cause| Failure::new(action, cause))?;
     let trace = MessageAttributeValue::builder()
         .data_type("String")
@@ -45,7 +45,7 @@ pub(crate) fn group_id(name: &str) -> Option<String> {
 pub(crate) fn reject_failed<'a>(
     mut failed: impl Iterator<Item = &'a str>,
     action: &'static str,
-) -> Result<(), Failure> {
+) -> Result<()> {
     match failed.next() {
         None => Ok(()),
         Some(code) => Err(Failure::new(action, format!("a message was refused: {code}"))),

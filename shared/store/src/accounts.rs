@@ -13,10 +13,11 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{
     AttributeValue, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
-use domain::Failure;
 use domain::accounts::{Account, AuditEntry, UserId};
+use domain::{Failure, Result};
 
 use crate::idempotency::{Idempotency, StoredResponse, Ticket};
+use crate::items;
 use crate::row::{key, number, text};
 use crate::schema::{GSI1, GSI1_PK, GSI1_SK};
 use crate::transaction::{Transacted, put, transact, update};
@@ -74,7 +75,7 @@ impl Accounts {
         audit: &AuditEntry,
         answer: Option<(&Ticket, &StoredResponse)>,
         token: &str,
-    ) -> Result<AccountCreation, Failure> {
+    ) -> Result<AccountCreation> {
         const ACTION: &str = "create the account";
         let new = Put::builder()
             .table_name(&self.table)
@@ -99,17 +100,11 @@ impl Accounts {
     }
 
     /// Reads an account, up to date.
-    pub async fn find(&self, user_id: &UserId) -> Result<Option<Account>, Failure> {
-        let found = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(rows::account_key(user_id)))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(|cause| Failure::new("read the account", cause))?;
-        found.item().map(rows::read_account).transpose()
+    pub async fn find(&self, user_id: &UserId) -> Result<Option<Account>> {
+        let found =
+            items::get(&self.client, &self.table, rows::account_key(user_id), "read the account")
+                .await?;
+        found.as_ref().map(rows::read_account).transpose()
     }
 
     /// Replaces `before` by `after`, its next version, and keeps the set of admins in step.
@@ -119,7 +114,7 @@ impl Accounts {
         after: &Account,
         audit: &AuditEntry,
         token: &str,
-    ) -> Result<AccountAmendment, Failure> {
+    ) -> Result<AccountAmendment> {
         const ACTION: &str = "amend the account";
         let next = Put::builder()
             .table_name(&self.table)
@@ -149,7 +144,7 @@ impl Accounts {
     }
 
     /// Accounts by user id, from the one after `after`.
-    pub async fn list(&self, limit: i32, after: Option<&str>) -> Result<Page<Account>, Failure> {
+    pub async fn list(&self, limit: i32, after: Option<&str>) -> Result<Page<Account>> {
         let start = after.map(|user_id| {
             let mut start = key(&format!("user#{user_id}"), "account");
             start.insert(GSI1_PK.to_owned(), text(rows::ALL_ACCOUNTS));
@@ -181,7 +176,7 @@ impl Accounts {
         user_id: &UserId,
         expression: &str,
         condition: Option<&str>,
-    ) -> Result<TransactWriteItem, Failure> {
+    ) -> Result<TransactWriteItem> {
         let mut change = Update::builder()
             .table_name(&self.table)
             .set_key(Some(key("admins", "admins")))

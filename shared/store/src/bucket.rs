@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use domain::Failure;
 use domain::jobs::JobId;
+use domain::{Failure, Result};
 use http::Method;
 use rest::{CallError, Client, Request};
 
@@ -25,13 +25,13 @@ impl Bucket {
     }
 
     /// Writes an object; the same key again replaces it by the same bytes.
-    pub async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<(), Failure> {
+    pub async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<()> {
         let sent = self.0.send(request(Method::PUT, key).body(bytes)).await;
         sent.map(drop).map_err(|cause| Failure::new("keep an object", cause))
     }
 
     /// Reads an object.
-    pub async fn read(&self, key: &str) -> Result<Vec<u8>, Failure> {
+    pub async fn read(&self, key: &str) -> Result<Vec<u8>> {
         let found = self.0.send(request(Method::GET, key)).await;
         found
             .map(|found| found.body.to_vec())
@@ -39,7 +39,7 @@ impl Bucket {
     }
 
     /// A URL that lets its holder upload to `key`.
-    pub fn presign_upload(&self, key: &str) -> Result<String, Failure> {
+    pub fn presign_upload(&self, key: &str) -> Result<String> {
         self.presign(&request(Method::PUT, key))
     }
 
@@ -49,7 +49,7 @@ impl Bucket {
         key: &str,
         content_type: &str,
         bytes: u64,
-    ) -> Result<String, Failure> {
+    ) -> Result<String> {
         let request = request(Method::PUT, key)
             .header("content-type", content_type)
             .header("content-length", bytes.to_string());
@@ -57,7 +57,7 @@ impl Bucket {
     }
 
     /// Whether there is an object. S3 says 403 of what is not there to a caller who may not list a bucket.
-    pub async fn exists(&self, key: &str) -> Result<bool, Failure> {
+    pub async fn exists(&self, key: &str) -> Result<bool> {
         match self.0.send(request(Method::HEAD, key)).await {
             Ok(_) => Ok(true),
             Err(CallError::ServiceError(refused))
@@ -70,7 +70,7 @@ impl Bucket {
     }
 
     /// A URL that lets its holder read `key`.
-    pub fn presign_download(&self, key: &str) -> Result<String, Failure> {
+    pub fn presign_download(&self, key: &str) -> Result<String> {
         self.presign(&request(Method::GET, key))
     }
 

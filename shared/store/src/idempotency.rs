@@ -11,7 +11,7 @@ use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::types::{
     Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use crate::ignore_lost_condition;
 use crate::row::{Builder, Item, Row, broken, bytes, instant, key, number, text};
@@ -87,11 +87,7 @@ impl Idempotency {
     }
 
     /// Claims the request for `request.claimant`.
-    pub async fn claim(
-        &self,
-        request: &IdempotentRequest<'_>,
-        now: Timestamp,
-    ) -> Result<Claim, Failure> {
+    pub async fn claim(&self, request: &IdempotentRequest<'_>, now: Timestamp) -> Result<Claim> {
         const ACTION: &str = "claim an idempotency key";
         let (pk, kept_until) = row_key(request, now)?;
         let row = claim_row(request, &pk, kept_until)
@@ -127,7 +123,7 @@ impl Idempotency {
         &self,
         ticket: &Ticket,
         answer: &StoredResponse,
-    ) -> Result<TransactWriteItem, Failure> {
+    ) -> Result<TransactWriteItem> {
         let update = Update::builder()
             .table_name(&self.table)
             .set_key(Some(key(&ticket.pk, "once")))
@@ -159,7 +155,7 @@ impl Idempotency {
         request: &IdempotentRequest<'_>,
         answer: &StoredResponse,
         now: Timestamp,
-    ) -> Result<TransactWriteItem, Failure> {
+    ) -> Result<TransactWriteItem> {
         const ACTION: &str = "keep the answer";
         let (pk, kept_until) = row_key(request, now)?;
         let row = claim_row(request, &pk, kept_until)
@@ -181,7 +177,7 @@ impl Idempotency {
     }
 
     /// The claim that a lost [`Idempotency::claim_with_response`] collided with.
-    pub fn read_claim(item: &Item, request: &IdempotentRequest<'_>) -> Result<Claim, Failure> {
+    pub fn read_claim(item: &Item, request: &IdempotentRequest<'_>) -> Result<Claim> {
         let (pk, kept_until) = row_key(request, Timestamp::UNIX_EPOCH)?;
         let ticket = Ticket { pk, claimant: request.claimant.to_owned(), kept_until };
         lost_claim(item, request, ticket)
@@ -194,14 +190,14 @@ impl Idempotency {
         ticket: &Ticket,
         answer: &StoredResponse,
         token: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let items = vec![self.completion(ticket, answer)?];
         transaction::transact(&self.client, "keep the answer", items, token).await.map(|_| ())
     }
 
     /// Gives the claim back after a request that changed nothing, so that a corrected one may use
     /// the key at once. Loses silently when the claim is no longer ours.
-    pub async fn release(&self, ticket: &Ticket) -> Result<(), Failure> {
+    pub async fn release(&self, ticket: &Ticket) -> Result<()> {
         let sent = self
             .client
             .delete_item()
@@ -226,10 +222,7 @@ fn claim_row(request: &IdempotentRequest<'_>, pk: &str, kept_until: Timestamp) -
 }
 
 /// The key of a request's row, and until when it is kept.
-fn row_key(
-    request: &IdempotentRequest<'_>,
-    now: Timestamp,
-) -> Result<(String, Timestamp), Failure> {
+fn row_key(request: &IdempotentRequest<'_>, now: Timestamp) -> Result<(String, Timestamp)> {
     let kept_until = Timestamp::from_second(now.as_second() + KEPT_SECONDS)
         .map_err(|cause| Failure::new("keep a request", cause))?;
     // The length keeps a caller whose name has a `#` apart from everyone else.
@@ -239,11 +232,7 @@ fn row_key(
 
 /// The claim that a lost one collided with. Our own claimant means that the SDK retried a put that had been
 /// committed: the claim is ours after all.
-fn lost_claim(
-    item: &Item,
-    request: &IdempotentRequest<'_>,
-    ticket: Ticket,
-) -> Result<Claim, Failure> {
+fn lost_claim(item: &Item, request: &IdempotentRequest<'_>, ticket: Ticket) -> Result<Claim> {
     let row = Row(item);
     if row.text("claimant")? == request.claimant && row.text("progress")? == "running" {
         return Ok(Claim::Won(ticket));

@@ -6,8 +6,8 @@
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::ReturnValuesOnConditionCheckFailure;
-use domain::Failure;
 use domain::ids::{ClaimOutcome, LeaseClaim, LeaseCondition, LeaseRow, MachineShard, RequestId};
+use domain::{Failure, Result};
 
 use crate::row::{Item, Row, broken, key, number, text};
 
@@ -27,7 +27,7 @@ impl IdLeases {
     }
 
     /// Writes `claim` if its condition still holds, and says whose the shard is then.
-    pub async fn claim(&self, claim: LeaseClaim) -> Result<ClaimOutcome, Failure> {
+    pub async fn claim(&self, claim: LeaseClaim) -> Result<ClaimOutcome> {
         let row = *claim.row();
         let (condition, bound_ms) = match claim.condition() {
             LeaseCondition::EndedBy(from_ms) => {
@@ -62,7 +62,7 @@ impl IdLeases {
     }
 }
 
-fn read(item: &Item) -> Result<LeaseRow, Failure> {
+fn read(item: &Item) -> Result<LeaseRow> {
     let row = Row(item);
     Ok(LeaseRow {
         shard: MachineShard::new(row.number("lane")?).ok_or_else(|| broken("lane"))?,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::KeysAndAttributes;
-use domain::Failure;
+use domain::{Failure, Result};
 
 use crate::row::Item;
 use crate::schema::PK;
@@ -18,7 +18,7 @@ pub async fn get(
     table: &str,
     key: Item,
     action: &'static str,
-) -> Result<Option<Item>, Failure> {
+) -> Result<Option<Item>> {
     let found = client
         .get_item()
         .table_name(table)
@@ -37,7 +37,7 @@ pub async fn batch_get(
     table: &str,
     keys: Vec<Item>,
     action: &'static str,
-) -> Result<Vec<Item>, Failure> {
+) -> Result<Vec<Item>> {
     let mut items = Vec::new();
     let mut left = keys;
     let mut without_progress = 0;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use crate::schema::{PK, SK};
 
@@ -75,7 +75,7 @@ pub struct Row<'a>(pub &'a Item);
 
 impl<'a> Row<'a> {
     /// A string that must be there.
-    pub fn text(self, name: &'static str) -> Result<&'a str, Failure> {
+    pub fn text(self, name: &'static str) -> Result<&'a str> {
         self.maybe_text(name).ok_or_else(|| broken(name))
     }
 
@@ -85,7 +85,7 @@ impl<'a> Row<'a> {
     }
 
     /// A number that must be there.
-    pub fn number<N: std::str::FromStr>(self, name: &'static str) -> Result<N, Failure> {
+    pub fn number<N: std::str::FromStr>(self, name: &'static str) -> Result<N> {
         self.maybe_number(name).ok_or_else(|| broken(name))
     }
 
@@ -95,7 +95,7 @@ impl<'a> Row<'a> {
     }
 
     /// An instant that must be there.
-    pub fn instant(self, name: &'static str) -> Result<Timestamp, Failure> {
+    pub fn instant(self, name: &'static str) -> Result<Timestamp> {
         self.maybe_instant(name).ok_or_else(|| broken(name))
     }
 
@@ -105,7 +105,7 @@ impl<'a> Row<'a> {
     }
 
     /// A binary value that must be there.
-    pub fn bytes(self, name: &'static str) -> Result<&'a [u8], Failure> {
+    pub fn bytes(self, name: &'static str) -> Result<&'a [u8]> {
         let value = self.0.get(name).and_then(|value| value.as_b().ok());
         value.map(AsRef::as_ref).ok_or_else(|| broken(name))
     }

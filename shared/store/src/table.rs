@@ -13,7 +13,7 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use aws_sdk_dynamodb::types::ReturnValue;
-use domain::Failure;
+use domain::{Failure, Result};
 use serde::de::DeserializeOwned;
 
 use crate::Idempotency;
@@ -60,11 +60,11 @@ impl Table {
         &self,
         key: Key,
         action: &'static str,
-    ) -> Result<Option<T>, Failure> {
+    ) -> Result<Option<T>> {
         self.item(key, action).await?.map(read).transpose()
     }
 
-    async fn item(&self, key: Key, action: &'static str) -> Result<Option<Item>, Failure> {
+    async fn item(&self, key: Key, action: &'static str) -> Result<Option<Item>> {
         items::get(&self.client, &self.name, key.item(), action).await
     }
 
@@ -73,7 +73,7 @@ impl Table {
         &self,
         keys: impl IntoIterator<Item = Key>,
         action: &'static str,
-    ) -> Result<Vec<T>, Failure> {
+    ) -> Result<Vec<T>> {
         let keys = keys.into_iter().map(Key::item).collect();
         let found = items::batch_get(&self.client, &self.name, keys, action).await?;
         found.into_iter().map(read).collect()
@@ -96,7 +96,7 @@ impl Table {
         change: &str,
         condition: Condition,
         action: &'static str,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let sent = self.updating(key, change, condition).send().await;
         ignore_lost_condition(action, sent)
     }
@@ -108,7 +108,7 @@ impl Table {
         change: &str,
         condition: Condition,
         action: &'static str,
-    ) -> Result<Updated, Failure> {
+    ) -> Result<Updated> {
         let request = self.updating(key, change, condition.returning_old());
         match request.return_values(ReturnValue::AllNew).send().await {
             Ok(done) => Ok(Updated::Done(done.attributes.unwrap_or_default())),
@@ -122,12 +122,7 @@ impl Table {
     }
 
     /// Deletes one row, where a lost condition means that there was nothing left to do.
-    pub async fn delete(
-        &self,
-        key: Key,
-        condition: Condition,
-        action: &'static str,
-    ) -> Result<(), Failure> {
+    pub async fn delete(&self, key: Key, condition: Condition, action: &'static str) -> Result<()> {
         let Expression { condition, names, values, on_failure } = condition.into_expression("");
         let request = self.client.delete_item().table_name(&self.name).set_key(Some(key.item()));
         let sent = request

@@ -8,7 +8,7 @@ use aws_sdk_dynamodb::types::{
     CancellationReason, ConditionCheck, Delete, Put, ReturnValuesOnConditionCheckFailure,
     TransactWriteItem, Update,
 };
-use domain::Failure;
+use domain::{Failure, Result};
 
 use crate::row::{Item, number};
 
@@ -52,7 +52,7 @@ pub async fn transact(
     action: &'static str,
     items: Vec<TransactWriteItem>,
     token: &str,
-) -> Result<Transacted, Failure> {
+) -> Result<Transacted> {
     let mut tries = 0;
     loop {
         tries += 1;
@@ -71,7 +71,7 @@ pub async fn transact_once(
     client: &Client,
     action: &'static str,
     items: Vec<TransactWriteItem>,
-) -> Result<Option<Transacted>, Failure> {
+) -> Result<Option<Transacted>> {
     match attempt(client, action, items, None).await? {
         Attempt::Ended(ended) => Ok(Some(ended)),
         Attempt::Transient { is_conflict, failure, .. } => {
@@ -89,7 +89,7 @@ pub async fn try_transact(
     client: &Client,
     action: &'static str,
     items: Vec<TransactWriteItem>,
-) -> Result<Tried, Failure> {
+) -> Result<Tried> {
     match attempt(client, action, items, None).await? {
         Attempt::Ended(ended) => Ok(Tried::Ended(ended)),
         Attempt::Transient { conflicting, .. } => Ok(Tried::Conflicted(conflicting)),
@@ -112,7 +112,7 @@ async fn attempt(
     action: &'static str,
     items: Vec<TransactWriteItem>,
     token: Option<&str>,
-) -> Result<Attempt, Failure> {
+) -> Result<Attempt> {
     let sent = client
         .transact_write_items()
         .set_transact_items(Some(items))
@@ -169,7 +169,7 @@ pub fn put_version(
     item: Item,
     before: u64,
     action: &'static str,
-) -> Result<TransactWriteItem, Failure> {
+) -> Result<TransactWriteItem> {
     let row = Put::builder()
         .table_name(table)
         .set_item(Some(item))

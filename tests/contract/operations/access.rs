@@ -44,8 +44,7 @@ fn call_by<'l>(
 
 #[tokio::test(start_paused = true)]
 async fn without_a_valid_key_nothing_private_answers() {
-    let lab = Lab::new();
-    let real = lab.user("ada", &["member"]).await;
+    let (lab, real) = Lab::with_member().await;
     let wrong_secret = format!("Bearer {}.{}", real.split_once('.').unwrap().0, "x".repeat(43));
     let wrong = [
         "Bearer ",

@@ -113,14 +113,12 @@ async fn connect(lab: &Lab, key: &str) {
 
 async fn write(lab: &Lab, key: &str, text: &str) -> String {
     let call = lab.call(Method::POST, "/api/v1/posts").by(key).header("idempotency-key", text);
-    let answer = call.json(&json!({ "text": text })).send().await;
-    assert_eq!(answer.status, 201, "{}", answer.body);
+    let answer = call.json(&json!({ "text": text })).send().await.assert_status(201);
     answer.text("postId").to_owned()
 }
 
 async fn set_relationship(lab: &Lab, key: &str, method: Method, path: &str) {
-    let answer = send(lab, key, method, &format!("/api/v1/users/{path}"), None).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
+    send(lab, key, method, &format!("/api/v1/users/{path}"), None).await.assert_status(200);
 }
 
 async fn send(lab: &Lab, key: &str, method: Method, path: &str, body: Option<Value>) -> Response {

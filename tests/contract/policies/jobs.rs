@@ -18,8 +18,7 @@ pub(super) async fn exercise(lab: &Lab) {
     assert_eq!(saved.send().await.status, 201);
     let polled = submit(json!({ "jobType": "polled" })).await;
     let waits = json!({ "jobType": "echo", "dependencies": [polled.text("jobId")] });
-    let waits = submit(waits).await;
-    assert_eq!(waits.status, 201, "{}", waits.body);
+    let waits = submit(waits).await.assert_status(201);
     let explain = format!("/api/v1/jobs/{}/explain", waits.text("jobId"));
     assert_eq!(lab.call(Method::GET, &explain).by(&key).send().await.status, 200);
     let trail = format!("/api/v1/jobs/{}/events", waits.text("jobId"));

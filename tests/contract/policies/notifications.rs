@@ -25,8 +25,7 @@ pub(super) async fn notify(lab: &Lab) {
     let contacts = json!({
         "email": "ann@example.org", "phone": "+34600123456", "devices": { "d": device },
     });
-    let saved = send(Method::PUT, "/api/v1/users/ann/contacts", contacts).await;
-    assert_eq!(saved.status, 200, "{}", saved.body);
+    send(Method::PUT, "/api/v1/users/ann/contacts", contacts).await.assert_status(200);
     let content = json!({
         "email": { "subject": "Hello", "text": "Hello" },
         "sms": { "text": "Hello" },
@@ -38,8 +37,7 @@ pub(super) async fn notify(lab: &Lab) {
                 "userId": "ann", "category": "orders", "priority": priority, "sendAt": at,
                 "content": content,
             });
-            let answer = send(Method::POST, "/api/v1/notifications", body).await;
-            assert_eq!(answer.status, 202, "{}", answer.body);
+            send(Method::POST, "/api/v1/notifications", body).await.assert_status(202);
         }
     }
     let wrong = json!({ "userIds": ["ann", "bob"], "category": "", "idempotencyKey": "wrong" });
@@ -47,11 +45,9 @@ pub(super) async fn notify(lab: &Lab) {
     for path in ["/api/v1/users/ann/notifications", "/api/v1/dead-letters"] {
         assert_eq!(lab.call(Method::GET, path).by(&key).send().await.status, 200, "{path}");
     }
-    let read = send(Method::POST, "/api/v1/users/ann/notifications/read", json!({})).await;
-    assert_eq!(read.status, 200, "{}", read.body);
+    send(Method::POST, "/api/v1/users/ann/notifications/read", json!({})).await.assert_status(200);
     let nothing = json!({ "enabled": false });
-    let saved = send(Method::PUT, "/api/v1/users/ann/preferences", nothing).await;
-    assert_eq!(saved.status, 200, "{}", saved.body);
+    send(Method::PUT, "/api/v1/users/ann/preferences", nothing).await.assert_status(200);
 }
 
 /// Notifications of every channel and priority: some before they are due, some whose message is lost, one
@@ -70,7 +66,7 @@ pub(super) async fn deliver(lab: &Lab) {
     let topic = stack().topics.iter().find(|it| it.logical_id == "NotificationsTopic").unwrap();
     let topic = DueTopic::new(lab.aws().sns(), &topic.arn);
     let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    let now = || Timestamp::from_millisecond(lab.cloud.now_ms()).unwrap();
+    let now = || lab.now();
     let mut n = 0;
     for told in [true, false] {
         for priority in Priority::ALL {

@@ -42,7 +42,7 @@ fn no_call_of_the_sweep_can_fail_in_a_way_that_lasts() {
 async fn struck(scene: &mut Scene, nth: u64, fault: Fault, what: &str) -> bool {
     scene.strike(nth, fault);
     scene.harness.settle().await;
-    let struck = scene.stop();
+    let struck = scene.harness.lab.stop_faults();
     scene.check(&format!("{what}, call {nth}, {fault:?}")).await;
     struck
 }
@@ -130,8 +130,8 @@ async fn strike_sweep(nth: u64, fault: Fault) -> bool {
     scene.harness.lose_messages();
     scene.harness.lab.advance_seconds(66);
     scene.strike(nth, fault);
-    scene.harness.sweep().await;
-    let struck = scene.stop();
+    scene.harness.lab.run_schedule("SweepFeed").await;
+    let struck = scene.harness.lab.stop_faults();
     scene.check(&format!("sweep, call {nth}, {fault:?}")).await;
     let counts = scene.harness.store.post(id).await.unwrap().unwrap().counts;
     assert_eq!(counts.likes, 1, "call {nth}, {fault:?}");

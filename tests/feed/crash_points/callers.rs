@@ -56,7 +56,7 @@ async fn strike_post(followers: usize, nth: u64, fault: Fault) -> bool {
     scene.strike(nth, fault);
     let body = json!({ "text": "once" });
     let made = scene.persist(PEOPLE[0], (Method::POST, "/api/v1/posts"), &body).await;
-    let struck = scene.stop();
+    let struck = scene.harness.lab.stop_faults();
     let context = format!("post, {followers}, call {nth}, {fault:?}: {}", made.body);
     assert_eq!(made.status, 201, "{context}");
     scene.posts.push(PostId::parse(made.text("postId")).unwrap());
@@ -73,7 +73,7 @@ async fn strike_share(nth: u64, fault: Fault) -> bool {
     scene.strike(nth, fault);
     let path = format!("/api/v1/posts/{first}/share");
     let made = scene.persist("bob", (Method::POST, &path), &json!({ "text": "look" })).await;
-    let struck = scene.stop();
+    let struck = scene.harness.lab.stop_faults();
     let context = format!("share, call {nth}, {fault:?}: {}", made.body);
     assert_eq!(made.status, 201, "{context}");
     scene.posts.push(PostId::parse(made.text("postId")).unwrap());
@@ -88,7 +88,7 @@ async fn strike_delete(followers: usize, nth: u64, fault: Fault) -> bool {
     let path = format!("/api/v1/posts/{}", scene.posts[1]);
     scene.strike(nth, fault);
     let gone = scene.persist(PEOPLE[0], (Method::DELETE, &path), &Value::Null).await;
-    let struck = scene.stop();
+    let struck = scene.harness.lab.stop_faults();
     let context = format!("delete, {followers}, call {nth}, {fault:?}");
     assert_eq!(gone.status, 204, "{context}: {}", gone.body);
     // At once, although timelines still refer to it.
@@ -106,7 +106,7 @@ async fn strike_edit(nth: u64, fault: Fault) -> bool {
     scene.strike(nth, fault);
     let body = json!({ "privacy": "PUBLIC" });
     let changed = scene.persist(PEOPLE[0], (Method::PATCH, &path), &body).await;
-    let struck = scene.stop();
+    let struck = scene.harness.lab.stop_faults();
     let context = format!("edit, call {nth}, {fault:?}");
     assert_eq!(changed.status, 200, "{context}: {}", changed.body);
     scene.check(&context).await;
@@ -120,7 +120,7 @@ async fn strike_act(followers: usize, act: SocialAction, nth: u64, fault: Fault)
     let who = if act == SocialAction::Follow { PEOPLE[followers + 1] } else { PEOPLE[followers] };
     scene.strike(nth, fault);
     let done = scene.persist(who, path_of(act, PEOPLE[0]).as_call(), &Value::Null).await;
-    let struck = scene.stop();
+    let struck = scene.harness.lab.stop_faults();
     let context = format!("{act:?}, {followers}, call {nth}, {fault:?}");
     assert_eq!(done.status, 200, "{context}: {}", done.body);
     scene.world.act(&person(who), act, &person(PEOPLE[0])).unwrap();
@@ -141,7 +141,7 @@ async fn strike_engagement(likes: bool, nth: u64, fault: Fault) -> bool {
         (Method::POST, format!("/api/v1/posts/{id}/comments"), json!({ "text": "well" }))
     };
     let done = scene.persist(PEOPLE[1], (name, &path), &body).await;
-    let struck = scene.stop();
+    let struck = scene.harness.lab.stop_faults();
     let context = format!("likes {likes}, call {nth}, {fault:?}: {}", done.body);
     assert!(done.status.is_success(), "{context}");
     scene.check(&context).await;
@@ -161,7 +161,7 @@ async fn strike_read(hours: i64, nth: u64, fault: Fault) -> bool {
     scene.strike(nth, fault);
     let path = "/api/v1/feed?limit=50&order=latest";
     let page = scene.persist(PEOPLE[1], (Method::GET, path), &Value::Null).await;
-    let struck = scene.stop();
+    let struck = scene.harness.lab.stop_faults();
     let context = format!("read after {hours}, call {nth}, {fault:?}");
     assert_eq!(page.body["items"].as_array().unwrap().len(), 10, "{context}: {}", page.body);
     scene.check(&context).await;

@@ -3,6 +3,7 @@
 use domain::feed::{Privacy, SocialAction};
 use http::Method;
 use serde_json::{Value, json};
+use tests::Result;
 
 use super::harness::{Answered, Harness};
 use super::interleavings::Span;
@@ -75,7 +76,7 @@ pub(super) enum Outcome {
 }
 
 impl Action {
-    pub(super) async fn run(&self, harness: &Harness) -> Result<Outcome, String> {
+    pub(super) async fn run(&self, harness: &Harness) -> Result<Outcome> {
         match self {
             Self::Read(scroll, pages) => {
                 Ok(Outcome::Read(scroll.clone().read(harness, *pages).await?))
@@ -89,7 +90,7 @@ impl Action {
                 Ok(Outcome::Nothing)
             }
             Self::Sweep => {
-                harness.sweep().await;
+                harness.lab.run_schedule("SweepFeed").await;
                 Ok(Outcome::Nothing)
             }
             Self::Lose => {
@@ -106,7 +107,7 @@ impl Action {
         }
     }
 
-    async fn tell(&self, harness: &Harness) -> Result<Outcome, String> {
+    async fn tell(&self, harness: &Harness) -> Result<Outcome> {
         let (who, method, path, body, once) = self.call();
         let told = harness.persist(who, (method, &path), &body, once).await?;
         let made = ["postId", "commentId"].map(|name| told.answer.text(name).to_owned());

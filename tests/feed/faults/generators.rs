@@ -11,12 +11,12 @@ use super::{PEOPLE, Scenario};
 
 impl Scenario {
     pub(super) fn person(&mut self) -> &'static str {
-        PEOPLE[self.below(PEOPLE.len())]
+        PEOPLE[self.dice.index(PEOPLE.len())]
     }
 
     pub(super) fn pair(&mut self) -> (&'static str, &'static str) {
-        let one = self.below(PEOPLE.len());
-        let other = (one + 1 + self.below(PEOPLE.len() - 1)) % PEOPLE.len();
+        let one = self.dice.index(PEOPLE.len());
+        let other = (one + 1 + self.dice.index(PEOPLE.len() - 1)) % PEOPLE.len();
         (PEOPLE[one], PEOPLE[other])
     }
 
@@ -66,7 +66,7 @@ impl Scenario {
 
     pub(super) fn write(&mut self) -> Action {
         let (who, note) = (self.author(), self.named());
-        let privacy = PRIVACIES[[0, 0, 0, 0, 1, 2][self.below(6)]];
+        let privacy = PRIVACIES[[0, 0, 0, 0, 1, 2][self.dice.index(6)]];
         Action::Write { who, note, privacy, shares: None }
     }
 
@@ -77,7 +77,7 @@ impl Scenario {
 
     /// A post is changed and deleted at the same time.
     pub(super) fn change_mind(&mut self) -> [Action; 2] {
-        match (self.delete(), PRIVACIES[self.below(3)]) {
+        match (self.delete(), PRIVACIES[self.dice.index(3)]) {
             (Action::Delete { who, note, id }, privacy) => {
                 let edit = Action::Edit { who, note: note.clone(), id: id.clone(), privacy };
                 [edit, Action::Delete { who, note, id }]
@@ -95,7 +95,7 @@ impl Scenario {
     fn post(&mut self, author: Option<&str>) -> Option<(String, String)> {
         let author = author.unwrap_or_else(|| self.author());
         let posts = self.known.posts_of(author);
-        let note = posts.get(self.below(posts.len()))?.clone();
+        let note = posts.get(self.dice.index(posts.len()))?.clone();
         let id = self.known.posts.get(&note)?.id.text();
         Some((note, id))
     }
@@ -104,7 +104,7 @@ impl Scenario {
         let who = self.person();
         match self.post(None) {
             Some(shares) => {
-                let (note, privacy) = (self.named(), PRIVACIES[self.below(2)]);
+                let (note, privacy) = (self.named(), PRIVACIES[self.dice.index(2)]);
                 Action::Write { who, note, privacy, shares: Some(shares) }
             }
             None => self.write(),
@@ -115,7 +115,7 @@ impl Scenario {
         let who = self.author();
         match self.post(Some(who)) {
             Some((note, id)) => {
-                let privacy = PRIVACIES[[0, 0, 1, 2][self.below(4)]];
+                let privacy = PRIVACIES[[0, 0, 1, 2][self.dice.index(4)]];
                 Action::Edit { who, note, id, privacy }
             }
             None => self.write(),
@@ -153,7 +153,7 @@ impl Scenario {
         ];
         let (who, whom) = self.pair();
         let whom = if who != PEOPLE[0] && self.dice.below(3) == 0 { PEOPLE[0] } else { whom };
-        Action::Act { who, act: ACTS[self.below(ACTS.len())], whom }
+        Action::Act { who, act: ACTS[self.dice.index(ACTS.len())], whom }
     }
 
     /// Several begin or cease to follow the same, who writes meanwhile.
@@ -193,9 +193,9 @@ impl Scenario {
     pub(super) fn quarrel(&mut self) -> Vec<Action> {
         let (one, two) = self.pair();
         let first =
-            [SocialAction::Block, SocialAction::Unblock, SocialAction::Follow][self.below(3)];
+            [SocialAction::Block, SocialAction::Unblock, SocialAction::Follow][self.dice.index(3)];
         let second =
-            [SocialAction::Follow, SocialAction::Block, SocialAction::Unfollow][self.below(3)];
+            [SocialAction::Follow, SocialAction::Block, SocialAction::Unfollow][self.dice.index(3)];
         vec![
             Action::Act { who: one, act: first, whom: two },
             Action::Act { who: two, act: second, whom: one },
@@ -205,7 +205,7 @@ impl Scenario {
     }
 
     fn like(&mut self) -> Action {
-        let index = self.below(self.known.likes.len() * 2);
+        let index = self.dice.index(self.known.likes.len() * 2);
         if let Some((who, note)) = self.known.likes.iter().nth(index).cloned() {
             let id = self.known.posts[&note].id.text();
             return Action::Like { who, note, id, likes: false };
@@ -226,7 +226,7 @@ impl Scenario {
     }
 
     fn uncomment(&mut self) -> Action {
-        let index = self.below(self.known.remarks.len());
+        let index = self.dice.index(self.known.remarks.len());
         let Some(remark) = self.known.remarks.get(index).cloned() else { return self.comment() };
         let Some(noted) = self.known.posts.get(&remark.note) else { return self.comment() };
         let id = noted.id.text();
@@ -235,9 +235,9 @@ impl Scenario {
 
     /// A scroll goes on, or a new one begins.
     pub(super) fn read(&mut self) -> Action {
-        let pages = 1 + self.below(3);
+        let pages = 1 + self.dice.index(3);
         if !self.scrolls.is_empty() && self.dice.below(2) == 0 {
-            let index = self.below(self.scrolls.len());
+            let index = self.dice.index(self.scrolls.len());
             return Action::Read(self.scrolls.remove(index), pages);
         }
         let reader = self.person();
@@ -247,8 +247,8 @@ impl Scenario {
     /// A new scroll takes the place of the one before.
     pub(super) fn read_anew(&mut self, reader: &'static str, pages: usize) -> Action {
         self.scrolls.retain(|scroll| scroll.reader() != reader);
-        let order = ["ranked", "latest"][self.below(2)];
-        let limit = [1, 2, 3, 5][self.below(4)];
+        let order = ["ranked", "latest"][self.dice.index(2)];
+        let limit = [1, 2, 3, 5][self.dice.index(4)];
         Action::Read(Scroll::new(reader, order, limit), pages)
     }
 }

@@ -2,16 +2,14 @@
 
 use std::cell::Cell;
 
-use boundary::Aws;
 use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::feed::FeedMessage;
 use feed::store::FeedStore;
 use http::Method;
-use local::connector::Connector;
 use local::faults::Faults;
 use serde_json::Value;
-use tests::{Lab, Response};
+use tests::{Lab, Response, Result};
 
 use super::PEOPLE;
 use super::interleavings::Span;
@@ -57,9 +55,7 @@ impl Harness {
         for name in PEOPLE {
             keys.push(lab.user(name, &["member"]).await);
         }
-        let client = Connector::client(lab.cloud.services.clone(), Faults::none(), None);
-        let aws = Aws::through(client, &local::cloud::lambda_environment().into_iter().collect())
-            .unwrap();
+        let aws = lab.aws_under(&Faults::none());
         let store = FeedStore::new(aws.dynamodb(), lab.table("FeedTable"));
         Self { lab, store, keys, ticks: Cell::new(0) }
     }
@@ -71,7 +67,7 @@ impl Harness {
     }
 
     pub(super) fn now(&self) -> Timestamp {
-        Timestamp::from_millisecond(self.lab.cloud.now_ms()).unwrap()
+        self.lab.now()
     }
 
     pub(in crate::feed) async fn call(
@@ -99,7 +95,7 @@ impl Harness {
         (method, path): (Method, &str),
         body: &Value,
         once: Option<&str>,
-    ) -> Result<Answered, String> {
+    ) -> Result<Answered> {
         let began = self.tick();
         for attempt in 0..40 {
             if attempt == 20 {
@@ -109,8 +105,7 @@ impl Harness {
             let from = self.tick();
             let from = if attempt == 0 { began } else { from };
             let answer = self.call(who, (method.clone(), path), body, once).await;
-            let in_progress = answer.text("type") == "/docs#in-progress";
-            if !answer.status.is_server_error() && !in_progress {
+            if answer.is_definite() {
                 let to = self.tick();
                 let (span, last) = (Span { from: began, to }, Span { from, to });
                 return Ok(Answered { answer, span, last });
@@ -141,14 +136,6 @@ impl Harness {
                 idle = if received == 0 { idle + 1 } else { 0 };
             }
             tokio::task::yield_now().await;
-        }
-    }
-
-    pub(in crate::feed) async fn sweep(&self) {
-        let schedules = &self.lab.cloud.schedules;
-        for entry in schedules.entries().iter().filter(|entry| entry.function == "SweepFeed") {
-            // A run that fails leaves its work to the next one.
-            let _ = schedules.run(entry, self.lab.cloud.now_ms()).await;
         }
     }
 
@@ -197,14 +184,14 @@ impl Harness {
 
     /// Time passes until nothing is on its way and no work is left. An unfollow is sent once, and
     /// counted by the next who comes by if that is lost: they do now.
-    pub(in crate::feed) async fn rest(&self) -> Result<(), String> {
+    pub(in crate::feed) async fn rest(&self) -> Result<()> {
         for name in PEOPLE {
             let (author, follower) = (person(name), person("unknown"));
             self.say(&FeedMessage::Unfollowed { v: 1, follower, author });
         }
         for round in 0..ROUNDS {
             self.lab.advance_seconds(if round < 6 { 66 } else { 400 });
-            self.sweep().await;
+            self.lab.run_schedule("SweepFeed").await;
             self.settle().await;
             let dirty = self.is_anything_dirty().await;
             if !dirty && !self.is_anything_on_its_way() && self.unfinished().await.is_empty() {

@@ -1,6 +1,7 @@
 //! The invariants once faults have ended: every feed is what the model says, page by page.
 
 use std::collections::BTreeMap;
+use tests::Result;
 
 use domain::Timestamp;
 use domain::feed::{FeedOrder, PostId, RankWeights, Side, SocialAction};
@@ -12,7 +13,7 @@ use super::harness::{Harness, person};
 use super::{PEOPLE, Scenario, rows};
 
 impl Scenario {
-    pub(super) async fn check(&mut self) -> Result<(), String> {
+    pub(super) async fn check(&mut self) -> Result<()> {
         self.harness.rest().await?;
         let mut world = self.world().await?;
         rows::check_counts(&self.harness, &self.known).await?;
@@ -34,7 +35,7 @@ impl Scenario {
         world: &mut ReferenceFeed,
         order: FeedOrder,
         limit: usize,
-    ) -> Result<(), String> {
+    ) -> Result<()> {
         for name in PEOPLE {
             let user = person(name);
             let state = self.harness.store.reader_state(&user, self.harness.now()).await.unwrap();
@@ -51,7 +52,7 @@ impl Scenario {
     }
 
     /// The model of what was acknowledged, with what the rows say of closeness and totals.
-    async fn world(&self) -> Result<ReferenceFeed, String> {
+    async fn world(&self) -> Result<ReferenceFeed> {
         let mut world = ReferenceFeed::default();
         for ((lesser, greater), relationship) in self.known.all_relationships() {
             for (me, side, other) in
@@ -107,7 +108,7 @@ pub(in crate::feed) async fn scroll(
     who: &str,
     order: FeedOrder,
     limit: usize,
-) -> Result<(Timestamp, Vec<Vec<PostId>>), String> {
+) -> Result<(Timestamp, Vec<Vec<PostId>>)> {
     let mut pages = Vec::new();
     let mut at: Option<Timestamp> = None;
     let order = match order {

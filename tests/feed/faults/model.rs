@@ -4,6 +4,7 @@
 //! the rows say which of them it is, and it must be one of them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use tests::Result;
 
 use domain::accounts::UserId;
 use domain::feed::{PostId, Privacy, Relationship, ViewContext, belongs_in_feed, is_visible};
@@ -135,7 +136,7 @@ impl Model {
     }
 
     /// The step is over: the rows say what it came to, which must be something that may be.
-    pub(super) async fn close(&mut self, harness: &Harness) -> Result<(), String> {
+    pub(super) async fn close(&mut self, harness: &Harness) -> Result<()> {
         let after_all = Span::since(u64::MAX);
         let pairs: BTreeSet<(UserId, UserId)> = self
             .moves

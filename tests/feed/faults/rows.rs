@@ -1,6 +1,7 @@
 //! What rows must be once nothing is on its way: lists, counters, marks, timelines and totals.
 
 use std::collections::BTreeSet;
+use tests::Result;
 
 use domain::accounts::UserId;
 use domain::feed::{FanOutMode, FeedSettings, PostId, ReaderVisit};
@@ -13,10 +14,7 @@ use super::{PEOPLE, SETTINGS};
 
 /// Every counter and list of followers is what was acknowledged, and authors reach people as many as there
 /// are want it.
-pub(in crate::feed) async fn check_authors(
-    harness: &Harness,
-    world: &ReferenceFeed,
-) -> Result<(), String> {
+pub(in crate::feed) async fn check_authors(harness: &Harness, world: &ReferenceFeed) -> Result<()> {
     let settings = FeedSettings::parse(SETTINGS)?;
     for name in PEOPLE {
         let author = person(name);
@@ -47,10 +45,7 @@ pub(in crate::feed) async fn check_authors(
 }
 
 /// Whom a reader follows is listed, and what they may see is pushed or pulled.
-pub(in crate::feed) async fn check_readers(
-    harness: &Harness,
-    world: &ReferenceFeed,
-) -> Result<(), String> {
+pub(in crate::feed) async fn check_readers(harness: &Harness, world: &ReferenceFeed) -> Result<()> {
     let settings = FeedSettings::parse(SETTINGS)?;
     for name in PEOPLE {
         let user = person(name);
@@ -81,7 +76,7 @@ pub(in crate::feed) async fn check_readers(
 }
 
 /// No timeline is longer than it may be, once it was tended.
-pub(super) async fn check_lengths(harness: &Harness) -> Result<(), String> {
+pub(super) async fn check_lengths(harness: &Harness) -> Result<()> {
     let settings = FeedSettings::parse(SETTINGS)?;
     let most = settings.timeline_size + settings.timeline_size / 10;
     for name in PEOPLE {
@@ -93,7 +88,7 @@ pub(super) async fn check_lengths(harness: &Harness) -> Result<(), String> {
     Ok(())
 }
 
-pub(super) async fn check_counts(harness: &Harness, known: &Model) -> Result<(), String> {
+pub(super) async fn check_counts(harness: &Harness, known: &Model) -> Result<()> {
     for (note, noted) in &known.posts {
         if !matches!(noted.stage, PostStage::Live(_)) {
             continue;

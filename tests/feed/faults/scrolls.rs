@@ -7,7 +7,7 @@ use domain::accounts::UserId;
 use domain::feed::{FeedMessage, ViewContext};
 use http::Method;
 use serde_json::Value;
-use tests::Response;
+use tests::{Response, Result};
 
 use super::harness::{Harness, person};
 use super::interleavings::Span;
@@ -57,7 +57,7 @@ impl Scroll {
     }
 
     /// Reads so many pages, or to the end.
-    pub(super) async fn read(mut self, harness: &Harness, most: usize) -> Result<Read, String> {
+    pub(super) async fn read(mut self, harness: &Harness, most: usize) -> Result<Read> {
         let mut began = None;
         if self.must.is_none() {
             let at = harness.tick();
@@ -98,7 +98,7 @@ impl Scroll {
         }
     }
 
-    fn note(&mut self, page: &Page) -> Result<(), String> {
+    fn note(&mut self, page: &Page) -> Result<()> {
         for item in &page.items {
             if self.shown.contains(&item.note) {
                 return Err(format!("{} comes twice in {self:?}", item.note));
@@ -111,7 +111,7 @@ impl Scroll {
 
 impl Read {
     /// Checks what was read in a step, by what may have been meanwhile; the scroll, if it goes on.
-    pub(super) fn check(self, known: &Model) -> Result<Option<Scroll>, String> {
+    pub(super) fn check(self, known: &Model) -> Result<Option<Scroll>> {
         let Self { mut scroll, began, pages, ended } = self;
         let me = person(scroll.reader);
         let whole = began.as_ref().map_or_else(|| Span::since(0), |(at, _)| Span::since(*at));
@@ -163,7 +163,7 @@ fn settled(known: &Model, me: &UserId, unfinished: &[FeedMessage]) -> BTreeSet<S
     settled
 }
 
-fn check_sights(known: &Model, me: &UserId, page: &Page) -> Result<(), String> {
+fn check_sights(known: &Model, me: &UserId, page: &Page) -> Result<()> {
     for Item { note, shared } in &page.items {
         if known.in_feed(me, note, page.span) == Visibility::Never {
             return Err(format!("{note} is on a page of {me:?}: {page:?}"));
@@ -177,7 +177,7 @@ fn check_sights(known: &Model, me: &UserId, page: &Page) -> Result<(), String> {
     Ok(())
 }
 
-fn check_order(known: &Model, scroll: &Scroll) -> Result<(), String> {
+fn check_order(known: &Model, scroll: &Scroll) -> Result<()> {
     let ids = scroll.shown.iter().filter_map(|note| known.posts.get(note)).map(|noted| noted.id);
     if scroll.order == "latest" && !ids.is_sorted_by(|one, next| one > next) {
         return Err(format!("not the newest first: {scroll:?}"));

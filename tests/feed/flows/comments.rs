@@ -22,13 +22,12 @@ impl People {
 async fn comments_are_listed_oldest_first_with_their_authors() {
     let people = People::called(&["ada", "bob"]).await;
     let id = people.say("ada", "hello").await;
-    let made = people.comment("bob", &id, " hi ").await;
-    assert_eq!(made.status, 201, "{}", made.body);
+    let made = people.comment("bob", &id, " hi ").await.assert_status(201);
     let location = format!("/api/v1/posts/{id}/comments/{}", made.text("commentId"));
     assert_eq!(made.header("location"), location);
     assert_eq!((made.text("text"), &made.body["author"]["userId"]), ("hi", &json!("bob")));
     people.comment("ada", &id, "welcome").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let page = people.get("bob", &format!("/api/v1/posts/{id}/comments")).await;
     assert_eq!(texts(&page), ["hi", "welcome"]);
     assert_eq!(page.body["items"][0], made.body);
@@ -46,8 +45,7 @@ async fn a_repeat_with_the_same_key_says_nothing_twice_even_if_the_post_is_gone(
         let call = people.lab.call(Method::POST, &path).by(people.key("bob"));
         call.header("idempotency-key", key).json(&json!({ "text": text })).send().await
     };
-    let first = write("a", "once").await;
-    assert_eq!(first.status, 201);
+    let first = write("a", "once").await.assert_status(201);
     let again = write("a", "once").await;
     assert_eq!((again.status, &again.body), (first.status, &first.body));
     assert_eq!(again.header("idempotent-replayed"), "true");
@@ -109,7 +107,7 @@ async fn a_comment_is_taken_back_by_its_author_or_the_posts() {
         let path = format!("/api/v1/posts/{id}/comments/{name}");
         assert_eq!(delete("ada", &path).await, 404, "{name}");
     }
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(people.comments("eve", &id).await, ["three"]);
     let read = people.get("eve", &format!("/api/v1/posts/{id}")).await;
     assert_eq!(read.body["counts"]["comments"], 1);
@@ -123,8 +121,7 @@ async fn a_comment_can_be_deleted_by_its_author_also_where_they_may_not_look_any
     people.put("ada", "block", "bob").await;
     let path = made.header("location").to_owned();
     assert_eq!(people.get("bob", &format!("/api/v1/posts/{id}")).await.status, 404);
-    let gone = people.call("bob", Method::DELETE, &path, &Value::Null).await;
-    assert_eq!(gone.status, 204, "{}", gone.body);
+    people.call("bob", Method::DELETE, &path, &Value::Null).await.assert_status(204);
     assert!(people.comments("eve", &id).await.is_empty());
 }
 
@@ -137,8 +134,7 @@ async fn what_is_refused_says_why() {
     let comments = format!("/api/v1/posts/{private}/comments");
     assert_eq!(people.get("bob", &comments).await.status, 404);
     for text in ["", " ", &"x".repeat(2_001)] {
-        let refused = people.comment("bob", &id, text).await;
-        assert_eq!(refused.status, 422);
+        let refused = people.comment("bob", &id, text).await.assert_status(422);
         assert_eq!(refused.body["errors"][0]["field"], "text");
     }
     for query in ["limit=0", "limit=101", "cursor=x", "page=2"] {

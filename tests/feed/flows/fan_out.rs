@@ -9,10 +9,10 @@ use super::People;
 async fn a_message_that_is_lost_is_said_again_by_the_sweep() {
     let people = People::called(&["ada", "bob"]).await;
     people.put("bob", "follow", "ada").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     people.say("ada", "hello").await;
     people.lose_messages();
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(people.latest("bob").await, Vec::<String>::new());
     people.lab.run_until_idle().await;
     assert_eq!(people.latest("bob").await, ["hello"]);
@@ -22,11 +22,11 @@ async fn a_message_that_is_lost_is_said_again_by_the_sweep() {
 async fn a_late_fan_out_brings_back_nothing() {
     let people = People::called(&["ada", "bob"]).await;
     people.put("bob", "follow", "ada").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let id = people.say("ada", "oops").await;
     assert_eq!(people.delete("ada", &id).await.status, 204);
     // Both messages arrive only now, and again.
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(people.latest("bob").await, Vec::<String>::new());
     assert_eq!(people.timeline("bob").await.len(), 0);
     // A reference that came all the same is hidden, and goes with the next page.
@@ -42,10 +42,10 @@ async fn a_deletion_takes_references_out_of_timelines_within_a_minute() {
         people.put(who, "follow", "ada").await;
     }
     let id = people.say("ada", "oops").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(people.timeline("bob").await.len(), 1);
     assert_eq!(people.delete("ada", &id).await.status, 204);
-    people.settle().await;
+    people.lab.settle_doubled().await;
     for who in ["bob", "cid"] {
         assert_eq!(people.timeline(who).await.len(), 0, "{who}");
     }
@@ -56,13 +56,13 @@ async fn a_deletion_that_the_topic_does_not_take_is_followed_all_the_same() {
     let people = People::called(&["ada", "bob"]).await;
     people.put("bob", "follow", "ada").await;
     let id = people.say("ada", "oops").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let faults = &people.lab.cloud.faults;
     faults.hang(Some(|call| call.operation == "Publish"));
     assert_eq!(people.delete("ada", &id).await.status, 204);
     faults.hang(None);
     // No sweep comes by.
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!((people.timeline("bob").await.len(), people.unfinished().await), (0, 0));
 }
 
@@ -73,7 +73,7 @@ async fn a_page_that_fails_is_repeated_alone() {
     for who in &names[1..] {
         people.put(who, "follow", "ada").await;
     }
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let faults = &people.lab.cloud.faults;
     faults.hang(Some(|call| {
         call.operation == "BatchWriteItem" && String::from_utf8_lossy(&call.body).contains("#eli\"")
@@ -116,18 +116,17 @@ async fn pages_and_crossings_leave_no_work_behind() {
     let people = People::with(&names, &settings).await;
     for who in &names[1..4] {
         people.put(who, "follow", "ada").await;
-        people.settle().await;
+        people.lab.settle_doubled().await;
     }
     people.say("ada", "one").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     people.put("eli", "follow", "ada").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let two = people.say("ada", "two").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let path = format!("/api/v1/posts/{two}");
-    let edited = people.call("ada", Method::PATCH, &path, &json!({ "text": "2" })).await;
-    assert_eq!(edited.status, 200);
-    people.settle().await;
+    people.call("ada", Method::PATCH, &path, &json!({ "text": "2" })).await.assert_status(200);
+    people.lab.settle_doubled().await;
     for who in &names[1..] {
         assert_eq!(people.latest(who).await, ["2", "one"], "{who}");
     }

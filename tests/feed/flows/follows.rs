@@ -11,14 +11,14 @@ async fn who_begins_to_follow_sees_what_was_said_before() {
     people.say("ada", "one").await;
     people.say("ada", "two").await;
     people.put("bob", "follow", "ada").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(people.latest("bob").await, ["two", "one"]);
     people.undo("bob", "follow", "ada").await;
     assert_eq!(people.latest("bob").await, Vec::<String>::new(), "at once");
     people.say("ada", "three").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     people.put("bob", "follow", "ada").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(people.latest("bob").await, ["three", "two", "one"]);
 }
 
@@ -30,7 +30,7 @@ async fn the_posts_of_a_muted_user_are_not_searched_for_one_to_show() {
     for n in 0..60 {
         people.say("ada", &format!("post {n}")).await;
     }
-    people.settle().await;
+    people.lab.settle_doubled().await;
     people.put("bob", "mute", "ada").await;
     let faults = &people.lab.cloud.faults;
     faults.record(|call| call.operation == "Query" || call.operation == "BatchGetItem");
@@ -49,7 +49,7 @@ async fn the_posts_of_a_muted_user_are_not_searched_for_one_to_show() {
 async fn a_user_of_another_issuer_is_followed_by_their_whole_name() {
     let people = People::called(&["bob"]).await;
     let grace = domain::accounts::UserId::outside("oidc|auth0|42");
-    let now = domain::Timestamp::from_millisecond(people.lab.cloud.now_ms()).unwrap();
+    let now = people.lab.now();
     let state = people.store().reader_state(&grace, now).await.unwrap();
     people.store().record_visit(&state, &state.reader, now).await.unwrap();
     people.put("bob", "follow", "oidc%7Cauth0%7C42").await;
@@ -66,7 +66,7 @@ async fn a_block_hides_each_from_the_other_and_ends_both_follows() {
     people.put("bob", "follow", "ada").await;
     people.put("ada", "follow", "bob").await;
     let id = people.say("ada", "hello").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     people.put("ada", "block", "bob").await;
     assert_eq!(people.latest("bob").await, Vec::<String>::new());
     let post = format!("/api/v1/posts/{id}");
@@ -87,7 +87,7 @@ async fn a_block_hides_each_from_the_other_and_ends_both_follows() {
     people.undo("ada", "block", "bob").await;
     assert_eq!(people.latest("bob").await, Vec::<String>::new(), "an unblock restores no follow");
     people.put("bob", "follow", "ada").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(people.latest("bob").await, ["hello"]);
 }
 
@@ -96,7 +96,7 @@ async fn who_is_muted_is_left_out_of_lists_and_not_told() {
     let people = People::called(&["ada", "bob"]).await;
     people.put("bob", "follow", "ada").await;
     let id = people.say("ada", "hello").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     people.put("bob", "mute", "ada").await;
     assert_eq!(people.latest("bob").await, Vec::<String>::new());
     assert_eq!(people.get("bob", &format!("/api/v1/posts/{id}")).await.status, 200);
@@ -118,7 +118,7 @@ async fn acts_may_be_repeated_and_change_nothing() {
             assert_eq!((first.status.as_u16(), &first.body), (200, &again.body), "{method} {act}");
         }
     }
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let listed = people.get("bob", "/api/v1/users/ada/followers").await;
     assert_eq!(listed.body["items"], json!([]));
     let self_follow =
@@ -154,8 +154,7 @@ async fn lists_of_people_come_in_full_pages_without_those_who_block() {
         expected.sort_unstable();
         assert_eq!(all, expected, "{list}");
     }
-    let wrong = people.get("bob", "/api/v1/users/ada/followers?cursor=x").await;
-    assert_eq!(wrong.status, 422);
+    people.get("bob", "/api/v1/users/ada/followers?cursor=x").await.assert_status(422);
 }
 
 #[tokio::test(start_paused = true)]

@@ -21,13 +21,12 @@ async fn a_double_like_counts_once() {
     let people = People::called(&["ada", "bob", "eve"]).await;
     let id = people.say("ada", "hello").await;
     let path = format!("/api/v1/posts/{id}");
-    let liked = people.like("bob", &id).await;
-    assert_eq!(liked.status, 200, "{}", liked.body);
+    let liked = people.like("bob", &id).await.assert_status(200);
     let counts = json!({ "likes": 1, "comments": 0, "shares": 0 });
     assert_eq!(liked.body, json!({ "postId": id, "userHasLiked": true, "counts": counts }));
     assert_eq!(people.like("bob", &id).await.body["userHasLiked"], true);
     people.like("ada", &id).await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let read = people.get("bob", &path).await;
     assert_eq!(
         (&read.body["counts"]["likes"], &read.body["userHasLiked"]),
@@ -39,7 +38,7 @@ async fn a_double_like_counts_once() {
     for _ in 0..2 {
         let unliked = people.unlike("bob", &id).await;
         assert_eq!((unliked.status.as_u16(), &unliked.body["userHasLiked"]), (200, &json!(false)));
-        people.settle().await;
+        people.lab.settle_doubled().await;
     }
     assert_eq!(people.get("bob", &path).await.body["counts"]["likes"], 1);
 }
@@ -50,7 +49,7 @@ async fn likes_whose_messages_are_lost_are_counted_by_the_sweep() {
     let id = people.say("ada", "hello").await;
     people.like("bob", &id).await;
     people.lose_messages();
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let path = format!("/api/v1/posts/{id}");
     assert_eq!(people.get("bob", &path).await.body["counts"]["likes"], 0);
     people.lab.run_until_idle().await;
@@ -74,7 +73,7 @@ async fn what_may_not_be_seen_can_not_be_liked() {
     assert_eq!(people.like("ada", &private).await.status, 200, "their own");
     people.put("ada", "block", "bob").await;
     assert_eq!(people.like("bob", &public).await.status, 404);
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let read = people.get("ada", &format!("/api/v1/posts/{public}")).await;
     assert_eq!(read.body["counts"]["likes"], 0);
 }
@@ -84,9 +83,9 @@ async fn who_is_liked_comes_closer() {
     let people = People::called(&["ada", "bob"]).await;
     people.put("bob", "follow", "ada").await;
     let id = people.say("ada", "hello").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     people.like("bob", &id).await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let page = people.get("bob", "/api/v1/feed").await;
     let item = &page.body["items"][0];
     assert_eq!((&item["userHasLiked"], &item["counts"]["likes"]), (&json!(true), &json!(1)));

@@ -19,8 +19,7 @@ impl People {
     }
 
     async fn open(&self) -> Vec<(String, String)> {
-        let page = self.lab.get("/api/v1/moderation/reports").await;
-        assert_eq!(page.status, 200, "{}", page.body);
+        let page = self.lab.get("/api/v1/moderation/reports").await.assert_status(200);
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let items = page.body["items"].as_array().unwrap().iter();
         items.map(|item| (text(&item["reportedBy"]), text(&item["postId"]))).collect()
@@ -32,10 +31,9 @@ async fn a_ruling_hides_a_post_and_a_later_one_shows_it_again() {
     let people = People::called(&["ada", "bob", "eve"]).await;
     people.put("bob", "follow", "ada").await;
     let id = people.say("ada", "buy this").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let spam = json!({ "reason": "SPAM", "note": "an advertisement" });
-    let reported = people.report("bob", &id, &spam).await;
-    assert_eq!(reported.status, 202, "{}", reported.body);
+    let reported = people.report("bob", &id, &spam).await.assert_status(202);
     let again = people.report("bob", &id, &json!({ "reason": "ABUSE" })).await;
     assert_eq!(again.body, reported.body, "the first stands");
     people.report("eve", &id, &spam).await;

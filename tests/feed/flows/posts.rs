@@ -10,7 +10,7 @@ async fn a_post_comes_into_the_feeds_of_those_who_follow() {
     let people = People::called(&["ada", "bob", "eve"]).await;
     people.put("bob", "follow", "ada").await;
     let id = people.say("ada", "hello").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let page = people.get("bob", "/api/v1/feed").await;
     assert_eq!(texts(&page), ["hello"]);
     let item = &page.body["items"][0];
@@ -32,8 +32,7 @@ async fn a_repeat_with_the_same_key_writes_nothing() {
         let call = people.lab.call(Method::POST, "/api/v1/posts").by(people.key("ada"));
         call.header("idempotency-key", key).json(&json!({ "text": text })).send().await
     };
-    let first = write("a", "once").await;
-    assert_eq!(first.status, 201);
+    let first = write("a", "once").await.assert_status(201);
     assert_eq!(first.header("location"), format!("/api/v1/posts/{}", first.text("postId")));
     let again = write("a", "once").await;
     assert_eq!((again.status, &again.body), (first.status, &first.body));
@@ -49,7 +48,7 @@ async fn an_edit_shows_at_once_and_names_its_version() {
     let people = People::called(&["ada", "bob"]).await;
     people.put("bob", "follow", "ada").await;
     let id = people.say("ada", "helo").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let path = format!("/api/v1/posts/{id}");
     let read = people.get("ada", &path).await;
     assert_eq!(read.header("etag"), "\"1\"");
@@ -72,7 +71,7 @@ async fn a_deleted_post_is_unreadable_at_its_acknowledgement() {
     let people = People::called(&["ada", "bob"]).await;
     people.put("bob", "follow", "ada").await;
     let id = people.say("ada", "oops").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(people.delete("bob", &id).await.status, 403);
     assert_eq!(people.delete("ada", &id).await.status, 204);
     // Nothing was purged yet: references are still there.
@@ -84,7 +83,7 @@ async fn a_deleted_post_is_unreadable_at_its_acknowledgement() {
     }
     assert_eq!(people.delete("ada", &id).await.status, 204, "a repeat changes nothing");
     assert_eq!(people.delete("bob", &id).await.status, 404);
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(people.get("ada", &format!("/api/v1/posts/{id}")).await.status, 404);
 }
 
@@ -98,7 +97,7 @@ async fn privacy_is_asked_wherever_a_post_could_show() {
     for privacy in ["PUBLIC", "FRIENDS", "PRIVATE"] {
         ids.push(people.post("ada", json!({ "text": privacy, "privacy": privacy })).await);
     }
-    people.settle().await;
+    people.lab.settle_doubled().await;
     for (who, seen) in [
         ("ada", vec!["PRIVATE", "FRIENDS", "PUBLIC"]),
         ("bob", vec!["FRIENDS", "PUBLIC"]),
@@ -125,12 +124,12 @@ async fn a_private_post_that_is_opened_comes_into_feeds() {
     let people = People::called(&["ada", "bob"]).await;
     people.put("bob", "follow", "ada").await;
     let id = people.post("ada", json!({ "text": "soon", "privacy": "PRIVATE" })).await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(people.latest("bob").await, Vec::<String>::new());
     let path = format!("/api/v1/posts/{id}");
     let opened = people.call("ada", Method::PATCH, &path, &json!({ "privacy": "PUBLIC" })).await;
     assert_eq!(opened.status, 200, "{}", opened.body);
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(people.latest("bob").await, ["soon"]);
 }
 

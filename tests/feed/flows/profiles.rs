@@ -8,8 +8,7 @@ use super::People;
 #[tokio::test(start_paused = true)]
 async fn a_profile_says_who_a_user_is_and_the_callers_relationship() {
     let people = People::called(&["ada", "bob", "eve"]).await;
-    let unwritten = people.get("bob", "/api/v1/users/ada").await;
-    assert_eq!(unwritten.status, 200, "{}", unwritten.body);
+    let unwritten = people.get("bob", "/api/v1/users/ada").await.assert_status(200);
     assert_eq!((unwritten.text("name"), &unwritten.body["version"]), ("ada", &json!(0)));
     let words = json!({ "name": "Ada L.", "bio": "counts" });
     let saved = people.call("ada", Method::PUT, "/api/v1/users/ada", &words).await;

@@ -15,18 +15,18 @@ async fn who_is_away_gets_no_writes_and_misses_nothing() {
     let people = People::called(&["ada", "bob"]).await;
     people.put("bob", "follow", "ada").await;
     people.say("ada", "before").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(people.latest("bob").await, ["before"]);
     people.lab.advance_seconds(8 * DAY);
     people.say("ada", "meanwhile").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(kept(&people, "bob").await, 1, "nothing is written for a reader who is away");
     // Nothing is rebuilt yet: the first page comes from the author.
     assert_eq!(people.latest("bob").await, ["meanwhile", "before"]);
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(kept(&people, "bob").await, 2, "the timeline is rebuilt");
     people.say("ada", "after").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(people.latest("bob").await, ["after", "meanwhile", "before"]);
     assert_eq!(kept(&people, "bob").await, 3);
 }
@@ -35,16 +35,16 @@ async fn who_is_away_gets_no_writes_and_misses_nothing() {
 async fn a_rebuild_that_is_lost_is_asked_for_by_the_next_page() {
     let people = People::called(&["ada", "bob"]).await;
     people.put("bob", "follow", "ada").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     people.lab.advance_seconds(8 * DAY);
     people.say("ada", "hello").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(people.latest("bob").await, ["hello"]);
     people.lose_messages();
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(kept(&people, "bob").await, 0);
     assert_eq!(people.latest("bob").await, ["hello"]);
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(kept(&people, "bob").await, 1);
 }
 
@@ -55,19 +55,19 @@ async fn a_long_timeline_is_trimmed_and_below_it_posts_are_pulled() {
     for author in ["ada", "cid"] {
         people.put("bob", "follow", author).await;
     }
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let mut expected = Vec::new();
     for n in 0..20 {
         let author = if n % 4 == 0 { "cid" } else { "ada" };
         expected.insert(0, n.to_string());
         people.say(author, &n.to_string()).await;
-        people.settle().await;
+        people.lab.settle_doubled().await;
     }
     assert_eq!(kept(&people, "bob").await, 20);
     // A visit is noted every six hours, and then the timeline is looked after.
     people.lab.advance_seconds(7 * 3_600);
     assert_eq!(people.latest("bob").await, expected);
-    people.settle().await;
+    people.lab.settle_doubled().await;
     assert_eq!(kept(&people, "bob").await, 10);
     for limit in [3, 7] {
         let pages = people.scroll("bob", "latest", limit).await;

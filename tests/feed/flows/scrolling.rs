@@ -16,13 +16,13 @@ async fn a_ranked_scroll_is_not_moved_by_what_happens_meanwhile() {
         let author = if n % 2 == 0 { "ada" } else { "cid" };
         ids.push(people.say(author, &n.to_string()).await);
     }
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let first = people.get("bob", "/api/v1/feed?limit=4").await;
     let mut shown = texts(&first);
     assert_eq!(first.body["hasMore"], true);
     // New posts come first in the next scroll, not in this one; what is deleted is left out and made up for.
     people.say("ada", "new").await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let gone = ids.iter().zip(0..).find(|(_, n)| !shown.contains(&n.to_string())).unwrap();
     let author = if gone.1 % 2 == 0 { "ada" } else { "cid" };
     assert_eq!(people.delete(author, gone.0).await.status, 204);
@@ -56,7 +56,7 @@ async fn cursors_are_for_those_who_were_given_them() {
     for n in 0..3 {
         people.say("ada", &n.to_string()).await;
     }
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let page = people.get("bob", "/api/v1/feed?limit=1&order=latest").await;
     let cursor = page.text("nextCursor");
     for (who, query) in [
@@ -90,7 +90,7 @@ async fn the_reads_of_a_page_do_not_grow_with_the_follows() {
             people.put("bob", "follow", author).await;
             people.say(author, "hello").await;
         }
-        people.settle().await;
+        people.lab.settle_doubled().await;
         // What was shown before is not noted again.
         people.latest("bob").await;
         people.lab.record_calls();
@@ -110,8 +110,7 @@ async fn media_are_uploaded_first_and_shown_by_links() {
     let people = People::called(&["ada", "bob"]).await;
     people.put("bob", "follow", "ada").await;
     let body = json!({ "contentType": "image/png", "bytes": 3 });
-    let made = people.call("ada", Method::POST, "/api/v1/media", &body).await;
-    assert_eq!(made.status, 201, "{}", made.body);
+    let made = people.call("ada", Method::POST, "/api/v1/media", &body).await.assert_status(201);
     let media = made.text("mediaId").to_owned();
     let post = json!({ "media": [media] });
     let early = people.call("ada", Method::POST, "/api/v1/posts", &post).await;
@@ -121,7 +120,7 @@ async fn media_are_uploaded_first_and_shown_by_links() {
     let stolen = people.call("bob", Method::POST, "/api/v1/posts", &post).await;
     assert_eq!(stolen.status, 422, "another user's upload");
     let id = people.post("ada", post).await;
-    people.settle().await;
+    people.lab.settle_doubled().await;
     let page = people.get("bob", "/api/v1/feed").await;
     let shown = &page.body["items"][0];
     assert_eq!((&shown["postId"], &shown["media"][0]["mediaId"]), (&json!(id), &json!(media)));

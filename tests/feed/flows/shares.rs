@@ -13,7 +13,7 @@ impl People {
     }
 
     async fn shares(&self, post: &str) -> Value {
-        self.settle().await;
+        self.lab.settle_doubled().await;
         let read = self.get("ada", &format!("/api/v1/posts/{post}")).await;
         read.body["counts"]["shares"].clone()
     }
@@ -24,8 +24,7 @@ async fn a_share_is_a_post_that_shows_another_and_counts_until_it_is_deleted() {
     let people = People::called(&["ada", "bob", "eve"]).await;
     people.put("eve", "follow", "bob").await;
     let id = people.say("ada", "hello").await;
-    let made = people.share("bob", &id, &json!({ "text": "look" })).await;
-    assert_eq!(made.status, 201, "{}", made.body);
+    let made = people.share("bob", &id, &json!({ "text": "look" })).await.assert_status(201);
     assert_eq!(made.header("location"), format!("/api/v1/posts/{}", made.text("postId")));
     assert_eq!(made.body["shared"]["text"], "hello");
     assert_eq!(people.shares(&id).await, 1);
@@ -33,8 +32,7 @@ async fn a_share_is_a_post_that_shows_another_and_counts_until_it_is_deleted() {
     assert_eq!(texts(&page), ["look"]);
     assert_eq!(page.body["items"][0]["shared"]["author"]["userId"], "ada");
     // Without words, and of what was passed on: the first is counted.
-    let again = people.share("eve", made.text("postId"), &Value::Null).await;
-    assert_eq!(again.status, 201, "{}", again.body);
+    let again = people.share("eve", made.text("postId"), &Value::Null).await.assert_status(201);
     assert_eq!(again.body["shared"]["postId"], id);
     assert_eq!(people.shares(&id).await, 2);
     for _ in 0..2 {
@@ -76,8 +74,7 @@ async fn only_what_everybody_may_see_is_passed_on() {
     people.put("ada", "block", "eve").await;
     assert_eq!(people.share("eve", &public, &Value::Null).await.status, 404);
     // Bob's post may be seen, but not what it passes on.
-    let again = people.share("eve", made.text("postId"), &Value::Null).await;
-    assert_eq!(again.status, 409);
+    people.share("eve", made.text("postId"), &Value::Null).await.assert_status(409);
     assert_eq!(people.shares(&public).await, 1);
     let wrong = people.share("bob", &public, &json!({ "text": "x", "privacy": "SOME" })).await;
     assert_eq!(wrong.body["errors"][0]["field"], "privacy");

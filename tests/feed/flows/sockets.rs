@@ -134,12 +134,12 @@ async fn what_is_said_twice_names_nothing_else() {
     for (who, whom) in [("bob", "star"), ("eve", "star"), ("bob", "ada")] {
         town.follow(who, whom).await;
     }
-    town.people.settle().await;
+    town.people.lab.settle_doubled().await;
     let mut bob = town.connect("bob").await;
     let posts = [town.say("star", "pulled").await, town.say("ada", "pushed").await];
-    town.people.settle().await;
+    town.people.lab.settle_doubled().await;
     town.pass_seconds(10);
-    town.people.settle().await;
+    town.people.lab.settle_doubled().await;
     let named: BTreeSet<PostId> = bob.all_named().await.into_iter().collect();
     assert_eq!(named, BTreeSet::from(posts));
 }

@@ -9,16 +9,15 @@ impl People {
     async fn likes(&self, who: &[&str], post: &str) {
         for name in who {
             let path = format!("/api/v1/posts/{post}/like");
-            let liked = self.call(name, Method::PUT, &path, &Value::Null).await;
-            assert_eq!(liked.status, 200, "{}", liked.body);
+            self.call(name, Method::PUT, &path, &Value::Null).await.assert_status(200);
         }
-        self.settle().await;
+        self.lab.settle_doubled().await;
     }
 
     async fn minute(&self) {
         self.lab.advance_seconds(60);
         self.lab.sweep().await;
-        self.settle().await;
+        self.lab.settle_doubled().await;
     }
 }
 

@@ -3,9 +3,8 @@
 use domain::feed::{Comment, CommentDraft, CommentId, SocialAction};
 use feed::store::{CommentOutcome, UncommentOutcome};
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
-use tests::Lab;
 
-use super::{at, entry, feed, id, public, relation, token, user};
+use super::{at, entry, feed_in_lab, id, public, relation, token, user};
 
 fn comment(n: u8, who: &str) -> Comment {
     let draft = CommentDraft { text: format!("comment {n}") };
@@ -25,8 +24,7 @@ async fn counted(store: &feed::store::FeedStore) -> u64 {
 
 #[tokio::test(start_paused = true)]
 async fn comments_are_listed_oldest_first_and_counted() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     public(&store, 1).await;
     for n in [2, 1, 3] {
         assert!(matches!(say(&store, &comment(n, "bob")).await, CommentOutcome::Created { .. }));
@@ -45,8 +43,7 @@ async fn comments_are_listed_oldest_first_and_counted() {
 
 #[tokio::test(start_paused = true)]
 async fn the_second_with_a_key_gets_the_answer_of_the_first() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let post = public(&store, 1).await;
     let attempt = async |n: u8, fingerprint: u8| {
         let request = IdempotentRequest {
@@ -72,8 +69,7 @@ async fn the_second_with_a_key_gets_the_answer_of_the_first() {
 
 #[tokio::test(start_paused = true)]
 async fn no_comment_follows_a_block() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let post = public(&store, 1).await;
     let seen = relation(&store, "bob", &post).await;
     store
@@ -87,8 +83,7 @@ async fn no_comment_follows_a_block() {
 
 #[tokio::test(start_paused = true)]
 async fn a_comment_is_taken_back_once_and_its_words_are_gone() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let post = public(&store, 1).await;
     say(&store, &comment(1, "bob")).await;
     say(&store, &comment(2, "bob")).await;

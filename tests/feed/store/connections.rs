@@ -6,9 +6,8 @@ use std::slice;
 
 use domain::feed::{PostId, SocialAction};
 use feed::store::{ActionOutcome, FeedStore, ReaderConnection};
-use tests::Lab;
 
-use super::{at, feed, token, user as person};
+use super::{at, feed_in_lab, token, user as person};
 
 fn listener(who: &str, connection: &str) -> ReaderConnection {
     ReaderConnection { reader: person(who), connection: connection.to_owned() }
@@ -33,8 +32,7 @@ async fn audience(feed: &FeedStore, author: &str) -> Vec<ReaderConnection> {
 
 #[tokio::test(start_paused = true)]
 async fn a_connection_is_known_by_its_reader_its_name_and_whom_it_pulls() {
-    let lab = Lab::new();
-    let feed = feed(&lab);
+    let (_lab, feed) = feed_in_lab();
     let (ada, first) = (person("ada"), listener("ada", "c1="));
     assert_eq!(feed.connection_owner("c1=").await.unwrap(), None);
     for author in ["cleo", "dora"] {
@@ -60,8 +58,7 @@ async fn a_connection_is_known_by_its_reader_its_name_and_whom_it_pulls() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_left_of_a_connection_that_is_gone_but_the_others() {
-    let lab = Lab::new();
-    let feed = feed(&lab);
+    let (_lab, feed) = feed_in_lab();
     feed.add_pull_mark(&person("ada"), &person("cleo"), 2).await.unwrap();
     let (gone, stays) = (listener("ada", "c1="), listener("ada", "c2="));
     for one in [&gone, &stays] {
@@ -82,8 +79,7 @@ async fn nothing_is_left_of_a_connection_that_is_gone_but_the_others() {
 
 #[tokio::test(start_paused = true)]
 async fn the_oldest_connection_gives_way_to_one_too_many() {
-    let lab = Lab::new();
-    let feed = feed(&lab);
+    let (_lab, feed) = feed_in_lab();
     feed.add_pull_mark(&person("ada"), &person("cleo"), 2).await.unwrap();
     let named = |n: usize| listener("ada", &format!("c{n:02}="));
     let most = FeedStore::MAX_CONNECTIONS;
@@ -108,8 +104,7 @@ async fn the_oldest_connection_gives_way_to_one_too_many() {
 
 #[tokio::test(start_paused = true)]
 async fn many_who_connect_at_once_are_never_too_many() {
-    let lab = Lab::new();
-    let feed = feed(&lab);
+    let (_lab, feed) = feed_in_lab();
     let most = FeedStore::MAX_CONNECTIONS;
     for n in 0..most {
         feed.add_connection(&listener("ada", &format!("a{n:02}=")), at(0)).await.unwrap();
@@ -123,8 +118,7 @@ async fn many_who_connect_at_once_are_never_too_many() {
 
 #[tokio::test(start_paused = true)]
 async fn an_audience_is_read_page_by_page_without_those_who_have_expired() {
-    let lab = Lab::new();
-    let feed = feed(&lab);
+    let (_lab, feed) = feed_in_lab();
     let cleo = person("cleo");
     let of = |second: i64| (0..3).map(move |n| listener("ada", &format!("{second}-{n}=")));
     feed.add_to_audience(&cleo, of(0), at(0)).await.unwrap();

@@ -4,14 +4,12 @@ use domain::feed::{PostAction, Privacy, SocialAction};
 use feed::store::{ActionOutcome, EngageOutcome};
 use futures::future::join_all;
 use local::faults::Fault;
-use tests::Lab;
 
-use super::{act, at, count, entry, feed, id, post, public, relation, token, user, write};
+use super::{act, at, count, entry, feed_in_lab, id, post, public, relation, token, user, write};
 
 #[tokio::test(start_paused = true)]
 async fn a_double_like_counts_once_and_so_does_taking_it_back() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     public(&store, 1).await;
     count(&store, "bob", PostAction::Like, id(1)).await;
     assert_eq!(act(&store, "bob", PostAction::Like, id(1)).await, EngageOutcome::Unchanged);
@@ -26,8 +24,7 @@ async fn a_double_like_counts_once_and_so_does_taking_it_back() {
 
 #[tokio::test(start_paused = true)]
 async fn of_twenty_likes_at_once_by_one_person_one_counts() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let post = public(&store, 1).await;
     let (bob, ada) = (user("bob"), relation(&store, "bob", &post).await);
     let tokens: Vec<String> = (0..20).map(|_| token()).collect();
@@ -42,8 +39,7 @@ async fn of_twenty_likes_at_once_by_one_person_one_counts() {
 
 #[tokio::test(start_paused = true)]
 async fn no_like_follows_a_block() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let post = public(&store, 1).await;
     let seen = relation(&store, "bob", &post).await;
     let blocked = store
@@ -61,8 +57,7 @@ async fn no_like_follows_a_block() {
 
 #[tokio::test(start_paused = true)]
 async fn what_brings_closer_does_and_nothing_else() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let first = public(&store, 1).await;
     let close = async || relation(&store, "bob", &first).await.affinity_at(at(0));
     count(&store, "bob", PostAction::Like, id(1)).await;
@@ -79,8 +74,7 @@ async fn what_brings_closer_does_and_nothing_else() {
 
 #[tokio::test(start_paused = true)]
 async fn what_comes_with_an_act_is_written_with_it_or_not_at_all() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let (one, two) = (public(&store, 1).await, public(&store, 2).await);
     let (bob, ada) = (user("bob"), relation(&store, "bob", &one).await);
     let other =
@@ -105,8 +99,7 @@ async fn what_comes_with_an_act_is_written_with_it_or_not_at_all() {
 
 #[tokio::test(start_paused = true)]
 async fn who_meets_others_at_a_counter_spreads_the_post_and_counts() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (lab, store) = feed_in_lab();
     let post = public(&store, 1).await;
     assert_eq!(post.shard_count, 1);
     let (bob, ada) = (user("bob"), relation(&store, "bob", &post).await);
@@ -126,8 +119,7 @@ async fn who_meets_others_at_a_counter_spreads_the_post_and_counts() {
 
 #[tokio::test(start_paused = true)]
 async fn an_act_whose_answer_was_lost_is_recognised() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (lab, store) = feed_in_lab();
     let post = write(&store, &post(1, "ada", Privacy::Public)).await;
     let (bob, ada) = (user("bob"), relation(&store, "bob", &post).await);
     lab.cloud.faults.inject(1, Fault::CommitThenTimeout);

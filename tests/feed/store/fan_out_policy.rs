@@ -6,11 +6,10 @@ use domain::feed::{
 use feed::store::{CreateOutcome, FeedStore, NewPost};
 use futures::future::join_all;
 use futures::join;
-use tests::Lab;
 
 use super::{
-    FEW, at, changed, feed, id, late, place, policy, post, public, refused, token, unfinished,
-    user, watch_transactions,
+    FEW, at, changed, feed_in_lab, id, late, place, policy, post, public, refused, token,
+    unfinished, user, watch_transactions,
 };
 
 /// Interleavings of two that are tried.
@@ -38,8 +37,7 @@ async fn followed(store: &FeedStore, who: &str) {
 
 #[tokio::test(start_paused = true)]
 async fn a_count_over_the_threshold_begins_a_rise_once() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     assert_eq!(update(&store, "ada").await, None);
     assert_eq!(store.author(&user("ada")).await.unwrap().version, 0, "nothing is written");
     followed(&store, "ada").await;
@@ -56,8 +54,7 @@ async fn a_count_over_the_threshold_begins_a_rise_once() {
 
 #[tokio::test(start_paused = true)]
 async fn of_many_who_count_at_once_one_crosses() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (lab, store) = feed_in_lab();
     followed(&store, "ada").await;
     watch_transactions(&lab);
     let said = join_all((0..6).map(|_| update(&store, "ada"))).await;
@@ -68,8 +65,7 @@ async fn of_many_who_count_at_once_one_crosses() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rise_ends_once_and_only_by_its_own_epoch() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     followed(&store, "ada").await;
     update(&store, "ada").await.unwrap();
     for other in [0, 2] {
@@ -90,8 +86,7 @@ async fn a_rise_ends_once_and_only_by_its_own_epoch() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rise_that_was_given_up_is_not_ended_by_a_page_that_comes_late() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     followed(&store, "ada").await;
     update(&store, "ada").await.unwrap();
     changed(&store, "bob", SocialAction::Unfollow, "ada").await;
@@ -109,8 +104,7 @@ async fn a_rise_that_was_given_up_is_not_ended_by_a_page_that_comes_late() {
 
 #[tokio::test(start_paused = true)]
 async fn a_count_that_meets_a_post_keeps_the_post_and_crosses() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (lab, store) = feed_in_lab();
     let mut again = 0;
     for steps in 0..STEPS {
         let who = format!("author-{steps}");
@@ -140,8 +134,7 @@ async fn a_count_that_meets_a_post_keeps_the_post_and_crosses() {
 
 #[tokio::test(start_paused = true)]
 async fn a_post_is_pushed_or_pulled_by_what_is_true_when_it_is_written() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (lab, store) = feed_in_lab();
     let (mut pushed, mut pulled, mut again) = (0, 0, 0);
     for steps in 0..STEPS {
         let who = format!("author-{steps}");
@@ -185,8 +178,7 @@ async fn a_post_is_pushed_or_pulled_by_what_is_true_when_it_is_written() {
 
 #[tokio::test(start_paused = true)]
 async fn a_crossing_leaves_the_newest_posts_as_they_are() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     public(&store, 1).await;
     public(&store, 2).await;
     let before = store.author(&user("ada")).await.unwrap();

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use domain::feed::fan_out::{FanOutProgress, split_slots};
 use domain::feed::{FanOutTask, FeedMessage};
 use feed::store::{FanOutState, FeedStore, PendingWork};
-use tests::Lab;
 
-use super::{at, feed, id, public, unfinished, user};
+use super::{at, feed_in_lab, id, public, unfinished, user};
 
 /// What a post has left to do.
 async fn pushing(store: &FeedStore, n: u64) -> String {
@@ -17,8 +16,7 @@ async fn pushing(store: &FeedStore, n: u64) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn work_is_split_once() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let work = pushing(&store, 1).await;
     let progress = FanOutProgress { ranges: 3, done: BTreeSet::new() };
     let first = FanOutState { progress, followers: 900, since: at(0) };
@@ -28,8 +26,7 @@ async fn work_is_split_once() {
 
 #[tokio::test(start_paused = true)]
 async fn work_that_is_not_there_is_not_begun() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let work = pushing(&store, 1).await;
     assert!(store.is_pending(&work).await.unwrap());
     store.complete_work(&work).await.unwrap();
@@ -41,8 +38,7 @@ async fn work_that_is_not_there_is_not_begun() {
 
 #[tokio::test(start_paused = true)]
 async fn a_range_counts_once_and_only_of_work_that_was_split() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let work = pushing(&store, 1).await;
     let ranges = split_slots(2).into_iter().map(|page| page.range).collect::<Vec<_>>();
     assert_eq!(store.complete_range(&work, ranges[0]).await.unwrap(), None, "it is not split");
@@ -67,8 +63,7 @@ async fn a_range_counts_once_and_only_of_work_that_was_split() {
 
 #[tokio::test(start_paused = true)]
 async fn work_that_is_done_twice_is_done_and_other_work_is_not() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let (one, other) = (pushing(&store, 1).await, pushing(&store, 2).await);
     for _ in 0..2 {
         store.complete_work(&one).await.unwrap();
@@ -79,8 +74,7 @@ async fn work_that_is_done_twice_is_done_and_other_work_is_not() {
 
 #[tokio::test(start_paused = true)]
 async fn all_work_that_is_not_done_is_found_page_by_page() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let mut works = BTreeSet::new();
     for n in 0..30 {
         works.insert(pushing(&store, n).await);

@@ -6,10 +6,10 @@ use domain::feed::{
 };
 use feed::store::{AuthorRow, CreateOutcome, FeedStore, NewPost, UpdateOutcome};
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
-use tests::Lab;
 
 use super::{
-    FEW, SocialAction, at, changed, entry, feed, id, post, public, token, unfinished, user, write,
+    FEW, SocialAction, at, changed, entry, feed_in_lab, id, post, public, token, unfinished, user,
+    write,
 };
 
 async fn author(store: &FeedStore, who: &str) -> AuthorRow {
@@ -44,8 +44,7 @@ async fn delete(store: &FeedStore, before: &Post, author: &AuthorRow) -> UpdateO
 
 #[tokio::test(start_paused = true)]
 async fn a_post_is_written_with_its_authors_row_and_what_is_to_be_done() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let first = post(1, "ada", Privacy::Public);
     let said = FeedMessage::post_created(&first);
     let done = create(&store, &first, &AuthorRow::default()).await;
@@ -61,8 +60,7 @@ async fn a_post_is_written_with_its_authors_row_and_what_is_to_be_done() {
 
 #[tokio::test(start_paused = true)]
 async fn a_post_whose_author_wrote_another_one_meanwhile_is_not_written() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     for (seen, n) in [(0, 1), (1, 3)] {
         let before = author(&store, "ada").await;
         assert_eq!(before.version, seen);
@@ -77,8 +75,7 @@ async fn a_post_whose_author_wrote_another_one_meanwhile_is_not_written() {
 
 #[tokio::test(start_paused = true)]
 async fn a_post_whose_author_crossed_meanwhile_is_not_written_by_the_old_way() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     changed(&store, "bob", SocialAction::Follow, "ada").await;
     store.update_fan_out_policy(&user("ada"), &FEW, at(0), token).await.unwrap().unwrap();
     let rising = author(&store, "ada").await;
@@ -99,8 +96,7 @@ async fn a_post_whose_author_crossed_meanwhile_is_not_written_by_the_old_way() {
 
 #[tokio::test(start_paused = true)]
 async fn who_finds_their_own_post_there_has_written_it() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let mine = post(1, "ada", Privacy::Public);
     let before = author(&store, "ada").await;
     for _ in 0..2 {
@@ -112,8 +108,7 @@ async fn who_finds_their_own_post_there_has_written_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_repeat_is_told_what_was_answered_until_that_is_forgotten() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let answer = |n: u8| StoredResponse { status: 201, location: None, etag: None, body: vec![n] };
     let request = |caller, fingerprint| IdempotentRequest {
         caller,
@@ -151,8 +146,7 @@ async fn a_repeat_is_told_what_was_answered_until_that_is_forgotten() {
 
 #[tokio::test(start_paused = true)]
 async fn an_edit_of_an_older_version_changes_nothing() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let before = public(&store, 1).await.post;
     let after = edited(&before, "first");
     let done = store.update_post(&before, &after, at(1), &token()).await.unwrap();
@@ -165,8 +159,7 @@ async fn an_edit_of_an_older_version_changes_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_opened_to_others_is_fanned_out_unless_it_changed_meanwhile() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let before = write(&store, &post(1, "ada", Privacy::Private)).await.post;
     let same = edited(&before, "still for myself");
     assert!(matches!(
@@ -185,8 +178,7 @@ async fn what_is_opened_to_others_is_fanned_out_unless_it_changed_meanwhile() {
 
 #[tokio::test(start_paused = true)]
 async fn a_deletion_takes_the_post_out_of_every_list_and_stays() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let (before, kept) = (public(&store, 1).await.post, public(&store, 2).await.post);
     let row = author(&store, "ada").await;
     let gone = before.deleted(at(2)).unwrap();
@@ -208,8 +200,7 @@ async fn a_deletion_takes_the_post_out_of_every_list_and_stays() {
 
 #[tokio::test(start_paused = true)]
 async fn a_deletion_that_was_decided_by_older_rows_deletes_nothing() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let before = public(&store, 1).await.post;
     let row = author(&store, "ada").await;
     public(&store, 2).await;

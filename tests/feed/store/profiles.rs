@@ -4,9 +4,8 @@ use domain::feed::{
     FanOutMode, FeedSettings, PostAction, PostId, Privacy, Profile, RecentPosts, SocialAction,
 };
 use feed::store::NewPost;
-use tests::Lab;
 
-use super::{FEW, at, changed, count, feed, id, policy, post, public, token, user, write};
+use super::{FEW, at, changed, count, feed_in_lab, id, policy, post, public, token, user, write};
 
 fn profile(who: &str, version: u64, name: &str) -> Profile {
     let name = name.to_owned();
@@ -15,8 +14,7 @@ fn profile(who: &str, version: u64, name: &str) -> Profile {
 
 #[tokio::test(start_paused = true)]
 async fn a_profile_is_written_only_in_the_place_of_the_one_that_was_read() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     for before in 0..2 {
         let (first, late) = (profile("ada", before + 1, "Ada"), profile("ada", before + 1, "Eve"));
         assert!(store.save_profile(&first, before, &token()).await.unwrap());
@@ -33,8 +31,7 @@ async fn a_profile_is_written_only_in_the_place_of_the_one_that_was_read() {
 
 #[tokio::test(start_paused = true)]
 async fn users_exist_who_read_wrote_or_saved_a_profile_and_not_who_is_only_followed() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     changed(&store, "bob", SocialAction::Follow, "eve").await;
     store.update_fan_out_policy(&user("eve"), &FEW, at(0), token).await.unwrap();
     assert_eq!(policy(&store, "eve").await, (FanOutMode::Switching, 1), "there is a row of hers");
@@ -47,8 +44,7 @@ async fn users_exist_who_read_wrote_or_saved_a_profile_and_not_who_is_only_follo
 
 #[tokio::test(start_paused = true)]
 async fn more_posts_authors_and_profiles_than_fit_into_a_batch_are_all_read() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let people: Vec<_> = (0..104).map(|n| format!("p{n}")).collect();
     for (n, who) in (0..).zip(&people) {
         let post = post(n, who, Privacy::Public);
@@ -73,8 +69,7 @@ async fn more_posts_authors_and_profiles_than_fit_into_a_batch_are_all_read() {
 #[tokio::test(start_paused = true)]
 async fn posts_go_on_below_the_row_of_the_newest() {
     const SETTINGS: FeedSettings = FeedSettings { recent_size: 3, ..FeedSettings::DEFAULT };
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let ada = user("ada");
     write(&store, &post(100, "bob", Privacy::Public)).await;
     for n in 1..=8 {

@@ -3,9 +3,8 @@
 use domain::accounts::UserId;
 use domain::feed::{PostId, Reader, SocialAction};
 use feed::store::{FeedStore, ReaderState};
-use tests::Lab;
 
-use super::{at, changed, feed, id, token, user};
+use super::{at, changed, feed_in_lab, id, token, user};
 
 async fn standing(store: &FeedStore, who: &str) -> ReaderState {
     store.reader_state(&user(who), at(0)).await.unwrap()
@@ -26,8 +25,7 @@ fn later(reader: &Reader, second: i64) -> Reader {
 
 #[tokio::test(start_paused = true)]
 async fn a_first_visit_is_noted_once() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let unknown = standing(&store, "bob").await;
     let first = arrived(&store, "bob").await;
     assert_eq!((first.is_known, first.reader.last_seen_at), (true, at(0)));
@@ -41,8 +39,7 @@ async fn a_first_visit_is_noted_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_visit_is_noted_if_the_row_is_the_one_that_was_read() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let before = arrived(&store, "bob").await;
     let back = Reader { floor: PostId::MAX, epoch: 1, ..later(&before.reader, 100) };
     assert!(store.record_visit(&before, &back, at(100)).await.unwrap());
@@ -53,8 +50,7 @@ async fn a_visit_is_noted_if_the_row_is_the_one_that_was_read() {
 
 #[tokio::test(start_paused = true)]
 async fn a_visit_is_not_recorded_over_other_changes() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     for (who, seen, floor, epoch) in [
         ("seen", at(1), PostId::MIN, 0),
         ("floor", at(0), id(1), 0),
@@ -71,8 +67,7 @@ async fn a_visit_is_not_recorded_over_other_changes() {
 
 #[tokio::test(start_paused = true)]
 async fn a_floor_moves_only_from_the_floor_and_the_epoch_that_were_read() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let before = arrived(&store, "bob").await.reader;
     assert!(store.move_floor(&before, id(3), 0, at(1)).await.unwrap());
     assert!(!store.move_floor(&before, id(9), 0, at(1)).await.unwrap(), "the floor has moved");
@@ -88,8 +83,7 @@ async fn a_floor_moves_only_from_the_floor_and_the_epoch_that_were_read() {
 
 #[tokio::test(start_paused = true)]
 async fn a_visit_leaves_floors_that_it_did_not_read_and_a_follow_leaves_visits() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let before = arrived(&store, "bob").await.reader;
     assert!(store.move_floor(&before, id(3), 2, at(1)).await.unwrap());
     // A follow sets the last visit only on a new row.
@@ -104,8 +98,7 @@ async fn a_visit_leaves_floors_that_it_did_not_read_and_a_follow_leaves_visits()
 
 #[tokio::test(start_paused = true)]
 async fn a_mark_goes_only_by_its_own_epoch() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let (bob, ada, eve) = (user("bob"), user("ada"), user("eve"));
     let marks = async || standing(&store, "bob").await.reader.pull_marks;
     let mark = |who: &UserId, epoch| (who.clone(), epoch);
@@ -133,8 +126,7 @@ async fn a_mark_goes_only_by_its_own_epoch() {
 
 #[tokio::test(start_paused = true)]
 async fn of_two_pages_that_were_shown_at_once_one_is_noted() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     for round in [10, 20] {
         let before = standing(&store, "bob").await;
         store.record_seen(&before, [id(round)]).await.unwrap();
@@ -149,8 +141,7 @@ async fn of_two_pages_that_were_shown_at_once_one_is_noted() {
 
 #[tokio::test(start_paused = true)]
 async fn more_followers_than_fit_into_a_batch_are_all_looked_at() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     for n in 0..104 {
         arrived(&store, &format!("p{n}")).await;
     }

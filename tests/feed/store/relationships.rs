@@ -10,7 +10,8 @@ use futures::join;
 use tests::Lab;
 
 use super::{
-    FEW, at, changed, feed, late, place, refused, token, unfinished, user, watch_transactions,
+    FEW, at, changed, feed_in_lab, late, place, refused, token, unfinished, user,
+    watch_transactions,
 };
 
 /// Interleavings of two that are tried.
@@ -48,8 +49,7 @@ async fn set(lab: &Lab, (pk, sk): (&str, &str), name: &str, value: u64) {
 
 #[tokio::test(start_paused = true)]
 async fn a_follow_is_on_both_lists_and_counts_once() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let (follower, author) = (user("bob"), user("ada"));
     let (relationship, told) = changed(&store, "bob", SocialAction::Follow, "ada").await;
     assert!(relationship.mine.follows && !relationship.theirs.follows);
@@ -68,8 +68,7 @@ async fn a_follow_is_on_both_lists_and_counts_once() {
 
 #[tokio::test(start_paused = true)]
 async fn who_ceases_to_follow_twice_is_counted_off_once() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     for who in ["bob", "cid"] {
         changed(&store, who, SocialAction::Follow, "ada").await;
     }
@@ -88,8 +87,7 @@ async fn who_ceases_to_follow_twice_is_counted_off_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_block_ends_both_follows_and_lets_none_begin() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     changed(&store, "bob", SocialAction::Follow, "ada").await;
     changed(&store, "ada", SocialAction::Follow, "bob").await;
     changed(&store, "ada", SocialAction::Mute, "bob").await;
@@ -118,8 +116,7 @@ async fn a_block_ends_both_follows_and_lets_none_begin() {
 
 #[tokio::test(start_paused = true)]
 async fn a_follow_that_read_an_older_epoch_is_refused() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (lab, store) = feed_in_lab();
     // The author's row is at 0, and the counters are at 7 whenever they are met.
     for counter in 0..16 {
         set(&lab, ("followers#ada", &format!("#{counter:02}")), "epoch", 7).await;
@@ -138,8 +135,7 @@ async fn a_follow_that_read_an_older_epoch_is_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn a_follow_that_meets_a_crossing_is_marked_if_it_comes_after_it() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (lab, store) = feed_in_lab();
     let (mut again, mut before) = (0, 0);
     for steps in 0..STEPS {
         let whom = format!("author-{steps}");
@@ -164,8 +160,7 @@ async fn a_follow_that_meets_a_crossing_is_marked_if_it_comes_after_it() {
 
 #[tokio::test(start_paused = true)]
 async fn what_two_do_about_each_other_at_once_is_both_done() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (lab, store) = feed_in_lab();
     for (version, act) in [(2, SocialAction::Follow), (4, SocialAction::Mute)] {
         watch_transactions(&lab);
         join!(changed(&store, "ada", act, "bob"), changed(&store, "bob", act, "ada"));
@@ -181,8 +176,7 @@ async fn what_two_do_about_each_other_at_once_is_both_done() {
 
 #[tokio::test(start_paused = true)]
 async fn whichever_comes_first_there_is_no_follow_beside_a_block() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let (mut followed, mut rejected) = (0, 0);
     for steps in 0..STEPS {
         let whom = format!("author-{steps}");
@@ -210,8 +204,7 @@ async fn whichever_comes_first_there_is_no_follow_beside_a_block() {
 
 #[tokio::test(start_paused = true)]
 async fn of_two_follows_for_the_last_place_one_is_taken() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (lab, store) = feed_in_lab();
     changed(&store, "bob", SocialAction::Follow, "eve").await;
     set(&lab, ("reader#bob", "reader"), "following", u64::from(MAX_FOLLOWS) - 1).await;
     watch_transactions(&lab);
@@ -226,8 +219,7 @@ async fn of_two_follows_for_the_last_place_one_is_taken() {
 
 #[tokio::test(start_paused = true)]
 async fn more_people_than_fit_into_a_batch_are_listed_page_by_page_and_read_at_once() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let people: BTreeSet<_> = (0..104).map(|n| user(&format!("p{n}"))).collect();
     for who in &people {
         changed(&store, who.as_str(), SocialAction::Follow, "ada").await;

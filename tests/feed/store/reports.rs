@@ -4,9 +4,8 @@ use domain::Timestamp;
 use domain::feed::{PostReport, ReportDraft, Ruling};
 use feed::store::ReportOutcome;
 use local::faults::Fault;
-use tests::Lab;
 
-use super::{at, feed, id, public, user};
+use super::{at, feed_in_lab, id, public, user};
 
 async fn report(store: &feed::store::FeedStore, n: u64, by: &str, now: Timestamp) -> PostReport {
     let post = store.post(id(n)).await.unwrap().unwrap().post;
@@ -16,8 +15,7 @@ async fn report(store: &feed::store::FeedStore, n: u64, by: &str, now: Timestamp
 
 #[tokio::test(start_paused = true)]
 async fn who_reports_twice_has_reported_once() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     public(&store, 1).await;
     let first = report(&store, 1, "bob", at(1)).await;
     assert_eq!(store.report(&first).await.unwrap(), ReportOutcome::Created);
@@ -28,8 +26,7 @@ async fn who_reports_twice_has_reported_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_report_whose_answer_was_lost_is_recognised() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (lab, store) = feed_in_lab();
     public(&store, 1).await;
     let first = report(&store, 1, "bob", at(1)).await;
     lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
@@ -39,8 +36,7 @@ async fn a_report_whose_answer_was_lost_is_recognised() {
 
 #[tokio::test(start_paused = true)]
 async fn open_reports_are_listed_by_time_page_by_page() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     public(&store, 1).await;
     public(&store, 2).await;
     let mut all = Vec::new();
@@ -58,8 +54,7 @@ async fn open_reports_are_listed_by_time_page_by_page() {
 
 #[tokio::test(start_paused = true)]
 async fn the_first_ruling_stands_and_takes_a_report_off_the_list() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let post = public(&store, 1).await.post;
     let one = report(&store, 1, "bob", at(1)).await;
     let ruled = |ruling| one.with_ruling(ruling, &post, user("root"), at(2)).unwrap().0;

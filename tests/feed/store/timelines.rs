@@ -4,9 +4,8 @@ use domain::Timestamp;
 use domain::accounts::UserId;
 use domain::feed::{PostId, PostReference};
 use feed::store::FeedStore;
-use tests::Lab;
 
-use super::{at, feed, id, user};
+use super::{at, feed_in_lab, id, user};
 
 fn reference(n: u64) -> PostReference {
     PostReference { post_id: id(n), author: user("ada") }
@@ -27,8 +26,7 @@ async fn names(store: &FeedStore, who: &str) -> Vec<PostId> {
 
 #[tokio::test(start_paused = true)]
 async fn a_doubled_reference_changes_nothing() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     store.add_references(to("bob", [1, 2]), at(5)).await.unwrap();
     let once = [(reference(2), at(5)), (reference(1), at(5))];
     assert_eq!(timeline(&store, "bob").await, once);
@@ -43,8 +41,7 @@ async fn a_doubled_reference_changes_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_taken_away_twice_is_gone_and_the_rest_stays() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     for who in ["bob", "cid"] {
         store.add_references(to(who, 1..=3), at(0)).await.unwrap();
     }
@@ -59,8 +56,7 @@ async fn what_is_taken_away_twice_is_gone_and_the_rest_stays() {
 
 #[tokio::test(start_paused = true)]
 async fn more_references_than_fit_into_a_batch_are_all_written_and_taken_away() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (lab, store) = feed_in_lab();
     lab.record_calls();
     store.add_references(to("bob", 0..130), at(0)).await.unwrap();
     let calls = lab.cloud.faults.recorded();
@@ -72,8 +68,7 @@ async fn more_references_than_fit_into_a_batch_are_all_written_and_taken_away() 
 
 #[tokio::test(start_paused = true)]
 async fn a_timeline_is_read_from_a_place_down() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     store.add_references(to("bob", 0..7), at(0)).await.unwrap();
     let mut below = PostId::MAX;
     let mut pages = Vec::new();

@@ -4,9 +4,8 @@ use domain::feed::counts::shard_count;
 use domain::feed::{Counts, PostAction, PostId, Privacy};
 use feed::store::{EngageOutcome, FeedStore};
 use futures::future::join_all;
-use tests::Lab;
 
-use super::{act, at, count, entry, feed, id, post, public, relation, token, user, write};
+use super::{act, at, count, entry, feed_in_lab, id, post, public, relation, token, user, write};
 
 /// Posts that are still to be added up.
 async fn listed(store: &FeedStore) -> Vec<PostId> {
@@ -21,8 +20,7 @@ async fn listed(store: &FeedStore) -> Vec<PostId> {
 
 #[tokio::test(start_paused = true)]
 async fn a_total_is_what_people_did() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     public(&store, 1).await;
     assert_eq!(store.aggregate(id(9), at(0)).await.unwrap(), None);
     count(&store, "bob", PostAction::Like, id(1)).await;
@@ -50,8 +48,7 @@ async fn a_total_is_what_people_did() {
 
 #[tokio::test(start_paused = true)]
 async fn an_edit_leaves_totals_alone_and_a_fold_leaves_the_words() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     let before = public(&store, 1).await.post;
     count(&store, "bob", PostAction::Like, id(1)).await;
     store.aggregate(id(1), at(1)).await.unwrap();
@@ -67,8 +64,7 @@ async fn an_edit_leaves_totals_alone_and_a_fold_leaves_the_words() {
 
 #[tokio::test(start_paused = true)]
 async fn a_post_is_spread_as_it_is_found_to_be_popular() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     public(&store, 1).await;
     for n in 0..70 {
         count(&store, &format!("p{n}"), PostAction::Like, id(1)).await;
@@ -88,8 +84,7 @@ async fn a_post_is_spread_as_it_is_found_to_be_popular() {
 /// post that is left on the list makes it exact.
 #[tokio::test(start_paused = true)]
 async fn folds_among_acts_lose_nothing() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     public(&store, 1).await;
     for round in 0..12 {
         let names: Vec<String> = (0..6).map(|n| format!("p{n}")).collect();
@@ -114,8 +109,7 @@ async fn folds_among_acts_lose_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn hours_that_no_total_needs_go() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (lab, store) = feed_in_lab();
     let post = public(&store, 1).await;
     for hour in 0..80 {
         let who = user(&format!("p{hour}"));
@@ -142,8 +136,7 @@ async fn hours_that_no_total_needs_go() {
 
 #[tokio::test(start_paused = true)]
 async fn ten_thousand_likes_would_not_meet_in_one_row() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (lab, store) = feed_in_lab();
     let mut post = write(&store, &post(1, "ada", Privacy::Public)).await;
     post.shard_count = 64;
     lab.record_calls();

@@ -3,9 +3,8 @@
 use domain::feed::trending::TrendingSnapshot;
 use domain::feed::{PostAction, PostId, Privacy};
 use feed::store::FeedStore;
-use tests::Lab;
 
-use super::{at, count, entry, feed, id, post, public, token, write};
+use super::{at, count, entry, feed_in_lab, id, post, public, token, write};
 
 async fn hot(store: &FeedStore) -> Vec<PostId> {
     let mut all = Vec::new();
@@ -24,8 +23,7 @@ async fn liked_by(store: &FeedStore, n: u64, people: u64) {
 
 #[tokio::test(start_paused = true)]
 async fn posts_stand_by_how_many_people_came() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     for n in 1..=3 {
         public(&store, n).await;
     }
@@ -48,8 +46,7 @@ async fn posts_stand_by_how_many_people_came() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_not_for_everybody_is_not_hot() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     write(&store, &post(1, "ada", Privacy::Friends)).await;
     public(&store, 2).await;
     for n in [1, 2] {
@@ -72,8 +69,7 @@ async fn what_is_not_for_everybody_is_not_hot() {
 
 #[tokio::test(start_paused = true)]
 async fn what_has_cooled_leaves_the_list() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     public(&store, 1).await;
     liked_by(&store, 1, 2).await;
     assert_eq!(store.remove_cold(1, at(24 * 3_600), 10).await.unwrap(), 0);
@@ -85,8 +81,7 @@ async fn what_has_cooled_leaves_the_list() {
 
 #[tokio::test(start_paused = true)]
 async fn the_first_snapshot_of_a_minute_stands_and_the_newest_is_found() {
-    let lab = Lab::new();
-    let store = feed(&lab);
+    let (_lab, store) = feed_in_lab();
     assert_eq!(store.snapshot(None).await.unwrap(), None);
     let one = TrendingSnapshot { minute: 99, posts: vec![id(2), id(1)] };
     assert!(store.save_snapshot(&one).await.unwrap());

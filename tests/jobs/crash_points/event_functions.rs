@@ -6,7 +6,7 @@ use domain::jobs::JobStatus;
 use local::faults::Fault;
 use serde_json::json;
 
-use super::{DONE, check, harness, is_crash, stop_faults, sweep};
+use super::{DONE, check, harness, is_crash, sweep};
 use crate::jobs::faults::{Harness, POLLED};
 use crate::jobs::{purge_queue, submit};
 
@@ -39,7 +39,7 @@ async fn strike_queue(function: &str, nth: u64, fault: Fault) -> bool {
     }
     harness.lab.cloud.faults.inject(nth, fault);
     assert_ne!(turn(&harness, function).await, 0);
-    let struck = stop_faults(&harness);
+    let struck = harness.lab.stop_faults();
     let context = format!("{function}, call {nth}, {fault:?}");
     let jobs =
         harness.drain(&BTreeSet::new()).await.map_err(|why| format!("{context}: {why}")).unwrap();
@@ -69,7 +69,7 @@ async fn strike_end(nth: u64, fault: Fault) -> bool {
     harness.lab.post(&format!("/api/v1/jobs/{id}/fail"), &body).await;
     harness.lab.cloud.faults.inject(nth, fault);
     assert_eq!(turn(&harness, "Dispatch").await, 1);
-    let struck = stop_faults(&harness);
+    let struck = harness.lab.stop_faults();
     let context = format!("announce an end, call {nth}, {fault:?}");
     let failed = (JobStatus::Failed, 1);
     let jobs = check(&harness, &context, &[(&id, failed), (&fails, failed), (&runs, DONE)]).await;
@@ -93,10 +93,10 @@ async fn strike_worker_check(nth: u64, fault: Fault) -> bool {
     harness.lab.post(&format!("/api/v1/jobs/{id}/start"), &body).await;
     harness.lab.cloud.settle().await;
     harness.lab.advance_seconds(61);
-    harness.sweep().await;
+    harness.lab.run_schedule("SweepJobs").await;
     harness.lab.cloud.faults.inject(nth, fault);
     assert_ne!(turn(&harness, "Dispatch").await, 0);
-    let struck = stop_faults(&harness);
+    let struck = harness.lab.stop_faults();
     let context = format!("silence, call {nth}, {fault:?}");
     check(&harness, &context, &[(&id, (JobStatus::Completed, 2))]).await;
     struck
@@ -119,8 +119,8 @@ async fn strike_sweep(nth: u64, fault: Fault) -> bool {
     purge_queue(&harness.lab, "DispatchQueue").await;
     harness.lab.advance_seconds(61);
     harness.lab.cloud.faults.inject(nth, fault);
-    harness.sweep().await;
-    let struck = stop_faults(&harness);
+    harness.lab.run_schedule("SweepJobs").await;
+    let struck = harness.lab.stop_faults();
     let context = format!("sweep, call {nth}, {fault:?}");
     let again = (JobStatus::Completed, 2);
     let ends = [(&*ended, DONE), (&*child, DONE), (&*silent, again), (&*queued, DONE)];

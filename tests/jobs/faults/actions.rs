@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::root_key;
+use tests::{Result, root_key};
 
 use super::{ClaimedJob, Harness, POLLED};
 
@@ -29,7 +29,7 @@ impl Action {
         if let Self::Retry(id) = self { Some(id) } else { None }
     }
 
-    pub(super) async fn perform(&self, harness: &Harness) -> Result<ActionOutcome, String> {
+    pub(super) async fn perform(&self, harness: &Harness) -> Result<ActionOutcome> {
         match self {
             Self::Submit { key, body } => return submit(harness, key, body).await,
             Self::Claim { worker, max } => return Ok(claim(harness, worker, *max).await),
@@ -55,19 +55,18 @@ impl Action {
 }
 
 /// Repeats a submission until it has a definite answer, which is a job.
-async fn submit(harness: &Harness, key: &str, body: &Value) -> Result<ActionOutcome, String> {
+async fn submit(harness: &Harness, key: &str, body: &Value) -> Result<ActionOutcome> {
     for attempt in 0..40 {
         if attempt == 20 {
             harness.lab.cloud.faults.stop();
         }
         let call = harness.lab.call(Method::POST, "/api/v1/jobs").by(&root_key());
         let answer = call.header("idempotency-key", key).json(body).send().await;
-        let in_progress = answer.text("type") == "/docs#in-progress";
         if answer.status == 201 {
             let id = answer.text("jobId").to_owned();
             return Ok(ActionOutcome::Submitted { key: key.to_owned(), body: body.clone(), id });
         }
-        if !answer.status.is_server_error() && !in_progress {
+        if answer.is_definite() {
             return Err(format!("{body} was answered {} {}", answer.status, answer.body));
         }
         harness.lab.advance_seconds(3);
@@ -92,7 +91,7 @@ async fn report(
     claimed: &ClaimedJob,
     verb: &str,
     retryable: bool,
-) -> Result<(), String> {
+) -> Result<()> {
     let mut body = json!({ "workerId": claimed.worker, "attempt": claimed.attempt });
     if verb == "fail" {
         body["retryable"] = json!(retryable);

@@ -6,11 +6,10 @@ use ::jobs::store::Jobs;
 use boundary::Aws;
 use domain::jobs::{Job, JobId, JobStatus, replay};
 use http::Method;
-use local::connector::Connector;
 use local::faults::{Faults, RecordedCall};
 use serde_json::{Value, json};
 use store::Table;
-use tests::{Lab, Response, root_key};
+use tests::{Lab, Response, Result, root_key};
 
 use super::ClaimedJob;
 use super::write_history::{State, WriteHistory};
@@ -32,9 +31,7 @@ impl Harness {
         lab.cloud
             .faults
             .record(|call| matches!(call.operation.as_str(), "Publish" | "TransactWriteItems"));
-        let client = Connector::client(lab.cloud.services.clone(), Faults::none(), None);
-        let aws = Aws::through(client, &local::cloud::lambda_environment().into_iter().collect())
-            .unwrap();
+        let aws = lab.aws_under(&Faults::none());
         Self { lab, aws }
     }
 
@@ -54,22 +51,11 @@ impl Harness {
         call.by(&root_key()).json(body).send().await
     }
 
-    pub(in crate::jobs) async fn sweep(&self) {
-        let schedules = &self.lab.cloud.schedules;
-        for entry in schedules.entries().iter().filter(|entry| entry.function == "SweepJobs") {
-            // A run that fails leaves its work to the next one.
-            let _ = schedules.run(entry, self.lab.cloud.now_ms()).await;
-        }
-    }
-
     /// Runs the system without faults and with a healthy worker until all jobs have ended; returns them.
-    pub(in crate::jobs) async fn drain(
-        &self,
-        retried: &BTreeSet<String>,
-    ) -> Result<Vec<Job>, String> {
+    pub(in crate::jobs) async fn drain(&self, retried: &BTreeSet<String>) -> Result<Vec<Job>> {
         for _ in 0..40 {
             self.lab.advance_seconds(66);
-            self.sweep().await;
+            self.lab.run_schedule("SweepJobs").await;
             self.lab.cloud.settle().await;
             self.work().await;
             let rows = self.rows().await;
@@ -102,7 +88,7 @@ impl Harness {
     }
 
     /// A heartbeat that was accepted since write `began` belonged to the current run.
-    pub(super) fn check_fence(&self, claimed: &ClaimedJob, began: usize) -> Result<(), String> {
+    pub(super) fn check_fence(&self, claimed: &ClaimedJob, began: usize) -> Result<()> {
         let history = WriteHistory::replay(&self.lab.cloud.faults.recorded());
         let states = history.states.get(&claimed.job).map(Vec::as_slice).unwrap_or_default();
         let before = states.iter().rev().find(|state| state.write < began);
@@ -124,7 +110,7 @@ impl Harness {
         &self,
         rows: &[Item],
         retried: &BTreeSet<String>,
-    ) -> Result<(), String> {
+    ) -> Result<()> {
         let mut held: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         let mut holders: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         let licence = |job_type: &str, shard: u64| format!("licence#{job_type}#{shard}");
@@ -164,7 +150,7 @@ impl Harness {
 
     /// No edge is left, no job ran too often, failed jobs have dead letters, all ends were published, and
     /// every audit trail replays to its job.
-    pub(in crate::jobs) async fn check_ends(&self, jobs: &[Job]) -> Result<(), String> {
+    pub(in crate::jobs) async fn check_ends(&self, jobs: &[Job]) -> Result<()> {
         let rows = self.rows().await;
         if let Some(edge) = rows.iter().find(|row| text(row, "sk").starts_with("child#")) {
             return Err(format!("an edge is left: {edge:?}"));
@@ -197,7 +183,7 @@ impl Harness {
     }
 
     /// The audit trail replays to the job.
-    async fn check_audit_trail(&self, job: &Job) -> Result<(), String> {
+    async fn check_audit_trail(&self, job: &Job) -> Result<()> {
         let trail = self.store().audit_trail(&job.id, 1_000, None).await.unwrap().items;
         let plain = |job: Job| Job { heartbeat_at: None, progress: 0, end_announced: false, ..job };
         let replayed = replay(&trail).map(plain);

@@ -11,8 +11,7 @@ use crate::jobs::{
 };
 
 async fn bulk(lab: &Lab, jobs: Value) -> Value {
-    let answer = lab.post("/api/v1/jobs/bulk", &json!({ "jobs": jobs })).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
+    let answer = lab.post("/api/v1/jobs/bulk", &json!({ "jobs": jobs })).await.assert_status(200);
     answer.body
 }
 

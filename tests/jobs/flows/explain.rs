@@ -9,8 +9,7 @@ use crate::jobs::{
 };
 
 async fn explained(lab: &Lab, id: &str) -> Value {
-    let answer = lab.get(&format!("{JOBS}/{id}/explain")).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
+    let answer = lab.get(&format!("{JOBS}/{id}/explain")).await.assert_status(200);
     assert!(answer.text("explanation").ends_with('.'), "{}", answer.body);
     answer.body
 }

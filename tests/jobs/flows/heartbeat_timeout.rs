@@ -37,8 +37,7 @@ async fn a_killed_workers_job_is_queued_again_60_to_75_seconds_after_its_last_he
         let again = job(&lab, &id).await.body;
         assert_eq!((&again["attempt"], in_use(&lab, "outside").await), (&json!(2), 0));
         assert_eq!(again["error"], "its worker was silent for 60 s");
-        let late = report(&lab, &id, "complete", "w", 1, json!({})).await;
-        assert_eq!(late.status, 409, "{}", late.body);
+        report(&lab, &id, "complete", "w", 1, json!({})).await.assert_status(409);
         assert_eq!(claim(&lab, "outside", "v", 1).await, [(id, 2)]);
     }
 }

@@ -205,7 +205,6 @@ async fn each_end_is_published_once_with_attributes_to_filter_by() {
     purge_queue(&lab, "WorkQueue").await;
     let dead_letters = lab.cloud.services.queues();
     assert_eq!(dead_letters.depth(&lab.queue("WorkDeadLetters")).unwrap().visible, 1);
-    let nothing = lab.call(Method::GET, &format!("{JOBS}/x")).by(&root_key()).send().await;
-    assert_eq!(nothing.status, 404);
+    lab.call(Method::GET, &format!("{JOBS}/x")).by(&root_key()).send().await.assert_status(404);
     assert_eq!(status(&lab, &published[0][0]).await, published[0][2]);
 }

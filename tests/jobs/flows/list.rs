@@ -14,8 +14,7 @@ fn ids(page: &Value) -> Vec<String> {
 async fn pages(lab: &Lab, query: &str) -> (Vec<String>, usize) {
     let (mut all, mut cursor, mut count) = (Vec::new(), String::new(), 0);
     loop {
-        let page = lab.get(&format!("{JOBS}?{query}{cursor}")).await;
-        assert_eq!(page.status, 200, "{}", page.body);
+        let page = lab.get(&format!("{JOBS}?{query}{cursor}")).await.assert_status(200);
         all.extend(ids(&page.body));
         count += 1;
         match page.body["nextCursor"].as_str() {

@@ -120,8 +120,7 @@ async fn bulk_answers_each_on_its_own() {
         { "jobType": "nothing" },
         { "jobType": "echo", "idempotencyKey": "k" },
     ]);
-    let answer = lab.post("/api/v1/jobs/bulk", &json!({ "jobs": jobs })).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
+    let answer = lab.post("/api/v1/jobs/bulk", &json!({ "jobs": jobs })).await.assert_status(200);
     let counts = ["created", "repeated", "failed"].map(|name| answer.body[name].as_u64().unwrap());
     assert_eq!(counts, [1, 1, 1], "{}", answer.body);
     let results = &answer.body["results"];

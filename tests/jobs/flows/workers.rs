@@ -105,8 +105,7 @@ async fn a_repeated_report_counts_once() {
         assert_eq!((answer.status.as_u16(), &answer.body["result"]), (200, &json!({ "n": 1 })));
     }
     assert_eq!(in_use(&lab, "outside").await, 0);
-    let other = report(&lab, &id, "complete", "v", 1, done).await;
-    assert_eq!(other.status, 409);
+    report(&lab, &id, "complete", "v", 1, done).await.assert_status(409);
     let failed = report(&lab, &id, "fail", "w", 1, json!({ "retryable": true })).await;
     assert_eq!(failed.status, 409, "it has completed");
     assert_eq!(event_names(&lab, &id).await.len(), 4);

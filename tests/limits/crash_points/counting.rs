@@ -32,8 +32,7 @@ async fn strike_pair(nth: u64, fault: Fault) -> bool {
     let (first, tries) = retry(&lab, "POST", CHECK, &body).await;
     lab.advance_seconds(2);
     let (second, more) = retry(&lab, "POST", CHECK, &body).await;
-    let struck = !lab.cloud.faults.is_pending();
-    lab.cloud.faults.stop();
+    let struck = lab.stop_faults();
     let context = format!("call {nth}, {fault:?}");
     assert_eq!((first.status.as_u16(), second.status.as_u16()), (200, 200), "{context}");
     let user = counter(&lab, "pair-user", "ada").await;
@@ -80,8 +79,7 @@ async fn strike_lease(nth: u64, fault: Fault) -> bool {
     let lab = lab(&["/t/leased"]).await;
     lab.cloud.faults.inject(nth, fault);
     let spent = lease(&lab).await;
-    let struck = !lab.cloud.faults.is_pending();
-    lab.cloud.faults.stop();
+    let struck = lab.stop_faults();
     lab.cloud.functions.retire(Duration::ZERO).await;
     let row = counter(&lab, "leased", "ada").await;
     let context = format!("call {nth}, {fault:?}: {spent} spent, {row:?}");
@@ -100,8 +98,7 @@ async fn strike_close(nth: u64, fault: Fault) -> bool {
     lab.cloud.faults.inject(nth, fault);
     lab.cloud.functions.quiesce().await;
     lab.cloud.functions.retire(Duration::ZERO).await;
-    let struck = !lab.cloud.faults.is_pending();
-    lab.cloud.faults.stop();
+    let struck = lab.stop_faults();
     let row = counter(&lab, "leased", "ada").await;
     let context = format!("call {nth}, {fault:?}: {spent} spent, {row:?}");
     assert!([spent, held].contains(&row.used), "{context}");

@@ -1,6 +1,7 @@
 //! Whether every node has heard of a decision, in the time that it has.
 
 use std::net::IpAddr;
+use tests::Result;
 
 use super::requests::{Exchange, Request, VISITED, address};
 use super::{SKEW_MS, World};
@@ -35,7 +36,7 @@ impl World {
         resource: &str,
         user: &str,
         expected: Option<(&str, i64)>,
-    ) -> Result<(), String> {
+    ) -> Result<()> {
         let request = Request {
             resource: resource.to_owned(),
             user: user.to_owned(),
@@ -59,7 +60,7 @@ impl World {
         later_ms: i64,
         ip: IpAddr,
         blocked: bool,
-    ) -> Result<(), String> {
+    ) -> Result<()> {
         let request = Request {
             resource: VISITED.to_owned(),
             user: String::new(),

@@ -6,7 +6,7 @@ use domain::limits::{Dimension, Rule};
 use futures::future::join_all;
 use http::Method;
 use serde_json::{Value, json};
-use tests::{RequestBuilder, Response, root_key};
+use tests::{RequestBuilder, Response, Result, root_key};
 
 use super::World;
 use super::setup::rules;
@@ -116,7 +116,7 @@ impl World {
             _ => self.dice.below(2),
         };
         // Mostly the same caller: quotas are to be used up.
-        let (user, last) = if self.dice.below(3) == 0 { (self.below(2), 8) } else { (0, 7) };
+        let (user, last) = if self.dice.below(3) == 0 { (self.dice.index(2), 8) } else { (0, 7) };
         let visit = resource == VISITED && self.dice.below(2) == 0;
         Request {
             resource: resource.to_owned(),
@@ -125,10 +125,6 @@ impl World {
             units: if visit { 1 } else { i64::try_from(units).unwrap_or(1) },
             visit,
         }
-    }
-
-    pub(super) fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.dice.below(bound as u64)).unwrap_or(0)
     }
 
     /// Sends all of them at once, and notes what became of each.
@@ -169,7 +165,7 @@ impl World {
     pub(super) async fn retry<'a>(
         &'a self,
         call: impl Fn() -> RequestBuilder<'a>,
-    ) -> Result<(Response, bool), String> {
+    ) -> Result<(Response, bool)> {
         for attempt in 0..40 {
             if attempt == 20 {
                 // Enough went wrong; from here on only a bug can keep the answer away.

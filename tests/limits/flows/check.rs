@@ -11,16 +11,14 @@ async fn a_check_passes_until_the_quota_is_used_up_and_says_when_to_come_back() 
     let lab = Lab::new();
     decide(&lab, &format!("{RULES}/things"), &per_user("/things/{id}", 3)).await;
     for left in [2, 1, 0] {
-        let passed = ask(&lab, "ada", "/things/1").await;
-        assert_eq!(passed.status, 200, "{}", passed.body);
+        let passed = ask(&lab, "ada", "/things/1").await.assert_status(200);
         let expected = json!({
             "allowed": true, "limit": 3, "remaining": left, "resetAt": "2026-03-01T12:01:00Z",
             "retryAfter": null, "dimension": "user", "rule": "things", "delayMs": 0,
         });
         assert_eq!(passed.body, expected);
     }
-    let refused = ask(&lab, "ada", "/things/2").await;
-    assert_eq!(refused.status, 429);
+    let refused = ask(&lab, "ada", "/things/2").await.assert_status(429);
     let expected = json!({
         "allowed": false, "limit": 3, "remaining": 0, "resetAt": "2026-03-01T12:01:00Z",
         "retryAfter": 54, "dimension": "user", "rule": "things", "delayMs": 0,
@@ -117,8 +115,7 @@ async fn each_dimension_is_counted_by_itself() {
         assert_eq!(answer.body["dimension"], dimension, "{body}");
         assert_eq!(answer.body["remaining"], left, "{body}");
     }
-    let gone = super::delete(&lab, &format!("{RULES}/global")).await;
-    assert_eq!(gone.status, 204);
+    super::delete(&lab, &format!("{RULES}/global")).await.assert_status(204);
     lab.advance_seconds(6);
     for (who, dimension, rest) in [
         (json!({ "userId": "ada" }), "user", 7),

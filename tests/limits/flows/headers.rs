@@ -51,8 +51,7 @@ fn policies(lab: &Lab, answer: &Response, about: &str) -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn every_answer_says_which_quotas_it_was_held_to_and_how_they_stand() {
-    let lab = Lab::new();
-    let key = lab.user("ada", &["member"]).await;
+    let (lab, key) = Lab::with_member().await;
     let link = json!({ "longUrl": "https://example.org/" });
     for (method, path, with_key, status, expected) in [
         (Method::POST, "/api/v1/shorten", true, 201, vec!["links-hour"]),
@@ -119,8 +118,7 @@ async fn wrong_methods_and_paths_are_counted_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_says_how_long_to_wait_and_is_right() {
-    let lab = Lab::new();
-    let key = lab.user("ada", &["member"]).await;
+    let (lab, key) = Lab::with_member().await;
     for (rule, method, path) in [
         ("links-hour", Method::POST, "/api/v1/shorten"),
         ("user-minute", Method::GET, "/api/v1/urls"),

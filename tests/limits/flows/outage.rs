@@ -94,8 +94,7 @@ async fn a_closed_rule_answers_that_it_can_not_say() {
 
 #[tokio::test(start_paused = true)]
 async fn anonymous_links_are_closed_and_those_of_accounts_open() {
-    let lab = Lab::new();
-    let key = lab.user("ada", &["member"]).await;
+    let (lab, key) = Lab::with_member().await;
     let body = json!({ "longUrl": "https://example.org/" });
     let shorten = || lab.call(Method::POST, "/api/v1/shorten").json(&body);
     assert_eq!(shorten().send().await.status, 201);
@@ -103,8 +102,7 @@ async fn anonymous_links_are_closed_and_those_of_accounts_open() {
     silence(&lab);
     assert_problem(&shorten().send().await, 503, "unavailable");
     assert_eq!(shorten().by(&key).send().await.status, 201);
-    let me = lab.call(Method::GET, "/api/v1/me").by(&key).send().await;
-    assert_eq!(me.status, 200);
+    lab.call(Method::GET, "/api/v1/me").by(&key).send().await.assert_status(200);
     lab.cloud.functions.go_cold();
     assert_problem(&shorten().send().await, 503, "unavailable");
     assert_eq!(shorten().by(&key).send().await.status, 200, "a new node has the usual rules");

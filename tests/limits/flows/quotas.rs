@@ -8,8 +8,7 @@ use super::{RULES, check, count, decide, on_each, settle};
 
 #[tokio::test(start_paused = true)]
 async fn an_account_asks_six_hundred_times_a_minute_about_accounts_on_any_node() {
-    let lab = Lab::new();
-    let key = lab.user("ada", &["member"]).await;
+    let (lab, key) = Lab::with_member().await;
     let other = lab.user("eve", &["member"]).await;
     let me = || lab.call(Method::GET, "/api/v1/me").by(&key).send();
     let mut passed = 0;
@@ -22,14 +21,12 @@ async fn an_account_asks_six_hundred_times_a_minute_about_accounts_on_any_node()
     }
     assert!(passed <= 600, "{passed} passed");
     assert!(passed >= 570, "{passed} passed, although six hundred may");
-    let neighbour = lab.call(Method::GET, "/api/v1/me").by(&other).send().await;
-    assert_eq!(neighbour.status, 200);
+    lab.call(Method::GET, "/api/v1/me").by(&other).send().await.assert_status(200);
 }
 
 #[tokio::test(start_paused = true)]
 async fn over_many_minutes_never_more_pass_than_the_window_allows() {
-    let lab = Lab::new();
-    let key = lab.user("ada", &["member"]).await;
+    let (lab, key) = Lab::with_member().await;
     decide(&lab, &format!("{RULES}/overrides/user/ada/accounts-minute"), &json!({ "limit": 150 }))
         .await;
     lab.clock.advance_ms(60_000 - lab.clock.now_ms() % 60_000);
@@ -51,8 +48,7 @@ async fn over_many_minutes_never_more_pass_than_the_window_allows() {
 
 #[tokio::test(start_paused = true)]
 async fn a_small_quota_is_exact_on_every_function_and_many_nodes() {
-    let lab = Lab::new();
-    let key = lab.user("ada", &["member"]).await;
+    let (lab, key) = Lab::with_member().await;
     let link = json!({ "longUrl": "https://example.org/", "reuse": false });
     for (rule, method, path) in [
         ("ids-minute", Method::POST, "/api/v1/ids"),

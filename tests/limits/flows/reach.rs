@@ -46,8 +46,7 @@ async fn a_block_reaches_every_node_of_every_function_within_ten_seconds_under_c
             lab.clock.advance_ms(250);
         }
         assert!(passed > 0, "{path}: nodes never used what they knew");
-        let gone = super::delete(&lab, &format!("{FIREWALL}/office")).await;
-        assert_eq!(gone.status, 204);
+        super::delete(&lab, &format!("{FIREWALL}/office")).await.assert_status(204);
         settle(&lab, 10).await;
         let answers = on_each(&lab, NODES, || visit(&lab, path)).await;
         assert_eq!(count(&answers, 403), 0, "{path}: and so does the end of a block");

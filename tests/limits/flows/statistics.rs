@@ -61,8 +61,7 @@ async fn the_most_denied_keys_and_resources_are_named_with_their_rate() {
         }
     }
     reported(&lab).await;
-    let top = lab.get(&format!("{RULES}/top")).await;
-    assert_eq!(top.status, 200, "{}", top.body);
+    let top = lab.get(&format!("{RULES}/top")).await.assert_status(200);
     let users: Vec<_> = top.body["keys"].as_array().unwrap().iter().collect();
     let users: Vec<_> = users.into_iter().filter(|key| key["dimension"] == "user").collect();
     let key = |user: &str, asked: u32, denied: u32| json!({ "dimension": "user", "entity": user, "asked": asked, "denied": denied });

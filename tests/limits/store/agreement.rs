@@ -13,9 +13,8 @@ use domain::limits::ledger::DebitOutcome;
 use domain::limits::{Algorithm, Quota};
 use store::Limits;
 use store::limits::CounterKey;
-use tests::Lab;
 
-use super::{NOW, at, limits};
+use super::{NOW, at, limits_in_lab};
 
 const STEPS: u64 = 60;
 const SEEDS: u64 = 4;
@@ -81,7 +80,7 @@ fn nudged(mut write: CounterWrite, dice: &mut SplitMix64) -> CounterWrite {
     if let WriteCondition::Present(tests) | WriteCondition::AbsentOr(tests) = &mut write.condition
         && dice.below(3) == 0
     {
-        let index = usize::try_from(dice.below(tests.len() as u64)).unwrap_or(0);
+        let index = dice.index(tests.len());
         tests[index].2 += if dice.below(2) == 0 { 1 } else { -1 };
     }
     write
@@ -103,9 +102,9 @@ async fn compare(rows: &Limits, twin: &mut Twin, write: &CounterWrite) -> bool {
 }
 
 fn some_quota(algorithm: Algorithm, dice: &mut SplitMix64) -> Quota {
-    let limit = [1, 7, 100, 150, 1_000_000_000][usize::try_from(dice.below(5)).unwrap_or(0)];
+    let limit = [1, 7, 100, 150, 1_000_000_000][dice.index(5)];
     let limit = if algorithm == Algorithm::SlidingLog { limit.min(20) } else { limit };
-    let window_ms = [1_000, 60_000, 86_400_000][usize::try_from(dice.below(3)).unwrap_or(0)];
+    let window_ms = [1_000, 60_000, 86_400_000][dice.index(3)];
     let quota = Quota::new(algorithm, limit, window_ms);
     let burst = (quota.is_bucket() && dice.below(2) == 0).then_some(2 * limit);
     Quota { burst, ..quota }
@@ -113,8 +112,7 @@ fn some_quota(algorithm: Algorithm, dice: &mut SplitMix64) -> Quota {
 
 #[tokio::test(start_paused = true)]
 async fn a_write_does_at_the_store_what_it_means_in_every_way_of_counting() {
-    let lab = Lab::new();
-    let rows = limits(&lab);
+    let (_lab, rows) = limits_in_lab();
     let (mut won, mut lost) = (0, 0);
     for (index, algorithm) in (0_u64..).zip(Algorithm::ALL) {
         for seed in 0..SEEDS {
@@ -145,8 +143,7 @@ async fn every_comparison_and_change_is_said_as_it_is_meant() {
         Field::LeasesBefore,
         Field::FullAt,
     ];
-    let lab = Lab::new();
-    let rows = limits(&lab);
+    let (_lab, rows) = limits_in_lab();
     let mut twin = Twin::new(super::quota(Algorithm::FixedWindow, 10), "rule");
     let all = |change: fn(i128) -> FieldUpdate| -> Vec<(Field, FieldUpdate)> {
         fields.iter().zip(100..).map(|(field, value)| (*field, change(value))).collect()

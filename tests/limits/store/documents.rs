@@ -6,7 +6,7 @@ use local::faults::Fault;
 use store::limits::{DocumentPart, DocumentVersions, LimitsDocument, SaveOutcome};
 use tests::Lab;
 
-use super::{NOW, at, limits};
+use super::{NOW, at, limits, limits_in_lab};
 
 const PARTS: [DocumentPart; 3] =
     [DocumentPart::Rules, DocumentPart::Firewall, DocumentPart::Blocks];
@@ -31,8 +31,7 @@ async fn changes(lab: &Lab, part: DocumentPart) -> u64 {
 #[tokio::test(start_paused = true)]
 async fn a_new_document_is_made_once_and_read_as_it_was_written() {
     for part in PARTS {
-        let lab = Lab::new();
-        let rows = limits(&lab);
+        let (lab, rows) = limits_in_lab();
         assert_eq!(changes(&lab, part).await, 0);
         let mut first = document(1, "{}");
         first.expires_at = Some(Timestamp::from_millisecond(NOW + 1_500).unwrap());
@@ -53,8 +52,7 @@ async fn a_new_document_is_made_once_and_read_as_it_was_written() {
 #[tokio::test(start_paused = true)]
 async fn of_two_changes_of_a_version_one_wins() {
     for part in PARTS {
-        let lab = Lab::new();
-        let rows = limits(&lab);
+        let (lab, rows) = limits_in_lab();
         rows.save(part, &document(1, "first"), "one").await.unwrap();
         let bodies = ["a", "b", "c"];
         let tries = bodies.map(|body| {
@@ -76,8 +74,7 @@ async fn of_two_changes_of_a_version_one_wins() {
 #[tokio::test(start_paused = true)]
 async fn a_document_is_removed_at_the_version_that_was_read_and_at_no_other() {
     for part in PARTS {
-        let lab = Lab::new();
-        let rows = limits(&lab);
+        let (lab, rows) = limits_in_lab();
         let remove = |version, token| rows.remove(part, "rule/one", version, token);
         assert_eq!(
             remove(1, "none").await.unwrap(),
@@ -99,8 +96,7 @@ async fn a_document_is_removed_at_the_version_that_was_read_and_at_no_other() {
 
 #[tokio::test(start_paused = true)]
 async fn rules_and_firewall_tell_of_their_own_changes_only() {
-    let lab = Lab::new();
-    let rows = limits(&lab);
+    let (_lab, rows) = limits_in_lab();
     for (part, rules, firewall) in
         [(DocumentPart::Rules, 1, 0), (DocumentPart::Firewall, 1, 1), (DocumentPart::Blocks, 1, 2)]
     {
@@ -119,8 +115,7 @@ async fn a_change_whose_answer_was_lost_is_made_once() {
     for fault in
         [Fault::CommitThenTimeout, Fault::CutBefore, Fault::ServerError, Fault::TransactionConflict]
     {
-        let lab = Lab::new();
-        let rows = limits(&lab);
+        let (lab, rows) = limits_in_lab();
         lab.cloud.faults.inject(0, fault);
         let saved = rows.save(DocumentPart::Rules, &document(1, "first"), "one").await.unwrap();
         assert_eq!(saved, SaveOutcome::Saved, "{fault:?}");
@@ -134,8 +129,7 @@ async fn a_change_whose_answer_was_lost_is_made_once() {
 
 #[tokio::test(start_paused = true)]
 async fn the_same_request_again_changes_nothing() {
-    let lab = Lab::new();
-    let rows = limits(&lab);
+    let (lab, rows) = limits_in_lab();
     for _ in 0..3 {
         let saved = rows.save(DocumentPart::Firewall, &document(1, "first"), "one").await.unwrap();
         assert_eq!(saved, SaveOutcome::Saved);

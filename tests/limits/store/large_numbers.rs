@@ -11,9 +11,8 @@ use domain::limits::quota::MAX_LIMIT;
 use domain::limits::{Algorithm, Quota};
 use serde_json::Value;
 use store::limits::CounterKey;
-use tests::Lab;
 
-use super::{NOW, at, committed, debit, limits};
+use super::{NOW, at, committed, debit, limits_in_lab};
 
 /// The store itself holds 38 digits; an emulator that deployments are tried on rounds after 28.
 const DIGITS: usize = 28;
@@ -22,8 +21,7 @@ const DAY: i64 = 86_400_000;
 
 #[tokio::test(start_paused = true)]
 async fn a_number_of_38_digits_is_kept_compared_and_added_to_digit_by_digit() {
-    let lab = Lab::new();
-    let rows = limits(&lab);
+    let (_lab, rows) = limits_in_lab();
     let quota = Quota::new(Algorithm::TokenBucket, 1, DAY);
     let key = CounterKey::new("rule", &quota, "", 0);
     let longest = 12_345_678_901_234_567_890_123_456_789_012_345_678_i128;
@@ -69,8 +67,7 @@ async fn the_largest_quota_needs_no_number_that_would_be_rounded() {
     let last = Timestamp::MAX.as_millisecond() - 4 * DAY;
     for algorithm in [Algorithm::SlidingWindow, Algorithm::TokenBucket, Algorithm::LeakyBucket] {
         for now_ms in [NOW, last] {
-            let lab = Lab::new();
-            let rows = limits(&lab);
+            let (lab, rows) = limits_in_lab();
             lab.cloud.faults.record(|call| call.operation == "UpdateItem");
             let burst = (algorithm != Algorithm::SlidingWindow).then_some(2 * MAX_LIMIT);
             let quota = Quota { algorithm, limit: MAX_LIMIT, window_ms: DAY, burst };

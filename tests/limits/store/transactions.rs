@@ -7,21 +7,19 @@ use domain::limits::ledger::DebitOutcome;
 use futures::future::join_all;
 use local::faults::Fault;
 use store::limits::CounterKey;
-use tests::Lab;
 
 use super::agreement::Twin;
-use super::{NOW, at, debit, limits, quota};
+use super::{NOW, at, debit, limits_in_lab, quota};
 
 #[tokio::test(start_paused = true)]
 async fn all_are_debited_or_none_and_each_that_refuses_is_shown() {
-    let lab = Lab::new();
-    let rows = limits(&lab);
+    let (_lab, rows) = limits_in_lab();
     let (mut won, mut lost) = (0, 0);
     for seed in 0..12 {
         let mut dice = SplitMix64::new(seed);
         let mut twins: Vec<Twin> = (0..3)
             .map(|index| {
-                let algorithm = Algorithm::ALL[usize::try_from(dice.below(5)).unwrap_or(0)];
+                let algorithm = Algorithm::ALL[dice.index(5)];
                 Twin::new(quota(algorithm, 20), &format!("rule-{seed}-{index}"))
             })
             .collect();
@@ -63,8 +61,7 @@ async fn all_are_debited_or_none_and_each_that_refuses_is_shown() {
 
 #[tokio::test(start_paused = true)]
 async fn of_many_who_want_the_last_units_of_two_counters_as_many_win_as_there_are() {
-    let lab = Lab::new();
-    let rows = limits(&lab);
+    let (_lab, rows) = limits_in_lab();
     let (wide, narrow) = (quota(Algorithm::FixedWindow, 20), quota(Algorithm::FixedWindow, 5));
     let keys = [CounterKey::new("wide", &wide, "", 0), CounterKey::new("narrow", &narrow, "", 0)];
     let first = [debit(&wide, None, 1, NOW), debit(&narrow, None, 1, NOW)];
@@ -92,8 +89,7 @@ async fn of_many_who_want_the_last_units_of_two_counters_as_many_win_as_there_ar
 
 #[tokio::test(start_paused = true)]
 async fn a_transaction_that_meets_another_has_refused_nothing() {
-    let lab = Lab::new();
-    let rows = limits(&lab);
+    let (lab, rows) = limits_in_lab();
     let quota = quota(Algorithm::FixedWindow, 20);
     let keys = [CounterKey::new("one", &quota, "", 0), CounterKey::new("two", &quota, "", 0)];
     let write = debit(&quota, None, 1, NOW);

@@ -4,7 +4,7 @@ use domain::limits::Dimension;
 use domain::limits::history::UsageReport;
 use tests::Lab;
 
-use super::{NOW, at, limits};
+use super::{NOW, at, limits, limits_in_lab};
 
 fn report(minute: i64, entity: &str, asked: u64, denied: u64) -> UsageReport {
     UsageReport {
@@ -25,8 +25,7 @@ async fn seen(lab: &Lab, now_ms: i64) -> Vec<UsageReport> {
 
 #[tokio::test(start_paused = true)]
 async fn reports_of_a_key_and_minute_add_up_and_others_stay_apart() {
-    let lab = Lab::new();
-    let rows = limits(&lab);
+    let (lab, rows) = limits_in_lab();
     for report in [
         report(0, "ada", 5, 2),
         report(0, "ada", 7, 0),
@@ -43,8 +42,7 @@ async fn reports_of_a_key_and_minute_add_up_and_others_stay_apart() {
 
 #[tokio::test(start_paused = true)]
 async fn this_hour_and_the_last_are_seen_and_no_other() {
-    let lab = Lab::new();
-    let rows = limits(&lab);
+    let (lab, rows) = limits_in_lab();
     // The test's time is the first minute of an hour.
     for minute in [-61, -60, -1, 0, 59, 60] {
         rows.add_usage_report(&report(minute, "ada", 1, 0)).await.unwrap();
@@ -58,8 +56,7 @@ async fn this_hour_and_the_last_are_seen_and_no_other() {
 
 #[tokio::test(start_paused = true)]
 async fn what_many_keys_asked_for_is_all_there() {
-    let lab = Lab::new();
-    let rows = limits(&lab);
+    let (lab, rows) = limits_in_lab();
     for key in 0..40 {
         rows.add_usage_report(&report(0, &format!("key-{key:02}"), key, key / 2)).await.unwrap();
     }

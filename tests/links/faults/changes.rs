@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::Response;
+use tests::{Response, Result};
 
 use super::{ExpectedLink, World};
 
@@ -16,18 +16,15 @@ impl World {
     }
 
     /// Changes the destination of the version that was read last.
-    pub(super) async fn edit(&mut self) -> Result<(), String> {
+    pub(super) async fn edit(&mut self) -> Result<()> {
         let is_open = |p: &ExpectedLink| !p.deleted && p.max_clicks.is_none();
         let Some(code) = self.random_link(is_open) else { return Ok(()) };
         let read = self.read(&code).await?;
         let (path, version) = (format!("/api/v1/url/{code}"), read.header("etag").to_owned());
         let url = format!("https://example.org/edited-{}", self.action);
         let body = json!({ "longUrl": url });
-        let change = || {
-            let call = self.admin(Method::PATCH, &path).header("if-match", &version);
-            call.json(&body)
-        };
-        let (answer, retried) = self.retry_until_answered(change).await?;
+        let change = self.admin(Method::PATCH, &path).header("if-match", &version).json(&body);
+        let (answer, retried) = change.send_until_definite().await?;
         let now = self.read(&code).await?;
         let edited = now.text("longUrl") == url;
         match answer.status.as_u16() {
@@ -44,7 +41,7 @@ impl World {
     }
 
     /// Two people change the same version; at most one of them may succeed.
-    pub(super) async fn race_to_edit(&mut self) -> Result<(), String> {
+    pub(super) async fn race_to_edit(&mut self) -> Result<()> {
         let is_open = |p: &ExpectedLink| !p.deleted && p.max_clicks.is_none();
         let Some(code) = self.random_link(is_open) else { return Ok(()) };
         let read = self.read(&code).await?;
@@ -75,7 +72,7 @@ impl World {
     }
 
     /// Gives a link more clicks, or fewer, while they are being counted.
-    pub(super) async fn refill(&mut self) -> Result<(), String> {
+    pub(super) async fn refill(&mut self) -> Result<()> {
         let Some(code) = self.random_link(|p| p.max_clicks.is_some()) else { return Ok(()) };
         self.visit_link(&code).await;
         let read = self.read(&code).await?;
@@ -104,7 +101,7 @@ impl World {
         Ok(())
     }
 
-    pub(super) async fn delete_or_restore(&mut self) -> Result<(), String> {
+    pub(super) async fn delete_or_restore(&mut self) -> Result<()> {
         let Some(code) = self.random_link(|p| p.max_clicks.is_none()) else { return Ok(()) };
         let deleted = self.expected.links[&code].deleted;
         let (method, path) = if deleted {
@@ -112,8 +109,7 @@ impl World {
         } else {
             (Method::DELETE, format!("/api/v1/url/{code}"))
         };
-        let (answer, retried) =
-            self.retry_until_answered(|| self.admin(method.clone(), &path)).await?;
+        let (answer, retried) = self.admin(method.clone(), &path).send_until_definite().await?;
         let holds = match answer.status.as_u16() {
             200 | 204 => true,
             // It met what it had done itself and not heard of.
@@ -126,14 +122,13 @@ impl World {
         self.changed(&code, |link| link.deleted = !deleted).await
     }
 
-    pub(super) async fn block_or_unblock(&mut self) -> Result<(), String> {
+    pub(super) async fn block_or_unblock(&mut self) -> Result<()> {
         let Some(code) = self.random_link(|p| p.max_clicks.is_none()) else { return Ok(()) };
         let blocked = self.expected.links[&code].blocked;
         let (verb, body) =
             if blocked { ("unblock", Value::Null) } else { ("block", json!({ "reason": "spam" })) };
         let path = format!("/api/v1/url/{code}/{verb}");
-        let (answer, _) =
-            self.retry_until_answered(|| self.admin(Method::POST, &path).json(&body)).await?;
+        let (answer, _) = self.admin(Method::POST, &path).json(&body).send_until_definite().await?;
         if answer.status != 200 {
             return Err(format!("{path}: {} {}", answer.status, answer.body));
         }
@@ -141,11 +136,7 @@ impl World {
     }
 
     /// Notes a change that was acknowledged, and sees that it is there.
-    async fn changed(
-        &mut self,
-        code: &str,
-        note: impl Fn(&mut ExpectedLink),
-    ) -> Result<(), String> {
+    async fn changed(&mut self, code: &str, note: impl Fn(&mut ExpectedLink)) -> Result<()> {
         let now = self.read(code).await?;
         self.record_version(code, &now);
         let Some(link) = self.expected.links.get_mut(code) else { return Ok(()) };

@@ -2,7 +2,7 @@
 
 use futures::future::join_all;
 use serde_json::json;
-use tests::Response;
+use tests::{Response, Result};
 
 use super::{ExpectedLink, World, plain};
 
@@ -12,7 +12,7 @@ impl World {
     }
 
     /// Notes a link that was answered with 201.
-    fn expect(&mut self, answer: &Response, link: ExpectedLink) -> Result<String, String> {
+    fn expect(&mut self, answer: &Response, link: ExpectedLink) -> Result<String> {
         let code = answer.text("shortCode").to_owned();
         if answer.text("longUrl") != link.url {
             return Err(format!("{} was wanted: {}", link.url, answer.body));
@@ -25,11 +25,11 @@ impl World {
     }
 
     /// A new link, even if its owner has an equal one.
-    pub(super) async fn make_another(&mut self) -> Result<(), String> {
-        let owner = [None, Some(0), Some(1)][self.below(3)];
+    pub(super) async fn make_another(&mut self) -> Result<()> {
+        let owner = [None, Some(0), Some(1)][self.dice.index(3)];
         let url = self.own_url();
         let body = json!({ "longUrl": url, "reuse": false });
-        let (answer, _) = self.retry_until_answered(|| self.shorten(owner, &body)).await?;
+        let (answer, _) = self.shorten(owner, &body).send_until_definite().await?;
         if answer.status != 201 {
             return Err(format!("making a link: {} {}", answer.status, answer.body));
         }
@@ -37,13 +37,12 @@ impl World {
     }
 
     /// A link under a name that others may want too.
-    pub(super) async fn make_alias(&mut self) -> Result<(), String> {
-        let owner = self.below(2);
-        let alias = format!("name-{}", self.below(3));
+    pub(super) async fn make_alias(&mut self) -> Result<()> {
+        let owner = self.dice.index(2);
+        let alias = format!("name-{}", self.dice.index(3));
         let url = self.own_url();
         let body = json!({ "longUrl": url, "customAlias": alias });
-        let (answer, retried) =
-            self.retry_until_answered(|| self.shorten(Some(owner), &body)).await?;
+        let (answer, retried) = self.shorten(Some(owner), &body).send_until_definite().await?;
         let taken = self.expected.links.contains_key(&alias);
         let link = ExpectedLink { owner: Some(owner), url, ..ExpectedLink::default() };
         match answer.status.as_u16() {
@@ -59,13 +58,12 @@ impl World {
     }
 
     /// One user wants one destination, once or twice at the same time.
-    pub(super) async fn make_or_reuse(&mut self) -> Result<(), String> {
-        let owner = self.below(2);
-        let url = format!("https://example.org/same-{}", self.below(2));
-        let times = 1 + self.below(2);
+    pub(super) async fn make_or_reuse(&mut self) -> Result<()> {
+        let owner = self.dice.index(2);
+        let url = format!("https://example.org/same-{}", self.dice.index(2));
+        let times = 1 + self.dice.index(2);
         let body = plain(&url);
-        let wants =
-            (0..times).map(|_| self.retry_until_answered(|| self.shorten(Some(owner), &body)));
+        let wants = (0..times).map(|_| self.shorten(Some(owner), &body).send_until_definite());
         let answers: Result<Vec<_>, _> = join_all(wants).await.into_iter().collect();
         let answers: Vec<Response> = answers?.into_iter().map(|(answer, _)| answer).collect();
         let had = self
@@ -96,13 +94,12 @@ impl World {
     }
 
     /// The same request under one idempotency key, more than once.
-    pub(super) async fn make_with_key(&mut self) -> Result<(), String> {
-        let owner = [None, Some(0), Some(1)][self.below(3)];
+    pub(super) async fn make_with_key(&mut self) -> Result<()> {
+        let owner = [None, Some(0), Some(1)][self.dice.index(3)];
         let (key, url) = (format!("once-{}", self.action), self.own_url());
         let body = json!({ "longUrl": url, "note": key });
-        let ask = || {
-            self.retry_until_answered(|| self.shorten(owner, &body).header("idempotency-key", &key))
-        };
+        let ask =
+            || self.shorten(owner, &body).header("idempotency-key", &key).send_until_definite();
         let (one, two) = if self.action.is_multiple_of(2) {
             futures::join!(ask(), ask())
         } else {
@@ -120,14 +117,14 @@ impl World {
     }
 
     /// A link that ends after a click or two.
-    pub(super) async fn make_limited(&mut self) -> Result<(), String> {
-        let (owner, url) = (Some(self.below(2)), self.own_url());
+    pub(super) async fn make_limited(&mut self) -> Result<()> {
+        let (owner, url) = (Some(self.dice.index(2)), self.own_url());
         let max_clicks = Some(1 + self.dice.below(2));
-        let fallback = (self.below(2) == 0).then(|| "https://example.org/fallback".to_owned());
+        let fallback = (self.dice.index(2) == 0).then(|| "https://example.org/fallback".to_owned());
         let body = json!({
             "longUrl": url, "reuse": false, "maxClicks": max_clicks, "fallbackUrl": fallback,
         });
-        let (answer, _) = self.retry_until_answered(|| self.shorten(owner, &body)).await?;
+        let (answer, _) = self.shorten(owner, &body).send_until_definite().await?;
         if answer.status != 201 {
             return Err(format!("making a link: {} {}", answer.status, answer.body));
         }
@@ -138,7 +135,7 @@ impl World {
     }
 
     /// Two users want one name at the same moment, without idempotency keys.
-    pub(super) async fn race_for_alias(&mut self) -> Result<(), String> {
+    pub(super) async fn race_for_alias(&mut self) -> Result<()> {
         let alias = format!("race-{}", self.action);
         let urls = ["https://example.org/one", "https://example.org/two"];
         let bodies = urls.map(|url| json!({ "longUrl": url, "customAlias": alias }));

@@ -26,7 +26,7 @@ impl World {
     }
 
     pub(super) async fn visit_link(&mut self, code: &str) {
-        let visitors = 1 + self.below(3);
+        let visitors = 1 + self.dice.index(3);
         self.visit_by(code, visitors).await;
     }
 
@@ -34,12 +34,12 @@ impl World {
         let path = format!("/{code}");
         let mut visits = Vec::new();
         for _ in 0..visitors {
-            let method = if self.below(6) == 0 { Method::HEAD } else { Method::GET };
+            let method = if self.dice.index(6) == 0 { Method::HEAD } else { Method::GET };
             if method == Method::GET {
                 *self.expected.visits.entry(code.to_owned()).or_default() += 1;
             }
-            let source = address(u8::try_from(1 + self.below(40)).unwrap_or(1));
-            let agent = AGENTS[self.below(AGENTS.len())];
+            let source = address(u8::try_from(1 + self.dice.index(40)).unwrap_or(1));
+            let agent = AGENTS[self.dice.index(AGENTS.len())];
             visits.push((method, source, agent));
         }
         let lab = &self.lab;
@@ -63,7 +63,7 @@ impl World {
         self.count().await;
         let seconds = i64::try_from(self.dice.below(200)).unwrap_or(0);
         self.lab.advance_seconds(seconds);
-        match self.below(6) {
+        match self.dice.index(6) {
             0 => self.lab.cloud.functions.go_cold(),
             1 => self.lab.cloud.functions.retire(std::time::Duration::ZERO).await,
             _ => {}

@@ -25,8 +25,7 @@ async fn where_no_key_is_needed_a_wrong_one_is_refused_all_the_same() {
 
 #[tokio::test(start_paused = true)]
 async fn another_users_link_is_not_found_like_one_that_does_not_exist() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let eve = lab.user("eve", &["member"]).await;
     let link = code(&lab, &ada, &plain("https://example.org/")).await;
     let anonymous = code(&lab, "", &plain("https://example.org/")).await;

@@ -100,8 +100,7 @@ async fn people_robots_and_previews_are_told_apart_and_people_broken_down() {
 
 #[tokio::test(start_paused = true)]
 async fn without_cloudfront_its_headers_do_not_count() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let link = code(&lab, &ada, &plain("https://example.org/")).await;
     visit_as(&lab, &link, ANN).await;
     visit_as(&lab, &link, Visitor { address: "192.0.2.77", ..ANN }).await;
@@ -217,8 +216,7 @@ async fn a_burst_of_one_visitor_is_a_robots_doing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_batch_over_midnight_is_counted_on_both_days() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let link = code(&lab, &ada, &plain("https://example.org/")).await;
     // The test begins at noon. The first click goes out alone, the next ones a second later and
     // together: some of today and about as many of tomorrow.

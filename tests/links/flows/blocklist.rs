@@ -14,8 +14,7 @@ const BLOCKLIST: &str = "/api/v1/blocklist";
 async fn an_entry_is_one_of_a_host_and_a_url_with_a_reason() {
     let lab = Lab::new();
     let host = json!({ "host": "Evil.Example", "reason": " Phishing. " });
-    let added = post(&lab, BLOCKLIST, &root_key(), &host).await;
-    assert_eq!(added.status, 201);
+    let added = post(&lab, BLOCKLIST, &root_key(), &host).await.assert_status(201);
     assert_eq!(
         added.body,
         json!({ "entry": "host:evil.example", "reason": "Phishing.", "addedBy": "root",
@@ -47,8 +46,7 @@ async fn an_entry_is_one_of_a_host_and_a_url_with_a_reason() {
 
 #[tokio::test(start_paused = true)]
 async fn new_links_to_what_is_listed_are_refused_wherever_they_name_it() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let link = code(&lab, &ada, &plain("https://fine.example/")).await;
     post(&lab, BLOCKLIST, &root_key(), &json!({ "host": "evil.example", "reason": "x" })).await;
     let url = json!({ "url": "https://fine.example/bad", "reason": "x" });
@@ -83,8 +81,7 @@ async fn new_links_to_what_is_listed_are_refused_wherever_they_name_it() {
 
 #[tokio::test(start_paused = true)]
 async fn another_node_hears_of_an_entry_within_a_minute() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     shorten(&lab, &ada, &plain("https://evil.example/1")).await;
     // The entry is written behind this node's back.
     let links = links::store::Links::new(lab.aws().dynamodb(), lab.table("LinksTable"));
@@ -102,8 +99,7 @@ async fn another_node_hears_of_an_entry_within_a_minute() {
 
 #[tokio::test(start_paused = true)]
 async fn the_sweep_blocks_what_leads_to_a_listed_destination() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let bad = code(&lab, &ada, &plain("https://evil.example/")).await;
     let variant = |url: &str| json!({ "url": url, "weight": 1 });
     let split = json!({ "longUrl": "https://a.example/",

@@ -9,8 +9,7 @@ const BULK: &str = "/api/v1/bulk/shorten";
 
 #[tokio::test(start_paused = true)]
 async fn a_thousand_are_answered_in_their_order_each_on_its_own() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let had = json!({ "longUrl": "https://example.org/had" });
     let had_code = shorten(&lab, &ada, &had).await.text("shortCode").to_owned();
     let taken = json!({ "longUrl": "https://example.org/", "customAlias": "taken" });
@@ -25,8 +24,7 @@ async fn a_thousand_are_answered_in_their_order_each_on_its_own() {
         _ => plain(&format!("https://example.org/{n}")),
     };
     let urls: Vec<Value> = (0..1_000).map(wish).collect();
-    let answer = post(&lab, BULK, &ada, &json!({ "urls": urls })).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
+    let answer = post(&lab, BULK, &ada, &json!({ "urls": urls })).await.assert_status(200);
     let sums = ["created", "reused", "failed"].map(|name| answer.body[name].as_u64().unwrap());
     assert_eq!(sums, [400, 100, 500]);
     let results = answer.body["results"].as_array().unwrap();
@@ -61,8 +59,7 @@ async fn a_thousand_are_answered_in_their_order_each_on_its_own() {
 
 #[tokio::test(start_paused = true)]
 async fn one_destination_in_one_request_is_one_link() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let answer =
         post(&lab, BULK, &ada, &json!({ "urls": vec![plain("https://example.org/"); 40] })).await;
     assert_eq!((&answer.body["created"], &answer.body["reused"]), (&json!(1), &json!(39)));
@@ -74,8 +71,7 @@ async fn one_destination_in_one_request_is_one_link() {
 
 #[tokio::test(start_paused = true)]
 async fn none_and_too_many_are_refused_as_a_whole() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     for urls in
         [json!([]), json!(vec![plain("https://example.org/"); 1_001]), json!("x"), Value::Null]
     {

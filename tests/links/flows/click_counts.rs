@@ -129,8 +129,8 @@ impl Traffic {
         let turn = self.done * 20 / CLICKS;
         let hot = if turn < 10 { turn } else { 10 + (self.done * 80 / CLICKS + turn) % 40 };
         let roll = self.dice.below(100);
-        let link = if roll == 0 { self.below(LINKS) } else { hot };
-        let visitor = self.below(if link < 10 { 4_000 } else { 900 });
+        let link = if roll == 0 { self.dice.index(LINKS) } else { hot };
+        let visitor = self.dice.index(if link < 10 { 4_000 } else { 900 });
         let kind = self.dice.below(50);
         let agent = match kind {
             0..2 => "Googlebot/2.1 (+http://www.google.com/bot.html)".to_owned(),
@@ -159,10 +159,6 @@ impl Traffic {
         )
         .into_bytes()
     }
-
-    fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.dice.below(bound as u64)).unwrap_or(0)
-    }
 }
 
 /// Delivers what is in the queue, by two pollers, with copies of what was there before; things go
@@ -173,7 +169,7 @@ async fn deliver(lab: &Lab, dice: &mut SplitMix64) -> usize {
     let sent = clicks::messages(lab);
     let copies = sent.len() / 20;
     for _ in 0..copies {
-        let pick = usize::try_from(dice.below(sent.len() as u64)).unwrap_or(0);
+        let pick = dice.index(sent.len());
         let copy = NewMessage::text(&sent[pick]);
         lab.cloud.services.queues().send(&mapping.queue, &copy).unwrap();
     }

@@ -10,8 +10,7 @@ use super::{
 
 #[tokio::test(start_paused = true)]
 async fn a_plain_link_has_every_field_and_nothing_else() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let call = lab.call(http::Method::POST, SHORTEN).by(&ada).header("host", "sy.localhost:3000");
     let made = call.json(&plain("HTTPS://Example.org")).send().await;
     let code = made.text("shortCode");
@@ -43,8 +42,7 @@ async fn a_plain_link_has_every_field_and_nothing_else() {
 
 #[tokio::test(start_paused = true)]
 async fn every_option_is_kept_and_does_what_it_says() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let all = json!({
         "longUrl": "https://example.org/?a=1",
         "customAlias": "Spring-26",
@@ -91,8 +89,7 @@ async fn every_option_is_kept_and_does_what_it_says() {
 
 #[tokio::test(start_paused = true)]
 async fn variants_share_the_visitors() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let ways = json!([
         { "url": "https://example.org/a", "weight": 1 },
         { "url": "https://example.org/b", "weight": 3 },
@@ -116,8 +113,7 @@ async fn variants_share_the_visitors() {
 
 #[tokio::test(start_paused = true)]
 async fn wrong_input_names_the_field_and_makes_nothing() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let variant = |url: &str, weight: i64| json!({ "url": url, "weight": weight });
     let (a, b) = (variant("https://a.example", 1), variant("https://b.example", 1));
     let many: Vec<String> = (0..11).map(|n| n.to_string()).collect();

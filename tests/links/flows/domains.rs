@@ -59,8 +59,7 @@ async fn redirect_at(lab: &Lab, host: &str, code: &str) -> (u16, String) {
 
 #[tokio::test(start_paused = true)]
 async fn a_claim_names_its_proof_and_stands_when_repeated() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let claimed = post(&lab, DOMAINS, &ada, &json!({ "domain": "Go.Example.COM." })).await;
     assert_eq!(claimed.status, 201);
     assert_eq!(claimed.header("location"), "/api/v1/domains/go.example.com");

@@ -14,8 +14,7 @@ async fn keyed(lab: &Lab, user: &str, key: &str, body: &Value) -> Response {
 
 #[tokio::test(start_paused = true)]
 async fn a_repeated_request_gets_the_first_answer_with_a_key_and_without() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     for user in [ada.as_str(), ""] {
         let before = rows(&lab, "link#").await;
         let body = json!({ "longUrl": "https://example.org/", "reuse": false });
@@ -40,8 +39,7 @@ async fn keys_of_different_callers_are_different_keys() {
     let body = plain("https://example.org/");
     let mut seen = Vec::new();
     for user in [ada.as_str(), &eve, ""] {
-        let made = keyed(&lab, user, "k", &body).await;
-        assert_eq!(made.status, 201);
+        let made = keyed(&lab, user, "k", &body).await.assert_status(201);
         assert!(!seen.contains(&made.body["shortCode"]));
         seen.push(made.body["shortCode"].clone());
     }
@@ -52,8 +50,7 @@ async fn keys_of_different_callers_are_different_keys() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refused_request_gives_its_key_back() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     assert_eq!(keyed(&lab, &ada, "k", &plain("nonsense")).await.status, 422);
     assert_eq!(keyed(&lab, &ada, "k", &plain("https://example.org/")).await.status, 201);
     let taken = json!({ "longUrl": "https://example.org/", "customAlias": "mine" });
@@ -65,8 +62,7 @@ async fn a_refused_request_gives_its_key_back() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_for_a_link_that_was_there_can_be_repeated_too() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let body = plain("https://example.org/");
     let first = code(&lab, &ada, &body).await;
     for replayed in ["", "true", "true"] {
@@ -83,15 +79,12 @@ async fn a_request_for_a_link_that_was_there_can_be_repeated_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_key_that_found_a_link_finds_it_again_at_once() {
-    let lab = Lab::new();
-    let key = lab.user("ada", &["member"]).await;
+    let (lab, key) = Lab::with_member().await;
     let body = json!({ "longUrl": "https://example.org/page" });
     let ask = || lab.call(Method::POST, "/api/v1/shorten").by(&key).json(&body);
-    let made = ask().send().await;
-    assert_eq!(made.status, 201);
+    let made = ask().send().await.assert_status(201);
     for _ in 0..2 {
-        let again = ask().header("idempotency-key", "once").send().await;
-        assert_eq!(again.status, 200, "{}", again.body);
+        let again = ask().header("idempotency-key", "once").send().await.assert_status(200);
         assert_eq!(again.text("shortCode"), made.text("shortCode"));
     }
 }

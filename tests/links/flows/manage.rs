@@ -13,8 +13,7 @@ const DAY: i64 = 24 * 3600;
 
 #[tokio::test(start_paused = true)]
 async fn an_edit_needs_the_version_it_was_made_from() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let one = format!("/api/v1/url/{}", code(&lab, &ada, &plain("https://example.org/")).await);
     let note = json!({ "note": "x" });
     let unnamed = lab.call(Method::PATCH, &one).by(&ada).json(&note).send().await;
@@ -31,8 +30,7 @@ async fn an_edit_needs_the_version_it_was_made_from() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_left_out_stays_and_null_takes_away() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let full = json!({
         "longUrl": "https://example.org/", "expiresAt": "2027-01-01T00:00:00Z", "maxClicks": 9,
         "fallbackUrl": "https://example.org/over", "redirect": 301, "tags": ["a"], "note": "n",
@@ -54,8 +52,7 @@ async fn what_is_left_out_stays_and_null_takes_away() {
         "expiresAt": null, "maxClicks": null, "fallbackUrl": null, "note": null, "tags": [],
         "variants": [], "utm": {}, "forwardQuery": false, "redirect": 302,
     });
-    let emptied = patch(&lab, &one, &ada, 2, &bare).await;
-    assert_eq!(emptied.status, 200, "{}", emptied.body);
+    let emptied = patch(&lab, &one, &ada, 2, &bare).await.assert_status(200);
     for name in ["maxClicks", "fallbackUrl", "note", "tags", "variants", "utm"] {
         assert!(emptied.body.get(name).is_none(), "{name}: {}", emptied.body);
     }
@@ -65,8 +62,7 @@ async fn what_is_left_out_stays_and_null_takes_away() {
 
 #[tokio::test(start_paused = true)]
 async fn a_wrong_edit_names_the_field_and_changes_nothing() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let one = format!("/api/v1/url/{}", code(&lab, &ada, &plain("https://example.org/")).await);
     for (body, field) in [
         (json!({ "longUrl": "http://10.0.0.1/" }), "longUrl"),
@@ -88,8 +84,7 @@ async fn a_wrong_edit_names_the_field_and_changes_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_deletion_can_be_undone_for_thirty_days() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let body = json!({ "longUrl": "https://example.org/", "customAlias": "mine" });
     shorten(&lab, &ada, &body).await;
     let (one, restore) = ("/api/v1/url/mine", "/api/v1/url/mine/restore");
@@ -150,8 +145,7 @@ async fn a_list_is_newest_first_and_pages_through_everything_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_list_is_searched_by_tag_text_domain_and_deletion() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     for (alias, url, tags, note) in [
         ("one", "https://example.org/alpha", json!(["Red", "blue"]), "Über alles"),
         ("two", "https://example.org/beta", json!(["red"]), ""),
@@ -187,8 +181,7 @@ async fn a_list_is_searched_by_tag_text_domain_and_deletion() {
 
 #[tokio::test(start_paused = true)]
 async fn a_filtered_list_pages_too() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let urls: Vec<Value> = (0..260)
         .map(|n| json!({ "longUrl": format!("https://example.org/{n}"), "tags": [format!("t{}", n % 2)] }))
         .collect();
@@ -199,8 +192,7 @@ async fn a_filtered_list_pages_too() {
     let mut seen = std::collections::BTreeSet::new();
     let mut path = "/api/v1/urls?tag=t1&limit=40".to_owned();
     loop {
-        let page = get(&lab, &path, &ada).await;
-        assert_eq!(page.status, 200, "{}", page.body);
+        let page = get(&lab, &path, &ada).await.assert_status(200);
         for code in codes(&page) {
             assert!(seen.insert(code.to_owned()), "{code} twice");
         }
@@ -214,14 +206,12 @@ async fn a_filtered_list_pages_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_code_is_never_given_twice_and_nothing_else_is_kept_of_it() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let eve = lab.user("eve", &["member"]).await;
     let body = json!({ "longUrl": "https://example.com/private", "customAlias": "secret-sale" });
     let make = |key: &str| lab.call(Method::POST, "/api/v1/shorten").by(key).json(&body).send();
     assert_eq!(make(&ada).await.status, 201);
-    let gone = lab.call(Method::DELETE, "/api/v1/url/secret-sale").by(&ada).send().await;
-    assert_eq!(gone.status, 204);
+    lab.call(Method::DELETE, "/api/v1/url/secret-sale").by(&ada).send().await.assert_status(204);
     lab.advance_seconds(30 * 24 * 3600);
     lab.sweep().await;
     let links = links::store::Links::new(lab.aws().dynamodb(), lab.table("LinksTable"));

@@ -68,8 +68,7 @@ async fn what_no_scanner_reads_is_refused_by_name() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_not_there_has_no_picture() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let link = code(&lab, &ada, &plain("https://example.org/")).await;
     for file in ["unknown.png", "unknown.svg", "unknown", "a!b.png", ".png"] {
         assert_problem(&draw(&lab, file).await, 404, "not-found");

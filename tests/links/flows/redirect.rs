@@ -86,8 +86,7 @@ async fn a_link_is_read_once_and_then_costs_nothing() {
     let lab = Lab::new();
     seed(&lab, "", "abc", &[]).await;
     for _ in 0..5 {
-        let answer = follow(&lab, "/abc").await;
-        assert_eq!(answer.status, 302);
+        let answer = follow(&lab, "/abc").await.assert_status(302);
         assert_eq!(answer.header("location"), "https://example.org/page");
         assert_eq!(answer.header("cache-control"), "no-store");
         assert_eq!(answer.header("referrer-policy"), "");

@@ -10,8 +10,7 @@ const REPORTS: &str = "/api/v1/reports";
 
 #[tokio::test(start_paused = true)]
 async fn a_report_is_listed_newest_first_until_it_is_dismissed() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let link = code(&lab, &ada, &plain("https://example.org/")).await;
     let path = format!("/api/v1/url/{link}/report");
     for (key, reason) in [("", "phishing"), (ada.as_str(), "malware"), ("", "spam"), ("", "other")]
@@ -70,8 +69,7 @@ async fn a_wrong_report_names_the_field_and_is_not_kept() {
 
 #[tokio::test(start_paused = true)]
 async fn a_block_needs_a_reason_and_is_the_admins_word() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let link = code(&lab, &ada, &plain("https://example.org/")).await;
     let one = format!("/api/v1/url/{link}");
     let block = format!("{one}/block");

@@ -37,8 +37,7 @@ async fn the_same_again_is_the_same_link_for_its_owner_alone() {
 
 #[tokio::test(start_paused = true)]
 async fn after_an_edit_a_deletion_a_block_or_its_end_the_same_again_is_a_new_link() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let body = json!({ "longUrl": "https://example.org/", "expiresAt": "2026-03-01T13:00:00Z" });
     let mut seen = Vec::new();
     for step in 0..4 {

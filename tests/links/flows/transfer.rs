@@ -65,8 +65,7 @@ async fn every_sample_comes_in_and_a_second_time_changes_nothing() {
         ("kutt", "kutt.json", [1, 0, 1], &[("handbook", "https://example.com/handbook")]),
         ("csv", "own.csv", [2, 0, 0], &[]),
     ] {
-        let lab = Lab::new();
-        let ada = lab.user("ada", &["member"]).await;
+        let (lab, ada) = Lab::with_member().await;
         let (query, body) = (format!("from={from}"), sample(file));
         let first = import(&lab, &ada, &query, &body).await;
         assert_eq!(sums(&first), expected, "{file}: {}", first.body);
@@ -112,8 +111,7 @@ async fn each_row_is_answered_on_its_own_with_its_line() {
 
 #[tokio::test(start_paused = true)]
 async fn what_cant_be_read_as_a_whole_is_refused_as_a_whole() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let row = "https://example.org/\n";
     assert_names(&import(&lab, &ada, "from=tinyurl", "url\n").await, "from", &Value::Null);
     assert_names(&import(&lab, &ada, "", "url\n").await, "from", &Value::Null);
@@ -176,8 +174,7 @@ async fn an_export_comes_in_again_as_someone_elses_on_another_domain_and_is_equa
 
 #[tokio::test(start_paused = true)]
 async fn a_long_export_goes_on_where_it_stopped() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     for part in 0..3 {
         let urls: Vec<Value> = (0..400)
             .map(|n| json!({ "longUrl": format!("https://example.org/{part}/{n}") }))

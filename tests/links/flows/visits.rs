@@ -11,8 +11,7 @@ use super::{
 
 #[tokio::test(start_paused = true)]
 async fn an_expired_link_is_gone_and_an_unknown_one_was_never_there() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let body = json!({ "longUrl": "https://example.org/", "expiresAt": "2026-03-01T12:00:30Z" });
     let link = code(&lab, &ada, &body).await;
     lab.advance_seconds(29);
@@ -33,8 +32,7 @@ async fn an_expired_link_is_gone_and_an_unknown_one_was_never_there() {
 
 #[tokio::test(start_paused = true)]
 async fn an_edit_a_deletion_and_a_block_are_seen_within_five_seconds_on_a_warm_node() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let link = code(&lab, &ada, &plain("https://example.org/1")).await;
     let one = format!("/api/v1/url/{link}");
     assert_eq!(redirect_of(&lab, &link).await, to("https://example.org/1"));
@@ -61,8 +59,7 @@ async fn an_edit_a_deletion_and_a_block_are_seen_within_five_seconds_on_a_warm_n
 
 #[tokio::test(start_paused = true)]
 async fn a_head_is_a_get_without_a_body_and_is_never_counted() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let live = code(&lab, &ada, &plain("https://example.org/")).await;
     let soon = json!({ "longUrl": "https://example.org/", "expiresAt": "2026-03-01T12:00:01Z" });
     let expired = code(&lab, &ada, &soon).await;
@@ -94,8 +91,7 @@ async fn a_head_is_a_get_without_a_body_and_is_never_counted() {
 
 #[tokio::test(start_paused = true)]
 async fn a_link_with_so_many_clicks_is_spent_after_them() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let body = json!({ "longUrl": "https://example.org/", "maxClicks": 3 });
     let alone = code(&lab, &ada, &body).await;
     let mut body = body;
@@ -129,8 +125,7 @@ async fn a_link_with_so_many_clicks_is_spent_after_them() {
 
 #[tokio::test(start_paused = true)]
 async fn a_link_is_spent_once_more_when_the_message_comes_twice() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let body = json!({ "longUrl": "https://example.org/", "maxClicks": 2 });
     let link = code(&lab, &ada, &body).await;
     visit(&lab, &link).await;

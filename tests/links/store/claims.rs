@@ -5,9 +5,8 @@ use domain::accounts::UserId;
 use domain::links::{Code, DomainClaim, DomainName};
 use links::store::{AbuseReport, BlocklistEntry, ProofOutcome};
 use local::faults::Fault;
-use tests::Lab;
 
-use super::links;
+use super::links_in_lab;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
@@ -25,8 +24,7 @@ fn claim(owner: &str, token: &str) -> DomainClaim {
 
 #[tokio::test(start_paused = true)]
 async fn a_claim_stands_as_it_was_first_made_for_each_claimant() {
-    let lab = Lab::new();
-    let links = links(&lab);
+    let (_lab, links) = links_in_lab();
     let (first, second) = (claim("ada", "one"), claim("ada", "two"));
     assert_eq!(links.claim_domain(&first).await.unwrap(), first);
     assert_eq!(links.claim_domain(&second).await.unwrap(), first);
@@ -39,8 +37,7 @@ async fn a_claim_stands_as_it_was_first_made_for_each_claimant() {
 
 #[tokio::test(start_paused = true)]
 async fn the_first_to_prove_a_claim_owns_the_domain() {
-    let lab = Lab::new();
-    let links = links(&lab);
+    let (lab, links) = links_in_lab();
     let (ada, eve) = (claim("ada", "a"), claim("eve", "e"));
     assert_eq!(
         links.prove_claim(&ada, at(200), "t0").await.unwrap(),
@@ -66,8 +63,7 @@ async fn the_first_to_prove_a_claim_owns_the_domain() {
 
 #[tokio::test(start_paused = true)]
 async fn giving_a_claim_up_takes_only_what_is_the_claimants() {
-    let lab = Lab::new();
-    let links = links(&lab);
+    let (_lab, links) = links_in_lab();
     let (ada, eve) = (claim("ada", "a"), claim("eve", "e"));
     for claim in [&ada, &eve] {
         links.claim_domain(claim).await.unwrap();
@@ -91,8 +87,7 @@ async fn giving_a_claim_up_takes_only_what_is_the_claimants() {
 
 #[tokio::test(start_paused = true)]
 async fn a_report_is_kept_once_and_once_dismissed_not_made_again() {
-    let lab = Lab::new();
-    let links = links(&lab);
+    let (_lab, links) = links_in_lab();
     let report = |second, random| AbuseReport {
         id: AbuseReport::id_at(at(second), random),
         domain: String::new(),
@@ -118,8 +113,7 @@ async fn a_report_is_kept_once_and_once_dismissed_not_made_again() {
 
 #[tokio::test(start_paused = true)]
 async fn the_first_word_about_a_blocked_destination_stays() {
-    let lab = Lab::new();
-    let links = links(&lab);
+    let (_lab, links) = links_in_lab();
     let entry = |key: &str, reason: &str| BlocklistEntry {
         key: key.to_owned(),
         reason: reason.to_owned(),

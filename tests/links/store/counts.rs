@@ -8,9 +8,8 @@ use domain::links::{Code, Link, LinkPreview, LinkTerms, Target};
 use links::store::CountOutcome;
 use links::store::Links;
 use local::faults::Fault;
-use tests::Lab;
 
-use super::links;
+use super::links_in_lab;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
@@ -44,8 +43,7 @@ async fn count(
 
 #[tokio::test(start_paused = true)]
 async fn a_batch_is_counted_under_its_name_once() {
-    let lab = Lab::new();
-    let links = links(&lab);
+    let (_lab, links) = links_in_lab();
     let counts = BTreeMap::from([
         (day("abc", "2026-03-01"), clicks(2)),
         (day("abc", "2026-03-02"), clicks(3)),
@@ -67,8 +65,7 @@ async fn a_batch_is_counted_under_its_name_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_batch_too_large_for_one_transaction_is_counted_once_too() {
-    let lab = Lab::new();
-    let links = links(&lab);
+    let (_lab, links) = links_in_lab();
     let counts: BTreeMap<_, _> =
         (0..100).map(|n| (day(&format!("link-{n}"), "2026-03-01"), clicks(1))).collect();
     assert_eq!(count(&links, "b1", &counts).await, CountOutcome::Counted);
@@ -82,8 +79,7 @@ async fn a_batch_too_large_for_one_transaction_is_counted_once_too() {
 #[tokio::test(start_paused = true)]
 async fn a_count_whose_answer_was_lost_is_made_once() {
     for fault in [Fault::CommitThenTimeout, Fault::TransactionConflict, Fault::Throttle] {
-        let lab = Lab::new();
-        let links = links(&lab);
+        let (lab, links) = links_in_lab();
         let counts = BTreeMap::from([(day("abc", "2026-03-01"), clicks(2))]);
         lab.cloud.faults.inject(0, fault);
         count(&links, "b1", &counts).await;
@@ -94,8 +90,7 @@ async fn a_count_whose_answer_was_lost_is_made_once() {
 
 #[tokio::test(start_paused = true)]
 async fn visitors_who_are_added_at_the_same_time_are_all_there_and_once() {
-    let lab = Lab::new();
-    let links = links(&lab);
+    let (_lab, links) = links_in_lab();
     let day = day("abc", "2026-03-01");
     let visitor = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let lots: Vec<Vec<u64>> =
@@ -115,8 +110,7 @@ async fn visitors_who_are_added_at_the_same_time_are_all_there_and_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_link_is_spent_once_and_only_for_the_number_that_was_counted_to() {
-    let lab = Lab::new();
-    let links = links(&lab);
+    let (_lab, links) = links_in_lab();
     let terms =
         LinkTerms { max_clicks: Some(5), ..LinkTerms::plain(Target::stored("https://a.example/")) };
     let made = Link::new("", code("abc"), None, terms, at(100));
@@ -133,8 +127,7 @@ async fn a_link_is_spent_once_and_only_for_the_number_that_was_counted_to() {
 
 #[tokio::test(start_paused = true)]
 async fn the_scan_goes_on_where_it_stopped_and_the_faster_run_has_its_word() {
-    let lab = Lab::new();
-    let links = links(&lab);
+    let (_lab, links) = links_in_lab();
     assert_eq!(links.scan_position().await.unwrap(), (None, 0));
     links.save_scan_position(Some("here"), 0).await.unwrap();
     links.save_scan_position(Some("there"), 0).await.unwrap();
@@ -145,8 +138,7 @@ async fn the_scan_goes_on_where_it_stopped_and_the_faster_run_has_its_word() {
 
 #[tokio::test(start_paused = true)]
 async fn the_scan_comes_by_every_link_once_and_by_one_destination_in_one_go() {
-    let lab = Lab::new();
-    let links = links(&lab);
+    let (_lab, links) = links_in_lab();
     for n in 0..60 {
         let terms = LinkTerms::plain(Target::stored(&format!("https://example.org/{}", n % 7)));
         let made = Link::new("", code(&format!("link-{n:02}")), None, terms, at(100 + n));
@@ -178,8 +170,7 @@ async fn the_scan_comes_by_every_link_once_and_by_one_destination_in_one_go() {
 
 #[tokio::test(start_paused = true)]
 async fn a_preview_is_noted_for_the_version_that_was_looked_at() {
-    let lab = Lab::new();
-    let links = links(&lab);
+    let (_lab, links) = links_in_lab();
     let made = Link::new("", code("abc"), None, plain(), at(100));
     links.create(&made, None, None, "t").await.unwrap();
     let titled =

@@ -8,7 +8,7 @@ use links::store::{AmendOutcome, CreateOutcome, DedupKey, LinkFilter, OwnerList}
 use local::faults::Fault;
 use tests::Lab;
 
-use super::links;
+use super::{links, links_in_lab};
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
@@ -70,8 +70,7 @@ async fn what_is_written_reads_back_the_same() {
 
 #[tokio::test(start_paused = true)]
 async fn a_code_is_taken_once_and_a_namespace_is_its_own() {
-    let lab = Lab::new();
-    let links = links(&lab);
+    let (_lab, links) = links_in_lab();
     assert_eq!(links.create(&link("abc"), None, None, "t1").await.unwrap(), CreateOutcome::Created);
     assert_eq!(links.create(&link("abc"), None, None, "t2").await.unwrap(), CreateOutcome::Taken);
     let taken = links.create(&link("abc"), Some(&same(None)), None, "t3").await.unwrap();
@@ -103,8 +102,7 @@ async fn a_put_whose_answer_was_lost_knows_its_own_token() {
 
 #[tokio::test(start_paused = true)]
 async fn the_same_again_meets_the_first_and_replaces_only_what_it_names() {
-    let lab = Lab::new();
-    let links = links(&lab);
+    let (_lab, links) = links_in_lab();
     let code = |text: &str| Code::parse(text).unwrap();
     let tokens = std::cell::Cell::new(0);
     let make = |name: &'static str, same: DedupKey| {
@@ -125,8 +123,7 @@ async fn the_same_again_meets_the_first_and_replaces_only_what_it_names() {
 
 #[tokio::test(start_paused = true)]
 async fn an_amendment_follows_the_version_it_names() {
-    let lab = Lab::new();
-    let links = links(&lab);
+    let (_lab, links) = links_in_lab();
     let first = link("abc");
     assert_eq!(
         links.amend(&first.deleted(at(1)), "t").await.unwrap(),
@@ -148,8 +145,7 @@ async fn an_amendment_follows_the_version_it_names() {
 
 #[tokio::test(start_paused = true)]
 async fn a_list_is_its_owners_and_its_states() {
-    let lab = Lab::new();
-    let links = links(&lab);
+    let (_lab, links) = links_in_lab();
     let eve = UserId::parse("eve").unwrap();
     let ada = UserId::parse("ada").unwrap();
     let others = Link { owner: Some(eve), ..link("eves") };
@@ -168,8 +164,7 @@ async fn a_list_is_its_owners_and_its_states() {
 #[tokio::test(start_paused = true)]
 async fn codes_are_leased_in_ranges_that_never_overlap_under_one_key() {
     use domain::links::code::CodeKey;
-    let lab = Lab::new();
-    let links = links(&lab);
+    let (lab, links) = links_in_lab();
     let keys: Vec<CodeKey> = (0..20).map(|n| CodeKey::from_bytes([n; 32])).collect();
     let leases = futures::future::join_all(keys.iter().map(|key| links.lease_codes(key))).await;
     let mut seen = std::collections::BTreeSet::new();

@@ -46,7 +46,7 @@ async fn strike_acceptance(people: &[&str], nth: u64, fault: Fault) -> bool {
     }
     scene.strike(nth, fault);
     let answer = scene.persist(Method::POST, ALL, &body).await;
-    let struck = scene.stop();
+    let struck = scene.lab.stop_faults();
     let context = format!("accept for {people:?}, call {nth}, {fault:?}: {}", answer.body);
     assert_eq!(answer.status, 202, "{context}");
     let again = scene.persist(Method::POST, ALL, &body).await;
@@ -68,7 +68,7 @@ async fn strike_cancel(nth: u64, fault: Fault) -> bool {
     let id = scene.accept(&contents("ada")).await;
     scene.strike(nth, fault);
     let answer = scene.persist(Method::DELETE, &format!("{ALL}/{id}"), &Value::Null).await;
-    let struck = scene.stop();
+    let struck = scene.lab.stop_faults();
     let context = format!("cancel, call {nth}, {fault:?}: {}", answer.body);
     assert_eq!(answer.text("status"), "cancelled", "{context}");
     let deliveries = scene.check(&context).await;
@@ -89,7 +89,7 @@ async fn strike_replay(nth: u64, fault: Fault) -> bool {
     scene.strike(nth, fault);
     let replay = json!({ "name": "r", "channel": "sms" });
     let answer = scene.persist(Method::POST, "/api/v1/dead-letters/replay", &replay).await;
-    let struck = scene.stop();
+    let struck = scene.lab.stop_faults();
     let context = format!("replay, call {nth}, {fault:?}: {}", answer.body);
     assert_eq!(answer.status, 200, "{context}");
     let deliveries = scene.check(&context).await;
@@ -132,7 +132,7 @@ async fn strike_callback(kind: &str, nth: u64, fault: Fault) -> bool {
         }
         scene.lab.advance_seconds(3);
     };
-    let struck = scene.stop();
+    let struck = scene.lab.stop_faults();
     let context = format!("{kind}, call {nth}, {fault:?}: {}", answer.body);
     assert_eq!((answer.status.as_u16(), &answer.body["noted"]), (200, &json!(1)), "{context}");
     let deliveries = scene.check(&context).await;
@@ -172,7 +172,7 @@ async fn strike_template(step: u32, nth: u64, fault: Fault) -> bool {
     } else {
         scene.persist(Method::PUT, ORDER, &draft(&format!("version {step}"))).await
     };
-    let struck = scene.stop();
+    let struck = scene.lab.stop_faults();
     let context = format!("template, step {step}, call {nth}, {fault:?}: {}", answer.body);
     assert!(answer.status.is_success(), "{context}");
     let shown = scene.lab.get(ORDER).await;

@@ -92,7 +92,7 @@ async fn strike(channel: Channel, case: Case, nth: u64, fault: Fault) -> bool {
     }
     scene.strike(nth, fault);
     scene.turn(queue_of(channel)).await;
-    let struck = scene.stop();
+    let struck = scene.lab.stop_faults();
     let context = format!("{case:?} by {}, call {nth}, {fault:?}", channel.name());
     let deliveries = scene.check(&context).await;
     let [delivery] = deliveries.as_slice() else { panic!("{context}: {deliveries:?}") };
@@ -211,7 +211,7 @@ async fn strike_withdrawal(nth: u64, fault: Fault) -> bool {
     topic.publish_preferences_narrowed(&UserId::outside("ada"), TRACE).await.unwrap();
     scene.strike(nth, fault);
     scene.turn("PushCriticalQueue").await;
-    let struck = scene.stop();
+    let struck = scene.lab.stop_faults();
     let context = format!("withdraw, call {nth}, {fault:?}");
     for delivery in scene.check(&context).await {
         if delivery.channel() == Channel::Email {

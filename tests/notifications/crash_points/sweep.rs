@@ -32,8 +32,8 @@ async fn strike_sweep(nth: u64, fault: Fault) -> bool {
     scene.store.save_swept_until(scene.now()).await.unwrap();
     scene.lab.advance_seconds(61);
     scene.strike(nth, fault);
-    scene.sweep().await;
-    let struck = scene.stop();
+    scene.lab.run_schedule("SweepNotifications").await;
+    let struck = scene.lab.stop_faults();
     let context = format!("sweep, call {nth}, {fault:?}");
     let deliveries = scene.check(&context).await;
     assert_eq!(deliveries.len(), 4, "{context}");

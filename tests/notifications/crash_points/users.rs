@@ -60,7 +60,7 @@ async fn strike_opt_out(by_link: bool, nth: u64, fault: Fault) -> bool {
         let off = json!({ "channels": { "email": false } });
         scene.persist(Method::PUT, "/api/v1/users/ada/preferences", &off).await
     };
-    let struck = scene.stop();
+    let struck = scene.lab.stop_faults();
     let context = format!("opt out, by link: {by_link}, call {nth}, {fault:?}: {}", answer.body);
     assert_eq!(answer.status, 200, "{context}");
     // No sweep and no minute is needed for what was answered.
@@ -83,7 +83,7 @@ async fn strike_contacts(nth: u64, fault: Fault) -> bool {
     let without = json!({ "phone": "+34600123450" });
     scene.strike(nth, fault);
     let answer = scene.persist(Method::PUT, "/api/v1/users/ada/contacts", &without).await;
-    let struck = scene.stop();
+    let struck = scene.lab.stop_faults();
     let context = format!("contacts, call {nth}, {fault:?}: {}", answer.body);
     assert_eq!(answer.status, 200, "{context}");
     for delivery in scene.check(&context).await {
@@ -101,7 +101,7 @@ async fn strike_read(nth: u64, fault: Fault) -> bool {
     scene.strike(nth, fault);
     let path = "/api/v1/users/ada/notifications/read";
     let answer = scene.persist(Method::POST, path, &Value::Null).await;
-    let struck = scene.stop();
+    let struck = scene.lab.stop_faults();
     let context = format!("read, call {nth}, {fault:?}: {}", answer.body);
     assert_eq!(answer.status, 200, "{context}");
     let log = scene.lab.get("/api/v1/users/ada/notifications").await;

@@ -1,6 +1,7 @@
 //! What was acknowledged, and so must be true.
 
 use std::collections::{BTreeMap, BTreeSet};
+use tests::Result;
 
 use domain::notifications::{Channel, Contacts, Notification, Preferences, Status};
 use serde_json::Value;
@@ -23,7 +24,7 @@ pub(super) enum Acknowledged {
 }
 
 impl Acknowledged {
-    pub(super) fn check(&self, history: &History) -> Result<(), String> {
+    pub(super) fn check(&self, history: &History) -> Result<()> {
         let holds = match self {
             Self::Cancelled { id, at } => is_over(history, id, *at),
             Self::PreferencesSaved { user, version, body, at } => {
@@ -94,7 +95,7 @@ pub(super) struct Submitted {
 pub(super) fn check_asked(
     history: &History,
     submitted: &BTreeMap<String, Submitted>,
-) -> Result<(), String> {
+) -> Result<()> {
     let mut made: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (id, notification) in &history.notifications {
         let note = notification.collapse_key.as_deref().unwrap_or_default();

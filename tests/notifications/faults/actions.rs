@@ -6,6 +6,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use http::Method;
 use serde_json::{Value, json};
 use sha2::Sha256;
+use tests::Result;
 
 use super::Harness;
 use super::acknowledged::Acknowledged;
@@ -60,7 +61,7 @@ pub(super) enum ActionResult {
 }
 
 impl Action {
-    pub(super) async fn run(&self, harness: &Harness) -> Result<ActionResult, String> {
+    pub(super) async fn run(&self, harness: &Harness) -> Result<ActionResult> {
         match self {
             Self::Send { key, note, body } => send(harness, key.as_deref(), note, body).await,
             Self::SendInvalid { key, body } => send_invalid(harness, key.as_deref(), body).await,
@@ -90,14 +91,14 @@ impl Action {
                 Ok(ActionResult::Nothing)
             }
             Self::Sweep => {
-                harness.sweep().await;
+                harness.lab.run_schedule("SweepNotifications").await;
                 Ok(ActionResult::Nothing)
             }
         }
     }
 }
 
-fn expect(status: u16, wanted: u16, body: &Value) -> Result<(), String> {
+fn expect(status: u16, wanted: u16, body: &Value) -> Result<()> {
     if status == wanted {
         return Ok(());
     }
@@ -109,7 +110,7 @@ async fn send(
     key: Option<&str>,
     note: &str,
     body: &Value,
-) -> Result<ActionResult, String> {
+) -> Result<ActionResult> {
     let answer = harness.persist(|| post_notification(harness, key, body)).await?;
     let text = json!([body, answer.body]);
     expect(answer.status.as_u16(), 202, &text)?;
@@ -120,11 +121,7 @@ async fn send(
     Ok(ActionResult::NotificationRecord { key, note, body: body.clone(), ids })
 }
 
-async fn send_invalid(
-    harness: &Harness,
-    key: Option<&str>,
-    body: &Value,
-) -> Result<ActionResult, String> {
+async fn send_invalid(harness: &Harness, key: Option<&str>, body: &Value) -> Result<ActionResult> {
     let answer = harness.persist(|| post_notification(harness, key, body)).await?;
     expect(answer.status.as_u16(), 422, body)?;
     Ok(ActionResult::Nothing)
@@ -142,7 +139,7 @@ fn post_notification<'a>(
     }
 }
 
-async fn cancel(harness: &Harness, id: &str) -> Result<ActionResult, String> {
+async fn cancel(harness: &Harness, id: &str) -> Result<ActionResult> {
     let path = format!("{ALL}/{id}");
     let answer = harness.persist(|| harness.call(Method::DELETE, &path)).await?;
     expect(answer.status.as_u16(), 200, &json!(path))?;
@@ -156,7 +153,7 @@ async fn save_preferences(
     harness: &Harness,
     user: &'static str,
     body: &Value,
-) -> Result<ActionResult, String> {
+) -> Result<ActionResult> {
     let path = format!("/api/v1/users/{user}/preferences");
     let answer = harness.persist(|| harness.call(Method::PUT, &path).json(body)).await?;
     expect(answer.status.as_u16(), 200, body)?;
@@ -174,7 +171,7 @@ async fn save_contacts(
     harness: &Harness,
     user: &'static str,
     body: &Value,
-) -> Result<ActionResult, String> {
+) -> Result<ActionResult> {
     let path = format!("/api/v1/users/{user}/contacts");
     let answer = harness.persist(|| harness.call(Method::PUT, &path).json(body)).await?;
     expect(answer.status.as_u16(), 200, body)?;
@@ -187,11 +184,7 @@ async fn save_contacts(
     }))
 }
 
-async fn unsubscribe(
-    harness: &Harness,
-    link: &str,
-    delivery: &str,
-) -> Result<ActionResult, String> {
+async fn unsubscribe(harness: &Harness, link: &str, delivery: &str) -> Result<ActionResult> {
     let path = link.strip_prefix("https://sy.test").ok_or("a link leads elsewhere")?;
     let began = harness.writes();
     let call = || {
@@ -205,11 +198,7 @@ async fn unsubscribe(
     Ok(ActionResult::Acknowledged(Acknowledged::Unsubscribed { delivery, began, at }))
 }
 
-async fn provider_event(
-    harness: &Harness,
-    provider: &str,
-    event: &Value,
-) -> Result<ActionResult, String> {
+async fn provider_event(harness: &Harness, provider: &str, event: &Value) -> Result<ActionResult> {
     let path = format!("/api/v1/providers/{provider}/events");
     let body = json!([event]).to_string();
     let began = harness.writes();

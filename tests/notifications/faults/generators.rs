@@ -43,7 +43,7 @@ pub(super) fn contacts(user: &str, variant: usize) -> Value {
 
 impl World {
     fn person(&mut self) -> &'static str {
-        PEOPLE[self.below(3)]
+        PEOPLE[self.random.index(3)]
     }
 
     fn in_seconds(&self, seconds: u64) -> String {
@@ -55,8 +55,8 @@ impl World {
     pub(super) fn send(&mut self) -> Action {
         self.action += 1;
         let note = format!("note-{}", self.action);
-        let category = CATEGORIES[self.below(2)];
-        let priority = ["critical", "normal", "normal", "low"][self.below(4)];
+        let category = CATEGORIES[self.random.index(2)];
+        let priority = ["critical", "normal", "normal", "low"][self.random.index(4)];
         let mut body = json!({ "category": category, "priority": priority, "collapseKey": note });
         match self.random.below(4) {
             0 => body["userIds"] = json!(PEOPLE),
@@ -73,11 +73,11 @@ impl World {
             });
         }
         match self.random.below(5) {
-            0 => body["channels"] = json!([CHANNELS[self.below(3)]]),
+            0 => body["channels"] = json!([CHANNELS[self.random.index(3)]]),
             1 => body["channels"] = json!(["email", "sms"]),
             _ => {}
         }
-        let wait = [0, 0, 0, 0, 0, 0, 10, 10, 100, 100, 100, 960][self.below(12)];
+        let wait = [0, 0, 0, 0, 0, 0, 10, 10, 100, 100, 100, 960][self.random.index(12)];
         if wait > 0 {
             body["sendAt"] = json!(self.in_seconds(wait));
         }
@@ -98,7 +98,7 @@ impl World {
 
     /// The same key and body again are the same notifications.
     pub(super) fn send_again(&mut self) -> Action {
-        let index = self.below(self.once.len());
+        let index = self.random.index(self.once.len());
         match self.once.iter().nth(index) {
             Some((key, (note, body))) => {
                 Action::Send { key: Some(key.clone()), note: note.clone(), body: body.clone() }
@@ -113,7 +113,7 @@ impl World {
             "userIds": PEOPLE, "category": "orders", "collapseKey": "wrong",
             "content": { "email": { "subject": "wrong", "text": "wrong" } },
         });
-        let index = self.below(self.once.len());
+        let index = self.random.index(self.once.len());
         let key = self.once.keys().nth(index).cloned();
         if key.is_none() || self.random.below(3) == 0 {
             body["expiresAt"] = json!("2026-01-01T00:00:00Z");
@@ -129,7 +129,7 @@ impl World {
     pub(super) fn cancel(&mut self) -> Action {
         // What was told last is the likeliest to be on its way.
         let recent = self.accepted_ids.len().min(4);
-        let index = self.accepted_ids.len() - recent + self.below(recent);
+        let index = self.accepted_ids.len() - recent + self.random.index(recent);
         match self.accepted_ids.get(index).cloned() {
             Some(id) => Action::Cancel(id),
             None => self.send(),
@@ -138,7 +138,8 @@ impl World {
 
     pub(super) fn save_preferences(&mut self) -> Action {
         let user = self.person();
-        let (category, channel) = (CATEGORIES[self.below(2)], CHANNELS[self.below(3)]);
+        let (category, channel) =
+            (CATEGORIES[self.random.index(2)], CHANNELS[self.random.index(3)]);
         let mut body = match self.random.below(8) {
             0 => json!({ "enabled": false }),
             1 => json!({ "channels": { channel: false } }),
@@ -154,7 +155,7 @@ impl World {
 
     /// Left alone for some minutes, from now or soon.
     fn quiet(&mut self) -> Value {
-        let (zone, ahead) = [("UTC", 0), ("Asia/Kolkata", 330)][self.below(2)];
+        let (zone, ahead) = [("UTC", 0), ("Asia/Kolkata", 330)][self.random.index(2)];
         let minute = self.harness.lab.cloud.now_ms() / 60_000 + ahead;
         let start = minute + i64::try_from(self.random.below(3)).unwrap_or(0) - 1;
         let end = minute + 3 + i64::try_from(self.random.below(5)).unwrap_or(0);
@@ -168,25 +169,25 @@ impl World {
         let recorded = self.harness.providers.sends();
         let mails: Vec<_> =
             recorded.iter().filter(|one| one.message.unsubscribe.is_some()).collect();
-        let index = self.below(mails.len());
+        let index = self.random.index(mails.len());
         if let Some(mail) = mails.get(index).filter(|_| self.random.below(3) > 0) {
             let link = mail.message.unsubscribe.clone().unwrap_or_default();
             return Action::Unsubscribe { link, delivery: mail.message.key.clone() };
         }
-        let (user, channel) = (self.person(), CHANNELS[self.below(3)]);
+        let (user, channel) = (self.person(), CHANNELS[self.random.index(3)]);
         Action::SavePreferences { user, body: json!({ "channels": { channel: false } }) }
     }
 
     pub(super) fn save_contacts(&mut self) -> Action {
         let user = self.person();
-        Action::SaveContacts { user, body: contacts(user, self.below(6)) }
+        Action::SaveContacts { user, body: contacts(user, self.random.index(6)) }
     }
 
     /// A provider says what became of a message that it took.
     pub(super) fn provider_event(&mut self) -> Action {
         let recorded = self.harness.providers.sends();
         let came: Vec<_> = recorded.iter().filter(|one| one.delivered()).collect();
-        let index = self.below(came.len());
+        let index = self.random.index(came.len());
         let Some(one) = came.get(index) else { return Action::Deliver };
         let key = &one.message.key;
         let reference =
@@ -207,7 +208,7 @@ impl World {
     pub(super) fn replay(&mut self) -> Action {
         let name = format!("replay-{}", self.random.below(2));
         match self.random.below(3) {
-            0 => Action::Replay(json!({ "name": name, "channel": CHANNELS[self.below(3)] })),
+            0 => Action::Replay(json!({ "name": name, "channel": CHANNELS[self.random.index(3)] })),
             1 => Action::Replay(json!({ "name": name, "dryRun": true })),
             _ => Action::Replay(json!({ "name": name })),
         }
@@ -215,7 +216,7 @@ impl World {
 
     /// A provider treats the next messages badly.
     pub(super) fn fail_provider(&mut self) {
-        let provider = PROVIDERS[self.below(4)];
+        let provider = PROVIDERS[self.random.index(4)];
         let act = match self.random.below(6) {
             0 => {
                 ScriptedOutcome::Refuse { class: Class::RateLimited, retry_after_seconds: Some(90) }
@@ -225,7 +226,7 @@ impl World {
             3 => ScriptedOutcome::AcceptThenDisconnect,
             _ => ScriptedOutcome::refuse(Class::Outage),
         };
-        let times = [1, 14, 14][self.below(3)];
+        let times = [1, 14, 14][self.random.index(3)];
         self.harness.providers.script_next(provider, vec![act; times]);
     }
 }

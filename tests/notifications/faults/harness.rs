@@ -6,12 +6,11 @@ use std::sync::Mutex;
 use boundary::Aws;
 use domain::notifications::DeliveryId;
 use http::Method;
-use local::connector::Connector;
 use local::faults::Faults;
 use notifications::store::Notifications;
 use serde_json::{Value, json};
 use tests::scripted_providers::ScriptedProviders;
-use tests::{Lab, RequestBuilder, Response, root_key};
+use tests::{Lab, RequestBuilder, Response, Result, root_key};
 
 use super::sends::Mark;
 use crate::items::{Item, text};
@@ -33,16 +32,14 @@ impl Harness {
             writes && contains(&call.body, b"otifications")
         });
         providers.count_calls(lab.cloud.faults.clone());
-        let client = Connector::client(lab.cloud.services.clone(), Faults::none(), None);
-        let aws = Aws::through(client, &local::cloud::lambda_environment().into_iter().collect())
-            .unwrap();
+        let aws = lab.aws_under(&Faults::none());
         Self { lab, providers, aws, marks: Mutex::default() }
     }
 
     /// The sweep has just been here: its first visit ever looks at the last hour, which is empty.
     pub(super) async fn mark_swept(&self) {
         let store = Notifications::new(self.aws.dynamodb(), self.lab.table("NotificationsTable"));
-        let now = domain::Timestamp::from_millisecond(self.lab.cloud.now_ms()).unwrap();
+        let now = self.lab.now();
         store.save_swept_until(now).await.unwrap();
     }
 
@@ -100,15 +97,6 @@ impl Harness {
         }
     }
 
-    pub(super) async fn sweep(&self) {
-        let schedules = &self.lab.cloud.schedules;
-        let ours = |entry: &&local::schedule::ScheduleEntry| entry.function == "SweepNotifications";
-        for entry in schedules.entries().iter().filter(ours) {
-            // A run that fails leaves its work to the next one.
-            let _ = schedules.run(entry, self.lab.cloud.now_ms()).await;
-        }
-    }
-
     /// A little time passes for everybody.
     pub(super) async fn pause(&self) {
         tokio::time::sleep(std::time::Duration::from_secs(3)).await;
@@ -124,15 +112,14 @@ impl Harness {
     pub(super) async fn persist<'a>(
         &'a self,
         call: impl Fn() -> RequestBuilder<'a>,
-    ) -> Result<Response, String> {
+    ) -> Result<Response> {
         for attempt in 0..40 {
             if attempt == 20 {
                 // Enough went wrong; from here on only a bug can keep the answer away.
                 self.lab.cloud.faults.stop();
             }
             let answer = call().send().await;
-            let in_progress = answer.text("type") == "/docs#in-progress";
-            if !answer.status.is_server_error() && !in_progress {
+            if answer.is_definite() {
                 return Ok(answer);
             }
             self.pause().await;
@@ -141,7 +128,7 @@ impl Harness {
     }
 
     /// Nothing goes wrong any more, and time passes until nothing is on its way; says what there is.
-    pub(super) async fn rest(&self) -> Result<Vec<Item>, String> {
+    pub(super) async fn rest(&self) -> Result<Vec<Item>> {
         for _ in 0..60 {
             let rows = self.rows().await;
             let now_ms = self.lab.cloud.now_ms();
@@ -149,7 +136,7 @@ impl Harness {
             let Some(next) = next else { return Ok(rows) };
             let seconds = (next - now_ms) / 1_000 + 11;
             self.lab.advance_seconds(seconds.clamp(31, 1_200));
-            self.sweep().await;
+            self.lab.run_schedule("SweepNotifications").await;
             self.settle().await;
         }
         Err("some deliveries never end".to_owned())
@@ -168,7 +155,7 @@ impl Harness {
     }
 
     /// Every dead letter that is listed.
-    pub(super) async fn dead_letters(&self) -> Result<BTreeSet<String>, String> {
+    pub(super) async fn dead_letters(&self) -> Result<BTreeSet<String>> {
         let mut dead_letters = BTreeSet::new();
         let mut path = "/api/v1/dead-letters?limit=10".to_owned();
         for _ in 0..100 {

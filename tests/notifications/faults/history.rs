@@ -2,6 +2,7 @@
 //! every instant is looked up here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use tests::Result;
 
 use domain::notifications::{Breaker, Contacts, Delivery, Notification, Preferences};
 use local::faults::RecordedCall;
@@ -26,7 +27,7 @@ pub(super) struct History {
 
 impl History {
     /// Goes through all of it. A transaction that was asked for twice under one name was done once.
-    pub(super) fn from_recorded(recorded: &[RecordedCall]) -> Result<Self, String> {
+    pub(super) fn from_recorded(recorded: &[RecordedCall]) -> Result<Self> {
         let mut history = Self::default();
         let mut names = BTreeSet::new();
         for (write, call) in recorded.iter().enumerate().filter(|(_, call)| call.done) {
@@ -46,7 +47,7 @@ impl History {
         Ok(history)
     }
 
-    fn record(&mut self, write: usize, row: &Value) -> Result<(), String> {
+    fn record(&mut self, write: usize, row: &Value) -> Result<()> {
         let [pk, sk] = ["pk", "sk"].map(|name| row[name]["S"].as_str().unwrap_or_default());
         let (kind, name) = pk.split_once('#').unwrap_or_default();
         match (kind, sk) {
@@ -76,7 +77,7 @@ impl History {
     }
 
     /// The notification that a delivery belongs to.
-    pub(super) fn notification(&self, delivery: &Delivery) -> Result<&Notification, String> {
+    pub(super) fn notification(&self, delivery: &Delivery) -> Result<&Notification> {
         let id = delivery.id.notification_id.as_str();
         self.notifications.get(id).ok_or_else(|| format!("{id} has a delivery and no row"))
     }
@@ -87,7 +88,7 @@ pub(super) fn before<T>(writes: Option<&Vec<Write<T>>>, write: usize) -> Option<
     writes?.iter().rev().find(|(at, _)| *at < write).map(|(_, row)| row)
 }
 
-fn read<T: DeserializeOwned>(row: &Value) -> Result<T, String> {
+fn read<T: DeserializeOwned>(row: &Value) -> Result<T> {
     let members = row.as_object().map(plain_members).unwrap_or_default();
     serde_json::from_value(Value::Object(members))
         .map_err(|error| format!("a row can't be read: {error}: {row}"))

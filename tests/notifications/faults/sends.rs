@@ -2,6 +2,7 @@
 //! each claim one message at most, and a provider that failed is left alone.
 
 use std::collections::BTreeMap;
+use tests::Result;
 
 use domain::notifications::{AttemptOutcome, Breaker, Delivery, Status};
 use tests::scripted_providers::{RecordedSend, ScriptedOutcome};
@@ -16,7 +17,7 @@ pub(super) type AttemptSends<'a> = BTreeMap<u32, Option<&'a RecordedSend>>;
 pub(super) fn attempts<'a>(
     history: &History,
     recorded: &'a [RecordedSend],
-) -> Result<BTreeMap<String, AttemptSends<'a>>, String> {
+) -> Result<BTreeMap<String, AttemptSends<'a>>> {
     let mut all: BTreeMap<String, AttemptSends<'a>> = BTreeMap::new();
     for one in recorded {
         let key = &one.message.key;
@@ -64,7 +65,7 @@ fn check_parcel(
     write: usize,
     claimed: &Delivery,
     recorded: &RecordedSend,
-) -> Result<(), String> {
+) -> Result<()> {
     let message = &recorded.message;
     let contacts = before(history.contacts.get(claimed.user.as_str()), write);
     let address = contacts.and_then(|contacts| contacts.address(&claimed.id.endpoint));
@@ -80,7 +81,7 @@ fn check_parcel(
 pub(super) fn check_pauses(
     history: &History,
     all: &BTreeMap<String, AttemptSends<'_>>,
-) -> Result<(), String> {
+) -> Result<()> {
     for (key, sends) in all {
         let writes = history.deliveries.get(key).map(Vec::as_slice).unwrap_or_default();
         for (_, delivery) in writes.iter().filter(|(_, it)| it.status == Status::Pending) {
@@ -119,7 +120,7 @@ pub(super) fn check_breakers(
     history: &History,
     recorded: &[RecordedSend],
     marks: &[Mark],
-) -> Result<(), String> {
+) -> Result<()> {
     for (provider, writes) in &history.breakers {
         for pair in writes.windows(2) {
             let [(_, from), (_, to)] = pair else { continue };

@@ -15,7 +15,7 @@ use http::Method;
 use notifications::store::Notifications;
 use serde_json::{Value, json};
 use tests::scripted_providers::ScriptedProviders;
-use tests::{Lab, Response, Setup, root_key};
+use tests::{Lab, Response, Setup, assert_names, root_key, send};
 
 const ALL: &str = "/api/v1/notifications";
 
@@ -26,13 +26,6 @@ const UNKNOWN_ID: &str = "0000000000000000000000000000";
 fn with_providers() -> (Lab, ScriptedProviders) {
     let providers = ScriptedProviders::new();
     (Lab::with(Setup { providers: Some(providers.clone()), ..Setup::default() }), providers)
-}
-
-/// A call with a JSON body, without a key if `key` is empty.
-async fn send(lab: &Lab, method: Method, path: &str, key: &str, body: &Value) -> Response {
-    let call = lab.call(method, path);
-    let call = if key.is_empty() { call } else { call.by(key) };
-    if body.is_null() { call.send().await } else { call.json(body).send().await }
 }
 
 /// A PUT by the bootstrap admin that must succeed.
@@ -69,8 +62,7 @@ async fn accepted(lab: &Lab, body: &Value) -> String {
 }
 
 async fn read(lab: &Lab, id: &str) -> Value {
-    let found = lab.get(&format!("{ALL}/{id}")).await;
-    assert_eq!(found.status, 200, "{}", found.body);
+    let found = lab.get(&format!("{ALL}/{id}")).await.assert_status(200);
     found.body
 }
 
@@ -83,10 +75,4 @@ async fn log_length(lab: &Lab, user: &str) -> usize {
 
 fn table(lab: &Lab) -> Notifications {
     Notifications::new(lab.aws().dynamodb(), lab.table("NotificationsTable"))
-}
-
-fn assert_names(answer: &Response, field: &str) {
-    assert_eq!(answer.status, 422, "{field}: {}", answer.body);
-    assert_eq!(answer.header("content-type"), "application/problem+json");
-    assert_eq!(answer.body["errors"][0]["field"], field, "{}", answer.body);
 }

@@ -10,8 +10,7 @@ async fn wherever_a_sender_dies_its_delivery_ends_and_what_is_doubled_is_known()
     let mut struck = 0;
     for fault in [Fault::CrashBefore, Fault::CrashAfter, Fault::CommitThenTimeout] {
         for nth in 0..40 {
-            let world = World::new();
-            let ada = world.recipient("ada").await;
+            let (world, ada) = World::with_ada().await;
             let ids = world.send(&world.draft(&ada), &["email", "sms"]).await;
             world.lab.cloud.faults.inject(nth, fault);
             world.lab.cloud.settle().await;

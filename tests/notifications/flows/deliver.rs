@@ -8,10 +8,9 @@ use super::{World, device};
 
 #[tokio::test(start_paused = true)]
 async fn each_way_is_taken_once_however_often_the_message_comes() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let ids = world.send(&world.draft(&ada), &["email", "sms", "push-phone"]).await;
-    world.settle().await;
+    world.lab.settle_doubled().await;
     let handed = world.providers.sends();
     assert_eq!(handed.len(), 3, "{handed:?}");
     for (id, provider) in ids.iter().zip(["mail", "text", "push"]) {
@@ -43,7 +42,7 @@ async fn many_at_once_are_each_sent_once_and_none_is_lost() {
             ids.extend(world.send(&draft, &["email", "push-phone"]).await);
         }
     }
-    world.settle().await;
+    world.lab.settle_doubled().await;
     for id in &ids {
         assert_eq!(world.status(id).await, Status::Delivered);
     }
@@ -54,12 +53,11 @@ async fn many_at_once_are_each_sent_once_and_none_is_lost() {
 
 #[tokio::test(start_paused = true)]
 async fn a_message_before_its_time_waits_for_it() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let mut draft = world.draft(&ada);
     draft.send_at = Some(world.now() + std::time::Duration::from_mins(2));
     let id = world.send(&draft, &["email"]).await.remove(0);
-    world.settle().await;
+    world.lab.settle_doubled().await;
     world.pass(110).await;
     assert!(world.providers.sends().is_empty());
     world.pass(11).await;
@@ -69,8 +67,7 @@ async fn a_message_before_its_time_waits_for_it() {
 
 #[tokio::test(start_paused = true)]
 async fn what_has_expired_or_has_no_provider_ends_with_the_reason() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let mut draft = world.draft(&ada);
     draft.expires_at = Some(world.now() + std::time::Duration::from_secs(5));
     let expired = world.send(&draft, &["email"]).await.remove(0);
@@ -81,7 +78,7 @@ async fn what_has_expired_or_has_no_provider_ends_with_the_reason() {
     let lonely = World::of(Lab::new(), ScriptedProviders::new());
     let bob = lonely.recipient("bob").await;
     let id = lonely.send_one(&bob, "sms").await;
-    lonely.settle().await;
+    lonely.lab.settle_doubled().await;
     assert_eq!(lonely.status(&id).await, Status::Failed);
     assert_eq!(lonely.dead_letters("SmsNormalDeadLetters").len(), 1);
 }

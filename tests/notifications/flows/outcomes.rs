@@ -22,11 +22,10 @@ async fn each_kind_of_no_has_its_number_of_attempts_and_leaves_a_letter() {
         (Class::RateLimited, 5),
         (Class::Outage, 5),
     ] {
-        let world = World::new();
-        let ada = world.recipient("ada").await;
+        let (world, ada) = World::with_ada().await;
         world.providers.script_always("text", ScriptedOutcome::refuse(class));
         let id = world.send_one(&ada, "sms").await;
-        world.settle().await;
+        world.lab.settle_doubled().await;
         end(&world).await;
         assert_eq!(world.providers.sends().len(), attempts, "{class:?}");
         let delivery = world.delivery(&id).await;
@@ -44,13 +43,12 @@ async fn each_kind_of_no_has_its_number_of_attempts_and_leaves_a_letter() {
 
 #[tokio::test(start_paused = true)]
 async fn a_provider_that_asks_for_time_gets_it() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let later =
         ScriptedOutcome::Refuse { class: Class::RateLimited, retry_after_seconds: Some(120) };
     world.providers.script_next("text", [later]);
     let id = world.send_one(&ada, "sms").await;
-    world.settle().await;
+    world.lab.settle_doubled().await;
     world.pass(119).await;
     assert_eq!(world.providers.sends().len(), 1);
     let delivery = world.delivery(&id).await;
@@ -63,13 +61,12 @@ async fn a_provider_that_asks_for_time_gets_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_provider_that_always_asks_for_time_is_asked_five_times_and_never_too_soon() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let later =
         ScriptedOutcome::Refuse { class: Class::RateLimited, retry_after_seconds: Some(45) };
     world.providers.script_always("text", later);
     let id = world.send_one(&ada, "sms").await;
-    world.settle().await;
+    world.lab.settle_doubled().await;
     for _ in 0..60 {
         world.pass(10).await;
     }
@@ -84,12 +81,11 @@ async fn a_provider_that_always_asks_for_time_is_asked_five_times_and_never_too_
 
 #[tokio::test(start_paused = true)]
 async fn a_dead_device_is_dropped_and_a_dead_address_gets_nothing_more() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     world.providers.script_always("push", ScriptedOutcome::refuse(Class::InvalidRecipient));
     world.providers.script_next("mail", [ScriptedOutcome::refuse(Class::InvalidRecipient)]);
     let ids = world.send(&world.draft(&ada), &["push-phone", "email"]).await;
-    world.settle().await;
+    world.lab.settle_doubled().await;
     let recipient = world.store.recipient(&ada).await.unwrap();
     assert!(recipient.contacts.devices.is_empty());
     let mailbox = recipient.contacts.address(&ids[1].endpoint).unwrap();
@@ -100,7 +96,7 @@ async fn a_dead_device_is_dropped_and_a_dead_address_gets_nothing_more() {
     assert_eq!(dead_letter.remedy, Remedy::DropDevice);
 
     let again = world.send(&world.draft(&ada), &["push-phone", "email"]).await;
-    world.settle().await;
+    world.lab.settle_doubled().await;
     assert_eq!(world.providers.sends().len(), 2);
     for (id, reason) in again.iter().zip([
         Reason::AddressGone,
@@ -114,13 +110,12 @@ async fn a_dead_device_is_dropped_and_a_dead_address_gets_nothing_more() {
 #[tokio::test(start_paused = true)]
 async fn what_may_have_arrived_is_repeated_only_where_that_does_no_harm() {
     for act in [ScriptedOutcome::Hang, ScriptedOutcome::AcceptThenDisconnect] {
-        let world = World::new();
-        let ada = world.recipient("ada").await;
+        let (world, ada) = World::with_ada().await;
         for provider in ["mail", "text", "push"] {
             world.providers.script_next(provider, [act.clone()]);
         }
         let ids = world.send(&world.draft(&ada), &["email", "push-phone", "sms"]).await;
-        world.settle().await;
+        world.lab.settle_doubled().await;
         end(&world).await;
         for id in &ids[..2] {
             let delivery = world.delivery(id).await;

@@ -21,11 +21,11 @@ async fn an_open_breaker_costs_no_attempt_and_nothing_is_given_up() {
     let world = World::new();
     world.providers.script_always("text", ScriptedOutcome::refuse(Class::Outage));
     crowd(&world, "sms", 12).await;
-    world.settle().await;
+    world.lab.settle_doubled().await;
     let handed = world.providers.sends().len();
     let ada = world.recipient("ada").await;
     let id = world.send_one(&ada, "sms").await;
-    world.settle().await;
+    world.lab.settle_doubled().await;
     assert_eq!(world.providers.sends().len(), handed, "it is not called");
     let delivery = world.delivery(&id).await;
     assert_eq!((delivery.status, delivery.attempt), (Status::Pending, 0));
@@ -48,7 +48,7 @@ async fn a_second_provider_of_the_channel_takes_over() {
     let world = World::new();
     world.providers.script_always("mail", ScriptedOutcome::refuse(Class::Outage));
     let ids = crowd(&world, "email", 15).await;
-    world.settle().await;
+    world.lab.settle_doubled().await;
     for _ in 0..10 {
         world.pass(20).await;
     }
@@ -65,7 +65,7 @@ async fn no_second_has_more_than_the_provider_takes() {
     providers.rate("text", 20);
     let world = World::with(providers, Setup::default());
     let ids = crowd(&world, "sms", 60).await;
-    world.settle().await;
+    world.lab.settle_doubled().await;
     for _ in 0..30 {
         world.pass(1).await;
     }

@@ -12,8 +12,7 @@ fn named(channel: Channel, priority: Priority, what: &str) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn more_than_ten_at_once_arrive_each_at_its_queue_in_their_persons_group() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let mut deliveries = Vec::new();
     for priority in Priority::ALL {
         for _ in 0..4 {

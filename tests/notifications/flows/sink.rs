@@ -18,7 +18,7 @@ async fn mails_and_text_messages_are_kept_with_what_people_would_read() {
     let (world, sink) = world().await;
     let ada = world.recipient("ada").await;
     let ids = world.send(&world.draft(&ada), &["email", "sms"]).await;
-    world.settle().await;
+    world.lab.settle_doubled().await;
     for id in &ids {
         assert_eq!(world.status(id).await, Status::Delivered);
     }
@@ -37,12 +37,12 @@ async fn a_sink_that_misbehaves_is_met_as_a_provider_would_be() {
     for behaviour in [Behaviour::AcceptThenCut, Behaviour::Hang] {
         sink.behave_next(ProviderKind::Sms, 1, behaviour.clone());
         let id = world.send_one(&ada, "sms").await;
-        world.settle().await;
+        world.lab.settle_doubled().await;
         assert_eq!(world.status(&id).await, Status::Unknown, "{behaviour:?}");
     }
     sink.behave_next(ProviderKind::Sms, 1, Behaviour::Throttle { retry_after_seconds: 5 });
     let id = world.send_one(&ada, "sms").await;
-    world.settle().await;
+    world.lab.settle_doubled().await;
     assert_eq!(world.status(&id).await, Status::Pending);
     world.pass(10).await;
     assert_eq!(world.status(&id).await, Status::Delivered);

@@ -46,7 +46,7 @@ async fn a_template_is_filled_in_for_its_reader_and_the_fallback_is_kept() {
     let mut draft = world.draft(&ada);
     draft.body = Body::Template { id, version: 1, data: r#"{"name":"Ada"}"#.to_owned() };
     let id = world.send(&draft, &["email"]).await.remove(0);
-    world.settle().await;
+    world.lab.settle_doubled().await;
     let delivery = world.delivery(&id).await;
     let rendering = delivery.rendering.unwrap();
     assert_eq!((rendering.version, rendering.locale.as_str()), (1, "es"));
@@ -68,7 +68,7 @@ async fn a_text_that_can_t_be_made_is_a_dead_letter_without_an_attempt() {
     let mut draft = world.draft(&ada);
     draft.body = Body::Template { id, version: 1, data: "{}".to_owned() };
     let ids = world.send(&draft, &["email", "sms"]).await;
-    world.settle().await;
+    world.lab.settle_doubled().await;
     assert!(world.providers.sends().is_empty());
     for id in &ids {
         let delivery = world.delivery(id).await;
@@ -80,13 +80,12 @@ async fn a_text_that_can_t_be_made_is_a_dead_letter_without_an_attempt() {
 
 #[tokio::test(start_paused = true)]
 async fn a_mail_tells_of_opens_and_clicks_only_if_that_was_asked_for() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     for tracked in [false, true] {
         let mut draft = world.draft(&ada);
         draft.tracked = tracked;
         let id = world.send(&draft, &["email"]).await.remove(0);
-        world.settle().await;
+        world.lab.settle_doubled().await;
         let message = world.providers.sends().last().unwrap().message.clone();
         let Content::Email { html: Some(html), .. } = message.content else { panic!("no mail") };
         assert_eq!(html.contains("https://shop.example/"), !tracked, "{html}");

@@ -8,15 +8,14 @@ use super::{TRACE, World};
 
 #[tokio::test(start_paused = true)]
 async fn nothing_follows_an_opt_out_however_urgent_it_is() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let mut draft = world.draft(&ada);
     draft.priority = Priority::Critical;
     let id = world.send(&draft, &["email"]).await.remove(0);
     world
         .change_preferences(&ada, |it| it.switch_off(&OptOut::Channel { channel: Channel::Email }))
         .await;
-    world.settle().await;
+    world.lab.settle_doubled().await;
     assert!(world.providers.sends().is_empty());
     let delivery = world.delivery(&id).await;
     let switch = OptOut::Channel { channel: Channel::Email };
@@ -26,17 +25,16 @@ async fn nothing_follows_an_opt_out_however_urgent_it_is() {
 
 #[tokio::test(start_paused = true)]
 async fn what_waits_is_taken_back_when_its_person_wants_less() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let mut draft = world.draft(&ada);
     draft.send_at = Some(world.now() + std::time::Duration::from_hours(2));
     let ids = world.send(&draft, &["email", "sms"]).await;
-    world.settle().await;
+    world.lab.settle_doubled().await;
     world
         .change_preferences(&ada, |it| it.switch_off(&OptOut::Channel { channel: Channel::Sms }))
         .await;
     world.topic().publish_preferences_narrowed(&ada, TRACE).await.unwrap();
-    world.settle().await;
+    world.lab.settle_doubled().await;
     assert_eq!(world.status(&ids[0]).await, Status::Pending);
     let delivery = world.delivery(&ids[1]).await;
     assert_eq!(delivery.status, Status::Cancelled);
@@ -45,8 +43,7 @@ async fn what_waits_is_taken_back_when_its_person_wants_less() {
 
 #[tokio::test(start_paused = true)]
 async fn the_quiet_are_left_alone_until_their_window_ends_but_for_what_is_critical() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     // Tests begin at noon, UTC.
     let quiet = DoNotDisturb {
         start: TimeOfDay::at(11 * 60).unwrap(),
@@ -58,13 +55,13 @@ async fn the_quiet_are_left_alone_until_their_window_ends_but_for_what_is_critic
     let mut urgent = world.draft(&ada);
     urgent.priority = Priority::Critical;
     let urgent = world.send(&urgent, &["email"]).await.remove(0);
-    world.settle().await;
+    world.lab.settle_doubled().await;
     assert_eq!(world.status(&urgent).await, Status::Delivered);
     assert_eq!(world.delivery(&id).await.reason, Some(Reason::DoNotDisturb));
     for _ in 0..62 {
         world.lab.advance_seconds(60);
         world.lab.sweep().await;
-        world.settle().await;
+        world.lab.settle_doubled().await;
     }
     assert_eq!(world.status(&id).await, Status::Delivered);
     let at = world.providers.sends()[1].at;
@@ -74,8 +71,7 @@ async fn the_quiet_are_left_alone_until_their_window_ends_but_for_what_is_critic
 
 #[tokio::test(start_paused = true)]
 async fn beyond_a_days_text_messages_the_next_waits_and_is_not_lost() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let mut ids = Vec::new();
     for _ in 0..12 {
         ids.push(world.send_one(&ada, "sms").await);
@@ -83,7 +79,7 @@ async fn beyond_a_days_text_messages_the_next_waits_and_is_not_lost() {
     let mut urgent = world.draft(&ada);
     urgent.priority = Priority::Critical;
     ids.push(world.send(&urgent, &["sms"]).await.remove(0));
-    world.settle().await;
+    world.lab.settle_doubled().await;
     assert_eq!(world.providers.sends().len(), 11, "ten, and the critical one");
     let mut waiting = 0;
     for id in &ids {
@@ -99,20 +95,19 @@ async fn beyond_a_days_text_messages_the_next_waits_and_is_not_lost() {
     for _ in 0..20 {
         world.lab.advance_seconds(66);
         world.lab.sweep().await;
-        world.settle().await;
+        world.lab.settle_doubled().await;
     }
     assert_eq!(world.providers.sends().len(), 13);
 }
 
 #[tokio::test(start_paused = true)]
 async fn fifty_an_hour_are_the_limit() {
-    let world = World::new();
-    let ada = world.recipient("ada").await;
+    let (world, ada) = World::with_ada().await;
     let mut ids = Vec::new();
     for _ in 0..52 {
         ids.push(world.send_one(&ada, "push-phone").await);
     }
-    world.settle().await;
+    world.lab.settle_doubled().await;
     assert_eq!(world.providers.sends().len(), 50);
     for id in &ids {
         let delivery = world.delivery(id).await;

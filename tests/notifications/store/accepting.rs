@@ -5,9 +5,8 @@ use futures::future::join_all;
 use local::faults::Fault;
 use notifications::store::{AcceptOutcome, Acceptance, BatchAccepted};
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
-use tests::Lab;
 
-use super::{accept, at, deliveries, id, notification, notifications, token, user};
+use super::{accept, at, deliveries, id, notification, notifications_in_lab, token, user};
 
 fn request(fingerprint: u8) -> IdempotentRequest<'static> {
     IdempotentRequest {
@@ -26,8 +25,7 @@ fn answer(body: &str) -> StoredResponse {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_accepted_is_found_with_all_its_deliveries() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let full = Notification {
         body: Body::Template {
             id: TemplateId::parse("welcome").unwrap(),
@@ -50,8 +48,7 @@ async fn what_was_accepted_is_found_with_all_its_deliveries() {
 
 #[tokio::test(start_paused = true)]
 async fn the_second_with_a_key_gets_the_answer_of_the_first() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let attempt = async |n: u64, fingerprint: u8| {
         let new = notification(n, "ada");
         let wanted = Acceptance { notification: &new, deliveries: &deliveries(&new, &["email"]) };
@@ -68,8 +65,7 @@ async fn the_second_with_a_key_gets_the_answer_of_the_first() {
 
 #[tokio::test(start_paused = true)]
 async fn a_hundred_calls_with_one_key_make_one_notification_and_get_one_answer() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let calls = (0..100).map(async |n| {
         let new = notification(n, "ada");
         let wanted = Acceptance { notification: &new, deliveries: &deliveries(&new, &["email"]) };
@@ -86,8 +82,7 @@ async fn a_hundred_calls_with_one_key_make_one_notification_and_get_one_answer()
 
 #[tokio::test(start_paused = true)]
 async fn one_that_is_there_stays_as_it_is() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     accept(&store, &notification(1, "ada"), &["email"]).await;
     let again = notification(1, "bob");
     let wanted = Acceptance { notification: &again, deliveries: &deliveries(&again, &["sms"]) };
@@ -98,8 +93,7 @@ async fn one_that_is_there_stays_as_it_is() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_was_lost_is_recognised() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (lab, store) = notifications_in_lab();
     let new = notification(1, "ada");
     let wanted = Acceptance { notification: &new, deliveries: &deliveries(&new, &["email"]) };
     let (request, answer) = (request(0), answer("1"));
@@ -135,8 +129,7 @@ async fn accept_many(
 
 #[tokio::test(start_paused = true)]
 async fn a_repeat_for_many_writes_what_is_missing_and_nothing_else() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let wanted = many(90, "first");
     let ids: Vec<NotificationId> = wanted.iter().map(|new| new.id.clone()).collect();
     // The call was cut off after some of them.
@@ -159,8 +152,7 @@ async fn a_repeat_for_many_writes_what_is_missing_and_nothing_else() {
 
 #[tokio::test(start_paused = true)]
 async fn long_texts_for_many_are_written_in_smaller_parts() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (lab, store) = notifications_in_lab();
     let template = TemplateId::parse("long").unwrap();
     let data = format!(r#"{{"a":"{}"}}"#, "x".repeat(300_000));
     let body = Body::Template { id: template, version: 1, data };

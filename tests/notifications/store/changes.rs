@@ -10,8 +10,8 @@ use notifications::store::{ApplyOutcome, ClaimOutcome};
 use tests::Lab;
 
 use super::{
-    accepted_as, apply_event, at, claim, dead, delivery_id, id, notifications, pending, provider,
-    refused, sending, token, user,
+    accepted_as, apply_event, at, claim, dead, delivery_id, id, notifications_in_lab, pending,
+    provider, refused, sending, token, user,
 };
 
 const DAY: i64 = 86_400;
@@ -31,8 +31,7 @@ async fn expires(lab: &Lab, pk: &str, sk: &str) -> Option<i64> {
 
 #[tokio::test(start_paused = true)]
 async fn a_result_is_written_with_what_leads_back_to_it() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (lab, store) = notifications_in_lab();
     let claimed = sending(&store, 1).await;
     let done = store.record(&claimed, &accepted_as("m-1"), 0, at(2), token).await.unwrap();
     let ApplyOutcome::Changed { before, after } = done else { panic!("{done:?}") };
@@ -53,8 +52,7 @@ async fn a_result_is_written_with_what_leads_back_to_it() {
 
 #[tokio::test(start_paused = true)]
 async fn providers_names_are_their_own_and_our_key_is_known_without_looking() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let claimed = sending(&store, 1).await;
     let long = "x".repeat(5_000);
     store.record(&claimed, &accepted_as(&long), 0, at(2), token).await.unwrap();
@@ -71,8 +69,7 @@ async fn providers_names_are_their_own_and_our_key_is_known_without_looking() {
 
 #[tokio::test(start_paused = true)]
 async fn an_attempt_that_is_not_at_hand_is_refused_and_leads_nowhere() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let claimed = sending(&store, 1).await;
     let event = Event::Sent { attempt: 2, outcome: accepted_as("m-2"), jitter: 0 };
     let came = store.apply(&claimed.id, &event, at(2), token).await.unwrap();
@@ -86,8 +83,7 @@ async fn an_attempt_that_is_not_at_hand_is_refused_and_leads_nowhere() {
 
 #[tokio::test(start_paused = true)]
 async fn a_result_that_comes_after_an_opt_out_is_decided_by_both() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let claimed = sending(&store, 1).await;
     let withdrawn = Event::Withdrawn { reason: Reason::Cancelled };
     apply_event(&store, &claimed.id, withdrawn, at(2)).await;
@@ -100,8 +96,7 @@ async fn a_result_that_comes_after_an_opt_out_is_decided_by_both() {
 
 #[tokio::test(start_paused = true)]
 async fn everything_that_happens_at_once_happens() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let delivery = pending(&store, 1).await;
     let events: Vec<Event> = (1..=5)
         .map(|minute| Event::Deferred { until: at(60 * minute), reason: Reason::DoNotDisturb })
@@ -122,8 +117,7 @@ async fn everything_that_happens_at_once_happens() {
 
 #[tokio::test(start_paused = true)]
 async fn a_change_whose_answer_was_lost_is_recognised() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (lab, store) = notifications_in_lab();
     let claimed = sending(&store, 1).await;
     lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     let came = store.record(&claimed, &accepted_as("m"), 0, at(2), token).await.unwrap();
@@ -135,8 +129,7 @@ async fn a_change_whose_answer_was_lost_is_recognised() {
 
 #[tokio::test(start_paused = true)]
 async fn a_callback_is_heard_once() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let claimed = sending(&store, 1).await;
     store.record(&claimed, &accepted_as("m"), 0, at(2), token).await.unwrap();
     let bounced = Event::CalledBack { kind: CallbackKind::Bounced { hard: true }, at: at(5) };
@@ -148,8 +141,7 @@ async fn a_callback_is_heard_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_letter_is_replayed_once_and_its_notification_kept_for_it() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (lab, store) = notifications_in_lab();
     let dead_letter = dead(&store, 1, "email", Class::Outage, at(5)).await;
     let pk = format!("n#{}", id(1).as_str());
     assert_eq!(expires(&lab, &pk, "notification").await, Some(120 * DAY));
@@ -172,8 +164,7 @@ async fn a_letter_is_replayed_once_and_its_notification_kept_for_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_letter_whose_notification_is_gone_is_not_replayed() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (lab, store) = notifications_in_lab();
     let dead_letter = dead(&store, 1, "email", Class::Outage, at(5)).await;
     let delete = lab.aws().dynamodb().delete_item().table_name(lab.table("NotificationsTable"));
     let delete = delete.key("pk", AttributeValue::S(format!("n#{}", id(1).as_str())));

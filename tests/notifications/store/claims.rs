@@ -9,17 +9,15 @@ use local::faults::Fault;
 use notifications::store::{
     ApplyOutcome, AttemptClaim, ClaimOutcome, Recipient, SaveOutcome, SuppressOutcome,
 };
-use tests::Lab;
 
 use super::{
-    accepted_as, at, claim, contacts, mailbox, notification, notifications, pending, phone_of,
-    provider, rendering, save_contacts, save_preferences, sending, token, user,
+    accepted_as, at, claim, contacts, mailbox, notification, notifications_in_lab, pending,
+    phone_of, provider, rendering, save_contacts, save_preferences, sending, token, user,
 };
 
 #[tokio::test(start_paused = true)]
 async fn a_claim_is_written_as_the_domain_decides() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let delivery = pending(&store, 1).await;
     let rendering = rendering(Some("b"));
     let wanted = AttemptClaim {
@@ -40,8 +38,7 @@ async fn a_claim_is_written_as_the_domain_decides() {
 
 #[tokio::test(start_paused = true)]
 async fn of_fifty_who_claim_one_wins() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     save_contacts(&store, 1).await;
     let delivery = pending(&store, 1).await;
     let recipient = store.recipient(&user("ada")).await.unwrap();
@@ -57,8 +54,7 @@ async fn of_fifty_who_claim_one_wins() {
 
 #[tokio::test(start_paused = true)]
 async fn a_repeated_claim_is_won_under_any_token() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let delivery = pending(&store, 1).await;
     let first = claim(&store, &delivery, &Recipient::default(), "me").await;
     assert!(matches!(first, ClaimOutcome::Won(_)));
@@ -71,8 +67,7 @@ async fn a_repeated_claim_is_won_under_any_token() {
 
 #[tokio::test(start_paused = true)]
 async fn a_claim_whose_answer_was_lost_is_recognised() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (lab, store) = notifications_in_lab();
     let delivery = pending(&store, 1).await;
     lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     let came = claim(&store, &delivery, &Recipient::default(), "me").await;
@@ -82,8 +77,7 @@ async fn a_claim_whose_answer_was_lost_is_recognised() {
 
 #[tokio::test(start_paused = true)]
 async fn changed_preferences_or_contacts_fail_the_claim() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let delivery = pending(&store, 1).await;
     let unsaved = Recipient::default();
     save_preferences(&store, 1).await;
@@ -106,8 +100,7 @@ async fn changed_preferences_or_contacts_fail_the_claim() {
 /// Whichever comes first: either the claim was made before the opt-out was written, or there is none.
 #[tokio::test(start_paused = true)]
 async fn no_claim_follows_an_opt_out() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     for n in 0..20 {
         let delivery = pending(&store, n).await;
         let recipient = store.recipient(&user("ada")).await.unwrap();
@@ -141,8 +134,7 @@ async fn no_claim_follows_an_opt_out() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_goes_to_an_address_that_is_suppressed_meanwhile() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let delivery = pending(&store, 1).await;
     let bounced = Suppression { reason: SuppressionReason::Bounced, at: at(0) };
     let noted = store.suppress(&mailbox("Ada"), &bounced).await.unwrap();
@@ -170,8 +162,7 @@ async fn nothing_goes_to_an_address_that_is_suppressed_meanwhile() {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_domain_refuses_is_not_written() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let sent = sending(&store, 1).await;
     let done = store.record(&sent, &accepted_as("r"), 0, at(2), token).await.unwrap();
     let ApplyOutcome::Changed { after, .. } = done else { panic!("{done:?}") };

@@ -5,10 +5,9 @@ use domain::notifications::{Event, Priority, Reason};
 use notifications::store::{Acceptance, AttemptClaim, ClaimOutcome, CountedEvent};
 use store::capacity::{CapacityUsed, metered};
 use store::idempotency::{IdempotentRequest, StoredResponse};
-use tests::Lab;
 
 use super::{
-    accepted_as, at, deliveries, mailbox, notification, notifications, provider, rendering,
+    accepted_as, at, deliveries, mailbox, notification, notifications_in_lab, provider, rendering,
     save_contacts, token, user,
 };
 
@@ -19,8 +18,7 @@ async fn cost<T>(work: impl Future<Output = T>) -> (T, CapacityUsed) {
 
 #[tokio::test(start_paused = true)]
 async fn each_step_is_one_call() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     save_contacts(&store, 1).await;
     let new = notification(1, "ada");
     let all = deliveries(&new, &["email", "sms"]);

@@ -5,9 +5,8 @@ use domain::notifications::engagement::Actor;
 use futures::future::join_all;
 use local::faults::Fault;
 use notifications::store::{CountOutcome, CountedEvent, VariantResults};
-use tests::Lab;
 
-use super::{at, delivery_id, notifications, rendering, token};
+use super::{at, delivery_id, notifications_in_lab, rendering, token};
 
 const EACH: [CountedEvent; 6] = [
     CountedEvent::Sent,
@@ -20,8 +19,7 @@ const EACH: [CountedEvent; 6] = [
 
 #[tokio::test(start_paused = true)]
 async fn each_thing_counts_once_for_each_delivery() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let endpoints = ["email", "sms"];
     for (kind, what) in EACH.into_iter().enumerate() {
         // More of the one than of the other, so that none is taken for another.
@@ -51,8 +49,7 @@ async fn each_thing_counts_once_for_each_delivery() {
 
 #[tokio::test(start_paused = true)]
 async fn variants_are_counted_apart() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (lab, store) = notifications_in_lab();
     let names: Vec<String> = (0..10).map(|n| format!("variant-{n}")).collect();
     for n in 0..30_u8 {
         let variant = &names[usize::from(n % 3)];
@@ -73,8 +70,7 @@ async fn variants_are_counted_apart() {
 
 #[tokio::test(start_paused = true)]
 async fn many_who_count_the_same_count_it_once() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (lab, store) = notifications_in_lab();
     let opened = CountedEvent::Opened(Actor::Person);
     let (id, rendering) = (delivery_id(1, "email"), rendering(None));
     let tokens: Vec<String> = (0..20).map(|_| token()).collect();

@@ -7,11 +7,10 @@ use domain::notifications::{
 };
 use notifications::store::ListedDelivery;
 use notifications::store::Notifications;
-use tests::Lab;
 
 use super::{
-    accept, accepted_as, apply_event, at, dead, notification, notifications, pending, sending,
-    token,
+    accept, accepted_as, apply_event, at, dead, notification, notifications_in_lab, pending,
+    sending, token,
 };
 
 /// Each list by turns, all of its pages.
@@ -45,8 +44,7 @@ async fn in_bucket(store: &Notifications, delivery: &Delivery) -> Vec<ListedDeli
 
 #[tokio::test(start_paused = true)]
 async fn a_delivery_is_listed_by_what_it_waits_for() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let mut ids = Vec::new();
     for n in 0..40 {
         ids.push(pending(&store, n).await.id);
@@ -66,8 +64,7 @@ async fn a_delivery_is_listed_by_what_it_waits_for() {
 
 #[tokio::test(start_paused = true)]
 async fn what_waits_for_long_is_in_its_bucket_until_it_is_released() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let later = Notification { send_at: Some(at(3_600)), ..notification(1, "ada") };
     let delivery = accept(&store, &later, &["email"]).await;
     assert!(on_lists(&store, at(9_000), false).await.is_empty());
@@ -83,8 +80,7 @@ async fn what_waits_for_long_is_in_its_bucket_until_it_is_released() {
 
 #[tokio::test(start_paused = true)]
 async fn what_has_moved_meanwhile_is_not_released() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let later = Notification { send_at: Some(at(3_600)), ..notification(1, "ada") };
     let delivery = accept(&store, &later, &["email"]).await;
     let seen = in_bucket(&store, &delivery).await.remove(0);
@@ -107,8 +103,7 @@ async fn what_has_moved_meanwhile_is_not_released() {
 
 #[tokio::test(start_paused = true)]
 async fn a_delay_of_a_quarter_of_an_hour_is_no_bucket() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let delivery = pending(&store, 1).await;
     for (until, bucket) in [(900, false), (901, true), (300, false)] {
         let event = Event::Deferred { until: at(until), reason: Reason::DoNotDisturb };
@@ -135,8 +130,7 @@ async fn dead_letters(store: &Notifications, filter: &DeadLetterFilter, limit: u
 
 #[tokio::test(start_paused = true)]
 async fn dead_letters_come_newest_first_by_channel_and_class() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let endpoints = ["email", "sms", "push-phone"];
     for n in 0..30_u8 {
         let class = [Class::Outage, Class::Content][usize::from(n % 2)];
@@ -158,8 +152,7 @@ async fn dead_letters_come_newest_first_by_channel_and_class() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_replayed_is_no_letter_any_more() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let dead_letter = dead(&store, 1, "sms", Class::Outage, at(5)).await;
     let filter = DeadLetterFilter::default();
     let found = store.dead_letters(&filter, 10, None).await.unwrap().items;
@@ -172,8 +165,7 @@ async fn what_is_replayed_is_no_letter_any_more() {
 
 #[tokio::test(start_paused = true)]
 async fn walks_go_on_where_they_stopped() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     assert_eq!(store.swept_until().await.unwrap(), None);
     for (until, expected) in [(60, 60), (30, 60), (90, 90)] {
         store.save_swept_until(at(until)).await.unwrap();

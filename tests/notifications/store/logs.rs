@@ -3,17 +3,15 @@
 use domain::notifications::{DeliveryId, Endpoint, Event, Notification, Reason};
 use notifications::store::DeliverySnapshot;
 use notifications::store::Notifications;
-use tests::Lab;
 
 use super::{
-    accept, apply_event, at, claim, deliveries, delivery_id, id, notification, notifications,
-    pending, save_contacts, save_preferences, user,
+    accept, apply_event, at, claim, deliveries, delivery_id, id, notification,
+    notifications_in_lab, pending, save_contacts, save_preferences, user,
 };
 
 #[tokio::test(start_paused = true)]
 async fn a_log_comes_newest_first_with_what_became_of_each() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let mut expected = Vec::new();
     for n in 0..7_u8 {
         // Ids say nothing about the order; and two are of the same moment.
@@ -42,8 +40,7 @@ async fn a_log_comes_newest_first_with_what_became_of_each() {
 
 #[tokio::test(start_paused = true)]
 async fn a_notification_that_goes_nowhere_is_in_the_log_too() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let new = notification(1, "ada");
     let wanted = notifications::store::Acceptance { notification: &new, deliveries: &[] };
     store.accept(wanted, None, at(0), "nowhere").await.unwrap();
@@ -65,8 +62,7 @@ async fn waiting(store: &Notifications, name: &str) -> Vec<DeliveryId> {
 
 #[tokio::test(start_paused = true)]
 async fn a_delivery_waits_for_its_person_until_it_ends() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let far = Notification { send_at: Some(at(86_400)), ..notification(1, "ada") };
     accept(&store, &far, &["email", "sms"]).await;
     let near = pending(&store, 2).await;
@@ -85,8 +81,7 @@ async fn a_delivery_waits_for_its_person_until_it_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn one_load_reads_everything_also_with_a_wrong_hint() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let new = notification(1, "ada");
     accept(&store, &new, &["email", "sms"]).await;
     save_preferences(&store, 1).await;

@@ -7,9 +7,8 @@ use domain::notifications::{Breaker, BreakerState, CallCounts, Priority, Provide
 use futures::future::join_all;
 use local::faults::Fault;
 use notifications::store::{LeaseOutcome, TrialOutcome};
-use tests::Lab;
 
-use super::{at, notifications, provider, token};
+use super::{at, notifications_in_lab, provider, token};
 
 fn seen(answered: u32, failed: u32) -> CallCounts {
     CallCounts { answered, failed }
@@ -17,8 +16,7 @@ fn seen(answered: u32, failed: u32) -> CallCounts {
 
 #[tokio::test(start_paused = true)]
 async fn what_many_see_at_once_adds_up() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let ses = provider();
     assert_eq!(store.breaker(&ses).await.unwrap(), Breaker::default());
     let looks = (0..20).map(|_| store.record_calls(&ses, seen(2, 1), at(0), token));
@@ -36,8 +34,7 @@ async fn what_many_see_at_once_adds_up() {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_seen_is_counted_once_if_the_answer_is_lost() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (lab, store) = notifications_in_lab();
     let ses = provider();
     for call in [1, 1] {
         lab.cloud.faults.inject(call, Fault::CommitThenTimeout);
@@ -50,8 +47,7 @@ async fn what_was_seen_is_counted_once_if_the_answer_is_lost() {
 
 #[tokio::test(start_paused = true)]
 async fn a_provider_that_fails_is_left_alone_and_then_tried_by_three() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let ses = provider();
     let open = store.record_calls(&ses, seen(0, 10), at(0), token).await.unwrap();
     assert_eq!(open.state(at(0)), BreakerState::Open { until: at(10) });
@@ -74,8 +70,7 @@ async fn a_provider_that_fails_is_left_alone_and_then_tried_by_three() {
 
 #[tokio::test(start_paused = true)]
 async fn a_trial_whose_answer_was_lost_is_won_none_the_less() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (lab, store) = notifications_in_lab();
     let ses = provider();
     let open = store.record_calls(&ses, seen(0, 10), at(0), token).await.unwrap();
     lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
@@ -96,8 +91,7 @@ fn planned(counters: &SlotCounters, class: Priority, wanted: u32, now: Timestamp
 
 #[tokio::test(start_paused = true)]
 async fn a_lease_is_written_within_its_bounds_and_not_beyond() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let ses = provider();
     assert_eq!(store.slot_counters(&ses).await.unwrap(), SlotCounters::default());
     // Both begin the row anew: the first does, the second finds that it has begun.
@@ -125,8 +119,7 @@ async fn a_lease_is_written_within_its_bounds_and_not_beyond() {
 /// What is said to the store is what the domain means, also to those who plan from what the row was.
 #[tokio::test(start_paused = true)]
 async fn nodes_that_lease_at_once_never_have_a_slot_in_common() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let ses = provider();
     let mut random = SplitMix64::new(7);
     let mut rows = vec![SlotCounters::default(); 12];
@@ -168,8 +161,7 @@ async fn nodes_that_lease_at_once_never_have_a_slot_in_common() {
 
 #[tokio::test(start_paused = true)]
 async fn slots_whose_answer_was_lost_are_not_leased_again() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (lab, store) = notifications_in_lab();
     let ses = provider();
     let first = planned(&SlotCounters::default(), Priority::Critical, 5, at_ms(0)).unwrap();
     let LeaseOutcome::Granted { slots, counters } = store.lease(&ses, &first).await.unwrap() else {

@@ -9,16 +9,15 @@ use domain::notifications::{
 use futures::future::join_all;
 use local::faults::Fault;
 use notifications::store::{DropOutcome, Recipient, SaveOutcome, SuppressOutcome};
-use tests::Lab;
 
 use super::{
-    at, contacts, mailbox, notifications, phone_of, save_contacts, save_preferences, token, user,
+    at, contacts, mailbox, notifications_in_lab, phone_of, save_contacts, save_preferences, token,
+    user,
 };
 
 #[tokio::test(start_paused = true)]
 async fn what_a_person_says_is_read_back_as_they_said_it() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let ada = user("ada");
     assert_eq!(store.recipient(&ada).await.unwrap(), Recipient::default());
     let orders = Category::parse("orders").unwrap();
@@ -63,8 +62,7 @@ async fn what_a_person_says_is_read_back_as_they_said_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_version_follows_the_one_before_it_or_is_not_saved() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let ada = user("ada");
     let first = save_preferences(&store, 1).await;
     let other = Preferences { enabled: false, ..first.clone() };
@@ -85,8 +83,7 @@ async fn a_version_follows_the_one_before_it_or_is_not_saved() {
 
 #[tokio::test(start_paused = true)]
 async fn a_save_whose_answer_was_lost_is_recognised() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (lab, store) = notifications_in_lab();
     lab.cloud.faults.inject(0, Fault::CommitThenTimeout);
     save_contacts(&store, 1).await;
     assert!(!lab.cloud.faults.is_pending());
@@ -94,8 +91,7 @@ async fn a_save_whose_answer_was_lost_is_recognised() {
 
 #[tokio::test(start_paused = true)]
 async fn everyone_who_changes_preferences_at_once_is_heard() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let ada = user("ada");
     let switches: Vec<OptOut> = (0..5)
         .map(|n| OptOut::Category {
@@ -123,8 +119,7 @@ async fn everyone_who_changes_preferences_at_once_is_heard() {
 
 #[tokio::test(start_paused = true)]
 async fn a_device_is_dropped_if_it_is_still_at_that_address() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let ada = user("ada");
     save_contacts(&store, 1).await;
     let (phone, address) = phone_of("one");
@@ -144,8 +139,7 @@ async fn a_device_is_dropped_if_it_is_still_at_that_address() {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_read_stays_read() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let ada = user("ada");
     assert_eq!(store.read_until(&ada).await.unwrap(), None);
     for (second, expected) in [(10, 10), (5, 10), (10, 10), (11, 11)] {
@@ -156,8 +150,7 @@ async fn what_was_read_stays_read() {
 
 #[tokio::test(start_paused = true)]
 async fn a_better_reason_takes_the_place_of_a_weaker_one() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let box_of_ada = mailbox("ada");
     assert_eq!(store.suppression(&box_of_ada).await.unwrap(), None);
     for (second, reason, came, stands) in [

@@ -6,9 +6,8 @@ use local::faults::Fault;
 use notifications::store::Notifications;
 use notifications::store::{PublishOutcome, SaveOutcome};
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
-use tests::Lab;
 
-use super::{at, notifications, token, user};
+use super::{at, notifications_in_lab, token, user};
 
 fn welcome() -> TemplateId {
     TemplateId::parse("welcome").unwrap()
@@ -43,8 +42,7 @@ async fn publish(store: &Notifications, after: &Template, text: &str) -> Publish
 
 #[tokio::test(start_paused = true)]
 async fn versions_are_kept_as_they_were_published() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     assert_eq!(store.template(&welcome()).await.unwrap(), None);
     let first = Template::published(None, &welcome());
     assert_eq!(publish(&store, &first, "one").await, PublishOutcome::Published);
@@ -60,8 +58,7 @@ async fn versions_are_kept_as_they_were_published() {
 
 #[tokio::test(start_paused = true)]
 async fn of_those_who_publish_at_once_one_gets_the_number() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let first = Template::published(None, &welcome());
     let texts: Vec<String> = (0..20).map(|n| n.to_string()).collect();
     let came = join_all(texts.iter().map(|text| publish(&store, &first, text))).await;
@@ -74,8 +71,7 @@ async fn of_those_who_publish_at_once_one_gets_the_number() {
 
 #[tokio::test(start_paused = true)]
 async fn a_version_that_exists_is_not_written_over_even_for_a_template_that_fits() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let first = Template::published(None, &welcome());
     publish(&store, &first, "one").await;
     let forged = Template { version: 2, ..first.clone() };
@@ -87,8 +83,7 @@ async fn a_version_that_exists_is_not_written_over_even_for_a_template_that_fits
 
 #[tokio::test(start_paused = true)]
 async fn a_repeated_call_publishes_nothing_more() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (_lab, store) = notifications_in_lab();
     let request = IdempotentRequest {
         caller: "author",
         operation: "publishTemplate",
@@ -116,8 +111,7 @@ async fn a_repeated_call_publishes_nothing_more() {
 
 #[tokio::test(start_paused = true)]
 async fn a_version_is_activated_if_the_template_is_what_it_was() {
-    let lab = Lab::new();
-    let store = notifications(&lab);
+    let (lab, store) = notifications_in_lab();
     let first = Template::published(None, &welcome());
     let unheard_of = Template { version: 2, ..first.clone() };
     assert_eq!(store.activate(&unheard_of, &token()).await.unwrap(), SaveOutcome::Conflict);

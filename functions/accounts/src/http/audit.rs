@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boundary::http::{Cursor, Json, Operation, Problem, Query, State};
+use boundary::http::{Cursor, Json, Operation, Query, Result, State};
 use domain::accounts::{AuditEntry, Role};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -46,7 +46,7 @@ pub(super) async fn trail(
     State(app): State<Arc<App>>,
     Query(page): Query<PageQuery>,
     Managed(account): Managed,
-) -> Result<Json<PageView<AuditView>>, Problem> {
+) -> Result<Json<PageView<AuditView>>> {
     let list = format!("audit of {}", account.user_id.as_str());
     let after = page.position(&list, |position| (1..=64).contains(&position.len()))?;
     let found = app.accounts.trail(&account.user_id, page.limit()?, after.as_deref()).await?;

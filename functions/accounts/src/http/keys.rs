@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use boundary::http::{
     Call, Created, Cursor, IdempotencyKey, Json, NoContent, Operation, Path, Problem, Query,
-    Repeatable, State, Storable,
+    Repeatable, Result, State, Storable,
 };
 use boundary::idempotency::{self, Execution};
 use domain::Timestamp;
@@ -36,7 +36,7 @@ pub(crate) struct NewKeyBody {
 }
 
 impl NewKeyBody {
-    pub(crate) fn expires_at(&self) -> Result<Option<Timestamp>, Problem> {
+    pub(crate) fn expires_at(&self) -> Result<Option<Timestamp>> {
         let parse = |text: &String| {
             text.parse().map_err(|_| {
                 Problem::field("expiresAt", "an RFC 3339 time like 2030-01-31T12:00:00Z")
@@ -109,9 +109,9 @@ pub(super) async fn create(
     State(app): State<Arc<App>>,
     call: Call,
     key: IdempotencyKey,
-    body: Result<Option<Json<NewKeyBody>>, Problem>,
-    path: Result<Path<UserPath>, Problem>,
-) -> Result<CreatedKey, Problem> {
+    body: Result<Option<Json<NewKeyBody>>>,
+    path: Result<Path<UserPath>>,
+) -> Result<CreatedKey> {
     let once = app.accounts.once();
     let ticket = match idempotency::claim(once, &call, &key, CREATE.id, &app.entropy).await? {
         Execution::Run(ticket) => ticket,
@@ -126,10 +126,10 @@ type CreatedKey = Repeatable<Created<CreatedKeyView>>;
 async fn create_once(
     app: &App,
     call: &Call,
-    body: Result<Option<Json<NewKeyBody>>, Problem>,
-    path: Result<Path<UserPath>, Problem>,
+    body: Result<Option<Json<NewKeyBody>>>,
+    path: Result<Path<UserPath>>,
     ticket: Option<&Ticket>,
-) -> Result<CreatedKey, Problem> {
+) -> Result<CreatedKey> {
     let body = body?.map(|Json(body)| body).unwrap_or_default();
     let Path(user_id) = path?;
     let account = app.managed(&user_id, call).await?;
@@ -172,7 +172,7 @@ pub(super) async fn list(
     State(app): State<Arc<App>>,
     Query(page): Query<PageQuery>,
     Managed(account): Managed,
-) -> Result<Json<PageView<KeyView>>, Problem> {
+) -> Result<Json<PageView<KeyView>>> {
     let list = format!("keys of {}", account.user_id.as_str());
     let after = page.position(&list, is_order)?;
     let found = app.accounts.list_keys(&account.user_id, page.limit()?, after.as_deref()).await?;
@@ -199,7 +199,7 @@ pub(super) async fn revoke(
     call: Call,
     Managed(account): Managed,
     Path(key_id): Path<KeyPath>,
-) -> Result<NoContent, Problem> {
+) -> Result<NoContent> {
     let audit = AuditEntry {
         key_id: Some(key_id.clone()),
         ..app.audit(AccountChange::KeyRevoked, &account.user_id, &call)?

@@ -1,6 +1,6 @@
 //! Pages of a list: which one is asked for, and what it looks like.
 
-use boundary::http::{Cursor, Problem};
+use boundary::http::{Cursor, Problem, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub(crate) struct PageQuery {
 }
 
 impl PageQuery {
-    pub(crate) fn limit(&self) -> Result<i32, Problem> {
+    pub(crate) fn limit(&self) -> Result<i32> {
         let limit = self.limit.unwrap_or(50);
         if (1..=100).contains(&limit) {
             Ok(limit)
@@ -30,7 +30,7 @@ impl PageQuery {
         &self,
         list: &str,
         is_one: impl Fn(&str) -> bool,
-    ) -> Result<Option<String>, Problem> {
+    ) -> Result<Option<String>> {
         let Some(text) = &self.cursor else { return Ok(None) };
         let position = Cursor::decode(list, text)?;
         if is_one(&position) { Ok(Some(position)) } else { Err(Cursor::invalid()) }

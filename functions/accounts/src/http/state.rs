@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use boundary::http::{Call, Problem};
+use boundary::http::{Call, Result};
 use boundary::telemetry::Log;
 use boundary::{Entropy, Host, Misconfigured};
 use domain::Failure;
@@ -36,7 +36,7 @@ impl App {
 
     /// The account, if the caller may manage it. Another user's is not found, so that ids can't be
     /// probed.
-    pub(crate) async fn managed(&self, user_id: &UserId, call: &Call) -> Result<Account, Problem> {
+    pub(crate) async fn managed(&self, user_id: &UserId, call: &Call) -> Result<Account> {
         if !call.caller()?.may_manage(user_id) {
             return Err(Rejected::UnknownAccount.into());
         }
@@ -50,7 +50,7 @@ impl App {
         change: AccountChange,
         user_id: &UserId,
         call: &Call,
-    ) -> Result<AuditEntry, Problem> {
+    ) -> Result<AuditEntry> {
         let by = &call.caller()?.user_id;
         Ok(AuditEntry::new(change, user_id, None, by, call.now, self.entropy.bytes()))
     }

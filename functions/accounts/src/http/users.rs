@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use boundary::http::{
     Call, Caller, Created, Cursor, IdempotencyKey, IfMatch, Json, NoContent, Operation, Path,
-    Problem, Query, Repeatable, State, Versioned,
+    Problem, Query, Repeatable, Result, State, Versioned,
 };
 use boundary::idempotency::{self, Execution};
 use boundary::openapi::{DescribeExtractor, OperationEntry};
@@ -39,8 +39,8 @@ pub(super) async fn create(
     State(app): State<Arc<App>>,
     call: Call,
     key: IdempotencyKey,
-    body: Result<Json<NewAccountBody>, Problem>,
-) -> Result<CreatedAccount, Problem> {
+    body: Result<Json<NewAccountBody>>,
+) -> Result<CreatedAccount> {
     let once = app.accounts.once();
     let ticket = match idempotency::claim(once, &call, &key, CREATE.id, &app.entropy).await? {
         Execution::Run(ticket) => ticket,
@@ -55,9 +55,9 @@ type CreatedAccount = Repeatable<Versioned<Created<AccountView>>>;
 async fn create_once(
     app: &App,
     call: &Call,
-    body: Result<Json<NewAccountBody>, Problem>,
+    body: Result<Json<NewAccountBody>>,
     ticket: Option<&Ticket>,
-) -> Result<CreatedAccount, Problem> {
+) -> Result<CreatedAccount> {
     let Json(body) = body?;
     let new = NewAccount {
         user_id: match &body.user_id {
@@ -92,7 +92,7 @@ pub(super) const LIST: Operation =
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     Query(page): Query<PageQuery>,
-) -> Result<Json<PageView<AccountView>>, Problem> {
+) -> Result<Json<PageView<AccountView>>> {
     const LIST: &str = "accounts";
     let after = page.position(LIST, |position| UserId::parse(position).is_ok())?;
     let found = app.accounts.list(page.limit()?, after.as_deref()).await?;
@@ -122,7 +122,7 @@ pub(super) async fn amend(
     IfMatch(version): IfMatch,
     AmendmentBody(amendment): AmendmentBody,
     Managed(account): Managed,
-) -> Result<Versioned<Json<AccountView>>, Problem> {
+) -> Result<Versioned<Json<AccountView>>> {
     if account.version != version {
         return Err(Rejected::Moved.into());
     }
@@ -141,7 +141,7 @@ pub(super) async fn disable(
     State(app): State<Arc<App>>,
     call: Call,
     Path(user_id): Path<UserPath>,
-) -> Result<NoContent, Problem> {
+) -> Result<NoContent> {
     let amendment = Amendment { state: Some(AccountState::Disabled), ..Amendment::default() };
     for _ in 0..MAX_ATTEMPTS {
         let account = app.managed(&user_id, &call).await?;
@@ -163,7 +163,7 @@ pub(super) struct AmendmentBody(Amendment);
 impl FromRequestParts<Arc<App>> for AmendmentBody {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let patch = <Json<AccountPatch> as FromRequestParts<Arc<App>>>::from_request_parts;
         let Json(patch) = patch(parts, app).await?;
         Ok(Self(patch.into_amendment()?))
@@ -185,7 +185,7 @@ async fn apply(
     account: &Account,
     amendment: &Amendment,
     call: &Call,
-) -> Result<Account, Problem> {
+) -> Result<Account> {
     let next = account.amend(amendment, call.caller()?.is_admin(), call.now)?;
     let disabled = account.state == AccountState::Active && next.state == AccountState::Disabled;
     let change =

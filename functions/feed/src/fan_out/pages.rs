@@ -11,7 +11,7 @@ use domain::feed::fan_out::{
     plan_push, range_count,
 };
 use domain::feed::{FanOutPolicy, FanOutTask, FeedMessage, Post, PostId};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use futures::future::try_join;
 use futures::{StreamExt, TryStreamExt, stream};
 
@@ -27,7 +27,7 @@ pub(crate) async fn post_created(
     author: &UserId,
     version: u64,
     trace: &Trace,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let task = FanOutTask::Push { post_id: id, version };
     let Some(entry) = state.feed.post(id).await? else { return state.end(task, author).await };
     match plan_push(&entry.post, 0, &state.settings) {
@@ -46,7 +46,7 @@ pub(crate) async fn post_deleted(
     id: PostId,
     author: &UserId,
     trace: &Trace,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let task = FanOutTask::Purge { post_id: id };
     let Some(entry) = state.feed.post(id).await? else { return state.end(task, author).await };
     match plan_purge(&entry.post, 0, &state.settings) {
@@ -60,17 +60,12 @@ pub(crate) async fn policy_changed(
     author: &UserId,
     epoch: u64,
     trace: &Trace,
-) -> Result<(), Failure> {
+) -> Result<()> {
     begin(state, author, FanOutTask::Mark { epoch }, trace).await
 }
 
 /// Splits the work, or goes on with what is left of it.
-async fn begin(
-    state: &State,
-    author: &UserId,
-    task: FanOutTask,
-    trace: &Trace,
-) -> Result<(), Failure> {
+async fn begin(state: &State, author: &UserId, task: FanOutTask, trace: &Trace) -> Result<()> {
     let name = task.work_id(author);
     let followers = state.feed.count_followers(author).await?;
     let ranges = range_count(followers, &state.settings);
@@ -95,7 +90,7 @@ pub(crate) async fn page(
     task: FanOutTask,
     page: FollowerPage,
     trace: &Trace,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let name = task.work_id(author);
     let followers = state.feed.followers_of_page(author, &page, state.settings.page_size);
     let (followers, (entry, policy)) =
@@ -129,7 +124,7 @@ async fn load_subject(
     state: &State,
     author: &UserId,
     task: FanOutTask,
-) -> Result<(Option<StoredPost>, FanOutPolicy), Failure> {
+) -> Result<(Option<StoredPost>, FanOutPolicy)> {
     match task {
         FanOutTask::Push { post_id, .. } | FanOutTask::Purge { post_id } => {
             Ok((state.feed.post(post_id).await?, FanOutPolicy::default()))
@@ -143,7 +138,7 @@ async fn apply_writes(
     author: &UserId,
     writes: Vec<TimelineWrite>,
     now: Timestamp,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let (mut referred, mut forgotten, mut marked) = (Vec::new(), Vec::new(), Vec::new());
     for write in writes {
         match write {
@@ -168,7 +163,7 @@ async fn finish(
     author: &UserId,
     task: FanOutTask,
     work: &FanOutState,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let (name, now) = (task.work_id(author), state.now());
     match task {
         FanOutTask::Push { .. } | FanOutTask::Purge { .. } => {
@@ -203,7 +198,7 @@ fn count(of: usize) -> f64 {
 
 impl State {
     /// Ends work that has come to nothing.
-    async fn end(&self, task: FanOutTask, author: &UserId) -> Result<(), Failure> {
+    async fn end(&self, task: FanOutTask, author: &UserId) -> Result<()> {
         self.feed.complete_work(&task.work_id(author)).await
     }
 }

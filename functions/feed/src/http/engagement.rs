@@ -8,7 +8,7 @@ pub(super) mod share;
 pub(super) mod trending;
 
 use crate::store::{StoredPost, StoredRelationship};
-use boundary::http::{Call, Problem, Repeatable};
+use boundary::http::{Call, Problem, Repeatable, Result};
 use boundary::idempotency;
 use domain::Timestamp;
 use domain::accounts::UserId;
@@ -23,7 +23,7 @@ pub(super) async fn visible_post(
     app: &App,
     me: &UserId,
     id: PostId,
-) -> Result<(StoredPost, StoredRelationship), Problem> {
+) -> Result<(StoredPost, StoredRelationship)> {
     let entry = app.feed.post(id).await?.ok_or(Rejected::UnknownPost)?;
     let relation = if entry.post.author == *me {
         StoredRelationship::default()
@@ -48,7 +48,7 @@ async fn replay<A>(
     once: Option<&IdempotentRequest<'_>>,
     problem: Problem,
     now: Timestamp,
-) -> Result<Repeatable<A>, Problem> {
+) -> Result<Repeatable<A>> {
     let Some(once) = once.filter(|_| !problem.is_fault()) else { return Err(problem) };
     match app.feed.once().claim(once, now).await? {
         Claim::Won(ticket) => {

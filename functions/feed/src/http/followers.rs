@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use boundary::http::{Caller, Cursor, Json, Operation, Problem, Query, State};
-use domain::Failure;
+use domain::Result;
 use domain::accounts::{Role, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,7 +116,7 @@ async fn list(
 }
 
 /// People, each in a line.
-async fn people(app: &App, me: &UserId, users: &[UserId]) -> Result<Vec<AuthorView>, Failure> {
+async fn people(app: &App, me: &UserId, users: &[UserId]) -> Result<Vec<AuthorView>> {
     let context = app.feed.post_context(me, users, []).await?;
     let mut views = Vec::with_capacity(users.len());
     for user in users {

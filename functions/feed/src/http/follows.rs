@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::store::ActionOutcome;
-use boundary::http::{Call, Caller, Json, Operation, Problem, State};
+use boundary::http::{Call, Caller, Json, Operation, Result, State};
 use domain::accounts::{Role, UserId};
 use domain::feed::{Rejected, Relationship, SocialAction, is_profile_visible};
 use schemars::JsonSchema;
@@ -51,7 +51,7 @@ pub(super) async fn follow(
     call: Call,
     caller: Caller,
     Person(other): Person,
-) -> Result<Json<RelationshipView>, Problem> {
+) -> Result<Json<RelationshipView>> {
     if other != caller.user_id && !app.user_exists(&other).await? {
         return Err(Rejected::UnknownUser.into());
     }
@@ -69,7 +69,7 @@ pub(super) async fn unfollow(
     call: Call,
     caller: Caller,
     Person(other): Person,
-) -> Result<Json<RelationshipView>, Problem> {
+) -> Result<Json<RelationshipView>> {
     act(&app, &call, &caller, &other, SocialAction::Unfollow).await
 }
 
@@ -90,7 +90,7 @@ pub(super) async fn block(
     call: Call,
     caller: Caller,
     Person(other): Person,
-) -> Result<Json<RelationshipView>, Problem> {
+) -> Result<Json<RelationshipView>> {
     act(&app, &call, &caller, &other, SocialAction::Block).await
 }
 
@@ -105,7 +105,7 @@ pub(super) async fn unblock(
     call: Call,
     caller: Caller,
     Person(other): Person,
-) -> Result<Json<RelationshipView>, Problem> {
+) -> Result<Json<RelationshipView>> {
     act(&app, &call, &caller, &other, SocialAction::Unblock).await
 }
 
@@ -123,7 +123,7 @@ pub(super) async fn mute(
     call: Call,
     caller: Caller,
     Person(other): Person,
-) -> Result<Json<RelationshipView>, Problem> {
+) -> Result<Json<RelationshipView>> {
     act(&app, &call, &caller, &other, SocialAction::Mute).await
 }
 
@@ -138,7 +138,7 @@ pub(super) async fn unmute(
     call: Call,
     caller: Caller,
     Person(other): Person,
-) -> Result<Json<RelationshipView>, Problem> {
+) -> Result<Json<RelationshipView>> {
     act(&app, &call, &caller, &other, SocialAction::Unmute).await
 }
 
@@ -149,7 +149,7 @@ async fn act(
     caller: &Caller,
     other: &UserId,
     act: SocialAction,
-) -> Result<Json<RelationshipView>, Problem> {
+) -> Result<Json<RelationshipView>> {
     let token = || app.entropy.token();
     let relationship =
         match app.feed.apply_action(&caller.user_id, act, other, call.now, token).await? {
@@ -168,7 +168,7 @@ pub(super) async fn ensure_profile_visible(
     app: &App,
     me: &UserId,
     other: &UserId,
-) -> Result<Relationship, Problem> {
+) -> Result<Relationship> {
     if me == other {
         return Ok(Relationship::default());
     }

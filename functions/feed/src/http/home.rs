@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::store::{ReaderState, StoredPost, StoredRelationship};
-use boundary::http::{Call, Caller, Json, Operation, Problem, Query, State};
+use boundary::http::{Call, Caller, Json, Operation, Problem, Query, Result, State};
 use boundary::telemetry::{Unit, measure};
 use domain::Timestamp;
 use domain::accounts::{Role, UserId};
@@ -78,7 +78,7 @@ pub(super) async fn read(
     call: Call,
     Query(query): Query<FeedQuery>,
     caller: Caller,
-) -> Result<Json<FeedView>, Problem> {
+) -> Result<Json<FeedView>> {
     let me = &caller.user_id;
     let mut scroll = scroll(&query, me, &app, call.now)?;
     // What the first step asks for is read beside the reader's own row.
@@ -91,7 +91,7 @@ pub(super) async fn read(
     Ok(Json(reader.into_view(page, call.now).await?))
 }
 
-fn scroll(query: &FeedQuery, me: &UserId, app: &App, now: Timestamp) -> Result<FeedPager, Problem> {
+fn scroll(query: &FeedQuery, me: &UserId, app: &App, now: Timestamp) -> Result<FeedPager> {
     let limit = query.limit.unwrap_or(20);
     let order = query.order.as_deref().map(FeedOrder::parse).transpose()?;
     let Some(text) = &query.cursor else {
@@ -108,7 +108,7 @@ fn scroll(query: &FeedQuery, me: &UserId, app: &App, now: Timestamp) -> Result<F
 
 /// The reader's state. A return is written before anything is read, so that a fan-out that
 /// begins later writes to their timeline; until it is rebuilt they read from the authors.
-async fn record_visit(app: &App, me: &UserId, call: &Call) -> Result<ReaderState, Problem> {
+async fn record_visit(app: &App, me: &UserId, call: &Call) -> Result<ReaderState> {
     for _ in 0..TRIES {
         let mut state = app.feed.reader_state(me, call.now).await?;
         let arrival = state.reader.visit(call.now, &app.settings);
@@ -153,7 +153,7 @@ fn rebuild_request(state: &ReaderState) -> Option<FeedMessage> {
 
 impl PageReader<'_> {
     /// Reads until there is a page.
-    async fn page(&mut self, mut scroll: FeedPager, first: PagerStep) -> Result<FeedPage, Problem> {
+    async fn page(&mut self, mut scroll: FeedPager, first: PagerStep) -> Result<FeedPage> {
         let mut step = first;
         loop {
             match step {
@@ -175,11 +175,7 @@ impl PageReader<'_> {
 
     /// Reads posts, up to date, and what is between the reader and their authors. Where references say
     /// who they are, both are read at once.
-    async fn hydrate(
-        &mut self,
-        ids: Vec<PostId>,
-        ranked_at: Timestamp,
-    ) -> Result<Vec<Candidate>, Problem> {
+    async fn hydrate(&mut self, ids: Vec<PostId>, ranked_at: Timestamp) -> Result<Vec<Candidate>> {
         let feed = &self.app.feed;
         let posts = feed.posts(ids.iter().copied());
         let known: Option<BTreeSet<&UserId>> =
@@ -213,7 +209,7 @@ impl PageReader<'_> {
 
     /// The page with everything that is shown of it. What was shown is noted, and references that lead
     /// to nothing are taken away.
-    async fn into_view(mut self, page: FeedPage, now: Timestamp) -> Result<FeedView, Problem> {
+    async fn into_view(mut self, page: FeedPage, now: Timestamp) -> Result<FeedView> {
         let ids: Vec<PostId> = page.items.iter().map(domain::feed::RankedItem::id).collect();
         let entries: Vec<StoredPost> =
             ids.iter().filter_map(|id| self.entries.remove(id)).collect();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ::http::StatusCode;
-use boundary::http::{Caller, Json, Operation, Problem, State};
+use boundary::http::{Caller, Json, Operation, Problem, Result, State};
 use domain::accounts::{Role, UserId};
 use domain::feed::MediaId;
 use domain::hex;
@@ -59,7 +59,7 @@ pub(super) async fn prepare(
     State(app): State<Arc<App>>,
     caller: Caller,
     Json(body): Json<UploadBody>,
-) -> Result<(StatusCode, Json<UploadView>), Problem> {
+) -> Result<(StatusCode, Json<UploadView>)> {
     if !CONTENT_TYPES.contains(&body.content_type.as_str()) {
         return Err(Problem::field("contentType", format!("one of {}", CONTENT_TYPES.join(", "))));
     }
@@ -82,7 +82,7 @@ pub(super) async fn prepare(
 }
 
 /// Refuses names of uploads that their owner has not made, or not finished.
-pub(super) async fn check(app: &App, owner: &UserId, media: &[MediaId]) -> Result<(), Problem> {
+pub(super) async fn check(app: &App, owner: &UserId, media: &[MediaId]) -> Result<()> {
     let there = media.iter().map(|id| {
         let key = media_key(owner, id);
         async move { app.media.exists(&key).await }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::store::{self, NewPost, StoredPost, UpdateOutcome};
 use boundary::http::{
     Call, Caller, Created, IdempotencyKey, IfMatch, Json, NoContent, Operation, Path, Problem,
-    Repeatable, State, Versioned,
+    Repeatable, Result, State, Versioned,
 };
 use boundary::idempotency::{self, RequestKey};
 use boundary::telemetry::{Unit, measure};
@@ -33,8 +33,8 @@ pub(super) async fn write(
     call: Call,
     caller: Caller,
     Json(DraftBody(draft)): Json<DraftBody>,
-    key: Result<IdempotencyKey, Problem>,
-) -> Result<Repeatable<Written>, Problem> {
+    key: Result<IdempotencyKey>,
+) -> Result<Repeatable<Written>> {
     let me = &caller.user_id;
     let body = draft.checked(false)?;
     media::check(&app, me, &body.media).await?;
@@ -70,7 +70,7 @@ pub(super) async fn write(
 pub(super) type Written = Versioned<Created<PostView>>;
 
 /// What the author of a new post is answered.
-pub(super) async fn written(app: &App, me: &UserId, post: &Post) -> Result<Written, Problem> {
+pub(super) async fn written(app: &App, me: &UserId, post: &Post) -> Result<Written> {
     let entry =
         StoredPost { post: post.clone(), counts: Counts::default(), acts: 0, shard_count: 1 };
     let body = shown(app, me, entry).await?;
@@ -91,7 +91,7 @@ pub(super) async fn read(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path(id): Path<PostPath>,
-) -> Result<Versioned<Json<PostView>>, Problem> {
+) -> Result<Versioned<Json<PostView>>> {
     let me = &caller.user_id;
     let (entry, _) = visible_post(&app, me, id).await?;
     versioned(&app, me, entry).await
@@ -113,8 +113,8 @@ pub(super) async fn edit(
     caller: Caller,
     Json(EditBody(edit)): Json<EditBody>,
     Path(id): Path<PostPath>,
-    version: Result<Option<IfMatch>, Problem>,
-) -> Result<Versioned<Json<PostView>>, Problem> {
+    version: Result<Option<IfMatch>>,
+) -> Result<Versioned<Json<PostView>>> {
     let me = &caller.user_id;
     for _ in 0..TRIES {
         let before = own(&app, me, id).await?;
@@ -136,11 +136,7 @@ pub(super) async fn edit(
     Err(contended())
 }
 
-async fn versioned(
-    app: &App,
-    me: &UserId,
-    entry: StoredPost,
-) -> Result<Versioned<Json<PostView>>, Problem> {
+async fn versioned(app: &App, me: &UserId, entry: StoredPost) -> Result<Versioned<Json<PostView>>> {
     let version = entry.post.version;
     Ok(Versioned(version, Json(shown(app, me, entry).await?)))
 }
@@ -160,7 +156,7 @@ pub(super) async fn delete(
     call: Call,
     caller: Caller,
     Path(id): Path<PostPath>,
-) -> Result<NoContent, Problem> {
+) -> Result<NoContent> {
     let me = &caller.user_id;
     for _ in 0..TRIES {
         let author = async { Ok(app.feed.author(me).await?) };
@@ -186,7 +182,7 @@ pub(super) async fn delete(
 
 /// A post of the caller's own, also if it is deleted. Another user's is told from one that is not
 /// there only if the caller may see it.
-async fn own(app: &App, me: &UserId, id: PostId) -> Result<StoredPost, Problem> {
+async fn own(app: &App, me: &UserId, id: PostId) -> Result<StoredPost> {
     let entry = app.feed.post(id).await?.ok_or(Rejected::UnknownPost)?;
     if entry.post.author == *me {
         return Ok(entry);
@@ -198,7 +194,7 @@ async fn own(app: &App, me: &UserId, id: PostId) -> Result<StoredPost, Problem> 
     Err(Rejected::UnknownPost.into())
 }
 
-async fn shown(app: &App, me: &UserId, entry: StoredPost) -> Result<PostView, Problem> {
+async fn shown(app: &App, me: &UserId, entry: StoredPost) -> Result<PostView> {
     let mut views = post_views(app, me, &[entry]).await?;
     views.pop().ok_or_else(|| Rejected::UnknownPost.into())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boundary::http::{Call, Json, Operation, Problem, State};
+use boundary::http::{Call, Json, Operation, Result, State};
 use boundary::socket::PROTOCOL;
 use domain::accounts::Role;
 use schemars::JsonSchema;
@@ -34,10 +34,7 @@ pub(super) const FIND: Operation =
         )
         .role(Role::Member);
 
-pub(super) async fn find(
-    State(app): State<Arc<App>>,
-    call: Call,
-) -> Result<Json<RealtimeView>, Problem> {
+pub(super) async fn find(State(app): State<Arc<App>>, call: Call) -> Result<Json<RealtimeView>> {
     Ok(Json(RealtimeView {
         url: app.socket_url.clone(),
         protocol: PROTOCOL,

@@ -5,7 +5,7 @@ use crate::store::FeedStore;
 use boundary::http::Call;
 use boundary::telemetry::Log;
 use boundary::{Entropy, Host, Misconfigured};
-use domain::Failure;
+use domain::Result;
 use domain::accounts::UserId;
 use domain::feed::{FeedMessage, FeedSettings};
 use messaging::{FanOutQueue, FeedTopic};
@@ -60,14 +60,14 @@ impl App {
     }
 
     /// Logs a failure that does not fail the request.
-    pub(crate) fn log_failure(&self, outcome: Result<(), Failure>, call: &Call) {
+    pub(crate) fn log_failure(&self, outcome: Result<()>, call: &Call) {
         if let Err(failure) = outcome {
             self.log.warn(call.now, &call.trace, &failure.chain());
         }
     }
 
     /// Whether the user has an account, or has used the feed.
-    pub(crate) async fn user_exists(&self, user: &UserId) -> Result<bool, Failure> {
+    pub(crate) async fn user_exists(&self, user: &UserId) -> Result<bool> {
         if self.feed.user_exists(user).await? {
             return Ok(true);
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::store::StoredPost;
-use boundary::http::{Caller, Cursor, Json, Operation, Problem, Query, State};
+use boundary::http::{Caller, Cursor, Json, Operation, Query, Result, State};
 use domain::accounts::Role;
 use domain::feed::{PostId, UserPostsPager, UserPostsStep};
 use schemars::JsonSchema;
@@ -46,7 +46,7 @@ pub(super) async fn list(
     caller: Caller,
     Person(author): Person,
     Query(query): Query<PostsQuery>,
-) -> Result<Json<PostsView>, Problem> {
+) -> Result<Json<PostsView>> {
     const LIST: &str = "posts";
     let me = &caller.user_id;
     let limit = page_limit(query.limit, 20, 50)?;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::store::{PostContext, StoredPost};
-use domain::Failure;
+use domain::Result;
 use domain::accounts::UserId;
 use domain::feed::{
     Counts, MediaId, Post, PostId, Profile, RankExplanation, Relationship, Score, ViewContext,
@@ -130,7 +130,7 @@ pub(crate) async fn post_views(
     app: &App,
     reader: &UserId,
     entries: &[StoredPost],
-) -> Result<Vec<PostView>, Failure> {
+) -> Result<Vec<PostView>> {
     let passed_on: BTreeSet<PostId> = entries.iter().filter_map(|it| it.post.shares).collect();
     let originals = originals(app, reader, passed_on).await?;
     let all = || entries.iter().chain(originals.values());
@@ -156,7 +156,7 @@ async fn originals(
     app: &App,
     reader: &UserId,
     ids: BTreeSet<PostId>,
-) -> Result<BTreeMap<PostId, StoredPost>, Failure> {
+) -> Result<BTreeMap<PostId, StoredPost>> {
     if ids.is_empty() {
         return Ok(BTreeMap::new());
     }
@@ -174,17 +174,13 @@ pub(crate) async fn relationships_with_authors(
     app: &App,
     reader: &UserId,
     entries: impl IntoIterator<Item = &StoredPost>,
-) -> Result<HashMap<UserId, Relationship>, Failure> {
+) -> Result<HashMap<UserId, Relationship>> {
     let authors: BTreeSet<&UserId> = entries.into_iter().map(|it| &it.post.author).collect();
     let relation = app.feed.relationships(reader, authors).await?;
     Ok(relation.into_iter().map(|(author, relation)| (author, relation.state)).collect())
 }
 
-async fn post_view(
-    app: &App,
-    entry: &StoredPost,
-    context: &PostContext,
-) -> Result<PostView, Failure> {
+async fn post_view(app: &App, entry: &StoredPost, context: &PostContext) -> Result<PostView> {
     let StoredPost { post, counts, .. } = entry;
     let profile = context.profile(&post.author);
     let mut media = Vec::with_capacity(post.body.media.len());
@@ -213,7 +209,7 @@ async fn post_view(
     })
 }
 
-pub(crate) async fn author_view(app: &App, profile: &Profile) -> Result<AuthorView, Failure> {
+pub(crate) async fn author_view(app: &App, profile: &Profile) -> Result<AuthorView> {
     let avatar_url = match &profile.avatar {
         Some(id) => Some(app.media.presign_download(&media_key(&profile.user, id))?),
         None => None,

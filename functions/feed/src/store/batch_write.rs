@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, WriteRequest};
-use domain::Failure;
+use domain::{Failure, Result};
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::FeedStore;
@@ -28,7 +28,7 @@ impl FeedStore {
         &self,
         writes: impl IntoIterator<Item = BatchWrite>,
         action: &'static str,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let requests: Vec<WriteRequest> =
             writes.into_iter().map(|write| request(write, action)).collect::<Result<_, _>>()?;
         let calls = requests.chunks(BATCH).map(|some| self.write_some(some.to_vec(), action));
@@ -36,11 +36,7 @@ impl FeedStore {
         stream::iter(calls).buffer_unordered(AT_ONCE).try_collect().await
     }
 
-    async fn write_some(
-        &self,
-        mut left: Vec<WriteRequest>,
-        action: &'static str,
-    ) -> Result<(), Failure> {
+    async fn write_some(&self, mut left: Vec<WriteRequest>, action: &'static str) -> Result<()> {
         for tried in 0..TRIES {
             let done = self
                 .client
@@ -62,7 +58,7 @@ impl FeedStore {
     }
 }
 
-fn request(write: BatchWrite, action: &'static str) -> Result<WriteRequest, Failure> {
+fn request(write: BatchWrite, action: &'static str) -> Result<WriteRequest> {
     let failed = |cause| Failure::new(action, cause);
     Ok(match write {
         BatchWrite::Put(item) => {

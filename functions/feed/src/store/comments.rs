@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::{Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem};
 use domain::accounts::UserId;
 use domain::feed::{Comment, CommentId, PostAction, PostId};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::engagement::PostActionEnd;
 use super::posts::StoredPost;
@@ -49,7 +49,7 @@ impl FeedStore {
         once: Option<(&IdempotentRequest<'_>, &StoredResponse)>,
         now: Timestamp,
         token: &str,
-    ) -> Result<CommentOutcome, Failure> {
+    ) -> Result<CommentOutcome> {
         let mut with = vec![self.comment_row(comment, "attribute_not_exists(pk)")?];
         if let Some((request, answer)) = once {
             with.push(self.once.claim_with_response(request, answer, now)?);
@@ -76,11 +76,7 @@ impl FeedStore {
         }
     }
 
-    pub async fn find_comment(
-        &self,
-        post: PostId,
-        id: CommentId,
-    ) -> Result<Option<Comment>, Failure> {
+    pub async fn find_comment(&self, post: PostId, id: CommentId) -> Result<Option<Comment>> {
         let found = self.get(key(&rows::comments_pk(post), &id.text()), "read the comment").await?;
         found.as_ref().map(rows::from_item).transpose()
     }
@@ -91,7 +87,7 @@ impl FeedStore {
         post: PostId,
         after: Option<CommentId>,
         limit: usize,
-    ) -> Result<Vec<Comment>, Failure> {
+    ) -> Result<Vec<Comment>> {
         let after = after.map_or_else(|| " ".to_owned(), CommentId::text);
         let range = RangeQuery {
             condition: "pk = :post AND sk > :after",
@@ -110,7 +106,7 @@ impl FeedStore {
         entry: &StoredPost,
         now: Timestamp,
         token: &str,
-    ) -> Result<UncommentOutcome, Failure> {
+    ) -> Result<UncommentOutcome> {
         let there = "attribute_exists(pk) AND attribute_not_exists(deleted_at)";
         let with = [self.comment_row(gone, there)?];
         let author: &UserId = &gone.author;
@@ -127,11 +123,7 @@ impl FeedStore {
         }
     }
 
-    fn comment_row(
-        &self,
-        comment: &Comment,
-        condition: &'static str,
-    ) -> Result<TransactWriteItem, Failure> {
+    fn comment_row(&self, comment: &Comment, condition: &'static str) -> Result<TransactWriteItem> {
         let mut item = rows::to_item(comment)?;
         item.extend(key(&rows::comments_pk(comment.post), &comment.id.text()));
         Put::builder()

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::accounts::UserId;
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::batch_write::BatchWrite;
 use super::readers::{read_marks, with_reader_defaults};
@@ -62,7 +62,7 @@ impl FeedStore {
         &self,
         new: &ReaderConnection,
         now: Timestamp,
-    ) -> Result<Vec<String>, Failure> {
+    ) -> Result<Vec<String>> {
         let mut evicted = Vec::new();
         let row = RowUpdate::new(
             rows::connection_key(&new.connection),
@@ -86,10 +86,7 @@ impl FeedStore {
     }
 
     /// Whose connection it is, up to date.
-    pub async fn connection_owner(
-        &self,
-        connection: &str,
-    ) -> Result<Option<ConnectionOwner>, Failure> {
+    pub async fn connection_owner(&self, connection: &str) -> Result<Option<ConnectionOwner>> {
         let key = rows::connection_key(connection);
         let found = self.get(key, "read the connection").await?;
         let read = |item: Item| {
@@ -102,7 +99,7 @@ impl FeedStore {
 
     /// Deletes all rows of a connection. The row by which it is found goes
     /// last, so that it can be found again if this is cut off.
-    pub async fn remove_connection(&self, gone: &ReaderConnection) -> Result<(), Failure> {
+    pub async fn remove_connection(&self, gone: &ReaderConnection) -> Result<()> {
         const ACTION: &str = "forget a connection";
         let ReaderConnection { reader: who, connection } = gone;
         let marks = self.marks(who).await?;
@@ -121,7 +118,7 @@ impl FeedStore {
         author: &UserId,
         connections: impl IntoIterator<Item = ReaderConnection>,
         now: Timestamp,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let rows = connections.into_iter().map(|target| audience_row(author, &target, now));
         self.write_all(rows, "listen to an author").await
     }
@@ -133,7 +130,7 @@ impl FeedStore {
         after: Option<&str>,
         limit: usize,
         now: Timestamp,
-    ) -> Result<AudiencePage, Failure> {
+    ) -> Result<AudiencePage> {
         let range = RangeQuery {
             condition: "pk = :author AND sk > :after",
             values: vec![
@@ -155,12 +152,12 @@ impl FeedStore {
             let connection = row.text(SK)?.to_owned();
             Ok(ReaderConnection { reader: UserId::outside(row.text("who")?), connection })
         };
-        let connections = found.iter().filter(alive).map(target).collect::<Result<_, Failure>>()?;
+        let connections = found.iter().filter(alive).map(target).collect::<Result<_>>()?;
         Ok(AudiencePage { connections, next })
     }
 
     /// Puts a connection onto its reader's row; `false` if there is no room.
-    async fn add_to_reader(&self, new: &ReaderConnection, now: Timestamp) -> Result<bool, Failure> {
+    async fn add_to_reader(&self, new: &ReaderConnection, now: Timestamp) -> Result<bool> {
         let update = RowUpdate::new(
             rows::reader_key(&new.reader, rows::READER),
             "SET seen_at = if_not_exists(seen_at, :now), \
@@ -179,7 +176,7 @@ impl FeedStore {
     }
 
     /// Takes the oldest connections of a reader away, so that there is room for one.
-    async fn evict_oldest(&self, who: &UserId) -> Result<Vec<String>, Failure> {
+    async fn evict_oldest(&self, who: &UserId) -> Result<Vec<String>> {
         let presence = self.presence([who]).await?.remove(who);
         let mut known = presence.map(|presence| presence.connections).unwrap_or_default();
         let keys = known.iter().map(|connection| rows::connection_key(connection)).collect();
@@ -199,7 +196,7 @@ impl FeedStore {
         Ok(known)
     }
 
-    async fn marks(&self, who: &UserId) -> Result<BTreeMap<UserId, u64>, Failure> {
+    async fn marks(&self, who: &UserId) -> Result<BTreeMap<UserId, u64>> {
         let found = self.get(rows::reader_key(who, rows::MARKS), "read marks").await?;
         Ok(found.as_ref().map(read_marks).unwrap_or_default())
     }

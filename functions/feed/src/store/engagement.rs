@@ -14,7 +14,7 @@ use domain::feed::counts::{
     CounterDelta, MAX_SHARDS, engage, hour_of, is_aggregation_due, shard_of,
 };
 use domain::feed::{Affinity, Engagement, Interaction, PostAction, PostId};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 
 use super::posts::StoredPost;
 use super::relationships::StoredRelationship;
@@ -74,7 +74,7 @@ impl FeedStore {
         with: Vec<TransactWriteItem>,
         now: Timestamp,
         token: &str,
-    ) -> Result<EngageOutcome, Failure> {
+    ) -> Result<EngageOutcome> {
         Ok(
             match self
                 .engage_in_transaction((user, act), entry, relation, &with, now, token)
@@ -97,7 +97,7 @@ impl FeedStore {
         entry: &StoredPost,
         relation: &StoredRelationship,
         now: Timestamp,
-    ) -> Result<Option<PreparedAction>, Failure> {
+    ) -> Result<Option<PreparedAction>> {
         let post = entry.post.id;
         let counter = shard_of(post, user, entry.shard_count);
         let keys = vec![rows::engaged_key(user, post), rows::count_key(post, counter)];
@@ -134,7 +134,7 @@ impl FeedStore {
         with: &[TransactWriteItem],
         now: Timestamp,
         token: &str,
-    ) -> Result<PostActionEnd, Failure> {
+    ) -> Result<PostActionEnd> {
         let mut entry = entry.clone();
         loop {
             let Some(PreparedAction { mut items, aggregation_due }) =
@@ -165,7 +165,7 @@ impl FeedStore {
     }
 
     /// Spreads a post over so many counters, if it is not spread over more.
-    async fn raise_shard_count(&self, post: PostId, shard_count: u8) -> Result<(), Failure> {
+    async fn raise_shard_count(&self, post: PostId, shard_count: u8) -> Result<()> {
         let update = RowUpdate::new(rows::post_key(post), "SET width = :width")
             .condition("attribute_exists(pk) AND (attribute_not_exists(width) OR width < :width)")
             .value(":width", number(shard_count));

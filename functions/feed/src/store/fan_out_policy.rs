@@ -3,7 +3,7 @@
 use domain::accounts::UserId;
 use domain::feed::fan_out_policy::{FOLLOWER_COUNTERS, FollowerCounter, followers};
 use domain::feed::{FanOutMode, FanOutPolicy, FeedMessage, FeedSettings, RecentPosts};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::posts::AuthorRow;
 use super::requests::{RangeQuery, RowUpdate};
@@ -18,7 +18,7 @@ const TRIES: usize = 8;
 
 impl FeedStore {
     /// How many follow an author, by a consistent read.
-    pub async fn count_followers(&self, author: &UserId) -> Result<u64, Failure> {
+    pub async fn count_followers(&self, author: &UserId) -> Result<u64> {
         let range = RangeQuery {
             condition: "pk = :author AND sk BETWEEN :first AND :last",
             values: vec![
@@ -45,7 +45,7 @@ impl FeedStore {
         settings: &FeedSettings,
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<Option<FeedMessage>, Failure> {
+    ) -> Result<Option<FeedMessage>> {
         for _ in 0..TRIES {
             let (count, row) =
                 futures::future::try_join(self.count_followers(author), self.author(author))
@@ -74,7 +74,7 @@ impl FeedStore {
         work: &str,
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         for _ in 0..TRIES {
             let row = self.author(author).await?;
             let Some(next) = row.recents.policy.all_marked(epoch) else {
@@ -99,7 +99,7 @@ impl FeedStore {
         ends: Option<&str>,
         now: Timestamp,
         token: &str,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool> {
         let recents = RecentPosts { policy: next, ..before.recents.clone() };
         let mut items = vec![self.author_item(author, &recents, before.version, ACTION)?];
         for counter in 0..FOLLOWER_COUNTERS {

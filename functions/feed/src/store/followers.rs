@@ -1,6 +1,6 @@
 //! Who follows whom, page by page.
 
-use domain::Failure;
+use domain::Result;
 use domain::accounts::UserId;
 use domain::feed::fan_out::{FollowerPage, follower_key};
 
@@ -16,7 +16,7 @@ impl FeedStore {
         author: &UserId,
         page: &FollowerPage,
         limit: usize,
-    ) -> Result<Vec<UserId>, Failure> {
+    ) -> Result<Vec<UserId>> {
         let (after, until) = page.keys();
         self.followers_between(author, &after, &until, limit).await
     }
@@ -27,7 +27,7 @@ impl FeedStore {
         author: &UserId,
         after: Option<&UserId>,
         limit: usize,
-    ) -> Result<Vec<UserId>, Failure> {
+    ) -> Result<Vec<UserId>> {
         let after = after.map_or_else(|| "0".to_owned(), follower_key);
         self.followers_between(author, &after, "g", limit).await
     }
@@ -38,7 +38,7 @@ impl FeedStore {
         reader: &UserId,
         after: Option<&UserId>,
         limit: Option<usize>,
-    ) -> Result<Vec<UserId>, Failure> {
+    ) -> Result<Vec<UserId>> {
         let range = RangeQuery {
             condition: "pk = :reader AND sk > :after",
             values: vec![
@@ -58,7 +58,7 @@ impl FeedStore {
         after: &str,
         until: &str,
         limit: usize,
-    ) -> Result<Vec<UserId>, Failure> {
+    ) -> Result<Vec<UserId>> {
         let range = RangeQuery {
             condition: "pk = :author AND sk BETWEEN :after AND :until",
             values: vec![

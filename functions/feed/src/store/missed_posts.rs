@@ -7,7 +7,7 @@ use domain::feed::{
     FeedSettings, Post, PostId, ReaderVisit, Relationship, ServerMessage, belongs_in_feed,
     missed_posts,
 };
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use futures::future::try_join;
 
 use super::FeedStore;
@@ -21,7 +21,7 @@ impl FeedStore {
         position: Timestamp,
         settings: &FeedSettings,
         now: Timestamp,
-    ) -> Result<ServerMessage, Failure> {
+    ) -> Result<ServerMessage> {
         let state = self.reader_state(reader, now).await?.reader;
         let away = matches!(state.visit(now, settings), ReaderVisit::Returned(_));
         if away || state.floor == PostId::MAX {
@@ -54,7 +54,7 @@ impl FeedStore {
         &self,
         post: &Post,
         readers: impl IntoIterator<Item = &'r UserId>,
-    ) -> Result<HashSet<UserId>, Failure> {
+    ) -> Result<HashSet<UserId>> {
         let relationships = self.relationships(&post.author, readers).await?;
         let relationships =
             relationships.into_iter().map(|(reader, relation)| (reader, relation.state.reversed()));
@@ -64,7 +64,7 @@ impl FeedStore {
             .collect())
     }
 
-    async fn shown_to(&self, reader: &UserId, ids: &[PostId]) -> Result<HashSet<PostId>, Failure> {
+    async fn shown_to(&self, reader: &UserId, ids: &[PostId]) -> Result<HashSet<PostId>> {
         let posts = self.posts(ids.iter().copied()).await?;
         let authors: BTreeSet<&UserId> = posts.values().map(|entry| &entry.post.author).collect();
         let relationships = self.relationships(reader, authors).await?;

@@ -7,7 +7,7 @@
 use aws_sdk_dynamodb::types::{AttributeValue, Delete, TransactWriteItem};
 use domain::feed::FeedMessage;
 use domain::feed::fan_out::{FanOutProgress, SlotRange};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::requests::{RangeQuery, RowUpdate};
 use super::{FeedStore, rows};
@@ -40,7 +40,7 @@ impl FeedStore {
         message: &FeedMessage,
         now: Timestamp,
         action: &'static str,
-    ) -> Result<TransactWriteItem, Failure> {
+    ) -> Result<TransactWriteItem> {
         let name = message.work_id().ok_or_else(|| Failure::new(action, "work without a name"))?;
         let json = serde_json::to_string(message).map_err(|cause| Failure::new(action, cause))?;
         let mut item = rows::work_key(&name);
@@ -56,7 +56,7 @@ impl FeedStore {
         work: &str,
         followers: u64,
         ranges: u8,
-    ) -> Result<Option<FanOutState>, Failure> {
+    ) -> Result<Option<FanOutState>> {
         let update = RowUpdate::new(
             rows::work_key(work),
             "SET ranges = if_not_exists(ranges, :ranges), \
@@ -75,7 +75,7 @@ impl FeedStore {
         &self,
         work: &str,
         range: SlotRange,
-    ) -> Result<Option<FanOutState>, Failure> {
+    ) -> Result<Option<FanOutState>> {
         let update = RowUpdate::new(rows::work_key(work), "ADD done :range")
             .condition("attribute_exists(ranges)")
             .value(":range", AttributeValue::Ss(vec![range.text()]));
@@ -84,11 +84,11 @@ impl FeedStore {
     }
 
     /// Whether work is still to be done.
-    pub async fn is_pending(&self, work: &str) -> Result<bool, Failure> {
+    pub async fn is_pending(&self, work: &str) -> Result<bool> {
         Ok(self.get(rows::work_key(work), "read pending work").await?.is_some())
     }
 
-    pub async fn complete_work(&self, work: &str) -> Result<(), Failure> {
+    pub async fn complete_work(&self, work: &str) -> Result<()> {
         self.client
             .delete_item()
             .table_name(&self.table)
@@ -104,7 +104,7 @@ impl FeedStore {
         &self,
         work: &str,
         action: &'static str,
-    ) -> Result<TransactWriteItem, Failure> {
+    ) -> Result<TransactWriteItem> {
         Delete::builder()
             .table_name(&self.table)
             .set_key(Some(rows::work_key(work)))
@@ -120,7 +120,7 @@ impl FeedStore {
         list: u8,
         after: Option<&str>,
         limit: usize,
-    ) -> Result<(Vec<PendingWork>, Option<String>), Failure> {
+    ) -> Result<(Vec<PendingWork>, Option<String>)> {
         let range = RangeQuery {
             condition: "pk = :list AND sk > :after",
             values: vec![
@@ -139,11 +139,11 @@ impl FeedStore {
             let message = message.map_err(|_| broken("message"))?;
             Ok(PendingWork { message, since: row.instant("since")? })
         };
-        Ok((found.iter().map(unfinished).collect::<Result<_, Failure>>()?, next))
+        Ok((found.iter().map(unfinished).collect::<Result<_>>()?, next))
     }
 }
 
-fn read_fan_out_state(item: &Item) -> Result<FanOutState, Failure> {
+fn read_fan_out_state(item: &Item) -> Result<FanOutState> {
     let row = Row(item);
     let done = row.texts("done").iter().filter_map(|text| SlotRange::parse(text)).collect();
     Ok(FanOutState {

@@ -9,7 +9,7 @@ use domain::feed::{
     Counts, FanOutMode, FanOutPolicy, FeedMessage, FeedSettings, Post, PostId, Privacy,
     RecentPosts, ReferenceRun,
 };
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use serde::Deserialize;
 
 use super::requests::{RangeQuery, RowUpdate};
@@ -76,14 +76,14 @@ pub enum UpdateOutcome {
 }
 
 impl StoredPost {
-    pub(super) fn read(item: &Item) -> Result<Self, Failure> {
+    pub(super) fn read(item: &Item) -> Result<Self> {
         let Totals { counts, acts, shard_count } = rows::from_item(item)?;
         Ok(Self { post: rows::from_item(item)?, counts, acts, shard_count: shard_count.max(1) })
     }
 }
 
 impl FeedStore {
-    pub async fn post(&self, id: PostId) -> Result<Option<StoredPost>, Failure> {
+    pub async fn post(&self, id: PostId) -> Result<Option<StoredPost>> {
         let found = self.get(rows::post_key(id), "read the post").await?;
         found.as_ref().map(StoredPost::read).transpose()
     }
@@ -92,7 +92,7 @@ impl FeedStore {
     pub async fn posts(
         &self,
         ids: impl IntoIterator<Item = PostId>,
-    ) -> Result<HashMap<PostId, StoredPost>, Failure> {
+    ) -> Result<HashMap<PostId, StoredPost>> {
         let keys = ids.into_iter().map(rows::post_key).collect();
         let found = self.get_all(keys, "read posts").await?;
         let entries = found.iter().map(StoredPost::read);
@@ -100,7 +100,7 @@ impl FeedStore {
     }
 
     /// Reads an author's row, up to date.
-    pub async fn author(&self, author: &UserId) -> Result<AuthorRow, Failure> {
+    pub async fn author(&self, author: &UserId) -> Result<AuthorRow> {
         let found = self.get(rows::author_key(author), "read the author").await?;
         found.as_ref().map_or_else(|| Ok(AuthorRow::default()), read_author)
     }
@@ -109,7 +109,7 @@ impl FeedStore {
     pub async fn authors(
         &self,
         authors: impl IntoIterator<Item = &UserId>,
-    ) -> Result<HashMap<UserId, AuthorRow>, Failure> {
+    ) -> Result<HashMap<UserId, AuthorRow>> {
         let keys = authors.into_iter().map(rows::author_key).collect();
         let found = self.get_all(keys, "read authors").await?;
         let author = |item: &Item| {
@@ -127,7 +127,7 @@ impl FeedStore {
         row: &RecentPosts,
         below: PostId,
         limit: usize,
-    ) -> Result<ReferenceRun, Failure> {
+    ) -> Result<ReferenceRun> {
         if let Some(run) = row.run_below(author, below) {
             return Ok(run);
         }
@@ -155,7 +155,7 @@ impl FeedStore {
         settings: &FeedSettings,
         now: Timestamp,
         token: &str,
-    ) -> Result<CreateOutcome, Failure> {
+    ) -> Result<CreateOutcome> {
         const ACTION: &str = "write the post";
         let NewPost { post, author, once } = new;
         let mut recents = author.recents.clone();
@@ -200,7 +200,7 @@ impl FeedStore {
         after: &Post,
         now: Timestamp,
         token: &str,
-    ) -> Result<UpdateOutcome, Failure> {
+    ) -> Result<UpdateOutcome> {
         const ACTION: &str = "change the post";
         let mut items = vec![self.next_post_item(before, after, ACTION)?];
         let message = after.is_wider_than(before).then(|| FeedMessage::post_created(after));
@@ -223,7 +223,7 @@ impl FeedStore {
         settings: &FeedSettings,
         now: Timestamp,
         token: &str,
-    ) -> Result<UpdateOutcome, Failure> {
+    ) -> Result<UpdateOutcome> {
         const ACTION: &str = "delete the post";
         let mut recents = author.recents.clone();
         recents.remove(before.id);
@@ -249,7 +249,7 @@ impl FeedStore {
         before: &Post,
         after: &Post,
         action: &'static str,
-    ) -> Result<TransactWriteItem, Failure> {
+    ) -> Result<TransactWriteItem> {
         const KEEPS: &str = "SET body = :body, v = :after, edited_at = :edited, \
                              deleted_at = :deleted, hidden_at = :hidden";
         const COOLS: &str = "SET body = :body, v = :after, edited_at = :edited, \
@@ -286,12 +286,12 @@ impl FeedStore {
         recents: &RecentPosts,
         before: u64,
         action: &'static str,
-    ) -> Result<TransactWriteItem, Failure> {
+    ) -> Result<TransactWriteItem> {
         self.put_version(author_item(author, recents, before + 1), before, action)
     }
 }
 
-fn new_row(post: &Post) -> Result<Item, Failure> {
+fn new_row(post: &Post) -> Result<Item> {
     let mut item = rows::to_item(post)?;
     item.extend(rows::post_key(post.id));
     item.insert(GSI1_PK.to_owned(), text(rows::posts_of(&post.author)));
@@ -315,7 +315,7 @@ fn author_item(author: &UserId, recents: &RecentPosts, version: u64) -> Item {
     item
 }
 
-fn read_author(item: &Item) -> Result<AuthorRow, Failure> {
+fn read_author(item: &Item) -> Result<AuthorRow> {
     let row = Row(item);
     let names = if item.contains_key("posts") { row.bytes("posts")? } else { &[] };
     let names = names.chunks_exact(PostId::BYTES).filter_map(|name| name.try_into().ok());

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use domain::accounts::UserId;
 use domain::feed::{Engagement, PostId, Profile};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 
 use super::{FeedStore, rows};
 use store::row::{Item, Row, broken};
@@ -27,13 +27,13 @@ impl PostContext {
 }
 
 impl FeedStore {
-    pub async fn profile(&self, user: &UserId) -> Result<Option<Profile>, Failure> {
+    pub async fn profile(&self, user: &UserId) -> Result<Option<Profile>> {
         let found = self.get(rows::user_key(user, rows::PROFILE), "read the profile").await?;
         found.as_ref().map(rows::from_item).transpose()
     }
 
     /// Whether the user has read, posted or saved a profile.
-    pub async fn user_exists(&self, user: &UserId) -> Result<bool, Failure> {
+    pub async fn user_exists(&self, user: &UserId) -> Result<bool> {
         let keys = vec![
             rows::reader_key(user, rows::READER),
             rows::author_key(user),
@@ -48,12 +48,7 @@ impl FeedStore {
     }
 
     /// Writes the version after `before`; `false` if there is another by now.
-    pub async fn save_profile(
-        &self,
-        after: &Profile,
-        before: u64,
-        token: &str,
-    ) -> Result<bool, Failure> {
+    pub async fn save_profile(&self, after: &Profile, before: u64, token: &str) -> Result<bool> {
         const ACTION: &str = "save the profile";
         let mut item = rows::to_item(after)?;
         item.extend(rows::user_key(&after.user, rows::PROFILE));
@@ -69,7 +64,7 @@ impl FeedStore {
         reader: &UserId,
         people: impl IntoIterator<Item = &UserId>,
         posts: impl IntoIterator<Item = PostId>,
-    ) -> Result<PostContext, Failure> {
+    ) -> Result<PostContext> {
         let profiles = people.into_iter().map(|user| rows::user_key(user, rows::PROFILE));
         let engaged = posts.into_iter().map(|post| rows::engaged_key(reader, post));
         let keys: Vec<Item> = profiles.chain(engaged).collect();

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::accounts::UserId;
 use domain::feed::{PostId, Reader, SeenPosts};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 
 use super::relationships::string_set;
 use super::requests::RowUpdate;
@@ -43,11 +43,7 @@ pub struct Presence {
 
 impl FeedStore {
     /// Reads a reader with their marks and what they were shown, up to date.
-    pub async fn reader_state(
-        &self,
-        user: &UserId,
-        now: Timestamp,
-    ) -> Result<ReaderState, Failure> {
+    pub async fn reader_state(&self, user: &UserId, now: Timestamp) -> Result<ReaderState> {
         let keys = [rows::READER, rows::MARKS, rows::SEEN].map(|sk| rows::reader_key(user, sk));
         let found = self.get_all(keys.to_vec(), "read the reader").await?;
         let at = |sk: &str| found.iter().find(|item| Row(item).maybe_text(SK) == Some(sk));
@@ -78,7 +74,7 @@ impl FeedStore {
     pub async fn presence(
         &self,
         users: impl IntoIterator<Item = &UserId>,
-    ) -> Result<HashMap<UserId, Presence>, Failure> {
+    ) -> Result<HashMap<UserId, Presence>> {
         let keys = users.into_iter().map(|user| rows::reader_key(user, rows::READER)).collect();
         let found = self.get_all(keys, "read followers").await?;
         let presence = |item: &Item| {
@@ -98,7 +94,7 @@ impl FeedStore {
         before: &ReaderState,
         after: &Reader,
         now: Timestamp,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool> {
         const ACTION: &str = "note a visit";
         let key = rows::reader_key(&after.user, rows::READER);
         let update = if before.is_known {
@@ -126,7 +122,7 @@ impl FeedStore {
         floor: PostId,
         epoch: u64,
         now: Timestamp,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool> {
         let key = rows::reader_key(&before.user, rows::READER);
         let moves = "SET complete_from = :floor, epoch = :after, moved_at = :now";
         let update = RowUpdate::new(key, moves)
@@ -139,21 +135,12 @@ impl FeedStore {
         Ok(self.update(update, "move the floor of a timeline").await?.is_some())
     }
 
-    pub async fn add_pull_mark(
-        &self,
-        reader: &UserId,
-        author: &UserId,
-        epoch: u64,
-    ) -> Result<(), Failure> {
+    pub async fn add_pull_mark(&self, reader: &UserId, author: &UserId, epoch: u64) -> Result<()> {
         self.update(add_mark_update(reader, author, epoch), "mark a reader").await.map(|_| ())
     }
 
     /// Takes marks away, each only if it is still of that epoch.
-    pub async fn remove_pull_marks(
-        &self,
-        reader: &UserId,
-        marks: &[(UserId, u64)],
-    ) -> Result<(), Failure> {
+    pub async fn remove_pull_marks(&self, reader: &UserId, marks: &[(UserId, u64)]) -> Result<()> {
         if marks.is_empty() {
             return Ok(());
         }
@@ -162,11 +149,7 @@ impl FeedStore {
     }
 
     /// The marks of an author on a reader, as they are written there.
-    pub(super) async fn marks_of(
-        &self,
-        reader: &UserId,
-        author: &UserId,
-    ) -> Result<Vec<String>, Failure> {
+    pub(super) async fn marks_of(&self, reader: &UserId, author: &UserId) -> Result<Vec<String>> {
         let found = self.get(rows::reader_key(reader, rows::MARKS), "read marks").await?;
         let is_theirs = |mark: &&String| parse_mark(mark).is_some_and(|(of, _)| of == *author);
         let marks = found.as_ref().map(|item| Row(item).texts("authors")).unwrap_or_default();
@@ -178,7 +161,7 @@ impl FeedStore {
         &self,
         state: &ReaderState,
         posts: impl IntoIterator<Item = PostId>,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let mut seen = state.seen.clone();
         seen.record(posts);
         if seen == state.seen {
@@ -227,7 +210,7 @@ fn parse_mark(mark: &str) -> Option<(UserId, u64)> {
     Some((UserId::outside(author), epoch.parse().ok()?))
 }
 
-fn read_reader(item: &Item, reader: &mut Reader) -> Result<(), Failure> {
+fn read_reader(item: &Item, reader: &mut Reader) -> Result<()> {
     let row = Row(item);
     // A connection can come before the first visit.
     let Some(last_seen_at) = row.maybe_instant("seen_at") else { return Ok(()) };

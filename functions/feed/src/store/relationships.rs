@@ -14,7 +14,7 @@ use domain::feed::{
     Affinity, FanOutPolicy, FeedMessage, MAX_FOLLOWS, Rejected, Relationship, RelationshipChange,
     Side, SocialAction,
 };
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::requests::RowUpdate;
@@ -58,7 +58,7 @@ struct RelationshipRow {
 }
 
 impl StoredRelationship {
-    fn read(item: &Item, is_lesser: bool) -> Result<Self, Failure> {
+    fn read(item: &Item, is_lesser: bool) -> Result<Self> {
         let row: RelationshipRow = rows::from_item(item)?;
         let seen_by_lesser = Self {
             state: Relationship { mine: row.lesser, theirs: row.greater },
@@ -86,11 +86,7 @@ impl StoredRelationship {
 
 impl FeedStore {
     /// The relationship of two users, up to date.
-    pub async fn relationship(
-        &self,
-        me: &UserId,
-        other: &UserId,
-    ) -> Result<StoredRelationship, Failure> {
+    pub async fn relationship(&self, me: &UserId, other: &UserId) -> Result<StoredRelationship> {
         let found = self.get(rows::relationship_key(me, other), "read a relationship").await?;
         let (_, _, is_lesser) = Relationship::key(me, other);
         found.map_or_else(
@@ -105,7 +101,7 @@ impl FeedStore {
         &self,
         me: &UserId,
         others: impl IntoIterator<Item = &UserId>,
-    ) -> Result<HashMap<UserId, StoredRelationship>, Failure> {
+    ) -> Result<HashMap<UserId, StoredRelationship>> {
         let mut named: HashMap<String, &UserId> = HashMap::new();
         for other in others.into_iter().filter(|other| *other != me) {
             let key = rows::relationship_key(me, other);
@@ -131,7 +127,7 @@ impl FeedStore {
         other: &UserId,
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<ActionOutcome, Failure> {
+    ) -> Result<ActionOutcome> {
         for _ in 0..TRIES {
             let relation = self.relationship(me, other).await?;
             let (mut policy, mut following) = (FanOutPolicy::default(), 0);
@@ -167,7 +163,7 @@ impl FeedStore {
         decided: RelationshipChange,
         policy: FanOutPolicy,
         now: Timestamp,
-    ) -> Result<(Vec<TransactWriteItem>, Vec<FeedMessage>), Failure> {
+    ) -> Result<(Vec<TransactWriteItem>, Vec<FeedMessage>)> {
         let after = StoredRelationship {
             state: decided.relationship,
             version: before.version + 1,
@@ -208,7 +204,7 @@ impl FeedStore {
         author: &UserId,
         policy: FanOutPolicy,
         now: Timestamp,
-    ) -> Result<Vec<TransactWriteItem>, Failure> {
+    ) -> Result<Vec<TransactWriteItem>> {
         let mut listed = key(&rows::followers_pk(author), &follower_key(follower));
         listed.insert("who".to_owned(), text(follower.as_str()));
         let mut lists = key(&rows::following_pk(follower), author.as_str());
@@ -247,11 +243,7 @@ impl FeedStore {
         Ok(items)
     }
 
-    fn unfollow_items(
-        &self,
-        follower: &UserId,
-        author: &UserId,
-    ) -> Result<Vec<TransactWriteItem>, Failure> {
+    fn unfollow_items(&self, follower: &UserId, author: &UserId) -> Result<Vec<TransactWriteItem>> {
         let counter =
             key(&rows::followers_pk(author), &rows::counter_sk(follower_counter(follower)));
         let moved = RowUpdate::new(counter, "ADD followers :less").value(":less", number(-1));
@@ -272,7 +264,7 @@ impl FeedStore {
         me: &UserId,
         other: &UserId,
         decided: RelationshipChange,
-    ) -> Result<Vec<TransactWriteItem>, Failure> {
+    ) -> Result<Vec<TransactWriteItem>> {
         let ends = [(me, other, decided.their_followers), (other, me, decided.my_followers)];
         let mut items = Vec::new();
         for (follower, author, _) in ends.into_iter().filter(|(.., more)| *more < 0) {
@@ -286,7 +278,7 @@ impl FeedStore {
         Ok(items)
     }
 
-    fn delete_item(&self, key: Item) -> Result<TransactWriteItem, Failure> {
+    fn delete_item(&self, key: Item) -> Result<TransactWriteItem> {
         Delete::builder()
             .table_name(&self.table)
             .set_key(Some(key))
@@ -304,18 +296,14 @@ impl FeedStore {
         before: &StoredRelationship,
         mine: Affinity,
         action: &'static str,
-    ) -> Result<TransactWriteItem, Failure> {
+    ) -> Result<TransactWriteItem> {
         let after =
             StoredRelationship { my_affinity: Some(mine), version: before.version + 1, ..*before };
         self.put_version(relationship_row(me, other, &after)?, before.version, action)
     }
 }
 
-fn relationship_row(
-    me: &UserId,
-    other: &UserId,
-    relation: &StoredRelationship,
-) -> Result<Item, Failure> {
+fn relationship_row(me: &UserId, other: &UserId, relation: &StoredRelationship) -> Result<Item> {
     let (_, _, is_lesser) = Relationship::key(me, other);
     let by_lesser = if is_lesser { *relation } else { relation.reversed() };
     let row = RelationshipRow {

@@ -2,7 +2,7 @@
 
 use domain::accounts::UserId;
 use domain::feed::{PostId, PostReport};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 
 use super::requests::{RangeQuery, RowUpdate};
 use super::{FeedStore, rows};
@@ -28,7 +28,7 @@ pub struct OpenReports {
 
 impl FeedStore {
     /// Writes a report, unless the same person has reported the post before.
-    pub async fn report(&self, report: &PostReport) -> Result<ReportOutcome, Failure> {
+    pub async fn report(&self, report: &PostReport) -> Result<ReportOutcome> {
         const ACTION: &str = "write the report";
         let mut item = rows::to_item(report)?;
         item.extend(report_key(report.post, &report.reporter));
@@ -45,11 +45,7 @@ impl FeedStore {
 
     /// Open reports, oldest first, after the place where the last look stopped. The list may lag behind:
     /// what was decided meanwhile is left out.
-    pub async fn open_reports(
-        &self,
-        after: Option<&str>,
-        limit: usize,
-    ) -> Result<OpenReports, Failure> {
+    pub async fn open_reports(&self, after: Option<&str>, limit: usize) -> Result<OpenReports> {
         let range = RangeQuery {
             index: Some(GSI1),
             condition: "gsi1pk = :open AND gsi1sk > :after",
@@ -60,9 +56,8 @@ impl FeedStore {
         let listed = self.query(range, "list open reports").await?;
         let next = listed.last().filter(|_| listed.len() >= limit);
         let next = next.map(|item| Row(item).text(GSI1_SK).map(str::to_owned)).transpose()?;
-        let own_key = |item: &Item| -> Result<Item, Failure> {
-            Ok(key(Row(item).text(PK)?, Row(item).text(SK)?))
-        };
+        let own_key =
+            |item: &Item| -> Result<Item> { Ok(key(Row(item).text(PK)?, Row(item).text(SK)?)) };
         let keys = listed.iter().map(own_key).collect::<Result<Vec<_>, _>>()?;
         let found = self.get_all(keys, "read open reports").await?;
         let mut reports =
@@ -73,7 +68,7 @@ impl FeedStore {
     }
 
     /// All reports of a post, up to date.
-    pub async fn reports_of(&self, post: PostId) -> Result<Vec<PostReport>, Failure> {
+    pub async fn reports_of(&self, post: PostId) -> Result<Vec<PostReport>> {
         let range = RangeQuery {
             condition: "pk = :post",
             values: vec![(":post", text(rows::reports_pk(post)))],
@@ -84,7 +79,7 @@ impl FeedStore {
     }
 
     /// Writes down what was decided; `false` if something was decided before. It leaves the list.
-    pub async fn rule(&self, ruled: &PostReport) -> Result<bool, Failure> {
+    pub async fn rule(&self, ruled: &PostReport) -> Result<bool> {
         let ruling = rows::to_item(ruled)?.remove("ruling").ok_or_else(|| broken("ruling"))?;
         let update = RowUpdate::new(
             report_key(ruled.post, &ruled.reporter),

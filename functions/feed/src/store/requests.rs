@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::{
     AttributeValue, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
-use domain::Failure;
+use domain::{Failure, Result};
 
 use futures::{StreamExt, TryStreamExt, stream};
 
@@ -56,21 +56,13 @@ impl RowUpdate {
 }
 
 impl FeedStore {
-    pub(super) async fn get(
-        &self,
-        key: Item,
-        action: &'static str,
-    ) -> Result<Option<Item>, Failure> {
+    pub(super) async fn get(&self, key: Item, action: &'static str) -> Result<Option<Item>> {
         items::get(&self.client, &self.table, key, action).await
     }
 
     /// Reads rows by key, up to date, a hundred in a call and some calls at a time: a reader may follow
     /// thousands.
-    pub(super) async fn get_all(
-        &self,
-        keys: Vec<Item>,
-        action: &'static str,
-    ) -> Result<Vec<Item>, Failure> {
+    pub(super) async fn get_all(&self, keys: Vec<Item>, action: &'static str) -> Result<Vec<Item>> {
         let calls: Vec<_> = keys
             .chunks(BATCH)
             .map(|some| items::batch_get(&self.client, &self.table, some.to_vec(), action))
@@ -83,7 +75,7 @@ impl FeedStore {
         &self,
         range: RangeQuery<'_>,
         action: &'static str,
-    ) -> Result<Vec<Item>, Failure> {
+    ) -> Result<Vec<Item>> {
         let mut items = Vec::new();
         let mut start: Option<Item> = None;
         loop {
@@ -112,7 +104,7 @@ impl FeedStore {
     }
 
     /// Writes a row by itself, if there is none; `false` if there is.
-    pub(super) async fn insert(&self, item: Item, action: &'static str) -> Result<bool, Failure> {
+    pub(super) async fn insert(&self, item: Item, action: &'static str) -> Result<bool> {
         let sent = self
             .client
             .put_item()
@@ -135,7 +127,7 @@ impl FeedStore {
         &self,
         update: RowUpdate,
         action: &'static str,
-    ) -> Result<Option<Item>, Failure> {
+    ) -> Result<Option<Item>> {
         let sent = self
             .client
             .update_item()
@@ -161,7 +153,7 @@ impl FeedStore {
         &self,
         update: RowUpdate,
         action: &'static str,
-    ) -> Result<TransactWriteItem, Failure> {
+    ) -> Result<TransactWriteItem> {
         Update::builder()
             .table_name(&self.table)
             .set_key(Some(update.key))
@@ -175,11 +167,7 @@ impl FeedStore {
     }
 
     /// Writes a row unconditionally: only for rows whose content follows from their key.
-    pub(super) fn put_item(
-        &self,
-        item: Item,
-        action: &'static str,
-    ) -> Result<TransactWriteItem, Failure> {
+    pub(super) fn put_item(&self, item: Item, action: &'static str) -> Result<TransactWriteItem> {
         let row = Put::builder().table_name(&self.table).set_item(Some(item));
         row.build().map(put).map_err(|cause| Failure::new(action, cause))
     }
@@ -191,7 +179,7 @@ impl FeedStore {
         item: Item,
         before: u64,
         action: &'static str,
-    ) -> Result<TransactWriteItem, Failure> {
+    ) -> Result<TransactWriteItem> {
         put_version(&self.table, item, before, action)
     }
 }

@@ -1,8 +1,8 @@
 //! The feed's keys, and values as rows.
 
-use domain::Failure;
 use domain::accounts::UserId;
 use domain::feed::{PostId, Relationship};
+use domain::{Failure, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -118,10 +118,10 @@ pub(super) fn work_key(name: &str) -> Item {
 }
 
 /// The attributes of a value, by their names in the domain.
-pub(super) fn to_item(value: &impl Serialize) -> Result<Item, Failure> {
+pub(super) fn to_item(value: &impl Serialize) -> Result<Item> {
     serde_dynamo::to_item(value).map_err(|cause| Failure::new("write a row", cause))
 }
 
-pub(super) fn from_item<T: DeserializeOwned>(item: &Item) -> Result<T, Failure> {
+pub(super) fn from_item<T: DeserializeOwned>(item: &Item) -> Result<T> {
     serde_dynamo::from_item(item.clone()).map_err(|cause| Failure::new("read a stored row", cause))
 }

@@ -2,7 +2,7 @@
 
 use domain::accounts::UserId;
 use domain::feed::{PostId, PostReference};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 
 use super::batch_write::BatchWrite;
 use super::requests::RangeQuery;
@@ -17,7 +17,7 @@ impl FeedStore {
         reader: &UserId,
         below: PostId,
         limit: usize,
-    ) -> Result<Vec<(PostReference, Timestamp)>, Failure> {
+    ) -> Result<Vec<(PostReference, Timestamp)>> {
         let range = RangeQuery {
             condition: "pk = :timeline AND sk < :below",
             values: vec![
@@ -35,7 +35,7 @@ impl FeedStore {
         &self,
         references: impl IntoIterator<Item = (UserId, PostReference)>,
         now: Timestamp,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let written = references.into_iter().map(|(reader, reference)| {
             let mut item = key(&rows::timeline_pk(&reader), &reference.post_id.text());
             item.insert("author".to_owned(), text(reference.author.as_str()));
@@ -48,7 +48,7 @@ impl FeedStore {
     pub async fn remove_references(
         &self,
         references: impl IntoIterator<Item = (UserId, PostId)>,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let gone = references.into_iter().map(|(reader, post)| {
             BatchWrite::Delete(key(&rows::timeline_pk(&reader), &post.text()))
         });
@@ -56,7 +56,7 @@ impl FeedStore {
     }
 }
 
-fn read(item: &Item) -> Result<(PostReference, Timestamp), Failure> {
+fn read(item: &Item) -> Result<(PostReference, Timestamp)> {
     let row = Row(item);
     let post_id = PostId::parse(row.text(SK)?).ok_or_else(|| broken(SK))?;
     let author = UserId::outside(row.text("author")?);

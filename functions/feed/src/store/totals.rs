@@ -15,7 +15,7 @@ use domain::feed::counts::{
     CounterShard, PostTotals, RETAINED_HOURS, hour_of, shard_count, sum_shards,
 };
 use domain::feed::{Interaction, PostId, Privacy, trending};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::engagement::counter_attribute;
@@ -52,17 +52,13 @@ impl FeedStore {
         &self,
         post: PostId,
         now: Timestamp,
-    ) -> Result<Option<PostTotals>, Failure> {
+    ) -> Result<Option<PostTotals>> {
         self.aggregate_and_settle(post, now, |shard_count| shard_count == 1).await
     }
 
     /// Adds a post's counters up and takes them off the list; `None` if there is no such post. What changes
     /// meanwhile stays to be added up.
-    pub async fn aggregate(
-        &self,
-        post: PostId,
-        now: Timestamp,
-    ) -> Result<Option<PostTotals>, Failure> {
+    pub async fn aggregate(&self, post: PostId, now: Timestamp) -> Result<Option<PostTotals>> {
         self.aggregate_and_settle(post, now, |_| true).await
     }
 
@@ -71,7 +67,7 @@ impl FeedStore {
         post: PostId,
         now: Timestamp,
         is_settled: impl Fn(u8) -> bool,
-    ) -> Result<Option<PostTotals>, Failure> {
+    ) -> Result<Option<PostTotals>> {
         let mut total = None;
         for _ in 0..TRIES {
             let Some(item) = self.get(rows::post_key(post), ACTION).await? else { return Ok(None) };
@@ -97,7 +93,7 @@ impl FeedStore {
         list: u8,
         after: Option<&str>,
         limit: usize,
-    ) -> Result<(Vec<PostId>, Option<String>), Failure> {
+    ) -> Result<(Vec<PostId>, Option<String>)> {
         let range = RangeQuery {
             index: Some(GSI2),
             condition: "gsi2pk = :list AND gsi2sk > :after",
@@ -115,12 +111,12 @@ impl FeedStore {
             let name = Row(item).text(GSI2_SK)?.split_once('#').map(|(post, _)| post);
             name.and_then(PostId::parse).ok_or_else(|| broken(GSI2_SK))
         };
-        let mut posts = found.iter().map(post).collect::<Result<Vec<_>, Failure>>()?;
+        let mut posts = found.iter().map(post).collect::<Result<Vec<_>>>()?;
         posts.dedup();
         Ok((posts, next))
     }
 
-    async fn counters(&self, post: PostId, shard_count: u8) -> Result<Vec<Counter>, Failure> {
+    async fn counters(&self, post: PostId, shard_count: u8) -> Result<Vec<Counter>> {
         let keys = (0..shard_count).map(|counter| rows::count_key(post, counter)).collect();
         let found = self.get_all(keys, "read a post's counters").await?;
         found.iter().map(read_counter).collect()
@@ -133,7 +129,7 @@ impl FeedStore {
         is_hot: bool,
         total: &PostTotals,
         now: Timestamp,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool> {
         const HEATS: &str = "SET counts = :counts, acts = :acts, people = :people, width = :width, \
                              gsi2pk = :hot, gsi2sk = :stands";
         const COOLS: &str = "SET counts = :counts, acts = :acts, people = :people, width = :width \
@@ -169,7 +165,7 @@ impl FeedStore {
     }
 
     /// Takes a counter off the list, if it has what was read, and hours from it that no total needs.
-    async fn settle_counter(&self, counter: &Counter, now: Timestamp) -> Result<(), Failure> {
+    async fn settle_counter(&self, counter: &Counter, now: Timestamp) -> Result<()> {
         let oldest = hour_of(now) - RETAINED_HOURS;
         let hours = counter.shard.hourly_users.keys().filter(|hour| **hour <= oldest);
         let old: Vec<String> = match counter.shard.hourly_users.len() {
@@ -202,7 +198,7 @@ impl FeedStore {
     }
 }
 
-fn read_counter(item: &Item) -> Result<Counter, Failure> {
+fn read_counter(item: &Item) -> Result<Counter> {
     let row = Row(item);
     let mut shard = CounterShard::default();
     for what in Interaction::ALL {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::feed::PostId;
 use domain::feed::trending::{MAX_TRENDING, SNAPSHOT_SECONDS, TrendingSnapshot, min_rank_key};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 
 use super::requests::{RangeQuery, RowUpdate};
 use super::totals::read_hourly_users;
@@ -16,10 +16,7 @@ const SNAPSHOTS: &str = "trending";
 
 impl FeedStore {
     /// A list's posts with the highest scores, each with its new users by the hour. It may lag behind.
-    pub async fn top_trending(
-        &self,
-        list: u8,
-    ) -> Result<Vec<(PostId, BTreeMap<i64, u64>)>, Failure> {
+    pub async fn top_trending(&self, list: u8) -> Result<Vec<(PostId, BTreeMap<i64, u64>)>> {
         let range = RangeQuery {
             index: Some(GSI2),
             condition: "gsi2pk = :hot",
@@ -32,12 +29,7 @@ impl FeedStore {
     }
 
     /// Takes posts without a score off a list, at most `limit`; how many there were.
-    pub async fn remove_cold(
-        &self,
-        list: u8,
-        now: Timestamp,
-        limit: usize,
-    ) -> Result<usize, Failure> {
+    pub async fn remove_cold(&self, list: u8, now: Timestamp, limit: usize) -> Result<usize> {
         let range = RangeQuery {
             index: Some(GSI2),
             condition: "gsi2pk = :hot AND gsi2sk < :cold",
@@ -60,7 +52,7 @@ impl FeedStore {
     }
 
     /// Keeps a snapshot; `false` if there is one of its minute.
-    pub async fn save_snapshot(&self, snapshot: &TrendingSnapshot) -> Result<bool, Failure> {
+    pub async fn save_snapshot(&self, snapshot: &TrendingSnapshot) -> Result<bool> {
         let mut item = rows::to_item(snapshot)?;
         item.extend(snapshot_key(snapshot.minute));
         let expires = (snapshot.minute + 1) * 60 + SNAPSHOT_SECONDS;
@@ -69,7 +61,7 @@ impl FeedStore {
     }
 
     /// The snapshot of a minute, or the newest; `None` if there is none.
-    pub async fn snapshot(&self, minute: Option<i64>) -> Result<Option<TrendingSnapshot>, Failure> {
+    pub async fn snapshot(&self, minute: Option<i64>) -> Result<Option<TrendingSnapshot>> {
         const ACTION: &str = "read the snapshot";
         let found = if let Some(minute) = minute {
             self.get(snapshot_key(minute), ACTION).await?
@@ -91,7 +83,7 @@ fn snapshot_key(minute: i64) -> Item {
     key(SNAPSHOTS, &format!("{minute:012}"))
 }
 
-fn trending_post(item: &Item) -> Result<PostId, Failure> {
+fn trending_post(item: &Item) -> Result<PostId> {
     let name = Row(item).text(GSI2_SK)?.split_once('#').map(|(_, post)| post);
     name.and_then(PostId::parse).ok_or_else(|| broken(GSI2_SK))
 }

@@ -2,7 +2,7 @@
 
 use crate::store::FeedStore;
 use boundary::schedule::Run;
-use domain::Failure;
+use domain::Result;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::sweep::{PAGE, State, rotated_lists};
@@ -11,7 +11,7 @@ use crate::sweep::{PAGE, State, rotated_lists};
 const AT_ONCE: usize = 8;
 
 /// Adds up counters whose message was lost; how many posts there were.
-pub(crate) async fn aggregate(state: &State, run: &Run) -> Result<usize, Failure> {
+pub(crate) async fn aggregate(state: &State, run: &Run) -> Result<usize> {
     let mut aggregated = 0;
     for list in rotated_lists(FeedStore::COUNT_LISTS, run.now) {
         let mut after: Option<String> = None;

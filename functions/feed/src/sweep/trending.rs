@@ -2,13 +2,13 @@
 
 use crate::store::FeedStore;
 use boundary::schedule::Run;
-use domain::Failure;
+use domain::Result;
 use domain::feed::trending::TrendingSnapshot;
 
 use crate::sweep::{PAGE, State};
 
 /// Stores the trending posts, and takes those without a score off their lists; how many are trending.
-pub(crate) async fn write_snapshot(state: &State, run: &Run) -> Result<usize, Failure> {
+pub(crate) async fn write_snapshot(state: &State, run: &Run) -> Result<usize> {
     let mut trending = Vec::new();
     for list in 0..FeedStore::COUNT_LISTS {
         trending.extend(state.feed.top_trending(list).await?);

@@ -1,7 +1,7 @@
 //! Assigning the ready jobs of a type and sending them to the worker queue.
 
 use boundary::telemetry::Trace;
-use domain::Failure;
+use domain::Result;
 use domain::jobs::{Assignment, DeliveryMode, Job, JobId, JobTypeName, WakeUp};
 use futures::StreamExt;
 use futures::stream;
@@ -17,7 +17,7 @@ pub(crate) async fn assign_ready(
     name: &JobTypeName,
     unindexed: &[JobId],
     trace: &Trace,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let started_at = state.clock.now();
     loop {
         let Some(job_type) = state.engine.jobs.job_type(name).await? else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! Missed heartbeats, runs that take too long, and licences whose job does not hold them.
 
 use boundary::telemetry::{Trace, Unit, measure, measure_by};
-use domain::Failure;
+use domain::Result;
 use domain::jobs::{Actor, Job, JobDecision, JobEvent, JobId, JobStatus, JobType, transition};
 
 use crate::dispatch::State;
@@ -9,7 +9,7 @@ use crate::engine::Applied;
 use crate::store::LicenceHolder;
 
 /// Checks every job that has held a licence long enough to have missed its heartbeats or its timeout.
-pub(crate) async fn check_workers(state: &State, trace: &Trace) -> Result<(), Failure> {
+pub(crate) async fn check_workers(state: &State, trace: &Trace) -> Result<()> {
     let mut running = 0_u32;
     for job_type in state.engine.jobs.job_types().await? {
         for shard in 0..job_type.shard_count() {
@@ -21,12 +21,7 @@ pub(crate) async fn check_workers(state: &State, trace: &Trace) -> Result<(), Fa
 }
 
 /// Returns how many are running.
-async fn check_shard(
-    state: &State,
-    job_type: &JobType,
-    shard: u8,
-    trace: &Trace,
-) -> Result<u32, Failure> {
+async fn check_shard(state: &State, job_type: &JobType, shard: u8, trace: &Trace) -> Result<u32> {
     let now = state.clock.now();
     let holders = state.engine.jobs.holders(&job_type.name, shard, usize::MAX).await?;
     let is_due = |holder: &&LicenceHolder| holder.check_due_at.is_none_or(|due_at| due_at <= now);
@@ -55,7 +50,7 @@ async fn check_shard(
     Ok(running)
 }
 
-async fn check_heartbeat(state: &State, job: &Job, trace: &Trace) -> Result<(), Failure> {
+async fn check_heartbeat(state: &State, job: &Job, trace: &Trace) -> Result<()> {
     let jitter = u64::from_be_bytes(state.engine.entropy.bytes());
     let event = JobEvent::Checked { heartbeat_at: job.heartbeat_at, jitter };
     let (now, trace) = state.now_in(trace);

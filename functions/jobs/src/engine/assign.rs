@@ -6,7 +6,7 @@ use domain::jobs::{
     Actor, AuditRecord, Job, JobDecision, JobEvent, JobId, JobPriority, JobStatus, JobType,
     WorkerId, transition,
 };
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 
 use super::Engine;
 use crate::store::{CommitOutcome, JobChange};
@@ -32,7 +32,7 @@ impl Engine {
         unindexed: &[JobId],
         max: usize,
         now: Timestamp,
-    ) -> Result<Assigned, Failure> {
+    ) -> Result<Assigned> {
         let mut rows = self.balanced_licences(job_type).await?;
         let available: usize = rows.iter().map(|row| row.available() as usize).sum();
         let wanted = max.min(available);
@@ -88,7 +88,7 @@ impl Engine {
         job_type: &JobType,
         unindexed: &[JobId],
         now: Timestamp,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let shown = |id: &JobId| lists.iter().flatten().any(|job| job.id == *id);
         let missing: Vec<JobId> = unindexed.iter().filter(|id| !shown(id)).cloned().collect();
         if missing.is_empty() {
@@ -107,7 +107,7 @@ impl Engine {
     }
 
     /// A type's licences, split anew if some are free that no row may give.
-    async fn balanced_licences(&self, job_type: &JobType) -> Result<Vec<LicenceShard>, Failure> {
+    async fn balanced_licences(&self, job_type: &JobType) -> Result<Vec<LicenceShard>> {
         let rows = self.jobs.licence_shards(job_type).await?;
         let settings = job_type.settings;
         if rows.len() == 1

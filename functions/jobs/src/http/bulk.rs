@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use boundary::http::{Call, Caller, Json, Operation, Problem, State, parse_json, sentence};
+use boundary::http::{Call, Caller, Json, Operation, Problem, Result, State, parse_json, sentence};
 use boundary::idempotency::{self, RequestKey};
 use domain::accounts::Role;
 use domain::jobs::JobId;
@@ -85,7 +85,7 @@ pub(super) async fn submit_bulk(
     call: Call,
     caller: Caller,
     Json(bulk): Json<Bulk>,
-) -> Result<Json<BulkView>, Problem> {
+) -> Result<Json<BulkView>> {
     if !(1..=MAX_JOBS).contains(&bulk.jobs.len()) {
         return Err(Problem::field("jobs", format!("1 to {MAX_JOBS} jobs")));
     }
@@ -96,8 +96,7 @@ pub(super) async fn submit_bulk(
         .map(|entry| JobNode { name: entry.name.as_deref(), dependencies: &entry.dependencies })
         .collect();
     let sorted = topological_sort(&nodes);
-    let mut answers: Vec<Option<Result<SubmitResponse, Problem>>> =
-        entries.iter().map(|_| None).collect();
+    let mut answers: Vec<Option<Result<SubmitResponse>>> = entries.iter().map(|_| None).collect();
     for (index, error) in sorted.rejected {
         answers[index] =
             Some(Err(Problem::invalid_field("dependencies", sentence(&error.to_string()))));
@@ -138,7 +137,7 @@ async fn submit_entry(
     caller: &Caller,
     entry: &Entry,
     submitted: &HashMap<String, JobId>,
-) -> Result<SubmitResponse, Problem> {
+) -> Result<SubmitResponse> {
     let new: NewJob = parse_json(entry.value.clone())?;
     let mut dependencies = Vec::new();
     for written in &entry.dependencies {
@@ -160,11 +159,7 @@ fn job_id(response: &SubmitResponse) -> Option<JobId> {
     JobId::parse(body["jobId"].as_str()?)
 }
 
-fn entry_result(
-    answer: Result<SubmitResponse, Problem>,
-    name: Option<String>,
-    path: &str,
-) -> BulkResult {
+fn entry_result(answer: Result<SubmitResponse>, name: Option<String>, path: &str) -> BulkResult {
     match answer {
         Ok(response) => {
             let stored = response.stored();

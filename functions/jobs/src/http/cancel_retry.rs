@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boundary::http::{Call, Caller, Json, Operation, Path, Problem, State};
+use boundary::http::{Call, Caller, Json, Operation, Path, Result, State};
 use domain::accounts::Role;
 use domain::jobs::{Actor, JobEvent, JobId};
 
@@ -24,7 +24,7 @@ pub(super) async fn cancel(
     call: Call,
     caller: Caller,
     Path(id): Path<JobPath>,
-) -> Result<Json<JobView>, Problem> {
+) -> Result<Json<JobView>> {
     apply(&app, &call, &caller, &id, JobEvent::Cancelled).await
 }
 
@@ -42,7 +42,7 @@ pub(super) async fn retry(
     call: Call,
     caller: Caller,
     Path(id): Path<JobPath>,
-) -> Result<Json<JobView>, Problem> {
+) -> Result<Json<JobView>> {
     apply(&app, &call, &caller, &id, JobEvent::Retried).await
 }
 
@@ -52,7 +52,7 @@ async fn apply(
     caller: &Caller,
     id: &JobId,
     event: JobEvent,
-) -> Result<Json<JobView>, Problem> {
+) -> Result<Json<JobView>> {
     let by = Actor::User(caller.user_id.clone());
     let job = app.apply_event(call, id, &event, &by, |job| may_manage(caller, job)).await?;
     Ok(Json(JobView::new(&job, call.now)))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boundary::http::{Call, Json, Operation, Path, Problem, State};
+use boundary::http::{Call, Json, Operation, Path, Problem, Result, State};
 use boundary::telemetry::{Unit, measure_by};
 use domain::accounts::Role;
 use domain::jobs::{Actor, Artifact, JobEvent, JobId, WorkerId};
@@ -48,7 +48,7 @@ pub(super) async fn complete(
     call: Call,
     Json(body): Json<CompleteBody>,
     Path(id): Path<JobPath>,
-) -> Result<Json<JobView>, Problem> {
+) -> Result<Json<JobView>> {
     let worker = WorkerId::parse(&body.worker_id)?;
     let artifacts = body.artifacts.iter().map(|artifact| artifact.name.as_str());
     let result = body.result.as_ref().filter(|value| !value.is_null());
@@ -79,7 +79,7 @@ pub(super) async fn fail(
     call: Call,
     Json(body): Json<FailBody>,
     Path(id): Path<JobPath>,
-) -> Result<Json<JobView>, Problem> {
+) -> Result<Json<JobView>> {
     let worker = WorkerId::parse(&body.worker_id)?;
     if body.error.chars().count() > MAX_ERROR_LENGTH {
         return Err(Problem::field("error", "at most 1000 characters"));
@@ -100,7 +100,7 @@ async fn end_run(
     id: &JobId,
     event: JobEvent,
     worker: WorkerId,
-) -> Result<Json<JobView>, Problem> {
+) -> Result<Json<JobView>> {
     let job = app.apply_event(call, id, &event, &Actor::Worker(worker), |_| true).await?;
     if let (Some(started), true) = (job.started_at, job.status.is_final()) {
         let dimensions = vec![("JobType", job.job_type.as_str().to_owned())];
@@ -145,7 +145,7 @@ pub(super) async fn add_artifact(
     call: Call,
     Json(body): Json<UploadBody>,
     Path(id): Path<JobPath>,
-) -> Result<Json<UploadView>, Problem> {
+) -> Result<Json<UploadView>> {
     let worker = WorkerId::parse(&body.worker_id)?;
     let artifact = Artifact::parse(&body.name)?;
     // Only the worker that runs the job may add artifacts to it.

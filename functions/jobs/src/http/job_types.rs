@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use boundary::http::{Call, IfMatch, Json, Operation, Path, Problem, State, Upserted, Versioned};
+use boundary::http::{
+    Call, IfMatch, Json, Operation, Path, Problem, Result, State, Upserted, Versioned,
+};
 use domain::accounts::Role;
 use domain::jobs::licence::LicenceShard;
 use domain::jobs::{DeliveryMode, JobPriority, JobType, JobTypeSettings};
@@ -104,7 +106,7 @@ pub(super) async fn list(
     State(app): State<Arc<App>>,
     call: Call,
     _: Viewer,
-) -> Result<Json<JobTypesView>, Problem> {
+) -> Result<Json<JobTypesView>> {
     let mut items = Vec::new();
     for job_type in app.jobs.job_types().await? {
         items.push(view(&app, &job_type, &call).await?);
@@ -122,7 +124,7 @@ pub(super) async fn read(
     call: Call,
     _: Viewer,
     Path(name): Path<TypePath>,
-) -> Result<Versioned<Json<JobTypeView>>, Problem> {
+) -> Result<Versioned<Json<JobTypeView>>> {
     let job_type = app.jobs.job_type(&name).await?.ok_or_else(|| Problem::unknown("job type"))?;
     Ok(Versioned(job_type.version, Json(view(&app, &job_type, &call).await?)))
 }
@@ -139,7 +141,7 @@ pub(super) async fn save(
     Path(name): Path<NewTypePath>,
     Json(body): Json<JobTypeBody>,
     version: Option<IfMatch>,
-) -> Result<Versioned<Upserted<JobTypeView>>, Problem> {
+) -> Result<Versioned<Upserted<JobTypeView>>> {
     for _ in 0..MAX_TRIES {
         let found = app.jobs.job_type(&name).await?;
         let current = found.as_ref().map_or(0, |job_type| job_type.version);
@@ -170,7 +172,7 @@ pub(super) async fn save(
     Err(Problem::unavailable("The type is too busy to be changed.", 1))
 }
 
-async fn view(app: &App, job_type: &JobType, call: &Call) -> Result<JobTypeView, Problem> {
+async fn view(app: &App, job_type: &JobType, call: &Call) -> Result<JobTypeView> {
     let rows = app.jobs.licence_shards(job_type).await?;
     let mut counts = [0; 4];
     let mut oldest_ms = call.now.as_millisecond();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boundary::http::{Call, Cursor, Json, Operation, Problem, Query, State};
+use boundary::http::{Call, Cursor, Json, Operation, Problem, Query, Result, State};
 use domain::jobs::{JobId, JobStatus, JobTypeName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ pub(super) async fn list(
     call: Call,
     Query(query): Query<ListQuery>,
     Viewer(caller): Viewer,
-) -> Result<Json<JobsView>, Problem> {
+) -> Result<Json<JobsView>> {
     const LIST: &str = "jobs";
     let limit = query.limit.unwrap_or(50);
     if !(1..=100).contains(&limit) {

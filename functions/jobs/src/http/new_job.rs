@@ -1,6 +1,6 @@
 //! The body of a job to submit, alone or in bulk.
 
-use boundary::http::Problem;
+use boundary::http::{Problem, Result};
 use domain::jobs::{
     self, JobId, JobPriority, JobType, OnDependencyFailure, PayloadLocation, RetryPolicy,
 };
@@ -83,7 +83,7 @@ impl NewJob {
     }
 }
 
-pub(crate) fn parse_ids(written: &[String]) -> Result<Vec<JobId>, Problem> {
+pub(crate) fn parse_ids(written: &[String]) -> Result<Vec<JobId>> {
     let id = |text: &String| JobId::parse(text).ok_or_else(|| unknown_dependency(text));
     written.iter().map(id).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boundary::http::{Call, Cursor, Json, Operation, Problem, Query, State};
+use boundary::http::{Call, Cursor, Json, Operation, Problem, Query, Result, State};
 use domain::jobs::explain::{self, ExplainInput, Explanation};
 use domain::jobs::{Job, JobStatus, builtin_job_type};
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ pub(super) async fn read(
     State(app): State<Arc<App>>,
     call: Call,
     Visible(job): Visible,
-) -> Result<Json<JobView>, Problem> {
+) -> Result<Json<JobView>> {
     Ok(Json(JobView::with_links(&job, &app, call.now).await?))
 }
 
@@ -69,7 +69,7 @@ pub(super) async fn explain(
     State(app): State<Arc<App>>,
     call: Call,
     Visible(job): Visible,
-) -> Result<Json<ExplainView>, Problem> {
+) -> Result<Json<ExplainView>> {
     let found = app.jobs.job_type(&job.job_type).await?;
     let job_type = found
         .or_else(|| builtin_job_type(&job.job_type))
@@ -108,7 +108,7 @@ pub(super) async fn explain(
     Ok(Json(view))
 }
 
-async fn holders(app: &App, job: &Job, shards: u8) -> Result<Vec<String>, Problem> {
+async fn holders(app: &App, job: &Job, shards: u8) -> Result<Vec<String>> {
     let mut held = Vec::new();
     for shard in 0..shards {
         let more = app.jobs.holders(&job.job_type, shard, NAMED_HOLDERS).await?;
@@ -202,7 +202,7 @@ pub(super) async fn events(
     State(app): State<Arc<App>>,
     Query(query): Query<AuditTrailQuery>,
     Visible(job): Visible,
-) -> Result<Json<AuditTrailView>, Problem> {
+) -> Result<Json<AuditTrailView>> {
     const LIST: &str = "job-events";
     let limit = query.limit.unwrap_or(50);
     if !(1..=100).contains(&limit) {

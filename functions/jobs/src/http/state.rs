@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use boundary::http::{Call, Problem, sentence};
+use boundary::http::{Call, Problem, Result, sentence};
 use boundary::{Host, Misconfigured};
 use domain::Timestamp;
 use domain::accounts::{Principal, Role};
@@ -49,7 +49,7 @@ impl App {
         event: &JobEvent,
         by: &Actor,
         visible: impl Fn(&Job) -> bool,
-    ) -> Result<Job, Problem> {
+    ) -> Result<Job> {
         found(self.engine.apply_event(id, event, by, visible, (call.now, &call.trace)).await?)
     }
 
@@ -62,11 +62,7 @@ impl App {
     }
 
     /// A type, at most a few seconds old.
-    pub(crate) async fn job_type(
-        &self,
-        name: &JobTypeName,
-        now: Timestamp,
-    ) -> Result<JobType, Problem> {
+    pub(crate) async fn job_type(&self, name: &JobTypeName, now: Timestamp) -> Result<JobType> {
         let known = self.job_types.lock().get(name).filter(|(at, _)| is_fresh(*at, now)).cloned();
         if let Some((_, job_type)) = known {
             return Ok(job_type);
@@ -83,7 +79,7 @@ impl App {
         job_type: &JobType,
         priority: JobPriority,
         now: Timestamp,
-    ) -> Result<u64, Problem> {
+    ) -> Result<u64> {
         let key = (job_type.name.clone(), priority);
         let known =
             self.queue_depths.lock().get(&key).filter(|(at, _)| is_fresh(*at, now)).copied();
@@ -102,7 +98,7 @@ impl App {
         priority: JobPriority,
         ready_at: Timestamp,
         now: Timestamp,
-    ) -> Result<u64, Problem> {
+    ) -> Result<u64> {
         let aging = job_type.settings.aging_seconds;
         let mut ahead = 0;
         for other in JobPriority::ALL {
@@ -114,7 +110,7 @@ impl App {
 }
 
 /// The job that an event was applied to: 409 if it was refused, 404 if there is none.
-pub(crate) fn found(applied: Applied) -> Result<Job, Problem> {
+pub(crate) fn found(applied: Applied) -> Result<Job> {
     match applied {
         Applied::Changed(job) | Applied::Unchanged(job) => Ok(*job),
         Applied::Refused(refusal) => Err(Problem::conflict(sentence(&refusal.to_string()))),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use boundary::http::{
-    Call, Caller, Created, IdempotencyKey, Json, Operation, Problem, Repeatable, State,
+    Call, Caller, Created, IdempotencyKey, Json, Operation, Problem, Repeatable, Result, State,
 };
 use boundary::idempotency::{self, RequestKey};
 use boundary::telemetry::{Unit, measure_by};
@@ -50,7 +50,7 @@ pub(super) async fn submit(
     caller: Caller,
     Json(new): Json<NewJob>,
     IdempotencyKey(header): IdempotencyKey,
-) -> Result<SubmitResponse, Problem> {
+) -> Result<SubmitResponse> {
     let key = header.or_else(|| new.idempotency_key.clone());
     let dependencies = parse_ids(&new.dependencies)?;
     submit_one(&app, &call, &caller, new, dependencies, key.map(|key| RequestKey::new(key, &call)))
@@ -67,7 +67,7 @@ pub(super) async fn submit_one(
     new: NewJob,
     dependencies: Vec<JobId>,
     key: Option<RequestKey>,
-) -> Result<SubmitResponse, Problem> {
+) -> Result<SubmitResponse> {
     let name = JobTypeName::parse(&new.job_type)?;
     let job_type = app.job_type(&name, call.now).await?;
     let payload = new.payload.as_ref().filter(|value| !value.is_null()).map(Value::to_string);
@@ -95,12 +95,7 @@ struct PendingSubmission<'a> {
 }
 
 impl PendingSubmission<'_> {
-    async fn write(
-        self,
-        app: &App,
-        call: &Call,
-        caller: &Caller,
-    ) -> Result<SubmitResponse, Problem> {
+    async fn write(self, app: &App, call: &Call, caller: &Caller) -> Result<SubmitResponse> {
         let owner: &UserId = &caller.user_id;
         let claimant = app.engine.entropy.token();
         let request =
@@ -143,7 +138,7 @@ impl PendingSubmission<'_> {
         &self,
         app: &App,
         caller: &Caller,
-    ) -> Result<(Vec<JobId>, Option<JobId>), Problem> {
+    ) -> Result<(Vec<JobId>, Option<JobId>)> {
         let ids = &self.submission.dependencies;
         if ids.is_empty() {
             return Ok((Vec::new(), None));
@@ -166,7 +161,7 @@ async fn created(
     job: &Job,
     job_type: &JobType,
     now: Timestamp,
-) -> Result<Created<SubmittedView>, Problem> {
+) -> Result<Created<SubmittedView>> {
     let queue_position = if job.status == JobStatus::Queued && job.ready_at <= now {
         Some(app.queue_depth(job_type, job.priority, now).await? + 1)
     } else {

@@ -1,6 +1,6 @@
 //! Jobs as the API shows them.
 
-use boundary::http::Problem;
+use boundary::http::Result;
 use domain::Timestamp;
 use domain::jobs::{Actor, AuditRecord, Job, JobStatus};
 use schemars::JsonSchema;
@@ -93,7 +93,7 @@ impl JobView {
     }
 
     /// With links to its artifacts.
-    pub(crate) async fn with_links(job: &Job, app: &App, now: Timestamp) -> Result<Self, Problem> {
+    pub(crate) async fn with_links(job: &Job, app: &App, now: Timestamp) -> Result<Self> {
         let mut view = Self::new(job, now);
         for (shown, artifact) in view.artifacts.iter_mut().zip(&job.artifacts) {
             shown.url = Some(app.bucket.presign_download(&artifact.key(job))?);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boundary::http::{Call, Json, Operation, Path, Problem, State};
+use boundary::http::{Call, Json, Operation, Path, Problem, Result, State};
 use domain::accounts::Role;
 use domain::jobs::{
     Actor, DeliveryMode, HEARTBEAT_INTERVAL_SECONDS, Job, JobEvent, PayloadLocation, WorkerId,
@@ -69,7 +69,7 @@ pub(super) async fn claim(
     call: Call,
     Json(body): Json<ClaimBody>,
     Path(name): Path<TypePath>,
-) -> Result<Json<ClaimView>, Problem> {
+) -> Result<Json<ClaimView>> {
     let worker = WorkerId::parse(&body.worker_id)?;
     let max = body.max.unwrap_or(1);
     if !(1..=20).contains(&max) {
@@ -99,14 +99,14 @@ pub(super) async fn start(
     call: Call,
     Json(body): Json<StartBody>,
     Path(id): Path<JobPath>,
-) -> Result<Json<TaskView>, Problem> {
+) -> Result<Json<TaskView>> {
     let worker = WorkerId::parse(&body.worker_id)?;
     let event = JobEvent::Started { worker: worker.clone(), attempt: body.attempt };
     let job = app.apply_event(&call, &id, &event, &Actor::Worker(worker), |_| true).await?;
     Ok(Json(task(&app, &job).await?))
 }
 
-async fn task(app: &App, job: &Job) -> Result<TaskView, Problem> {
+async fn task(app: &App, job: &Job) -> Result<TaskView> {
     let payload = match job.payload {
         PayloadLocation::Row => app.jobs.payload(&job.id).await?,
         PayloadLocation::None | PayloadLocation::Bucket => None,
@@ -157,7 +157,7 @@ pub(super) async fn heartbeat(
     call: Call,
     Json(body): Json<HeartbeatBody>,
     Path(id): Path<JobPath>,
-) -> Result<Json<HeartbeatView>, Problem> {
+) -> Result<Json<HeartbeatView>> {
     let worker = WorkerId::parse(&body.worker_id)?;
     if body.progress.is_some_and(|progress| progress > 100) {
         return Err(Problem::field("progress", "a number from 0 to 100"));

@@ -1,6 +1,6 @@
 //! Committing a decision: the job, the audit record, and its licence, or nothing.
 
-use domain::Failure;
+use domain::Result;
 use domain::jobs::{AuditRecord, Job, JobId, JobTypeName};
 use store::{ABSENT, Ended, PRESENT, Tx, given};
 
@@ -42,11 +42,7 @@ pub(super) enum Part {
 
 impl Jobs {
     /// Writes a change, all of it or nothing.
-    pub async fn commit(
-        &self,
-        change: JobChange<'_>,
-        token: &str,
-    ) -> Result<CommitOutcome, Failure> {
+    pub async fn commit(&self, change: JobChange<'_>, token: &str) -> Result<CommitOutcome> {
         let JobChange { before, after, record, dependency, limit } = change;
         // Only if the job is unchanged: the same version, and no heartbeat since.
         let as_read = match before.heartbeat_at {

@@ -5,7 +5,7 @@ use domain::jobs::{
     DeliveryMode, JobType, JobTypeName, JobTypeSettings, RetryPolicy, builtin_job_type,
     builtin_job_type_names,
 };
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::{ABSENT, ALWAYS, Ended, Item, Key, Row, Tx, given, plain};
 
@@ -23,13 +23,13 @@ pub enum SaveOutcome {
 
 impl Jobs {
     /// A type, strongly consistent, or a built-in one.
-    pub async fn job_type(&self, name: &JobTypeName) -> Result<Option<JobType>, Failure> {
+    pub async fn job_type(&self, name: &JobTypeName) -> Result<Option<JobType>> {
         let found: Option<TypeRow> = self.table.get(key(name), "read the job type").await?;
         Ok(found.map(TypeRow::read).or_else(|| builtin_job_type(name)))
     }
 
     /// Sorted by name.
-    pub async fn job_types(&self) -> Result<Vec<JobType>, Failure> {
+    pub async fn job_types(&self) -> Result<Vec<JobType>> {
         let query = self.table.query("read the job types", "pk = :types");
         let found: Vec<TypeRow> = query.with(":types", TYPES).all().await?;
         let mut job_types: Vec<JobType> = found.into_iter().map(TypeRow::read).collect();
@@ -52,7 +52,7 @@ impl Jobs {
         after: &JobType,
         read: &[LicenceShard],
         token: &str,
-    ) -> Result<SaveOutcome, Failure> {
+    ) -> Result<SaveOutcome> {
         let as_read = match after.version {
             1 => ABSENT,
             version => given("v = :before").with(":before", version - 1),
@@ -67,7 +67,7 @@ impl Jobs {
         job_type: &JobType,
         read: &[LicenceShard],
         token: &str,
-    ) -> Result<SaveOutcome, Failure> {
+    ) -> Result<SaveOutcome> {
         let unchanged = match job_type.version {
             0 => ABSENT,
             version => given("v = :v").with(":v", version),
@@ -82,7 +82,7 @@ async fn split_over_rows(
     job_type: &JobType,
     read: &[LicenceShard],
     token: &str,
-) -> Result<SaveOutcome, Failure> {
+) -> Result<SaveOutcome> {
     const SET_MAX: &str = "SET #max = :max, in_use = if_not_exists(in_use, :zero) ADD v :one";
     let JobTypeSettings { max_concurrent, licence_shards: shards, .. } = job_type.settings;
     let in_use: Vec<u32> = read.iter().map(|row| row.in_use).collect();
@@ -180,7 +180,7 @@ impl Row for TypeRow {
         key(&self.sk)
     }
 
-    fn attributes(&self) -> Result<Item, Failure> {
+    fn attributes(&self) -> Result<Item> {
         plain(self)
     }
 }

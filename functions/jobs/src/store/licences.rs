@@ -2,7 +2,7 @@
 
 use domain::jobs::licence::LicenceShard;
 use domain::jobs::{JobId, JobType, JobTypeName};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use serde::Deserialize;
 use store::{Item, given, text_of};
 
@@ -40,7 +40,7 @@ impl LicenceRow {
 impl Jobs {
     /// The rows of a type's licences, strongly consistent. A row that does not exist yet has the whole
     /// limit if it is the only one, and otherwise nothing until the limit is split.
-    pub async fn licence_shards(&self, job_type: &JobType) -> Result<Vec<LicenceShard>, Failure> {
+    pub async fn licence_shards(&self, job_type: &JobType) -> Result<Vec<LicenceShard>> {
         let shards = job_type.shard_count();
         let keys = (0..shards).map(|shard| rows::licence(&job_type.name, shard));
         let found: Vec<LicenceRow> = self.table.get_all(keys, "read the licences").await?;
@@ -59,7 +59,7 @@ impl Jobs {
         job_type: &JobTypeName,
         shard: u8,
         max: usize,
-    ) -> Result<Vec<LicenceHolder>, Failure> {
+    ) -> Result<Vec<LicenceHolder>> {
         let keys = "pk = :pk AND begins_with(sk, :holder)";
         let query = self.table.query("read the licence holders", keys);
         let query = query.with(":pk", rows::licence(job_type, shard).pk).with(":holder", "holder#");
@@ -78,7 +78,7 @@ impl Jobs {
         &self,
         job_type: &JobTypeName,
         shard: u8,
-    ) -> Result<Option<LicenceCount>, Failure> {
+    ) -> Result<Option<LicenceCount>> {
         let before = self.licence(job_type, shard).await?;
         let holders = self.holders(job_type, shard, usize::MAX).await?;
         let after = self.licence(job_type, shard).await?;
@@ -93,7 +93,7 @@ impl Jobs {
         &self,
         job_type: &JobTypeName,
         counted: &LicenceCount,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let LicenceCount { licence, holders } = counted;
         let unchanged = given("v = :seen").with(":seen", licence.version);
         let unchanged = unchanged.with(":counted", holders.len()).with(":one", 1);
@@ -109,17 +109,13 @@ impl Jobs {
         shard: u8,
         holder: &JobId,
         token: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let idle = given("attribute_not_exists(#shard) OR #shard <> :shard").with(":shard", shard);
         let tx = self.table.tx("take a licence back").check(Part::Job, rows::job(holder), idle);
         return_licence(tx, job_type, shard, holder).commit(token).await.map(|_| ())
     }
 
-    async fn licence(
-        &self,
-        job_type: &JobTypeName,
-        shard: u8,
-    ) -> Result<Option<LicenceShard>, Failure> {
+    async fn licence(&self, job_type: &JobTypeName, shard: u8) -> Result<Option<LicenceShard>> {
         let key = rows::licence(job_type, shard);
         let found: Option<LicenceRow> = self.table.get(key, "read a licence row").await?;
         Ok(found.map(|row| row.read(shard)))

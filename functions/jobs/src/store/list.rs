@@ -1,6 +1,6 @@
 //! Jobs, newest first: a user's, or all.
 
-use domain::Failure;
+use domain::Result;
 use domain::accounts::UserId;
 use domain::jobs::{Job, JobId, JobStatus, JobTypeName};
 use store::accounts::Page;
@@ -43,7 +43,7 @@ impl Jobs {
         filter: &JobFilter,
         limit: usize,
         after: Option<&str>,
-    ) -> Result<Page<Job>, Failure> {
+    ) -> Result<Page<Job>> {
         let lists: Vec<(&str, String)> = match scope {
             ListScope::OwnedBy(owner) => vec![(GSI1, rows::owner_list(owner.as_str()))],
             ListScope::All => {
@@ -74,7 +74,7 @@ impl Jobs {
         filter: &JobFilter,
         limit: usize,
         after: Option<&str>,
-    ) -> Result<PartialList, Failure> {
+    ) -> Result<PartialList> {
         let keys = format!("{index}pk = :list AND {index}sk < :after");
         let query = self.table.query("list the jobs", keys).index(index).backwards();
         let mut query = query.with(":list", list).with(":after", after.unwrap_or("~"));

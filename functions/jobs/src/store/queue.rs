@@ -1,7 +1,7 @@
 //! Jobs to act on: those that may run, that wait, or whose end is not announced.
 
 use domain::jobs::{Job, JobId, JobPriority, JobTypeName};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use store::schema::GSI2;
 use store::{ALWAYS, Query, SweepWalk};
 
@@ -20,7 +20,7 @@ impl Jobs {
         priority: JobPriority,
         now: Timestamp,
         limit: i32,
-    ) -> Result<Vec<Job>, Failure> {
+    ) -> Result<Vec<Job>> {
         let queue = rows::queue_list(job_type, priority);
         self.due_before("read the queue", queue, now).limit(limit).page().await
     }
@@ -32,17 +32,13 @@ impl Jobs {
         priority: JobPriority,
         until: Timestamp,
         max: i32,
-    ) -> Result<u64, Failure> {
+    ) -> Result<u64> {
         let queue = rows::queue_list(job_type, priority);
         self.due_before("count the queue", queue, until).limit(max).count().await
     }
 
     /// Jobs that ended before `before` and whose end is not announced, oldest first.
-    pub async fn unannounced_ends(
-        &self,
-        before: Timestamp,
-        limit: i32,
-    ) -> Result<Vec<JobId>, Failure> {
+    pub async fn unannounced_ends(&self, before: Timestamp, limit: i32) -> Result<Vec<JobId>> {
         let mut ids = Vec::new();
         for list in 0..LIST_PARTITIONS {
             let mut ends = self
@@ -63,7 +59,7 @@ impl Jobs {
     }
 
     /// Up to a hundred jobs that depend on `parent` and have not counted its end.
-    pub async fn children(&self, parent: &JobId) -> Result<Vec<JobId>, Failure> {
+    pub async fn children(&self, parent: &JobId) -> Result<Vec<JobId>> {
         let keys = "pk = :pk AND begins_with(sk, :child)";
         let edges = self.table.query("read the job's children", keys);
         let edges = edges.with(":pk", rows::job(parent).pk).with(":child", "child#");
@@ -72,7 +68,7 @@ impl Jobs {
     }
 
     /// Deletes an edge whose child needs no update.
-    pub async fn remove_child(&self, parent: &JobId, child: &JobId) -> Result<(), Failure> {
+    pub async fn remove_child(&self, parent: &JobId, child: &JobId) -> Result<()> {
         let edge = rows::child(parent, child);
         self.table.delete(edge, ALWAYS, "delete a child edge").await
     }

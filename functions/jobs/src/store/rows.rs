@@ -1,6 +1,6 @@
 //! Jobs as rows.
 
-use domain::Failure;
+use domain::Result;
 use domain::jobs::{AuditRecord, Job, JobId, JobPriority, JobStatus, JobTypeName, WorkerId};
 use serde::Serialize;
 use store::{IndexKeys, Item, Key, Row, plain, text_of};
@@ -64,7 +64,7 @@ impl Row for JobRow<'_> {
         job(&self.0.id)
     }
 
-    fn attributes(&self) -> Result<Item, Failure> {
+    fn attributes(&self) -> Result<Item> {
         plain(self.0)
     }
 
@@ -105,7 +105,7 @@ impl Row for RecordRow<'_> {
         event(self.0, self.1.version)
     }
 
-    fn attributes(&self) -> Result<Item, Failure> {
+    fn attributes(&self) -> Result<Item> {
         plain(self.1)
     }
 
@@ -126,7 +126,7 @@ impl Row for PayloadRow<'_> {
         payload(&self.job.id)
     }
 
-    fn attributes(&self) -> Result<Item, Failure> {
+    fn attributes(&self) -> Result<Item> {
         plain(self)
     }
 
@@ -144,7 +144,7 @@ impl Row for EdgeRow<'_> {
         child(self.0, self.1)
     }
 
-    fn attributes(&self) -> Result<Item, Failure> {
+    fn attributes(&self) -> Result<Item> {
         Ok(Item::new())
     }
 }
@@ -157,7 +157,7 @@ impl Row for HolderRow<'_> {
         holder(&self.0.job_type, self.1, &self.0.id)
     }
 
-    fn attributes(&self) -> Result<Item, Failure> {
+    fn attributes(&self) -> Result<Item> {
         #[derive(Serialize)]
         struct Holder<'a> {
             attempt: u32,

@@ -2,7 +2,7 @@
 //! dependency, in one transaction.
 
 use domain::jobs::{AuditRecord, Job, JobId};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
 use store::{ABSENT, Ended, Idempotency, given};
 
@@ -44,7 +44,7 @@ impl Jobs {
         insert: JobInsert<'_>,
         now: Timestamp,
         token: &str,
-    ) -> Result<SubmitOutcome, Failure> {
+    ) -> Result<SubmitOutcome> {
         let JobInsert { job, payload, open_dependencies, idempotency } = insert;
         let mut tx = self.table.tx("submit the job").put(Part::New, JobRow(job), ABSENT).put(
             Part::New,

@@ -2,7 +2,7 @@
 //!
 //! Guarantee: what comes out fits into a row's key. Absent: a key's secret.
 
-use boundary::http::Problem;
+use boundary::http::{Problem, Result};
 use boundary::limits::Caller;
 
 /// The longest name of a user, key or tenant.
@@ -17,7 +17,7 @@ pub(crate) fn from_fields(
     api_key: Option<&str>,
     client_ip: Option<&str>,
     tenant: Option<String>,
-) -> Result<Caller, Problem> {
+) -> Result<Caller> {
     // A program that sends a whole key is told nothing about its secret, and it is kept nowhere.
     let key_id = |key: &str| key.split_once('.').map_or(key, |(id, _)| id).to_owned();
     let address = |text: &str| {
@@ -32,7 +32,7 @@ pub(crate) fn from_fields(
 }
 
 /// The path of what is asked for.
-pub(crate) fn resource(path: &str) -> Result<&str, Problem> {
+pub(crate) fn resource(path: &str) -> Result<&str> {
     if path.starts_with('/') && path.len() <= MAX_PATH_LENGTH && !path.contains('?') {
         return Ok(path);
     }
@@ -42,14 +42,14 @@ pub(crate) fn resource(path: &str) -> Result<&str, Problem> {
 }
 
 /// The method, in capitals; reading if nothing is said.
-pub(crate) fn method(method: Option<&str>) -> Result<String, Problem> {
+pub(crate) fn method(method: Option<&str>) -> Result<String> {
     let method = method.unwrap_or("GET");
     let fits = (1..=MAX_METHOD_LENGTH).contains(&method.len())
         && method.bytes().all(|byte| byte.is_ascii_alphabetic());
     if fits { Ok(method.to_ascii_uppercase()) } else { Err(Problem::field("method", "a method")) }
 }
 
-fn named(field: &str, name: Option<String>) -> Result<Option<String>, Problem> {
+fn named(field: &str, name: Option<String>) -> Result<Option<String>> {
     match name {
         Some(name) if !(1..=MAX_NAME_LENGTH).contains(&name.len()) => {
             Err(Problem::field(field, format!("1 to {MAX_NAME_LENGTH} bytes")))

@@ -4,7 +4,7 @@
 //! write. A refusal has consumed nothing.
 
 use axum::response::{IntoResponse, Response};
-use boundary::http::{Call, Json, Operation, Problem};
+use boundary::http::{Call, Json, Operation, Problem, Result};
 use boundary::limits::Admission;
 use boundary::openapi::{DescribeResponse, OperationEntry};
 use domain::accounts::Role;
@@ -77,7 +77,7 @@ pub(super) const CHECK: Operation =
         .role(Role::Limiter)
         .refuses(&[429, 503]);
 
-pub(super) async fn check(call: Call, Json(body): Json<CheckBody>) -> Result<Checked, Problem> {
+pub(super) async fn check(call: Call, Json(body): Json<CheckBody>) -> Result<Checked> {
     let tokens = body.tokens.unwrap_or(1);
     if !(1..=MAX_TOKENS).contains(&tokens) {
         return Err(Problem::field("tokens", format!("from 1 to {MAX_TOKENS}")));

@@ -10,7 +10,7 @@ use boundary::limits::configuration::{Configured, ConfiguredRules};
 use domain::limits::dry_run::DryRun;
 use domain::limits::history::{UsageReport, UsageSeries};
 use domain::limits::{CallerRef, Dimension, Rule, RuleSet};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use store::limits::DocumentPart;
@@ -58,7 +58,7 @@ pub(crate) struct Denied {
 }
 
 /// Replays the last hour as if `rule` had held.
-pub(crate) async fn replay(app: &App, rule: Rule, now: Timestamp) -> Result<DryRunView, Failure> {
+pub(crate) async fn replay(app: &App, rule: Rule, now: Timestamp) -> Result<DryRunView> {
     let mut rules =
         ConfiguredRules::from_documents(&app.limits.documents(DocumentPart::Rules).await?);
     rules.rules.retain(|other| other.value.id != rule.id);

@@ -14,7 +14,7 @@ use domain::limits::Rejected;
 use domain::limits::firewall::{
     Firewall, FirewallDecision, FirewallDraft, FirewallRequest, FirewallRule,
 };
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use http::HeaderMap;
 use store::limits::{DocumentPart, LimitsDocument};
 
@@ -128,7 +128,7 @@ struct StoredFirewallRule {
 }
 
 impl App {
-    async fn firewall_rule(&self, id: &str) -> Result<Option<StoredFirewallRule>, Failure> {
+    async fn firewall_rule(&self, id: &str) -> Result<Option<StoredFirewallRule>> {
         if id.len() > MAX_ID_LENGTH {
             return Ok(None);
         }

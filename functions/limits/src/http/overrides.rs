@@ -11,7 +11,7 @@ use boundary::http::{Call, Json, NoContent, Operation, Problem, Query, State, Ve
 use boundary::limits::configuration::{Configured, ConfiguredRules};
 use domain::accounts::Role;
 use domain::limits::{Dimension, Override, OverrideDraft, Rejected};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::limits::DocumentPart;
@@ -213,11 +213,7 @@ pub(crate) fn is_active(limit_override: &Override, now: Timestamp) -> bool {
 }
 
 impl App {
-    async fn limit_override(
-        &self,
-        path: &OverridePath,
-        now: Timestamp,
-    ) -> Result<StoredOverride, Failure> {
+    async fn limit_override(&self, path: &OverridePath, now: Timestamp) -> Result<StoredOverride> {
         let document = self.limits.document(DocumentPart::Rules, &path.document()).await?;
         let mut overrides = ConfiguredRules::from_documents(document.as_slice()).overrides;
         Ok(StoredOverride {

@@ -11,7 +11,7 @@ use boundary::http::{Call, Json, NoContent, Operation, Path, Problem, Query, Sta
 use boundary::limits::configuration::{Configured, rule_document};
 use domain::accounts::Role;
 use domain::limits::{CallerRef, Exemptions, Rejected, Rule, RuleDraft, RuleSet};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::limits::DocumentPart;
@@ -166,7 +166,7 @@ pub(super) async fn delete(
 }
 
 impl App {
-    async fn rule(&self, id: &str) -> Result<StoredRule, Failure> {
+    async fn rule(&self, id: &str) -> Result<StoredRule> {
         if id.len() > MAX_ID_LENGTH {
             return Ok(StoredRule { rule: None, version: 0 });
         }
@@ -179,13 +179,13 @@ impl App {
     }
 
     /// The rule of that name that holds.
-    pub(crate) async fn find_rule(&self, id: &str) -> Result<Option<Rule>, Failure> {
+    pub(crate) async fn find_rule(&self, id: &str) -> Result<Option<Rule>> {
         Ok(self.rule(id).await?.rule.map(|rule| rule.value))
     }
 }
 
 /// A document's body.
-pub(crate) fn to_json(what: &impl Serialize) -> Result<String, Failure> {
+pub(crate) fn to_json(what: &impl Serialize) -> Result<String> {
     serde_json::to_string(what).map_err(|error| Failure::new("write a document", error))
 }
 

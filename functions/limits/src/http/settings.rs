@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boundary::http::{Call, Json, Operation, Problem, State, Versioned};
+use boundary::http::{Call, Json, Operation, Problem, Result, State, Versioned};
 use boundary::limits::configuration::{ConfiguredRules, ExemptCaller, LimitsSettings, SETTINGS};
 use domain::accounts::Role;
 use domain::limits::Dimension;
@@ -63,9 +63,7 @@ pub(super) const READ: Operation =
     Operation::get("/admin/ratelimits/settings", "readSettings", "Read the settings")
         .role(Role::Admin);
 
-pub(super) async fn read(
-    State(app): State<Arc<App>>,
-) -> Result<Versioned<Json<SettingsBody>>, Problem> {
+pub(super) async fn read(State(app): State<Arc<App>>) -> Result<Versioned<Json<SettingsBody>>> {
     let document = app.limits.document(DocumentPart::Rules, SETTINGS).await?;
     let ConfiguredRules { settings, settings_version, .. } =
         ConfiguredRules::from_documents(document.as_slice());
@@ -81,7 +79,7 @@ pub(super) async fn save(
     call: Call,
     Json(body): Json<SettingsBody>,
     expected: Expected,
-) -> Result<Versioned<Json<SettingsBody>>, Problem> {
+) -> Result<Versioned<Json<SettingsBody>>> {
     let settings = LimitsSettings::try_from(body)?;
     let stored = app.limits.document(DocumentPart::Rules, SETTINGS).await?;
     let version = stored.map_or(0, |document| document.version);
@@ -101,7 +99,7 @@ fn settings_response(settings: LimitsSettings, version: u64) -> Versioned<Json<S
 impl TryFrom<SettingsBody> for LimitsSettings {
     type Error = Problem;
 
-    fn try_from(body: SettingsBody) -> Result<Self, Problem> {
+    fn try_from(body: SettingsBody) -> Result<Self> {
         if body.exempt.len() > MAX_EXEMPT {
             return Err(Problem::field("exempt", format!("at most {MAX_EXEMPT} callers")));
         }
@@ -116,7 +114,7 @@ impl TryFrom<SettingsBody> for LimitsSettings {
 }
 
 impl Exempt {
-    fn checked(self, index: usize) -> Result<ExemptCaller, Problem> {
+    fn checked(self, index: usize) -> Result<ExemptCaller> {
         let dimension = self.dimension;
         if dimension == Dimension::Global {
             let field = format!("exempt[{index}].dimension");

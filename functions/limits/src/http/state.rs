@@ -1,6 +1,6 @@
 //! What the handlers share: the table, and the one way to change a document in it.
 
-use boundary::http::{Call, IfMatch, Problem};
+use boundary::http::{Call, IfMatch, Problem, Result};
 use boundary::limits::configuration::{Configured, ConfiguredRules};
 use boundary::{Entropy, Host, Misconfigured, Switches};
 use domain::Timestamp;
@@ -32,26 +32,17 @@ impl App {
     }
 
     /// Saves a document over the version before its own.
-    pub(crate) async fn save(
-        &self,
-        part: DocumentPart,
-        document: &LimitsDocument,
-    ) -> Result<(), Problem> {
+    pub(crate) async fn save(&self, part: DocumentPart, document: &LimitsDocument) -> Result<()> {
         ensure_saved(self.limits.save(part, document, &self.entropy.token()).await?)
     }
 
     /// Removes a document that is at that version.
-    pub(crate) async fn remove(
-        &self,
-        part: DocumentPart,
-        id: &str,
-        version: u64,
-    ) -> Result<(), Problem> {
+    pub(crate) async fn remove(&self, part: DocumentPart, id: &str, version: u64) -> Result<()> {
         ensure_saved(self.limits.remove(part, id, version, &self.entropy.token()).await?)
     }
 }
 
-fn ensure_saved(saved: SaveOutcome) -> Result<(), Problem> {
+fn ensure_saved(saved: SaveOutcome) -> Result<()> {
     match saved {
         SaveOutcome::Saved => Ok(()),
         SaveOutcome::VersionConflict => Err(Rejected::Moved.into()),
@@ -65,17 +56,17 @@ pub(crate) fn new_document(
     version: u64,
     body: String,
     expires_at: Option<Timestamp>,
-) -> Result<LimitsDocument, Problem> {
+) -> Result<LimitsDocument> {
     let changed_by = call.caller()?.user_id.as_str().to_owned();
     Ok(LimitsDocument { id, version, body, changed_by, changed_at: call.now, expires_at })
 }
 
 /// The version that the caller expects, if they say one. It counts once it is known what is there:
 /// what is wrong with the rest, and that there is nothing, is said before.
-pub(crate) type Expected = Result<Option<IfMatch>, Problem>;
+pub(crate) type Expected = Result<Option<IfMatch>>;
 
 /// Holds the caller to the version they expect. `current` is the one that is there, if any is.
-pub(crate) fn check_version(expected: Expected, current: Option<u64>) -> Result<(), Problem> {
+pub(crate) fn check_version(expected: Expected, current: Option<u64>) -> Result<()> {
     match expected? {
         Some(IfMatch(version)) if current != Some(version) => Err(Problem::version_mismatch()),
         Some(_) | None => Ok(()),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boundary::http::{Call, Json, Operation, Problem, Query, State};
+use boundary::http::{Call, Json, Operation, Problem, Query, Result, State};
 use domain::accounts::Role;
 use domain::limits::Dimension;
 use domain::limits::history::{DeniedKey, DeniedResource, TopDenied};
@@ -70,7 +70,7 @@ pub(super) async fn read(
     State(app): State<Arc<App>>,
     call: Call,
     Query(query): Query<TopQuery>,
-) -> Result<Json<TopView>, Problem> {
+) -> Result<Json<TopView>> {
     let most @ 1..=100 = query.limit.unwrap_or(20) else {
         return Err(Problem::field("limit", "a number from 1 to 100"));
     };

@@ -12,7 +12,7 @@ use domain::accounts::Role;
 use domain::limits::counter::CounterRow;
 use domain::limits::rule::RuleMode;
 use domain::limits::{Algorithm, AppliedRule, Dimension, Quota};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use futures::future::try_join_all;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,7 +114,7 @@ impl App {
         applied: &AppliedRule<'_>,
         overridden: bool,
         now: Timestamp,
-    ) -> Result<Usage, Failure> {
+    ) -> Result<Usage> {
         let AppliedRule { rule, quota, entity, .. } = applied;
         let keys: Vec<CounterKey> = (0..quota.shards())
             .map(|shard| CounterKey::new(&rule.id, quota, entity, shard))

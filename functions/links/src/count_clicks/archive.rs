@@ -9,7 +9,7 @@ use std::io::Write;
 use boundary::batch::ReceivedMessage;
 use domain::links::clicks::{Click, ClickBatch};
 use domain::links::counts::day_of;
-use domain::{Failure, hex};
+use domain::{Failure, Result, hex};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
@@ -39,10 +39,7 @@ struct ArchivedClick<'a> {
 
 /// Puts all clicks of an invocation into one object a day. The object's name follows from what is in
 /// it, so the same messages again write the same object.
-pub(crate) async fn archive_clicks(
-    state: &State,
-    messages: &[ReceivedMessage],
-) -> Result<(), Failure> {
+pub(crate) async fn archive_clicks(state: &State, messages: &[ReceivedMessage]) -> Result<()> {
     // Unreadable messages go to the dead letters, not to the archive.
     let batches: Vec<ClickBatch> =
         messages.iter().filter_map(|message| ClickBatch::parse(&message.body).ok()).collect();
@@ -62,7 +59,7 @@ pub(crate) async fn archive_clicks(
     Ok(())
 }
 
-fn line(batch: &ClickBatch, place: usize, click: &Click) -> Result<String, Failure> {
+fn line(batch: &ClickBatch, place: usize, click: &Click) -> Result<String> {
     let line = ArchivedClick {
         batch: &batch.id,
         place,
@@ -79,7 +76,7 @@ fn line(batch: &ClickBatch, place: usize, click: &Click) -> Result<String, Failu
     serde_json::to_string(&line).map_err(|cause| Failure::new("write a click down", cause))
 }
 
-fn gzipped(lines: &str) -> Result<Vec<u8>, Failure> {
+fn gzipped(lines: &str) -> Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let written = encoder.write_all(lines.as_bytes()).and_then(|()| encoder.finish());
     written.map_err(|cause| Failure::new("pack the clicks", cause))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::store::LinkStatistics;
-use boundary::http::{Call, Caller, Json, Operation, Path, Problem, Query, State};
+use boundary::http::{Call, Caller, Json, Operation, Path, Problem, Query, Result, State};
 use domain::Timestamp;
 use domain::accounts::Role;
 use domain::links::counts::{ClickCounts, Dimension, day_of};
@@ -90,8 +90,8 @@ pub(super) async fn read(
     call: Call,
     caller: Caller,
     Query(query): Query<Period>,
-    code: Result<Path<CodePath>, Problem>,
-) -> Result<Json<AnalyticsView>, Problem> {
+    code: Result<Path<CodePath>>,
+) -> Result<Json<AnalyticsView>> {
     let days = days_in(query.period.as_deref().unwrap_or("7d"))?;
     let Path(code) = code?;
     let link_ref = LinkRef { domain: parse_domain(query.domain.as_deref())?, code };
@@ -166,7 +166,7 @@ fn days_before(now: Timestamp, days: i64) -> Timestamp {
 }
 
 /// Whole days, today included.
-fn days_in(period: &str) -> Result<i64, Problem> {
+fn days_in(period: &str) -> Result<i64> {
     let wrong = || Problem::field("period", "a number and h, d, w, m or y, up to 25 months: 7d");
     let unit = period.chars().last().ok_or_else(wrong)?;
     let number: i64 = period[..period.len() - unit.len_utf8()].parse().map_err(|_| wrong())?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::store::BlocklistEntry;
-use boundary::http::{Call, Caller, Json, NoContent, Operation, Path, Problem, State};
+use boundary::http::{Call, Caller, Json, NoContent, Operation, Path, Problem, Result, State};
 use domain::accounts::Role;
 use domain::links::target::TargetRules;
 use domain::links::{DomainName, Target};
@@ -60,7 +60,7 @@ pub(super) const LIST: Operation =
     Operation::get("/api/v1/blocklist", "listBlocked", "List blocked destinations")
         .role(Role::Admin);
 
-pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<BlocklistView>, Problem> {
+pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<BlocklistView>> {
     let entries = app.links.blocklist().await?;
     Ok(Json(BlocklistView { items: entries.iter().map(BlocklistEntryView::from).collect() }))
 }
@@ -78,7 +78,7 @@ pub(super) async fn block(
     call: Call,
     caller: Caller,
     Json(body): Json<NewBlocklistEntry>,
-) -> Result<(StatusCode, Json<BlocklistEntryView>), Problem> {
+) -> Result<(StatusCode, Json<BlocklistEntryView>)> {
     let key = match (&body.host, &body.url) {
         (Some(host), None) => {
             let name = DomainName::parse(host)
@@ -111,7 +111,7 @@ pub(super) const UNBLOCK: Operation =
 pub(super) async fn unblock(
     State(app): State<Arc<App>>,
     Path(entry): Path<EntryPath>,
-) -> Result<NoContent, Problem> {
+) -> Result<NoContent> {
     app.links.unblock_destination(&entry).await?;
     app.invalidate_blocklist().await;
     Ok(NoContent)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boundary::http::{Json, Operation, Problem, State, parse_json};
+use boundary::http::{Json, Operation, Problem, Result, State, parse_json};
 use domain::accounts::Role;
 use futures::StreamExt;
 use futures::stream;
@@ -69,7 +69,7 @@ pub(super) async fn shorten_all(
     State(app): State<Arc<App>>,
     request: Request,
     Json(bulk): Json<Bulk>,
-) -> Result<Json<BulkView>, Problem> {
+) -> Result<Json<BulkView>> {
     if !(1..=MAX_LINKS).contains(&bulk.urls.len()) {
         return Err(Problem::field("urls", format!("1 to {MAX_LINKS} links")));
     }
@@ -95,7 +95,7 @@ async fn shorten_one(app: &App, request: &Request, value: Value) -> BulkResult {
 }
 
 impl BulkResult {
-    pub(crate) fn new(made: &Result<Creation, Problem>, app: &App, request: &Request) -> Self {
+    pub(crate) fn new(made: &Result<Creation>, app: &App, request: &Request) -> Self {
         let (status, link) = match made {
             Ok(Creation::New(link)) => (201, link),
             Ok(Creation::Existing(link)) => (200, link),

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::store::{CreateOutcome, DedupKey};
-use boundary::http::{IdempotencyKey, Json, Operation, Problem, Repeatable, State, Storable};
+use boundary::http::{
+    IdempotencyKey, Json, Operation, Problem, Repeatable, Result, State, Storable,
+};
 use boundary::idempotency::{self, Execution};
 use boundary::telemetry::{Unit, measure};
 use domain::accounts::{Role, UserId};
@@ -52,9 +54,9 @@ pub(super) const SHORTEN: Operation =
 pub(super) async fn shorten(
     State(app): State<Arc<App>>,
     request: Request,
-    key: Result<IdempotencyKey, Problem>,
-    new: Result<Json<NewLink>, Problem>,
-) -> Result<Repeatable<Shortened>, Problem> {
+    key: Result<IdempotencyKey>,
+    new: Result<Json<NewLink>>,
+) -> Result<Repeatable<Shortened>> {
     let once = app.links.once();
     let keyed = !matches!(key, Ok(IdempotencyKey(None)));
     let caller = if keyed { app.idempotency_scope(&request).await? } else { String::new() };
@@ -76,9 +78,9 @@ pub(super) async fn shorten(
 async fn shorten_once(
     app: &App,
     request: &Request,
-    new: Result<Json<NewLink>, Problem>,
+    new: Result<Json<NewLink>>,
     ticket: Option<&Ticket>,
-) -> Result<Repeatable<Shortened>, Problem> {
+) -> Result<Repeatable<Shortened>> {
     let Json(new) = new?;
     let draft = app.draft(&new, request).await?;
     request.charge(1).await?;
@@ -108,7 +110,7 @@ fn failure_metric(problem: &Problem) -> &'static str {
 
 impl App {
     /// Checks everything about a new link that does not need a write.
-    pub(crate) async fn draft(&self, new: &NewLink, request: &Request) -> Result<Draft, Problem> {
+    pub(crate) async fn draft(&self, new: &NewLink, request: &Request) -> Result<Draft> {
         let terms = self.terms(new, request)?;
         let alias = new.custom_alias.as_deref().map(Code::alias).transpose();
         let alias = alias.map_err(|bad| Problem::field("customAlias", bad))?;
@@ -118,11 +120,7 @@ impl App {
     }
 
     /// The domain of a new link: the service's own, or one that the caller has verified.
-    async fn verified_domain(
-        &self,
-        named: Option<&str>,
-        request: &Request,
-    ) -> Result<String, Problem> {
+    async fn verified_domain(&self, named: Option<&str>, request: &Request) -> Result<String> {
         let Some(named) = named.filter(|name| !name.is_empty()) else { return Ok(String::new()) };
         let name = DomainName::parse(named)?;
         let caller = request.caller().map_err(|_| Problem::unknown("verified domain of yours"))?;
@@ -138,7 +136,7 @@ impl App {
         draft: &Draft,
         request: &Request,
         ticket: Option<&Ticket>,
-    ) -> Result<Creation, Problem> {
+    ) -> Result<Creation> {
         let owner = request.principal().map(|principal| principal.user_id.clone());
         let mut dedup = owner
             .as_ref()

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::store::BlocklistEntry;
 use boundary::http::Problem;
 use domain::links::{DomainName, Target};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use egress::ReputationVerdict;
 
 use crate::http::state::App;
@@ -50,7 +50,7 @@ impl App {
     }
 
     /// Whether that host is a custom domain. That it is not is remembered for a minute.
-    async fn is_custom_domain(&self, host: &str, now: Timestamp) -> Result<bool, Failure> {
+    async fn is_custom_domain(&self, host: &str, now: Timestamp) -> Result<bool> {
         let Ok(name) = DomainName::parse(host) else { return Ok(false) };
         let known = self.foreign_hosts.lock().get(host).copied();
         let age = known.map(|at| now.as_millisecond() - at.as_millisecond());
@@ -69,7 +69,7 @@ impl App {
     }
 
     /// Why a destination is on the blocklist, if it is.
-    async fn blocked(&self, target: &Target, now: Timestamp) -> Result<Option<String>, Failure> {
+    async fn blocked(&self, target: &Target, now: Timestamp) -> Result<Option<String>> {
         let mut held = self.blocklist.lock().await;
         let age = |list: &Blocklist| now.as_millisecond() - list.read_at.as_millisecond();
         let fresh = held.as_ref().is_some_and(|list| (0..BLOCKLIST_TTL_MS).contains(&age(list)));

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::store::{LinkFilter, OwnerList, ProofOutcome};
 use axum::extract::FromRequestParts;
-use boundary::http::{Call, Caller, Created, Json, NoContent, Operation, Path, Problem, State};
+use boundary::http::{
+    Call, Caller, Created, Json, NoContent, Operation, Path, Problem, Result, State,
+};
 use boundary::openapi::{DescribeExtractor, OperationEntry};
 use domain::accounts::Role;
 use domain::links::{DomainClaim, DomainName};
@@ -70,7 +72,7 @@ pub(crate) struct Claimed(DomainClaim);
 impl FromRequestParts<Arc<App>> for Claimed {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let Path(name) = Path::<DomainPath>::from_request_parts(parts, app).await?;
         let caller = <Caller as FromRequestParts<Arc<App>>>::from_request_parts(parts, app).await?;
         let found = app.links.find_claim(&name, &caller.user_id).await?;
@@ -102,7 +104,7 @@ pub(super) async fn claim(
     call: Call,
     caller: Caller,
     Json(body): Json<NewDomain>,
-) -> Result<(StatusCode, Created<DomainView>), Problem> {
+) -> Result<(StatusCode, Created<DomainView>)> {
     let claim = DomainClaim {
         name: DomainName::parse(&body.domain)?,
         owner: caller.user_id.clone(),
@@ -119,10 +121,7 @@ pub(super) async fn claim(
 pub(super) const LIST: Operation =
     Operation::get("/api/v1/domains", "listDomains", "List your domains").role(Role::Member);
 
-pub(super) async fn list(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-) -> Result<Json<DomainsView>, Problem> {
+pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<DomainsView>> {
     let claims = app.links.list_claims(&caller.user_id).await?;
     Ok(Json(DomainsView { items: claims.iter().map(DomainView::from).collect() }))
 }
@@ -143,7 +142,7 @@ pub(super) const RELEASE: Operation =
 pub(super) async fn release(
     State(app): State<Arc<App>>,
     Claimed(claim): Claimed,
-) -> Result<NoContent, Problem> {
+) -> Result<NoContent> {
     if claim.verified_at.is_some() && app.has_links(&claim).await? {
         return Err(Problem::conflict("Links still live on this domain; delete them first."));
     }
@@ -162,7 +161,7 @@ pub(super) async fn verify(
     State(app): State<Arc<App>>,
     call: Call,
     Claimed(mut claim): Claimed,
-) -> Result<Json<DomainView>, Problem> {
+) -> Result<Json<DomainView>> {
     if claim.verified_at.is_none() {
         let record = claim.name.record_name();
         // A resolver that can't be reached proves nothing; the caller may ask again.
@@ -187,7 +186,7 @@ pub(super) async fn verify(
 
 impl App {
     /// Whether links of the claimant still live on the domain.
-    async fn has_links(&self, claim: &DomainClaim) -> Result<bool, Problem> {
+    async fn has_links(&self, claim: &DomainClaim) -> Result<bool> {
         let list = OwnerList { owner: &claim.owner, deleted: false };
         let filter =
             LinkFilter { domain: Some(claim.name.as_str().to_owned()), ..LinkFilter::default() };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use boundary::http::{Caller, Path, Problem, Query, parse_query};
+use boundary::http::{Caller, Path, Problem, Query, Result, parse_query};
 use boundary::openapi::{DescribeExtractor, OperationEntry};
 use domain::links::{Code, DomainName, Link};
 use http::request::Parts;
@@ -33,7 +33,7 @@ pub(crate) struct LinkRef {
 impl<S: Send + Sync> FromRequestParts<S> for LinkRef {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let Path(code) = Path::<CodePath>::from_request_parts(parts, state).await?;
         Ok(Self { domain: domain_from_query(parts.uri.query().unwrap_or_default())?, code })
     }
@@ -54,7 +54,7 @@ pub(crate) struct OwnedLink(pub(crate) Link);
 impl FromRequestParts<Arc<App>> for OwnedLink {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let caller = <Caller as FromRequestParts<Arc<App>>>::from_request_parts(parts, app).await?;
         let link_ref = LinkRef::from_request_parts(parts, app).await?;
         app.owned_link(&caller, &link_ref).await.map(Self)
@@ -69,11 +69,7 @@ impl DescribeExtractor for OwnedLink {
 
 impl App {
     /// The link of that name, if it is the caller's (or the caller is an admin).
-    pub(crate) async fn owned_link(
-        &self,
-        caller: &Caller,
-        link_ref: &LinkRef,
-    ) -> Result<Link, Problem> {
+    pub(crate) async fn owned_link(&self, caller: &Caller, link_ref: &LinkRef) -> Result<Link> {
         let found = self.links.find(&link_ref.domain, &link_ref.code).await?;
         let own = found.filter(|link| link.belongs_to(&caller.user_id) || caller.is_admin());
         own.ok_or_else(|| Problem::unknown("link"))
@@ -81,14 +77,14 @@ impl App {
 }
 
 /// The first domain of a query; the rest is ignored.
-fn domain_from_query(query: &str) -> Result<String, Problem> {
+fn domain_from_query(query: &str) -> Result<String> {
     let pairs: Vec<(String, String)> = parse_query(query)?;
     let domain = pairs.iter().find(|(name, _)| name == "domain");
     parse_domain(domain.map(|(_, text)| text.as_str()))
 }
 
 /// A domain's name; empty for the service's own.
-pub(crate) fn parse_domain(text: Option<&str>) -> Result<String, Problem> {
+pub(crate) fn parse_domain(text: Option<&str>) -> Result<String> {
     match text {
         None | Some("") => Ok(String::new()),
         Some(text) => Ok(DomainName::parse(text)?.as_str().to_owned()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::store::{AmendOutcome, LinkFilter, OwnerList};
 use boundary::http::{
-    Caller, IfMatch, Json, NoContent, Operation, Problem, Query, State, Versioned,
+    Caller, IfMatch, Json, NoContent, Operation, Problem, Query, Result, State, Versioned,
 };
 use domain::accounts::Role;
 use domain::links::{DomainName, Link};
@@ -27,7 +27,7 @@ pub(super) async fn read(
     State(app): State<Arc<App>>,
     request: Request,
     OwnedLink(link): OwnedLink,
-) -> Result<Versioned<Json<LinkDetails>>, Problem> {
+) -> Result<Versioned<Json<LinkDetails>>> {
     let totals = app.links.totals(&link.domain, &link.code).await?;
     let details = LinkDetails {
         link: LinkView::new(&link, &app, &request),
@@ -51,7 +51,7 @@ pub(super) async fn amend(
     IfMatch(version): IfMatch,
     Json(patch): Json<LinkPatch>,
     OwnedLink(link): OwnedLink,
-) -> Result<Versioned<Json<LinkView>>, Problem> {
+) -> Result<Versioned<Json<LinkView>>> {
     if link.version != version {
         return Err(Problem::version_mismatch());
     }
@@ -79,7 +79,7 @@ pub(super) async fn delete(
     request: Request,
     caller: Caller,
     link_ref: LinkRef,
-) -> Result<NoContent, Problem> {
+) -> Result<NoContent> {
     let change = |link: &Link| match link.deleted_at {
         Some(_) => Ok(None),
         None => Ok(Some(link.deleted(request.now))),
@@ -98,7 +98,7 @@ pub(super) async fn restore(
     request: Request,
     caller: Caller,
     link_ref: LinkRef,
-) -> Result<Versioned<Json<LinkView>>, Problem> {
+) -> Result<Versioned<Json<LinkView>>> {
     let link = app.owned_link(&caller, &link_ref).await?;
     app.check_domain(&link).await?;
     let change = |link: &Link| match link.restored(request.now) {
@@ -140,7 +140,7 @@ pub(super) async fn list(
     request: Request,
     caller: Caller,
     Query(query): Query<ListQuery>,
-) -> Result<Json<PageView<LinkView>>, Problem> {
+) -> Result<Json<PageView<LinkView>>> {
     const LIST: &str = "links";
     let filter = LinkFilter {
         tag: query.tag.as_deref().map(|tag| tag.trim().to_lowercase()),
@@ -157,7 +157,7 @@ pub(super) async fn list(
 impl App {
     /// A deleted link does not keep its owner from releasing its domain, so another user may own it by
     /// now.
-    async fn check_domain(&self, link: &Link) -> Result<(), Problem> {
+    async fn check_domain(&self, link: &Link) -> Result<()> {
         if link.domain.is_empty() {
             return Ok(());
         }
@@ -175,8 +175,8 @@ impl App {
         &self,
         caller: &Caller,
         link_ref: &LinkRef,
-        change: impl Fn(&Link) -> Result<Option<Link>, Problem>,
-    ) -> Result<Link, Problem> {
+        change: impl Fn(&Link) -> Result<Option<Link>>,
+    ) -> Result<Link> {
         for _ in 0..MAX_ATTEMPTS {
             let link = self.owned_link(caller, link_ref).await?;
             let Some(next) = change(&link)? else { return Ok(link) };

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::store::AbuseReport;
 use axum::response::{IntoResponse, Response};
-use boundary::http::{Caller, Json, NoContent, Operation, Path, Problem, Query, State, Versioned};
+use boundary::http::{
+    Caller, Json, NoContent, Operation, Path, Problem, Query, Result, State, Versioned,
+};
 use domain::accounts::Role;
 use domain::links::Link;
 use http::StatusCode;
@@ -79,8 +81,8 @@ pub(super) async fn report(
     State(app): State<Arc<App>>,
     request: Request,
     Json(body): Json<NewReport>,
-    link_ref: Result<LinkRef, Problem>,
-) -> Result<Response, Problem> {
+    link_ref: Result<LinkRef>,
+) -> Result<Response> {
     if body.details.as_ref().is_some_and(|details| details.chars().count() > 1_000) {
         return Err(Problem::field("details", "at most 1,000 characters"));
     }
@@ -108,7 +110,7 @@ pub(super) const REPORTS: Operation =
 pub(super) async fn reports(
     State(app): State<Arc<App>>,
     Query(query): Query<PageQuery>,
-) -> Result<Json<PageView<ReportView>>, Problem> {
+) -> Result<Json<PageView<ReportView>>> {
     const LIST: &str = "reports";
     let after = position(LIST, query.cursor.as_deref())?;
     let limit = i32::try_from(limit(query.limit)?).unwrap_or(50);
@@ -132,7 +134,7 @@ pub(super) const DISMISS: Operation =
 pub(super) async fn dismiss(
     State(app): State<Arc<App>>,
     Path(report): Path<ReportPath>,
-) -> Result<NoContent, Problem> {
+) -> Result<NoContent> {
     if app.links.dismiss_report(&report).await? {
         Ok(NoContent)
     } else {
@@ -159,8 +161,8 @@ pub(super) async fn block(
     request: Request,
     caller: Caller,
     Json(body): Json<NewBlock>,
-    link_ref: Result<LinkRef, Problem>,
-) -> Result<Versioned<Json<LinkView>>, Problem> {
+    link_ref: Result<LinkRef>,
+) -> Result<Versioned<Json<LinkView>>> {
     let reason = parse_reason(&body.reason)?;
     let change = |link: &Link| Ok(Some(link.blocked(&reason, request.now)));
     let link = app.change(&caller, &link_ref?, change).await?;
@@ -177,7 +179,7 @@ pub(super) async fn unblock(
     request: Request,
     caller: Caller,
     link_ref: LinkRef,
-) -> Result<Versioned<Json<LinkView>>, Problem> {
+) -> Result<Versioned<Json<LinkView>>> {
     let change = |link: &Link| match link.blocked {
         None => Ok(None),
         Some(_) => Ok(Some(link.unblocked(request.now))),
@@ -187,7 +189,7 @@ pub(super) async fn unblock(
 }
 
 /// A reason that visitors will read.
-pub(crate) fn parse_reason(text: &str) -> Result<String, Problem> {
+pub(crate) fn parse_reason(text: &str) -> Result<String> {
     let reason = text.trim();
     if (1..=200).contains(&reason.chars().count()) && !reason.chars().any(char::is_control) {
         Ok(reason.to_owned())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
-use boundary::http::{Operation, Path, Problem, Query, State, Text};
+use boundary::http::{Operation, Path, Problem, Query, Result, State, Text};
 use domain::links::Code;
 use http::{HeaderName, HeaderValue, header};
 
@@ -32,7 +32,7 @@ pub(super) async fn draw(
     request: Request,
     Query(options): Query<QrOptions>,
     Path(file): Path<FilePath>,
-) -> Result<Response, Problem> {
+) -> Result<Response> {
     let style = QrStyle::parse(&options).map_err(invalid_style)?;
     let (name, format) = file.rsplit_once('.').ok_or_else(|| Problem::unknown("link"))?;
     let code = Code::parse(name).ok_or_else(|| Problem::unknown("link"))?;
@@ -50,7 +50,7 @@ pub(super) async fn draw(
     Ok(([(header::CACHE_CONTROL, CACHEABLE), (HOTLINKED, shown)], picture).into_response())
 }
 
-fn png(address: &str, style: &QrStyle) -> Result<Response, Problem> {
+fn png(address: &str, style: &QrStyle) -> Result<Response> {
     let picture = qr::png(address, style).map_err(|error| match error {
         DrawError::Style(style) => invalid_style(style),
         DrawError::Failed(failure) => failure.into(),
@@ -58,7 +58,7 @@ fn png(address: &str, style: &QrStyle) -> Result<Response, Problem> {
     Ok(([(header::CONTENT_TYPE, "image/png")], picture).into_response())
 }
 
-fn svg(address: &str, style: &QrStyle) -> Result<Response, Problem> {
+fn svg(address: &str, style: &QrStyle) -> Result<Response> {
     let picture = Text("image/svg+xml", qr::svg(address, style).map_err(invalid_style)?);
     Ok(([(header::CONTENT_SECURITY_POLICY, NOTHING_ELSE)], picture).into_response())
 }

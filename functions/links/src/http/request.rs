@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use axum::extract::FromRequestParts;
-use boundary::http::{Call, Problem};
+use boundary::http::{Call, Problem, Result};
 use boundary::openapi::DescribeExtractor;
 use domain::limits::caller::ip_network;
 use http::request::Parts;
@@ -28,7 +28,7 @@ impl Deref for Request {
 impl<S: Send + Sync> FromRequestParts<S> for Request {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let call = Call::from_request_parts(parts, state).await?;
         let header = |name| std::str::from_utf8(parts.headers.get(name)?.as_bytes()).ok();
         let host = header("host").map(str::to_owned);

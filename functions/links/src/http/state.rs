@@ -10,7 +10,7 @@ use boundary::{Entropy, Host, Misconfigured};
 use domain::links::code::{CodeKey, CodeRange};
 use domain::links::target::TargetRules;
 use domain::links::{Code, Target};
-use domain::{Failure, Timestamp, hex};
+use domain::{Result, Timestamp, hex};
 use egress::{Fetcher, Network, Reputation};
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
@@ -82,7 +82,7 @@ impl App {
     }
 
     /// A new code: that of the next number of a leased range.
-    pub(crate) async fn next_code(&self) -> Result<Code, Failure> {
+    pub(crate) async fn next_code(&self) -> Result<Code> {
         let mut held = self.codes.lock().await;
         loop {
             if let Some(codes) = held.as_mut()
@@ -108,7 +108,7 @@ impl App {
         Ok(format!("address#{}", hex(&digest.finalize()[..8])))
     }
 
-    async fn salt(&self, now: Timestamp) -> Result<[u8; 32], Failure> {
+    async fn salt(&self, now: Timestamp) -> Result<[u8; 32]> {
         let day = domain::links::counts::day_of(now);
         let held = self.salt.lock().clone();
         if let Some((held_day, salt)) = held

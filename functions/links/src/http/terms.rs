@@ -9,7 +9,7 @@ use domain::links::{LinkTerms, Redirect, Tags, Utm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use boundary::http::Problem;
+use boundary::http::{Problem, Result};
 
 use crate::http::request::Request;
 use crate::http::state::App;
@@ -125,7 +125,7 @@ where
 
 impl App {
     /// The terms of a new link.
-    pub(crate) fn terms(&self, new: &NewLink, request: &Request) -> Result<LinkTerms, Problem> {
+    pub(crate) fn terms(&self, new: &NewLink, request: &Request) -> Result<LinkTerms> {
         let fallback = new.fallback_url.as_deref();
         let terms = LinkTerms {
             long_url: self.target("longUrl", &new.long_url, request)?,
@@ -149,7 +149,7 @@ impl App {
         terms: &LinkTerms,
         patch: LinkPatch,
         request: &Request,
-    ) -> Result<LinkTerms, Problem> {
+    ) -> Result<LinkTerms> {
         let mut next = terms.clone();
         if let Some(url) = &patch.long_url {
             next.long_url = self.target("longUrl", url, request)?;
@@ -188,11 +188,7 @@ impl App {
         Ok(next)
     }
 
-    fn variants(
-        &self,
-        variants: &[VariantView],
-        request: &Request,
-    ) -> Result<Vec<Variant>, Problem> {
+    fn variants(&self, variants: &[VariantView], request: &Request) -> Result<Vec<Variant>> {
         variants
             .iter()
             .map(|variant| {
@@ -212,7 +208,7 @@ fn changed<T>(change: Option<Change<T>>, before: Option<T>) -> Option<T> {
     }
 }
 
-fn redirect(status: Option<u16>) -> Result<Redirect, Problem> {
+fn redirect(status: Option<u16>) -> Result<Redirect> {
     let Some(status) = status else { return Ok(Redirect::default()) };
     Redirect::from_status(status).ok_or_else(|| Problem::field("redirect", "302, 301 or 307"))
 }

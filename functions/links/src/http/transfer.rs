@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::store::{LinkFilter, OwnerList};
 use axum::response::{IntoResponse, Response};
-use boundary::http::{Caller, Cursor, Json, Operation, Problem, Query, State, Text};
+use boundary::http::{Caller, Cursor, Json, Operation, Problem, Query, Result, State, Text};
 use domain::accounts::Role;
 use domain::links::transfer::{ImportSource, LinkRecord, csv_header, read_links, write_csv};
 use domain::links::{Link, LinkTerms};
@@ -75,7 +75,7 @@ pub(super) async fn import(
     State(app): State<Arc<App>>,
     request: Request,
     Query(query): Query<ImportQuery>,
-) -> Result<Json<ImportView>, Problem> {
+) -> Result<Json<ImportView>> {
     let source = ImportSource::from_name(&query.from)
         .ok_or_else(|| Problem::field("from", "bitly, yourls, shlink, kutt or csv"))?;
     let rows = read_links(source, &request.body)
@@ -159,7 +159,7 @@ async fn import_one(
 }
 
 /// Other shorteners' codes may look like generated ones, so the rules for aliases don't apply.
-fn imported_code(text: &str) -> Result<domain::links::Code, Problem> {
+fn imported_code(text: &str) -> Result<domain::links::Code> {
     let code = domain::links::Code::imported(text);
     code.map_err(|bad| Problem::field("code", bad))
 }
@@ -171,7 +171,7 @@ async fn existing_link(
     domain: &str,
     code: Option<&domain::links::Code>,
     terms: &LinkTerms,
-) -> Result<Option<Creation>, Problem> {
+) -> Result<Option<Creation>> {
     let Some(code) = code else { return Ok(None) };
     let caller = request.caller()?;
     let found = app.links.find(domain, code).await?;
@@ -197,7 +197,7 @@ pub(super) async fn export(
     State(app): State<Arc<App>>,
     caller: Caller,
     Query(query): Query<ExportQuery>,
-) -> Result<Response, Problem> {
+) -> Result<Response> {
     const LIST: &str = "export";
     let after = position(LIST, query.cursor.as_deref())?;
     let list = OwnerList { owner: &caller.user_id, deleted: false };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use boundary::http::{Created, Cursor, Json, Problem, Storable, Versioned};
+use boundary::http::{Created, Cursor, Json, Problem, Result, Storable, Versioned};
 use boundary::openapi::{DescribeResponse, OperationEntry};
 use domain::links::{Link, Target};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -194,7 +194,7 @@ pub(crate) struct PageQuery {
     pub(crate) limit: Option<usize>,
 }
 
-pub(crate) fn limit(limit: Option<usize>) -> Result<usize, Problem> {
+pub(crate) fn limit(limit: Option<usize>) -> Result<usize> {
     match limit.unwrap_or(50) {
         limit @ 1..=100 => Ok(limit),
         _ => Err(Problem::field("limit", "a number from 1 to 100")),
@@ -202,6 +202,6 @@ pub(crate) fn limit(limit: Option<usize>) -> Result<usize, Problem> {
 }
 
 /// The position in the list that the cursor names.
-pub(crate) fn position(list: &str, cursor: Option<&str>) -> Result<Option<String>, Problem> {
+pub(crate) fn position(list: &str, cursor: Option<&str>) -> Result<Option<String>> {
     cursor.map(|text| Cursor::decode(list, text)).transpose()
 }

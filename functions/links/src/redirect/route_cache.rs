@@ -11,8 +11,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use domain::Failure;
 use domain::links::Route;
+use domain::{Failure, Result};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use parking_lot::Mutex;
@@ -59,7 +59,7 @@ impl RouteCache {
         &self,
         key: &str,
         now_ms: i64,
-        load: impl FnOnce() -> BoxFuture<'static, Result<Option<Route>, Failure>>,
+        load: impl FnOnce() -> BoxFuture<'static, Result<Option<Route>>>,
     ) -> Result<CachedRoute, Arc<Failure>> {
         let (started_ms, load) = self.0.lock().join_load(key, now_ms, load);
         let found = load.await;
@@ -74,7 +74,7 @@ impl Inner {
         &mut self,
         key: &str,
         now_ms: i64,
-        load: impl FnOnce() -> BoxFuture<'static, Result<Option<Route>, Failure>>,
+        load: impl FnOnce() -> BoxFuture<'static, Result<Option<Route>>>,
     ) -> (i64, Load) {
         // A request that was cancelled leaves its load behind.
         self.loads.retain(|_, (started_ms, _)| is_fresh(*started_ms, now_ms));

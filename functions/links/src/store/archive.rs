@@ -1,6 +1,6 @@
 //! The S3 bucket of raw clicks.
 
-use domain::Failure;
+use domain::{Failure, Result};
 use http::Method;
 use rest::{Client, Request};
 
@@ -13,7 +13,7 @@ impl ClickArchive {
     }
 
     /// Puts an object; the same key again replaces it by the same bytes.
-    pub async fn put(&self, key: &str, gzipped: Vec<u8>) -> Result<(), Failure> {
+    pub async fn put(&self, key: &str, gzipped: Vec<u8>) -> Result<()> {
         let request = Request::new(Method::PUT, &format!("/{key}"))
             .header("content-type", "application/x-ndjson")
             .header("content-encoding", "gzip")

@@ -11,7 +11,7 @@ use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use domain::links::Code;
 use domain::links::counts::{ClickCounts, LinkDay, attributes};
 use domain::links::hyper_log_log::HyperLogLog;
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::{Links, rows};
 use store::ignore_lost_condition;
@@ -49,7 +49,7 @@ impl Links {
         counts: &BTreeMap<LinkDay, ClickCounts>,
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<CountOutcome, Failure> {
+    ) -> Result<CountOutcome> {
         const ACTION: &str = "count the clicks";
         let counts: Vec<_> = counts.iter().collect();
         let mut counted = CountOutcome::AlreadyCounted;
@@ -84,7 +84,7 @@ impl Links {
         batch: &str,
         link_day: &LinkDay,
         counts: &ClickCounts,
-    ) -> Result<BTreeSet<String>, Failure> {
+    ) -> Result<BTreeSet<String>> {
         let shard = shard_of(batch, counts);
         let found = self
             .client
@@ -99,7 +99,7 @@ impl Links {
     }
 
     /// Adds visitors to the day's `HyperLogLog`; those in it already change nothing.
-    pub async fn add_visitors(&self, link_day: &LinkDay, visitors: &[u64]) -> Result<(), Failure> {
+    pub async fn add_visitors(&self, link_day: &LinkDay, visitors: &[u64]) -> Result<()> {
         for _ in 0..MAX_ATTEMPTS {
             let (mut sketch, version) = self.read_day_sketch(link_day).await?;
             let mut changed = false;
@@ -120,7 +120,7 @@ impl Links {
         code: &Code,
         max_clicks: u64,
         now: Timestamp,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let sent = self
             .client
             .update_item()
@@ -136,12 +136,7 @@ impl Links {
         ignore_lost_condition("mark the link as spent", sent)
     }
 
-    fn put_marker(
-        &self,
-        batch: &str,
-        part: usize,
-        now: Timestamp,
-    ) -> Result<TransactWriteItem, Failure> {
+    fn put_marker(&self, batch: &str, part: usize, now: Timestamp) -> Result<TransactWriteItem> {
         let row = Builder::keyed(&format!("batch#{batch}"), &part.to_string())
             .with("counted_at", instant(now))
             .with(EXPIRES, number(now.as_second() + BATCH_TTL_SECONDS));
@@ -159,7 +154,7 @@ impl Links {
         link_day: &LinkDay,
         counts: &ClickCounts,
         shard: u64,
-    ) -> Result<TransactWriteItem, Failure> {
+    ) -> Result<TransactWriteItem> {
         let expires = link_day.start_second() + DAY_TTL_SECONDS;
         let sk = day_sk(&link_day.day, shard);
         self.add_counters(&pk(link_day), &sk, &attributes(counts), Some(expires))
@@ -172,7 +167,7 @@ impl Links {
         sk: &str,
         counters: &[(String, u64)],
         expires: Option<i64>,
-    ) -> Result<TransactWriteItem, Failure> {
+    ) -> Result<TransactWriteItem> {
         let mut change = Update::builder().table_name(&self.table).set_key(Some(key(pk, sk)));
         let mut added = Vec::with_capacity(counters.len());
         for (index, (name, count)) in counters.iter().enumerate() {
@@ -195,20 +190,11 @@ impl Links {
         Ok(update(change))
     }
 
-    async fn read_day_sketch(
-        &self,
-        link_day: &LinkDay,
-    ) -> Result<(HyperLogLog, Option<u64>), Failure> {
+    async fn read_day_sketch(&self, link_day: &LinkDay) -> Result<(HyperLogLog, Option<u64>)> {
         let found = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(key(&pk(link_day), &visitors_sk(&link_day.day))))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(|cause| Failure::new("read the day's visitors", cause))?;
-        match found.item() {
+            .get(key(&pk(link_day), &visitors_sk(&link_day.day)), "read the day's visitors")
+            .await?;
+        match found.as_ref() {
             None => Ok((HyperLogLog::new(), None)),
             Some(item) => Ok((super::statistics::read_sketch(item)?, Some(Row(item).number("v")?))),
         }
@@ -220,7 +206,7 @@ impl Links {
         link_day: &LinkDay,
         sketch: &HyperLogLog,
         version: Option<u64>,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool> {
         let condition = match version {
             None => "attribute_not_exists(pk)",
             Some(_) => "v = :before",

@@ -1,6 +1,6 @@
 //! Destinations that no link may lead to: hosts (with everything beneath them) and single URLs.
 
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::Links;
 use store::ignore_lost_condition;
@@ -19,7 +19,7 @@ pub struct BlocklistEntry {
 
 impl Links {
     /// The whole list, by key.
-    pub async fn blocklist(&self) -> Result<Vec<BlocklistEntry>, Failure> {
+    pub async fn blocklist(&self) -> Result<Vec<BlocklistEntry>> {
         let mut entries = Vec::new();
         let mut start = None;
         loop {
@@ -44,7 +44,7 @@ impl Links {
     }
 
     /// Adds an entry; an existing one stays as it is.
-    pub async fn block_destination(&self, entry: &BlocklistEntry) -> Result<(), Failure> {
+    pub async fn block_destination(&self, entry: &BlocklistEntry) -> Result<()> {
         let row = Builder::keyed(PK, &entry.key)
             .with("reason", text(&entry.reason))
             .with("added_by", text(&entry.by))
@@ -61,7 +61,7 @@ impl Links {
     }
 
     /// Removes an entry, if it exists.
-    pub async fn unblock_destination(&self, entry_key: &str) -> Result<(), Failure> {
+    pub async fn unblock_destination(&self, entry_key: &str) -> Result<()> {
         let sent = self
             .client
             .delete_item()
@@ -74,7 +74,7 @@ impl Links {
     }
 }
 
-fn read(item: &Item) -> Result<BlocklistEntry, Failure> {
+fn read(item: &Item) -> Result<BlocklistEntry> {
     let row = Row(item);
     Ok(BlocklistEntry {
         key: row.text("sk")?.to_owned(),

@@ -1,8 +1,8 @@
 //! Numbers for codes: a thousand at a time, in one conditional write.
 
 use aws_sdk_dynamodb::types::ReturnValue;
-use domain::Failure;
 use domain::links::code::{ALL_CODES, CodeKey, CodeRange, LEASE_SIZE};
+use domain::{Failure, Result};
 
 use super::Links;
 use store::row::{Row, broken, bytes, key, number};
@@ -15,7 +15,7 @@ impl Links {
     /// The first lease of all decides the key: it stores `fresh`. A lease that was committed and then
     /// repeated skips a thousand numbers, of which there are enough; no number is ever leased twice,
     /// and none past the last.
-    pub async fn lease_codes(&self, fresh: &CodeKey) -> Result<(CodeKey, CodeRange), Failure> {
+    pub async fn lease_codes(&self, fresh: &CodeKey) -> Result<(CodeKey, CodeRange)> {
         let done = self
             .client
             .update_item()

@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::types::{Delete, Put, ReturnValuesOnConditionCheckFailure, Update};
 use domain::accounts::UserId;
 use domain::links::{DomainClaim, DomainName};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::Links;
 use store::row::{Builder, Item, Row, broken, instant, key, text};
@@ -24,7 +24,7 @@ pub enum ProofOutcome {
 
 impl Links {
     /// Records a claim; a repeated one returns the first.
-    pub async fn claim_domain(&self, claim: &DomainClaim) -> Result<DomainClaim, Failure> {
+    pub async fn claim_domain(&self, claim: &DomainClaim) -> Result<DomainClaim> {
         const ACTION: &str = "claim the domain";
         let sent = self
             .client
@@ -50,19 +50,19 @@ impl Links {
         &self,
         name: &DomainName,
         owner: &UserId,
-    ) -> Result<Option<DomainClaim>, Failure> {
+    ) -> Result<Option<DomainClaim>> {
         let found = self.read_domain_row(name, &claim_sk(owner)).await?;
         found.as_ref().map(read_claim).transpose()
     }
 
     /// The user who has proven to control the domain.
-    pub async fn domain_owner(&self, name: &DomainName) -> Result<Option<UserId>, Failure> {
+    pub async fn domain_owner(&self, name: &DomainName) -> Result<Option<UserId>> {
         let found = self.read_domain_row(name, "domain").await?;
         found.map(|item| Row(&item).text("owner").map(UserId::outside)).transpose()
     }
 
     /// A user's claims, by name.
-    pub async fn list_claims(&self, owner: &UserId) -> Result<Vec<DomainClaim>, Failure> {
+    pub async fn list_claims(&self, owner: &UserId) -> Result<Vec<DomainClaim>> {
         let found = self
             .client
             .query()
@@ -83,7 +83,7 @@ impl Links {
         claim: &DomainClaim,
         now: Timestamp,
         token: &str,
-    ) -> Result<ProofOutcome, Failure> {
+    ) -> Result<ProofOutcome> {
         const ACTION: &str = "prove the domain";
         let owned = Builder::keyed(&domain_pk(&claim.name), "domain")
             .with("owner", text(claim.owner.as_str()))
@@ -112,7 +112,7 @@ impl Links {
     }
 
     /// Deletes a claim, and the ownership of the domain if it was proven.
-    pub async fn release_domain(&self, claim: &DomainClaim, token: &str) -> Result<(), Failure> {
+    pub async fn release_domain(&self, claim: &DomainClaim, token: &str) -> Result<()> {
         const ACTION: &str = "release the domain";
         let row = |sk: &str| {
             Delete::builder()
@@ -136,17 +136,8 @@ impl Links {
         transact(&self.client, ACTION, items, token).await.map(|_| ())
     }
 
-    async fn read_domain_row(&self, name: &DomainName, sk: &str) -> Result<Option<Item>, Failure> {
-        let found = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(key(&domain_pk(name), sk)))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(|cause| Failure::new("read the domain", cause))?;
-        Ok(found.item)
+    async fn read_domain_row(&self, name: &DomainName, sk: &str) -> Result<Option<Item>> {
+        self.get(key(&domain_pk(name), sk), "read the domain").await
     }
 }
 
@@ -174,7 +165,7 @@ fn claim_row(claim: &DomainClaim) -> Item {
         .build()
 }
 
-fn read_claim(item: &Item) -> Result<DomainClaim, Failure> {
+fn read_claim(item: &Item) -> Result<DomainClaim> {
     let row = Row(item);
     Ok(DomainClaim {
         name: DomainName::parse(row.text("domain")?).map_err(|_| broken("domain"))?,

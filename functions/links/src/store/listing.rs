@@ -1,8 +1,8 @@
 //! The owner's links, newest first.
 
-use domain::Failure;
 use domain::accounts::UserId;
 use domain::links::Link;
+use domain::{Failure, Result};
 
 use super::{Links, rows};
 use store::accounts::Page;
@@ -41,7 +41,7 @@ impl Links {
         filter: &LinkFilter,
         limit: usize,
         after: Option<&str>,
-    ) -> Result<Page<Link>, Failure> {
+    ) -> Result<Page<Link>> {
         let list = rows::list_of(list.owner, list.deleted);
         let mut start = after.and_then(|position| start_key(&list, position));
         let mut items: Vec<Link> = Vec::new();
@@ -63,7 +63,7 @@ impl Links {
         filter: &LinkFilter,
         room: usize,
         start: Option<Item>,
-    ) -> Result<(Vec<Link>, Option<Item>), Failure> {
+    ) -> Result<(Vec<Link>, Option<Item>)> {
         let mut request = self
             .client
             .query()

@@ -1,7 +1,7 @@
 //! Reports of abuse, for admins.
 
 use domain::links::Code;
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::{Links, rows};
 use store::accounts::Page;
@@ -33,7 +33,7 @@ impl AbuseReport {
 
 impl Links {
     /// Keeps a report for 90 days.
-    pub async fn report(&self, report: &AbuseReport) -> Result<(), Failure> {
+    pub async fn report(&self, report: &AbuseReport) -> Result<()> {
         let row = Builder::keyed(&rows::link_pk(&report.domain, report.code.as_str()), &sk(report))
             .with(GSI1_PK, text(ALL_REPORTS))
             .with(GSI1_SK, text(&report.id))
@@ -55,11 +55,7 @@ impl Links {
     }
 
     /// Reports, newest first, older than the one with id `after`.
-    pub async fn reports(
-        &self,
-        limit: i32,
-        after: Option<&str>,
-    ) -> Result<Page<AbuseReport>, Failure> {
+    pub async fn reports(&self, limit: i32, after: Option<&str>) -> Result<Page<AbuseReport>> {
         // No report has an id beyond this one, so it stands for the start.
         let before = after.unwrap_or("~");
         let found = self
@@ -82,7 +78,7 @@ impl Links {
 
     /// Takes the report with that id off the list; returns whether there was one. Its row stays until it
     /// expires, so that the same report is not made again.
-    pub async fn dismiss_report(&self, id: &str) -> Result<bool, Failure> {
+    pub async fn dismiss_report(&self, id: &str) -> Result<bool> {
         let found = self
             .client
             .query()
@@ -113,7 +109,7 @@ fn sk(report: &AbuseReport) -> String {
     format!("report#{}", report.id)
 }
 
-fn read(item: &Item) -> Result<AbuseReport, Failure> {
+fn read(item: &Item) -> Result<AbuseReport> {
     let row = Row(item);
     Ok(AbuseReport {
         id: row.text("sk")?.strip_prefix("report#").ok_or_else(|| broken("sk"))?.to_owned(),

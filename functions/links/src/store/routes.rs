@@ -6,7 +6,7 @@
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
 use domain::links::route::{Route, RouteVariant};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::Links;
 use store::row::{Builder, Item, Row, broken, bytes, key, number};
@@ -22,7 +22,7 @@ const SALT_KEPT_SECONDS: i64 = 3 * 24 * 3600;
 
 impl Links {
     /// Where `code` leads in the namespace of `domain` (empty for the default one).
-    pub async fn route(&self, domain: &str, code: &str) -> Result<Option<Route>, Failure> {
+    pub async fn route(&self, domain: &str, code: &str) -> Result<Option<Route>> {
         let found = self
             .client
             .get_item()
@@ -38,12 +38,7 @@ impl Links {
     }
 
     /// The salt of `day` (`2026-03-01`); `fresh` becomes it if there is none yet.
-    pub async fn salt(
-        &self,
-        day: &str,
-        fresh: [u8; 32],
-        now: Timestamp,
-    ) -> Result<[u8; 32], Failure> {
+    pub async fn salt(&self, day: &str, fresh: [u8; 32], now: Timestamp) -> Result<[u8; 32]> {
         const ACTION: &str = "read the day's salt";
         let pk = format!("salt#{day}");
         let found = self
@@ -61,12 +56,7 @@ impl Links {
     }
 
     /// Puts `fresh` if there is none, and returns the salt that is stored then.
-    async fn create_salt(
-        &self,
-        pk: &str,
-        fresh: [u8; 32],
-        now: Timestamp,
-    ) -> Result<[u8; 32], Failure> {
+    async fn create_salt(&self, pk: &str, fresh: [u8; 32], now: Timestamp) -> Result<[u8; 32]> {
         let row = Builder::keyed(pk, "salt")
             .with("salt", bytes(&fresh))
             .with(EXPIRES, number(now.as_second() + SALT_KEPT_SECONDS))
@@ -92,11 +82,11 @@ impl Links {
     }
 }
 
-fn salt_of(item: &Item) -> Result<[u8; 32], Failure> {
+fn salt_of(item: &Item) -> Result<[u8; 32]> {
     Row(item).bytes("salt")?.try_into().map_err(|_| broken("salt"))
 }
 
-fn read(item: &Item) -> Result<Route, Failure> {
+fn read(item: &Item) -> Result<Route> {
     let row = Row(item);
     let words = |name: &str| row.maybe_text(name).map(str::to_owned);
     let blocked =
@@ -120,13 +110,13 @@ fn read(item: &Item) -> Result<Route, Failure> {
     })
 }
 
-fn read_variants(item: &Item) -> Result<Vec<RouteVariant>, Failure> {
+fn read_variants(item: &Item) -> Result<Vec<RouteVariant>> {
     let Some(ways) = item.get("ways") else { return Ok(Vec::new()) };
     let variants = ways.as_l().map_err(|_| broken("ways"))?;
     variants.iter().map(read_variant).collect()
 }
 
-fn read_variant(variant: &AttributeValue) -> Result<RouteVariant, Failure> {
+fn read_variant(variant: &AttributeValue) -> Result<RouteVariant> {
     let variant = Row(variant.as_m().map_err(|_| broken("ways"))?);
     Ok(RouteVariant { url: variant.text("u")?.to_owned(), weight: variant.number("w")? })
 }

@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use domain::accounts::UserId;
 use domain::links::link::Variant;
 use domain::links::{Code, Link, LinkBlock, LinkPreview, LinkTerms, Redirect, Tags, Target, Utm};
-use domain::{Failure, hex};
+use domain::{Result, hex};
 
 use store::row::{Builder, Item, Row, broken, instant, key, number, text};
 use store::schema::{GSI1_PK, GSI1_SK, GSI2_PK, GSI2_SK};
@@ -97,7 +97,7 @@ pub(super) fn link(link: &Link, token: &str) -> Item {
         .build()
 }
 
-pub(super) fn read_link(item: &Item) -> Result<Link, Failure> {
+pub(super) fn read_link(item: &Item) -> Result<Link> {
     let row = Row(item);
     let maybe_target = |name| row.maybe_text(name).map(Target::stored);
     let block = row.maybe_instant("blocked_at").map(|at| LinkBlock {
@@ -138,7 +138,7 @@ pub(super) fn read_link(item: &Item) -> Result<Link, Failure> {
     })
 }
 
-pub(super) fn read_code(row: Row<'_>) -> Result<Code, Failure> {
+pub(super) fn read_code(row: Row<'_>) -> Result<Code> {
     Code::parse(row.text("code")?).ok_or_else(|| broken("code"))
 }
 
@@ -162,7 +162,7 @@ fn utm_map(utm: &Utm) -> Option<AttributeValue> {
     (!utm.is_empty()).then_some(AttributeValue::M(map))
 }
 
-fn read_utm(item: &Item) -> Result<Utm, Failure> {
+fn read_utm(item: &Item) -> Result<Utm> {
     let map = item.get("utm").and_then(|value| value.as_m().ok());
     let pairs = map
         .into_iter()
@@ -171,7 +171,7 @@ fn read_utm(item: &Item) -> Result<Utm, Failure> {
     Utm::new(pairs).map_err(|_| broken("utm"))
 }
 
-fn read_variants(item: &Item) -> Result<Vec<Variant>, Failure> {
+fn read_variants(item: &Item) -> Result<Vec<Variant>> {
     let list = item.get("ways").and_then(|value| value.as_l().ok());
     list.into_iter()
         .flatten()

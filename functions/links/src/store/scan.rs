@@ -1,7 +1,7 @@
 //! The scan through all links, by destination, and where it stopped.
 
 use domain::links::{Link, LinkPreview};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::{Links, rows};
 use store::ignore_lost_condition;
@@ -25,28 +25,16 @@ pub struct ScanPage {
 
 impl Links {
     /// Where the scan goes on, and the version of that row.
-    pub async fn scan_position(&self) -> Result<(Option<String>, u64), Failure> {
-        let found = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(key("sweep", "cursor")))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(|cause| Failure::new("read where the scan stopped", cause))?;
-        let Some(item) = found.item() else { return Ok((None, 0)) };
+    pub async fn scan_position(&self) -> Result<(Option<String>, u64)> {
+        let found = self.get(key("sweep", "cursor"), "read where the scan stopped").await?;
+        let Some(item) = found.as_ref() else { return Ok((None, 0)) };
         let row = Row(item);
         let position = row.maybe_text("stopped_at").filter(|text| !text.is_empty());
         Ok((position.map(str::to_owned), row.number("v")?))
     }
 
     /// Saves where the scan stopped, unless another run has saved its position since.
-    pub async fn save_scan_position(
-        &self,
-        position: Option<&str>,
-        version: u64,
-    ) -> Result<(), Failure> {
+    pub async fn save_scan_position(&self, position: Option<&str>, version: u64) -> Result<()> {
         let sent = self
             .client
             .update_item()
@@ -63,7 +51,7 @@ impl Links {
     }
 
     /// Saves a destination's preview, if the link is still the version that was inspected.
-    pub async fn save_preview(&self, link: &Link) -> Result<(), Failure> {
+    pub async fn save_preview(&self, link: &Link) -> Result<()> {
         let LinkPreview { title, description, image } = &link.preview;
         let scanned_ms = link.scanned_at.map_or(0, Timestamp::as_millisecond);
         let parts = [("title", title), ("description", description), ("image", image)];
@@ -94,7 +82,7 @@ impl Links {
     }
 
     /// The next links by destination, from that position.
-    pub async fn scan_page(&self, from: Option<&str>, limit: i32) -> Result<ScanPage, Failure> {
+    pub async fn scan_page(&self, from: Option<&str>, limit: i32) -> Result<ScanPage> {
         let found = self
             .client
             .scan()
@@ -110,7 +98,7 @@ impl Links {
     }
 }
 
-fn read(item: &Item) -> Result<ScannedLink, Failure> {
+fn read(item: &Item) -> Result<ScannedLink> {
     Ok(ScannedLink {
         link: rows::read_link(item)?,
         destination: Row(item).text(GSI2_PK)?.to_owned(),

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use domain::Failure;
 use domain::links::Code;
 use domain::links::counts::ClickCounts;
 use domain::links::hyper_log_log::HyperLogLog;
+use domain::{Failure, Result};
 
 use super::batches::{day_sk, visitors_sk};
 use super::{Links, rows};
@@ -53,7 +53,7 @@ impl Links {
         code: &Code,
         first: &str,
         last: &str,
-    ) -> Result<LinkStatistics, Failure> {
+    ) -> Result<LinkStatistics> {
         let mut statistics = LinkStatistics::default();
         let counts = (day_sk(first, 0), day_sk(last, 99));
         for item in self.counter_rows(domain, code, counts.0, counts.1).await? {
@@ -69,7 +69,7 @@ impl Links {
     }
 
     /// Everything ever counted for a link, without the breakdowns.
-    pub async fn totals(&self, domain: &str, code: &Code) -> Result<ClickCounts, Failure> {
+    pub async fn totals(&self, domain: &str, code: &Code) -> Result<ClickCounts> {
         let mut totals = ClickCounts::default();
         for item in
             self.counter_rows(domain, code, "total#".to_owned(), "total#~".to_owned()).await?
@@ -86,7 +86,7 @@ impl Links {
         code: &Code,
         first: String,
         last: String,
-    ) -> Result<Vec<Item>, Failure> {
+    ) -> Result<Vec<Item>> {
         let mut items = Vec::new();
         let mut start = None;
         loop {
@@ -112,12 +112,12 @@ impl Links {
     }
 }
 
-pub(super) fn read_sketch(item: &Item) -> Result<HyperLogLog, Failure> {
+pub(super) fn read_sketch(item: &Item) -> Result<HyperLogLog> {
     HyperLogLog::from_bytes(Row(item).bytes("sketch")?).ok_or_else(|| broken("sketch"))
 }
 
 /// The ten characters of the date in a sort key.
-fn date_of(item: &Item, prefix: &str) -> Result<String, Failure> {
+fn date_of(item: &Item, prefix: &str) -> Result<String> {
     let date = Row(item).text("sk")?.strip_prefix(prefix).and_then(|rest| rest.get(..10));
     date.map(str::to_owned).ok_or_else(|| broken("sk"))
 }

@@ -14,7 +14,7 @@ use boundary::telemetry::Trace;
 use domain::notifications::{
     Availability, Breaker, BreakerState, CallCounts, ProviderName, ProviderState, SendOutcome,
 };
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use providers::Provider;
 
 use crate::deliver::{State, metrics};
@@ -26,7 +26,7 @@ pub(crate) struct Breakers {
 }
 
 impl Breakers {
-    pub(crate) async fn read(&self, state: &State) -> Result<(), Failure> {
+    pub(crate) async fn read(&self, state: &State) -> Result<()> {
         let names: Vec<ProviderName> = state.providers.iter().filter_map(provider_name).collect();
         let breakers = state.notifications.breakers(&names).await?;
         *self.known.lock() = names.into_iter().zip(breakers).collect();
@@ -53,11 +53,7 @@ impl Breakers {
     }
 
     /// Whether a provider that failed may be tried by us, once.
-    pub(crate) async fn begin_trial(
-        &self,
-        state: &State,
-        name: &ProviderName,
-    ) -> Result<bool, Failure> {
+    pub(crate) async fn begin_trial(&self, state: &State, name: &ProviderName) -> Result<bool> {
         let known = self.known.lock().get(name).cloned().unwrap_or_default();
         let (now, token) = (state.now(), state.token());
         let (won, row) = match state.notifications.begin_trial(name, &known, now, &token).await? {

@@ -9,7 +9,7 @@ use domain::notifications::{
     Address, AddressState, DeliveryDecision, DeliveryId, Event, Facts, LimitVerdict, ProviderState,
     Reason, Status, decide,
 };
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use crate::deliver::send::send;
 use crate::deliver::{State, follow_up};
@@ -39,7 +39,7 @@ pub(crate) async fn process(
     state: &State,
     id: &DeliveryId,
     message: &ReceivedMessage,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let hint = message.group.as_deref().map(UserId::outside);
     let mut context = MessageContext { trace: &message.trace, limits_charged: false };
     for _ in 0..MAX_TRIES {
@@ -68,7 +68,7 @@ async fn run_once(
     state: &State,
     snapshot: &DeliverySnapshot,
     context: &mut MessageContext<'_>,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome> {
     let address = snapshot.recipient.contacts.address(&snapshot.delivery.id.endpoint);
     let decision = decide_now(state, snapshot, address.as_ref(), LimitVerdict::Within);
     match (decision, address) {
@@ -108,7 +108,7 @@ pub(crate) async fn apply_decision(
     snapshot: &DeliverySnapshot,
     decision: DeliveryDecision,
     trace: &Trace,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome> {
     let event = match decision {
         DeliveryDecision::Ignore => return Ok(Outcome::Done),
         DeliveryDecision::Send { .. } => return Ok(Outcome::Retry),

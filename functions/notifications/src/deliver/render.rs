@@ -8,7 +8,7 @@ use domain::notifications::{
     Address, Body, Channel, Content, Delivery, Priority, ProviderMessage, Rendering,
     SYSTEM_VARIABLES, tracking,
 };
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 
 use crate::deliver::State;
 
@@ -28,7 +28,7 @@ pub(crate) struct RenderedText {
 pub(crate) async fn render(
     state: &State,
     snapshot: &DeliverySnapshot,
-) -> Result<Result<RenderedText, String>, Failure> {
+) -> Result<Result<RenderedText, String>> {
     let (delivery, channel) = (&snapshot.delivery, snapshot.delivery.channel());
     let unsubscribe = unsubscribe(state, snapshot);
     let made = match &snapshot.notification.body {

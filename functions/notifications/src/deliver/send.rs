@@ -9,7 +9,7 @@ use domain::notifications::{
     Address, Class, Delivery, DeliveryDecision, Event, LimitVerdict, Priority, ProviderName,
     Reason, SendOutcome, do_not_disturb_until,
 };
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use providers::Provider;
 
 use crate::deliver::process::{MessageContext, Outcome, apply_decision, decide_now};
@@ -31,7 +31,7 @@ pub(crate) async fn send(
     name: &ProviderName,
     trial: bool,
     context: &mut MessageContext<'_>,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome> {
     let trace = context.trace;
     let text = match render::render(state, snapshot).await? {
         Ok(text) => text,
@@ -106,7 +106,7 @@ async fn call_provider(
     claimed: &Delivery,
     send: ClaimedSend<'_>,
     trace: &Trace,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let ClaimedSend { address, name, text, slot, trial } = send;
     let in_time = slot.wait(state, false).await;
     let provider =
@@ -154,7 +154,7 @@ async fn defer_while_busy(
     name: &ProviderName,
     until: Timestamp,
     trace: &Trace,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome> {
     let until = snapshot.notification.expires_at.map_or(until, |at| at.min(until));
     let reason = Reason::ProviderBusy { provider: name.clone() };
     apply_decision(state, snapshot, DeliveryDecision::Defer { until, reason }, trace).await

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use crate::store::LeaseOutcome;
 use domain::notifications::rate::{Grant, SlotCounters, Slots, backoff_us, grant};
 use domain::notifications::{Priority, ProviderName};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 
 use crate::deliver::{AT_ONCE, State};
 
@@ -59,7 +59,7 @@ impl SlotPool {
         state: &State,
         provider: &ProviderName,
         priority: Priority,
-    ) -> Result<SlotOutcome, Failure> {
+    ) -> Result<SlotOutcome> {
         let Some(per_second) = state.providers.rate(provider.as_str()) else {
             return Ok(SlotOutcome::Slot(Slot::Any));
         };

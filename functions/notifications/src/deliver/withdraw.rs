@@ -5,7 +5,7 @@
 
 use crate::store::{ApplyOutcome, DeliverySnapshot};
 use boundary::telemetry::{Trace, Unit, measure};
-use domain::Failure;
+use domain::Result;
 use domain::accounts::UserId;
 use domain::notifications::{AddressState, DeliveryId, Event, Reason, stop_reason};
 
@@ -14,7 +14,7 @@ use crate::deliver::State;
 const PAGE: i32 = 100;
 
 /// Withdraws what waits for `user` against their preferences.
-pub(crate) async fn withdraw(state: &State, user: &UserId, trace: &Trace) -> Result<(), Failure> {
+pub(crate) async fn withdraw(state: &State, user: &UserId, trace: &Trace) -> Result<()> {
     let mut after: Option<String> = None;
     loop {
         let page = state.notifications.waiting_for(user, PAGE, after.as_deref()).await?;
@@ -28,12 +28,7 @@ pub(crate) async fn withdraw(state: &State, user: &UserId, trace: &Trace) -> Res
     }
 }
 
-async fn withdraw_one(
-    state: &State,
-    id: &DeliveryId,
-    user: &UserId,
-    trace: &Trace,
-) -> Result<(), Failure> {
+async fn withdraw_one(state: &State, id: &DeliveryId, user: &UserId, trace: &Trace) -> Result<()> {
     let Some(snapshot) = state.notifications.load(id, Some(user)).await? else { return Ok(()) };
     let Some(reason) = opt_out_reason(state, &snapshot) else { return Ok(()) };
     let (event, token) = (Event::Withdrawn { reason }, || state.token());

@@ -9,8 +9,8 @@ mod batch;
 use std::sync::Arc;
 
 use boundary::http::{
-    Accepted as Taken, Call, Caller, IdempotencyKey, Json, Operation, Problem, Repeatable, State,
-    Storable,
+    Accepted as Taken, Call, Caller, IdempotencyKey, Json, Operation, Problem, Repeatable, Result,
+    State, Storable,
 };
 use boundary::idempotency::{self, RequestKey};
 use boundary::openapi::{DescribeResponse, OperationEntry};
@@ -89,7 +89,7 @@ pub(super) async fn send(
     caller: Caller,
     Json(new): Json<NewNotification>,
     IdempotencyKey(header): IdempotencyKey,
-) -> Result<Answer, Problem> {
+) -> Result<Answer> {
     let key = key(&call, header.or_else(|| new.idempotency_key.clone()))?;
     let caller = &caller.user_id;
     let (submission, content) = match (checked(&app, &call, new).await, &key) {
@@ -110,7 +110,7 @@ async fn checked(
     app: &App,
     call: &Call,
     new: NewNotification,
-) -> Result<(Submission, ResolvedContent), Problem> {
+) -> Result<(Submission, ResolvedContent)> {
     let submission = new.into_domain().validated(call.now)?;
     let content = ResolvedContent::resolve(&submission, app, call.now).await?;
     Ok((submission, content))
@@ -124,7 +124,7 @@ async fn replay_or_refuse(
     caller: &UserId,
     key: &RequestKey,
     problem: Problem,
-) -> Result<Answer, Problem> {
+) -> Result<Answer> {
     if problem.is_fault() {
         return Err(problem);
     }
@@ -145,7 +145,7 @@ async fn replay_or_refuse(
     }
 }
 
-fn key(call: &Call, text: Option<String>) -> Result<Option<RequestKey>, Problem> {
+fn key(call: &Call, text: Option<String>) -> Result<Option<RequestKey>> {
     let Some(text) = text else { return Ok(None) };
     if !(1..=255).contains(&text.len()) || !text.bytes().all(|b| b.is_ascii_graphic()) {
         let rule = "1 to 255 printable ASCII characters, no spaces";

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::store::{ApplyOutcome, CountedEvent};
 use axum::extract::FromRequestParts;
-use boundary::http::{Call, Json, Operation, Path, Problem, State};
+use boundary::http::{Call, Json, Operation, Path, Problem, Result, State};
 use boundary::openapi::{DescribeExtractor, OperationEntry};
 use boundary::telemetry::{Unit, measure, measure_by};
 use domain::notifications::{
@@ -54,7 +54,7 @@ pub(super) async fn receive(
     call: Call,
     SignedProvider(provider): SignedProvider,
     ProviderEvents(callbacks): ProviderEvents,
-) -> Result<Json<EventsReceivedView>, Problem> {
+) -> Result<Json<EventsReceivedView>> {
     let mut received = EventsReceivedView::default();
     for callback in callbacks {
         match callback {
@@ -74,7 +74,7 @@ pub(crate) struct SignedProvider(ProviderName);
 impl FromRequestParts<Arc<App>> for SignedProvider {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let call = Call::from_request_parts(parts, app).await?;
         let Path(provider) = Path::<ProviderPath>::from_request_parts(parts, app).await?;
         if !app.secrets.knows(&provider) {
@@ -108,7 +108,7 @@ async fn apply_callback(
     call: &Call,
     provider: &ProviderName,
     callback: &Callback,
-) -> Result<bool, Problem> {
+) -> Result<bool> {
     let Some(id) = app.notifications.delivery_by_reference(provider, &callback.reference).await?
     else {
         return Ok(false);
@@ -146,12 +146,7 @@ async fn apply_callback(
 
 /// Nothing more goes to the address that it went to; a device's is taken out of the person's contacts.
 /// About an address that they have instead by now, it says nothing.
-async fn suppress(
-    app: &App,
-    call: &Call,
-    delivery: &Delivery,
-    kind: CallbackKind,
-) -> Result<(), Problem> {
+async fn suppress(app: &App, call: &Call, delivery: &Delivery, kind: CallbackKind) -> Result<()> {
     let contacts = app.notifications.recipient(&delivery.user).await?.contacts;
     let endpoint = &delivery.id.endpoint;
     let sent_to = |address: &Address| {
@@ -173,7 +168,7 @@ async fn suppress(
 }
 
 /// A spam complaint opts the user out of the category, at every address.
-async fn opt_out(app: &App, call: &Call, delivery: &Delivery) -> Result<(), Problem> {
+async fn opt_out(app: &App, call: &Call, delivery: &Delivery) -> Result<()> {
     let found = app.notifications.find(&delivery.id.notification_id).await?;
     let Some(record) = found else { return Ok(()) };
     let (user, category) = (&delivery.user, &record.notification.category);
@@ -183,7 +178,7 @@ async fn opt_out(app: &App, call: &Call, delivery: &Delivery) -> Result<(), Prob
     Ok(withdraw::withdraw_unwanted(app, user, call).await?)
 }
 
-async fn count_arrival(app: &App, call: &Call, delivery: &Delivery) -> Result<(), Problem> {
+async fn count_arrival(app: &App, call: &Call, delivery: &Delivery) -> Result<()> {
     if let Some(rendering) = &delivery.rendering {
         let (id, token) = (&delivery.id, app.entropy.token());
         let what = CountedEvent::Delivered;

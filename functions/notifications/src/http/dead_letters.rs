@@ -7,7 +7,7 @@ mod view;
 use std::sync::Arc;
 
 use crate::store::ApplyOutcome;
-use boundary::http::{Call, Cursor, Json, Operation, Problem, Query, State};
+use boundary::http::{Call, Cursor, Json, Operation, Problem, Query, Result, State};
 use domain::accounts::Role;
 use domain::notifications::{
     Class, DeadLetterFilter, Delivery, DeliveryId, Event, Transition, transition,
@@ -96,7 +96,7 @@ pub(super) const LIST: Operation =
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     Query(query): Query<DeadLettersQuery>,
-) -> Result<Json<DeadLettersView>, Problem> {
+) -> Result<Json<DeadLettersView>> {
     let limit = check_count(query.limit.unwrap_or(50), "limit")?;
     let filter = filter(query.channel.as_deref(), query.class.as_deref())?;
     let after = position(query.cursor.as_deref())?;
@@ -123,7 +123,7 @@ pub(super) async fn replay(
     State(app): State<Arc<App>>,
     call: Call,
     Json(body): Json<ReplayBody>,
-) -> Result<Json<ReplayView>, Problem> {
+) -> Result<Json<ReplayView>> {
     if !(1..=64).contains(&body.name.len()) || !body.name.bytes().all(|b| b.is_ascii_graphic()) {
         return Err(Problem::field("name", "1 to 64 printable characters"));
     }
@@ -147,10 +147,7 @@ pub(super) async fn replay(
 }
 
 /// The letters that are meant, and where the next call goes on.
-async fn select(
-    app: &App,
-    body: &ReplayBody,
-) -> Result<(Vec<DeliveryId>, Option<String>), Problem> {
+async fn select(app: &App, body: &ReplayBody) -> Result<(Vec<DeliveryId>, Option<String>)> {
     let Some(ids) = &body.delivery_ids else {
         let max = check_count(body.max.unwrap_or(MOST), "max")?;
         let filter = filter(body.channel.as_deref(), body.class.as_deref())?;
@@ -178,7 +175,7 @@ async fn replay_one(
     call: &Call,
     id: &DeliveryId,
     body: &ReplayBody,
-) -> Result<Option<Option<Delivery>>, Problem> {
+) -> Result<Option<Option<Delivery>>> {
     let event = Event::Replayed { replay: body.name.clone() };
     if body.dry_run {
         let found = app.notifications.delivery(id).await?;
@@ -194,12 +191,12 @@ async fn replay_one(
     })
 }
 
-fn check_count(count: usize, field: &str) -> Result<usize, Problem> {
+fn check_count(count: usize, field: &str) -> Result<usize> {
     let fits = (1..=MOST).contains(&count);
     if fits { Ok(count) } else { Err(Problem::field(field, "a number from 1 to 100")) }
 }
 
-fn filter(channel_name: Option<&str>, class: Option<&str>) -> Result<DeadLetterFilter, Problem> {
+fn filter(channel_name: Option<&str>, class: Option<&str>) -> Result<DeadLetterFilter> {
     let known = |name: &str| {
         Class::ALL.into_iter().find(|class| class.name() == name).ok_or_else(|| {
             let names = Class::ALL.map(|class| format!("`{}`", class.name())).join(", ");
@@ -212,6 +209,6 @@ fn filter(channel_name: Option<&str>, class: Option<&str>) -> Result<DeadLetterF
     })
 }
 
-fn position(cursor: Option<&str>) -> Result<Option<String>, Problem> {
+fn position(cursor: Option<&str>) -> Result<Option<String>> {
     cursor.map(|text| Cursor::decode(CURSOR_LIST, text)).transpose()
 }

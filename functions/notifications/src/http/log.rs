@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boundary::http::{Call, Cursor, Json, Operation, Problem, Query, State};
+use boundary::http::{Call, Cursor, Json, Operation, Problem, Query, Result, State};
 use domain::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ pub(super) async fn list(
     State(app): State<Arc<App>>,
     PathUser(user): PathUser,
     Query(query): Query<LogQuery>,
-) -> Result<Json<LogView>, Problem> {
+) -> Result<Json<LogView>> {
     const LIST: &str = "log";
     let limit = query.limit.unwrap_or(20);
     if !(1..=50).contains(&limit) {
@@ -107,7 +107,7 @@ pub(super) async fn mark(
     call: Call,
     PathUser(user): PathUser,
     body: Option<Json<ReadBody>>,
-) -> Result<Json<ReadView>, Problem> {
+) -> Result<Json<ReadView>> {
     let until = body.and_then(|Json(body)| body.until);
     // What is still to come can't have been read.
     let until = until.map_or(call.now, |until| until.min(call.now));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::store::{ApplyOutcome, NotificationRecord};
-use boundary::http::{Call, Caller, Json, Operation, Problem, State};
+use boundary::http::{Call, Caller, Json, Operation, Result, State};
 use domain::accounts::Role;
 use domain::notifications::{Event, Reason, Rejected};
 
@@ -22,7 +22,7 @@ pub(super) const READ: Operation = Operation::get(
 pub(super) async fn read(
     caller: Caller,
     FoundNotification(record): FoundNotification,
-) -> Result<Json<NotificationView>, Problem> {
+) -> Result<Json<NotificationView>> {
     if !may_send(&caller) && record.notification.user != caller.user_id {
         return Err(Rejected::UnknownNotification.into());
     }
@@ -45,7 +45,7 @@ pub(super) async fn cancel(
     State(app): State<Arc<App>>,
     call: Call,
     FoundNotification(mut record): FoundNotification,
-) -> Result<Json<NotificationView>, Problem> {
+) -> Result<Json<NotificationView>> {
     let event = Event::Withdrawn { reason: Reason::Cancelled };
     for delivery in &mut record.deliveries {
         let token = || app.entropy.token();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::store::{Acceptance, Recipient};
-use boundary::http::Problem;
+use boundary::http::{Problem, Result};
 use domain::Timestamp;
 use domain::notifications::{
     AddressState, Channel, ContentSource, Delivery, Endpoint, Event, Notification, RenderError,
@@ -24,7 +24,7 @@ impl ResolvedContent {
         submission: &Submission,
         app: &App,
         now: Timestamp,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self> {
         let (id, version, data) = match &submission.source {
             ContentSource::Inline(content) => {
                 return Ok(Self::Inline(content.channels().collect()));

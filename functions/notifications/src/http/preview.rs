@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use boundary::http::{Json, Operation, Problem, State};
+use boundary::http::{Json, Operation, Problem, Result, State};
 use domain::accounts::{Role, UserId};
 use domain::notifications::{Channel, Locale, SYSTEM_VARIABLES};
 use schemars::JsonSchema;
@@ -63,7 +63,7 @@ pub(super) async fn preview(
     State(app): State<Arc<App>>,
     body: Option<Json<PreviewBody>>,
     FoundTemplate(template): FoundTemplate,
-) -> Result<Json<PreviewView>, Problem> {
+) -> Result<Json<PreviewView>> {
     let body = body.map(|Json(body)| body).unwrap_or_default();
     let version = app.version(&template.id, body.version.unwrap_or(template.active)).await?;
     let channels = match &body.channel {
@@ -94,7 +94,7 @@ pub(super) async fn preview(
     Ok(Json(PreviewView { version: version.number, previews }))
 }
 
-pub(crate) fn parse_channel(name: &str) -> Result<Channel, Problem> {
+pub(crate) fn parse_channel(name: &str) -> Result<Channel> {
     let found = Channel::ALL.into_iter().find(|channel| channel.name() == name);
     found.ok_or_else(|| Problem::field("channel", "`email`, `sms` or `push`"))
 }

@@ -13,7 +13,7 @@ use domain::accounts::{Principal, Role, UserId};
 use domain::notifications::due::{Schedule, schedule};
 use domain::notifications::token::KeyRing;
 use domain::notifications::{Delivery, Rejected, Status, Template, TemplateId, TemplateVersion};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 use futures::{StreamExt, stream};
 use messaging::{DeliveryQueues, DueTopic};
 
@@ -84,7 +84,7 @@ impl App {
         &self,
         user: &UserId,
         call: &Call,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         self.topic.publish_preferences_narrowed(user, &call.trace.traceparent()).await
     }
 

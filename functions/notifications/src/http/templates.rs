@@ -5,7 +5,9 @@ mod version;
 use std::sync::Arc;
 
 use crate::store::{PublishOutcome, SaveOutcome};
-use boundary::http::{Call, Caller, Json, Operation, Path, Problem, Query, State, Upserted};
+use boundary::http::{
+    Call, Caller, Json, Operation, Path, Problem, Query, Result, State, Upserted,
+};
 use domain::accounts::Role;
 use domain::notifications::{Template, TemplateDraft, TemplateVersion};
 use http::{HeaderName, header};
@@ -89,7 +91,7 @@ pub(super) async fn publish(
     caller: Caller,
     Path(id): Path<NewTemplatePath>,
     Json(NewDraft(draft)): Json<NewDraft>,
-) -> Result<Located<Upserted<PublishedView>>, Problem> {
+) -> Result<Located<Upserted<PublishedView>>> {
     let draft = draft.validated()?;
     for _ in 0..TRIES {
         let before = app.notifications.template(&id).await?;
@@ -133,7 +135,7 @@ pub(super) async fn read(
     State(app): State<Arc<App>>,
     Query(query): Query<TemplateQuery>,
     FoundTemplate(template): FoundTemplate,
-) -> Result<Json<TemplateView>, Problem> {
+) -> Result<Json<TemplateView>> {
     let number = query.version.unwrap_or(template.active);
     let shown = app.version(&template.id, number).await?;
     let last = query.before.map_or(template.latest, |n| n.saturating_sub(1).min(template.latest));
@@ -167,7 +169,7 @@ pub(super) async fn activate(
     call: Call,
     Path(name): Path<TemplatePath>,
     Path(number): Path<VersionPath>,
-) -> Result<Located<Json<PublishedView>>, Problem> {
+) -> Result<Located<Json<PublishedView>>> {
     for _ in 0..TRIES {
         let before = app.existing_template(&name).await?;
         if before.active == number {

@@ -13,7 +13,7 @@ use boundary::openapi::DescribeExtractor;
 use domain::notifications::engagement::{Actor, TrackedRequest, label};
 use domain::notifications::token::{InvalidToken, TokenClaim, TokenScope};
 use domain::notifications::{DeliveryId, Status};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode, header};
 
@@ -138,7 +138,7 @@ async fn count(
     visitor: &Visitor,
     id: &DeliveryId,
     what: fn(Actor) -> CountedEvent,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let Some(delivery) = app.notifications.delivery(id).await? else { return Ok(()) };
     // Results are those of templates; the caller's own words have none.
     let Some(rendering) = &delivery.rendering else { return Ok(()) };

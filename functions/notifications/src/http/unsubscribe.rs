@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
-use boundary::http::{Call, Operation, Problem, State, Text};
+use boundary::http::{Call, Operation, Problem, Result, State, Text};
 use boundary::openapi::{DescribeExtractor, OperationEntry};
 use domain::Timestamp;
 use domain::accounts::UserId;
@@ -54,7 +54,7 @@ pub(super) async fn unsubscribe(
     call: Call,
     UnsubscribeLink { user, channel, category, .. }: UnsubscribeLink,
     _: OneClick,
-) -> Result<Page, Problem> {
+) -> Result<Page> {
     let (source, token) = (ChangeSource::Unsubscribe, || app.entropy.token());
     app.notifications.opt_out(&user, (&category, channel), source, call.now, token).await?;
     withdraw::withdraw_unwanted(&app, &user, &call).await?;
@@ -125,7 +125,7 @@ pub(crate) struct OneClick {
 impl FromRequestParts<Arc<App>> for OneClick {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let call = Call::from_request_parts(parts, app).await?;
         form_urlencoded::parse(&call.body)
             .find(|(name, value)| name == "List-Unsubscribe" && value == "One-Click")

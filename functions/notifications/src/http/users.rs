@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::store::SaveOutcome;
-use boundary::http::{Call, IfMatch, Json, Operation, Problem, State, Versioned};
+use boundary::http::{Call, IfMatch, Json, Operation, Problem, Result, State, Versioned};
 use domain::accounts::UserId;
 use domain::notifications::{
     Address, Category, ChangeSource, Channel, Contacts, DeviceId, DoNotDisturb, Locale,
@@ -104,7 +104,7 @@ pub(super) const PREFERENCES: Operation = Operation::get(
 pub(super) async fn preferences(
     State(app): State<Arc<App>>,
     PathUser(user): PathUser,
-) -> Result<Versioned<Json<PreferencesView>>, Problem> {
+) -> Result<Versioned<Json<PreferencesView>>> {
     Ok(versioned_preferences(&app.notifications.recipient(&user).await?.preferences))
 }
 
@@ -126,7 +126,7 @@ pub(super) async fn save_preferences(
     PathUser(user): PathUser,
     Json(body): Json<PreferencesBody>,
     replaced: IfMatchResult,
-) -> Result<Versioned<Json<PreferencesView>>, Problem> {
+) -> Result<Versioned<Json<PreferencesView>>> {
     let replacement = body.into_domain().validated()?;
     for _ in 0..TRIES {
         let before = app.notifications.recipient(&user).await?.preferences;
@@ -151,7 +151,7 @@ pub(super) const CONTACTS: Operation =
 pub(super) async fn contacts(
     State(app): State<Arc<App>>,
     PathUser(user): PathUser,
-) -> Result<Versioned<Json<ContactsView>>, Problem> {
+) -> Result<Versioned<Json<ContactsView>>> {
     Ok(versioned_contacts(&app.notifications.recipient(&user).await?.contacts))
 }
 
@@ -167,7 +167,7 @@ pub(super) async fn save_contacts(
     PathUser(user): PathUser,
     Json(ContactsBody { email, phone, devices }): Json<ContactsBody>,
     replaced: IfMatchResult,
-) -> Result<Versioned<Json<ContactsView>>, Problem> {
+) -> Result<Versioned<Json<ContactsView>>> {
     let replacement = Contacts { email, phone, devices, version: 0 }.validated()?;
     for _ in 0..TRIES {
         let before = app.notifications.recipient(&user).await?.contacts;
@@ -199,9 +199,9 @@ async fn withdraw_from_removed(
 
 /// `If-Match`, where it is sent, names the version that is replaced. It is judged only once the version that
 /// stands is known: what is wrong with the body is said before.
-type IfMatchResult = Result<Option<IfMatch>, Problem>;
+type IfMatchResult = Result<Option<IfMatch>>;
 
-fn check_version(replaced: &IfMatchResult, stands: u64) -> Result<(), Problem> {
+fn check_version(replaced: &IfMatchResult, stands: u64) -> Result<()> {
     match replaced.clone()? {
         Some(IfMatch(version)) if version != stands => Err(Problem::version_mismatch()),
         _ => Ok(()),

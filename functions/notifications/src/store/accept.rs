@@ -5,7 +5,7 @@
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use domain::notifications::{Delivery, Notification, NotificationId};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 
 use super::{Notifications, rows};
 use store::Idempotency;
@@ -53,7 +53,7 @@ impl Notifications {
         once: Option<(&IdempotentRequest<'_>, &StoredResponse)>,
         now: Timestamp,
         token: &str,
-    ) -> Result<AcceptOutcome, Failure> {
+    ) -> Result<AcceptOutcome> {
         let mut items = Vec::new();
         for row in all_rows(&wanted, now)? {
             items.push(self.new_row(row, ACTION)?);
@@ -81,7 +81,7 @@ impl Notifications {
         wanted: &[Acceptance<'_>],
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<BatchAccepted, Failure> {
+    ) -> Result<BatchAccepted> {
         let mut accepted = BatchAccepted::default();
         let mut group: Vec<(&NotificationId, Vec<Item>)> = Vec::new();
         let (mut count, mut bytes) = (0, 0);
@@ -106,7 +106,7 @@ impl Notifications {
         mut group: Vec<(&NotificationId, Vec<Item>)>,
         accepted: &mut BatchAccepted,
         token: &impl Fn() -> String,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         while !group.is_empty() {
             let rows = group.iter().flat_map(|(_, rows)| rows.iter().cloned());
             let items: Vec<TransactWriteItem> =
@@ -132,7 +132,7 @@ impl Notifications {
 }
 
 /// The notification's row first, then those of its deliveries.
-fn all_rows(accept: &Acceptance<'_>, now: Timestamp) -> Result<Vec<Item>, Failure> {
+fn all_rows(accept: &Acceptance<'_>, now: Timestamp) -> Result<Vec<Item>> {
     let mut all = vec![rows::notification(accept.notification, accept.deliveries)?];
     for delivery in accept.deliveries {
         all.push(rows::delivery(delivery, now)?);

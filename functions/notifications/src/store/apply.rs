@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use domain::notifications::{
     Delivery, DeliveryId, Event, IllegalTransition, SendOutcome, Status, Transition, transition,
 };
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::{Notifications, rows};
 use store::row::{Item, number};
@@ -45,7 +45,7 @@ impl Notifications {
         event: &Event,
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<ApplyOutcome, Failure> {
+    ) -> Result<ApplyOutcome> {
         self.change(None, id, event, now, token).await
     }
 
@@ -56,7 +56,7 @@ impl Notifications {
         event: &Event,
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<ApplyOutcome, Failure> {
+    ) -> Result<ApplyOutcome> {
         self.change(Some(known.clone()), &known.id, event, now, token).await
     }
 
@@ -70,7 +70,7 @@ impl Notifications {
         jitter: u64,
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<ApplyOutcome, Failure> {
+    ) -> Result<ApplyOutcome> {
         let event = Event::Sent { attempt: claimed.attempt, outcome: outcome.clone(), jitter };
         self.apply_from(claimed, &event, now, token).await
     }
@@ -82,7 +82,7 @@ impl Notifications {
         event: &Event,
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<ApplyOutcome, Failure> {
+    ) -> Result<ApplyOutcome> {
         let mut known = known.map(Box::new);
         for _ in 0..TRIES {
             let before = match known.take() {
@@ -113,7 +113,7 @@ impl Notifications {
         event: &Event,
         now: Timestamp,
         token: &str,
-    ) -> Result<CommitOutcome, Failure> {
+    ) -> Result<CommitOutcome> {
         let row = rows::delivery(after, now)?;
         let mut items = vec![self.next_row(row, before.version, ACTION)?];
         if let Some(row) = reference_row(after, event, now) {
@@ -137,7 +137,7 @@ impl Notifications {
     }
 
     /// Writing it twice writes the same. Where a provider uses a name again, the latest has it.
-    fn reference_item(&self, row: Item) -> Result<TransactWriteItem, Failure> {
+    fn reference_item(&self, row: Item) -> Result<TransactWriteItem> {
         Put::builder()
             .table_name(&self.table)
             .set_item(Some(row))
@@ -147,11 +147,7 @@ impl Notifications {
     }
 
     /// What is sent again needs its notification again.
-    fn extend_expiry(
-        &self,
-        after: &Delivery,
-        now: Timestamp,
-    ) -> Result<TransactWriteItem, Failure> {
+    fn extend_expiry(&self, after: &Delivery, now: Timestamp) -> Result<TransactWriteItem> {
         Update::builder()
             .table_name(&self.table)
             .set_key(Some(rows::notification_key(&after.id.notification_id)))

@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::types::ReturnValuesOnConditionCheckFailure;
 use domain::notifications::{Breaker, CallCounts, ProviderName};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::{Notifications, rows};
 use store::row::{Row, number, text};
@@ -31,13 +31,13 @@ enum Put {
 
 impl Notifications {
     /// Reads what is known of a provider, up to date.
-    pub async fn breaker(&self, provider: &ProviderName) -> Result<Breaker, Failure> {
+    pub async fn breaker(&self, provider: &ProviderName) -> Result<Breaker> {
         let found = self.get(rows::provider_key(provider, BREAKER), "read the breaker").await?;
         Ok(found.as_ref().map(rows::from_item).transpose()?.unwrap_or_default())
     }
 
     /// Reads what is known of several providers, up to date and in their order.
-    pub async fn breakers(&self, providers: &[ProviderName]) -> Result<Vec<Breaker>, Failure> {
+    pub async fn breakers(&self, providers: &[ProviderName]) -> Result<Vec<Breaker>> {
         let keys = providers.iter().map(|provider| rows::provider_key(provider, BREAKER));
         let found = self.get_all(keys.collect(), "read the breakers").await?;
         let read = |provider: &ProviderName| {
@@ -55,7 +55,7 @@ impl Notifications {
         calls: CallCounts,
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<Breaker, Failure> {
+    ) -> Result<Breaker> {
         let mut known = self.breaker(provider).await?;
         for _ in 0..TRIES {
             let after = known.with_calls(calls, now);
@@ -74,7 +74,7 @@ impl Notifications {
         known: &Breaker,
         now: Timestamp,
         token: &str,
-    ) -> Result<TrialOutcome, Failure> {
+    ) -> Result<TrialOutcome> {
         let Some(after) = known.begin_trial(now) else {
             return Ok(TrialOutcome::Lost(known.clone()));
         };
@@ -91,7 +91,7 @@ impl Notifications {
         provider: &ProviderName,
         after: &Breaker,
         token: &str,
-    ) -> Result<Put, Failure> {
+    ) -> Result<Put> {
         let mut row = rows::to_item(after)?;
         row.extend(rows::provider_key(provider, BREAKER));
         row.insert("written_by".to_owned(), text(token));

@@ -8,7 +8,7 @@ use domain::notifications::{
     Address, Delivery, Event, IllegalTransition, ProviderName, Rendering, Suppression, Transition,
     transition,
 };
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::{Notifications, Recipient, rows};
 use store::row::{key, number};
@@ -53,7 +53,7 @@ impl Notifications {
         claim: AttemptClaim<'_>,
         now: Timestamp,
         token: &str,
-    ) -> Result<ClaimOutcome, Failure> {
+    ) -> Result<ClaimOutcome> {
         let before = claim.delivery;
         let event = Event::Claimed {
             by: claim.by.to_owned(),
@@ -95,11 +95,7 @@ impl Notifications {
     }
 
     /// Both versions are in one small row: a check costs what the whole row would cost to write.
-    fn check_recipient(
-        &self,
-        user: &UserId,
-        recipient: &Recipient,
-    ) -> Result<TransactWriteItem, Failure> {
+    fn check_recipient(&self, user: &UserId, recipient: &Recipient) -> Result<TransactWriteItem> {
         let mut same = ConditionCheck::builder()
             .table_name(&self.table)
             .set_key(Some(key(&rows::user_pk(user), rows::STAMP)));
@@ -121,7 +117,7 @@ impl Notifications {
             .map_err(|cause| Failure::new(ACTION, cause))
     }
 
-    fn check_not_suppressed(&self, address: &Address) -> Result<TransactWriteItem, Failure> {
+    fn check_not_suppressed(&self, address: &Address) -> Result<TransactWriteItem> {
         ConditionCheck::builder()
             .table_name(&self.table)
             .set_key(Some(rows::suppression_key(address)))

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use aws_sdk_dynamodb::types::Update;
 use domain::notifications::engagement::Actor;
 use domain::notifications::{DeliveryId, Rendering, TemplateId};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::{Notifications, rows};
 use store::row::{Row, instant, key, number};
@@ -71,7 +71,7 @@ impl Notifications {
         what: CountedEvent,
         now: Timestamp,
         token: &str,
-    ) -> Result<CountOutcome, Failure> {
+    ) -> Result<CountOutcome> {
         let Rendering { template, version, variant, .. } = rendering;
         let shard = rows::shard_of(id, SHARDS);
         let counter = counter_pk(template, *version, variant.as_deref(), shard);
@@ -112,7 +112,7 @@ impl Notifications {
         template: &TemplateId,
         version: u32,
         variants: &[Option<&str>],
-    ) -> Result<Vec<VariantResults>, Failure> {
+    ) -> Result<Vec<VariantResults>> {
         let mut places = BTreeMap::new();
         for (index, variant) in variants.iter().enumerate() {
             for shard in 0..SHARDS {

@@ -1,7 +1,7 @@
 //! Dead letters, newest first: of one channel or of all, of one class or of all.
 
-use domain::Failure;
 use domain::notifications::{Channel, DeadLetter, DeadLetterFilter, DeliveryId, NotificationId};
+use domain::{Failure, Result};
 
 use super::rows::{self, DEAD_LISTS};
 use super::{Notifications, to_record};
@@ -29,7 +29,7 @@ impl Notifications {
         filter: &DeadLetterFilter,
         limit: usize,
         after: Option<&str>,
-    ) -> Result<Page<DeadLetter>, Failure> {
+    ) -> Result<Page<DeadLetter>> {
         let channels = match filter.channel {
             Some(channel) => vec![channel],
             None => Channel::ALL.to_vec(),
@@ -55,7 +55,7 @@ impl Notifications {
     }
 
     /// The letters at those places, in their order; what has ceased to be one is left out.
-    async fn read_dead_letters(&self, positions: &[String]) -> Result<Vec<DeadLetter>, Failure> {
+    async fn read_dead_letters(&self, positions: &[String]) -> Result<Vec<DeadLetter>> {
         let ids =
             positions.iter().filter_map(|position| DeliveryId::parse(position.split_once('#')?.1));
         let ids: Vec<DeliveryId> = ids.collect();
@@ -85,7 +85,7 @@ impl Notifications {
         filter: &DeadLetterFilter,
         limit: usize,
         after: Option<&str>,
-    ) -> Result<ListSlice, Failure> {
+    ) -> Result<ListSlice> {
         let mut positions = Vec::new();
         let mut start: Option<Item> = None;
         for _ in 0..PAGES {

@@ -2,7 +2,7 @@
 
 use domain::notifications::due::{DueBucket, SHARDS};
 use domain::notifications::{Class, DeliveryId, Priority};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 use serde::Deserialize;
 
 use super::{Notifications, rows};
@@ -34,7 +34,7 @@ impl Notifications {
         before: Timestamp,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<ListedDelivery>, Failure> {
+    ) -> Result<Page<ListedDelivery>> {
         self.query_list(&rows::pending_list(list), Some(before), limit, after).await
     }
 
@@ -46,7 +46,7 @@ impl Notifications {
         before: Timestamp,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<ListedDelivery>, Failure> {
+    ) -> Result<Page<ListedDelivery>> {
         self.query_list(&rows::sending_list(list), Some(before), limit, after).await
     }
 
@@ -56,13 +56,13 @@ impl Notifications {
         bucket: &DueBucket,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<ListedDelivery>, Failure> {
+    ) -> Result<Page<ListedDelivery>> {
         self.query_list(&rows::due_list(bucket), None, limit, after).await
     }
 
     /// Notes that a delivery's message is on its queue: from its bucket it goes to those that are
     /// pending, where it is found if the message gets lost. Repeating it changes nothing.
-    pub async fn move_to_pending(&self, listed: &ListedDelivery) -> Result<(), Failure> {
+    pub async fn move_to_pending(&self, listed: &ListedDelivery) -> Result<()> {
         let ListedDelivery { id, at, .. } = listed;
         let sent = self
             .client
@@ -91,7 +91,7 @@ impl Notifications {
         before: Option<Timestamp>,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<ListedDelivery>, Failure> {
+    ) -> Result<Page<ListedDelivery>> {
         // A space comes before everything that a place could go on with, `~` after it.
         let first = after.map_or_else(|| "0".to_owned(), |after| format!("{after} "));
         let end = before.map_or_else(|| "~".to_owned(), rows::sort_time);
@@ -117,7 +117,7 @@ impl Notifications {
     }
 }
 
-fn read(item: &Item) -> Result<ListedDelivery, Failure> {
+fn read(item: &Item) -> Result<ListedDelivery> {
     #[derive(Deserialize)]
     struct IndexAttributes {
         priority: Priority,

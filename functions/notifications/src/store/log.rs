@@ -1,9 +1,9 @@
 //! A user's log, newest first, and the deliveries that wait for them.
 
 use aws_sdk_dynamodb::operation::query::QueryOutput;
-use domain::Failure;
 use domain::accounts::UserId;
 use domain::notifications::{DeliveryId, Endpoint, NotificationId};
+use domain::{Failure, Result};
 
 use super::{NotificationRecord, Notifications, rows, to_record};
 use store::accounts::Page;
@@ -18,7 +18,7 @@ impl Notifications {
         user: &UserId,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<NotificationRecord>, Failure> {
+    ) -> Result<Page<NotificationRecord>> {
         let before = after.unwrap_or("~");
         let found = self.query_user_index(&rows::log_list(user), "<", before, limit).await?;
         let ids: Vec<NotificationId> = found.items().iter().filter_map(logged).collect();
@@ -48,7 +48,7 @@ impl Notifications {
         user: &UserId,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<DeliveryId>, Failure> {
+    ) -> Result<Page<DeliveryId>> {
         let list = rows::waiting_list(user);
         let found = self.query_user_index(&list, ">", after.unwrap_or("0"), limit).await?;
         let items = found.items().iter().map(rows::delivery_id).collect::<Result<Vec<_>, _>>()?;
@@ -61,7 +61,7 @@ impl Notifications {
         direction: &str,
         from: &str,
         limit: i32,
-    ) -> Result<QueryOutput, Failure> {
+    ) -> Result<QueryOutput> {
         let found = self
             .client
             .query()

@@ -8,7 +8,7 @@ use domain::accounts::UserId;
 use domain::notifications::{
     Address, Category, ChangeSource, Channel, Contacts, DeviceId, OptOut, Preferences,
 };
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 use serde::Serialize;
 
 use super::{Notifications, rows};
@@ -45,7 +45,7 @@ pub enum DropOutcome {
 
 impl Recipient {
     /// Reads the recipient from some of their rows; what was never saved is at version 0.
-    pub(super) fn read(items: &[Item]) -> Result<Self, Failure> {
+    pub(super) fn read(items: &[Item]) -> Result<Self> {
         let at = |sk: &str| items.iter().find(|item| Row(item).maybe_text(SK) == Some(sk));
         Ok(Self {
             preferences: at(rows::PREFERENCES)
@@ -59,7 +59,7 @@ impl Recipient {
 
 impl Notifications {
     /// Reads a person, up to date.
-    pub async fn recipient(&self, user: &UserId) -> Result<Recipient, Failure> {
+    pub async fn recipient(&self, user: &UserId) -> Result<Recipient> {
         let condition = "pk = :pk AND sk BETWEEN :contacts AND :preferences";
         let values = [
             (":pk", rows::user_pk(user)),
@@ -75,7 +75,7 @@ impl Notifications {
         user: &UserId,
         after: &Preferences,
         token: &str,
-    ) -> Result<SaveOutcome, Failure> {
+    ) -> Result<SaveOutcome> {
         self.save(user, rows::PREFERENCES, after, after.version, token).await
     }
 
@@ -85,7 +85,7 @@ impl Notifications {
         user: &UserId,
         after: &Contacts,
         token: &str,
-    ) -> Result<SaveOutcome, Failure> {
+    ) -> Result<SaveOutcome> {
         self.save(user, rows::CONTACTS, after, after.version, token).await
     }
 
@@ -97,7 +97,7 @@ impl Notifications {
         source: ChangeSource,
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let change = |before: &Preferences| {
             before.opt_out_for(category, channel).is_none().then(|| {
                 let mut wanted = before.clone();
@@ -115,7 +115,7 @@ impl Notifications {
         user: &UserId,
         change: impl Fn(&Preferences) -> Option<Preferences>,
         token: impl Fn() -> String,
-    ) -> Result<Option<(Preferences, Preferences)>, Failure> {
+    ) -> Result<Option<(Preferences, Preferences)>> {
         for _ in 0..TRIES {
             let before = self.recipient(user).await?.preferences;
             let Some(after) = change(&before) else { return Ok(None) };
@@ -133,7 +133,7 @@ impl Notifications {
         device: &DeviceId,
         dead: &Address,
         token: impl Fn() -> String,
-    ) -> Result<DropOutcome, Failure> {
+    ) -> Result<DropOutcome> {
         for _ in 0..TRIES {
             let mut contacts = self.recipient(user).await?.contacts;
             if contacts.devices.get(device) != Some(dead) {
@@ -149,13 +149,13 @@ impl Notifications {
     }
 
     /// Up to where a person has read, if they have.
-    pub async fn read_until(&self, user: &UserId) -> Result<Option<Timestamp>, Failure> {
+    pub async fn read_until(&self, user: &UserId) -> Result<Option<Timestamp>> {
         let found = self.get(key(&rows::user_pk(user), rows::READ), "read the watermark").await?;
         Ok(found.as_ref().and_then(|item| Row(item).maybe_instant("read_until")))
     }
 
     /// Notes up to where a person has read. It only moves on; repeating it changes nothing.
-    pub async fn mark_read(&self, user: &UserId, until: Timestamp) -> Result<(), Failure> {
+    pub async fn mark_read(&self, user: &UserId, until: Timestamp) -> Result<()> {
         let sent = self
             .client
             .update_item()
@@ -176,7 +176,7 @@ impl Notifications {
         after: &impl Serialize,
         version: u64,
         token: &str,
-    ) -> Result<SaveOutcome, Failure> {
+    ) -> Result<SaveOutcome> {
         const ACTION: &str = "save what the person wants";
         let pk = rows::user_pk(user);
         let row = rows::to_keyed_item(&pk, what, after)?;

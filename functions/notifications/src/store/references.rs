@@ -1,6 +1,6 @@
 //! From a provider's id of a message to its delivery.
 
-use domain::Failure;
+use domain::Result;
 use domain::notifications::{DeliveryId, ProviderName};
 
 use super::{Notifications, rows};
@@ -13,7 +13,7 @@ impl Notifications {
         &self,
         provider: &ProviderName,
         reference: &str,
-    ) -> Result<Option<DeliveryId>, Failure> {
+    ) -> Result<Option<DeliveryId>> {
         if let Some(id) = DeliveryId::parse(reference) {
             return Ok(Some(id));
         }

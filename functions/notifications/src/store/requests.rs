@@ -1,7 +1,7 @@
 //! The few requests that everything here is made of.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use domain::Failure;
+use domain::{Failure, Result};
 
 use super::Notifications;
 use store::items;
@@ -9,19 +9,11 @@ use store::row::{Item, text};
 use store::transaction::put_version;
 
 impl Notifications {
-    pub(super) async fn get(
-        &self,
-        key: Item,
-        action: &'static str,
-    ) -> Result<Option<Item>, Failure> {
+    pub(super) async fn get(&self, key: Item, action: &'static str) -> Result<Option<Item>> {
         items::get(&self.client, &self.table, key, action).await
     }
 
-    pub(super) async fn get_all(
-        &self,
-        keys: Vec<Item>,
-        action: &'static str,
-    ) -> Result<Vec<Item>, Failure> {
+    pub(super) async fn get_all(&self, keys: Vec<Item>, action: &'static str) -> Result<Vec<Item>> {
         items::batch_get(&self.client, &self.table, keys, action).await
     }
 
@@ -31,7 +23,7 @@ impl Notifications {
         action: &'static str,
         condition: &str,
         values: impl IntoIterator<Item = (&'static str, String)>,
-    ) -> Result<Vec<Item>, Failure> {
+    ) -> Result<Vec<Item>> {
         let values: Vec<_> = values.into_iter().collect();
         let mut items = Vec::new();
         let mut start: Option<Item> = None;
@@ -56,11 +48,7 @@ impl Notifications {
     }
 
     /// Writes a row if there is none yet.
-    pub(super) fn new_row(
-        &self,
-        item: Item,
-        action: &'static str,
-    ) -> Result<TransactWriteItem, Failure> {
+    pub(super) fn new_row(&self, item: Item, action: &'static str) -> Result<TransactWriteItem> {
         self.next_row(item, 0, action)
     }
 
@@ -71,7 +59,7 @@ impl Notifications {
         item: Item,
         before: u64,
         action: &'static str,
-    ) -> Result<TransactWriteItem, Failure> {
+    ) -> Result<TransactWriteItem> {
         put_version(&self.table, item, before, action)
     }
 }

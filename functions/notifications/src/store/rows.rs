@@ -7,7 +7,7 @@ use domain::notifications::{
     Address, Channel, Delivery, DeliveryId, Endpoint, Notification, NotificationId, ProviderName,
     Status, Suppression, TemplateId,
 };
-use domain::{Failure, Timestamp, hex};
+use domain::{Failure, Result, Timestamp, hex};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -132,10 +132,7 @@ pub(super) fn parse_sort_time(text: &str) -> Option<Timestamp> {
 
 /// A notification with its place in the person's log. It outlives its deliveries by a month, unless one
 /// of them is replayed: see [`expires_at_seconds`].
-pub(super) fn notification(
-    notification: &Notification,
-    deliveries: &[Delivery],
-) -> Result<Item, Failure> {
+pub(super) fn notification(notification: &Notification, deliveries: &[Delivery]) -> Result<Item> {
     let Notification { id, user, created_at, send_at, .. } = notification;
     let mut item = to_item(notification)?;
     item.extend(notification_key(id));
@@ -157,7 +154,7 @@ pub(super) fn expires_at_seconds(begins: Timestamp) -> i64 {
 
 /// A delivery with its places in the indexes, as written at `now`: with what waits for its user until
 /// it ends, and in the list of its status while it is pending, sending or failed.
-pub(super) fn delivery(delivery: &Delivery, now: Timestamp) -> Result<Item, Failure> {
+pub(super) fn delivery(delivery: &Delivery, now: Timestamp) -> Result<Item> {
     let id = &delivery.id;
     let mut item = to_item(delivery)?;
     item.extend(delivery_key(id));
@@ -194,23 +191,23 @@ pub(super) fn place_in_list(at: Timestamp, id: &DeliveryId) -> String {
 }
 
 /// The attributes of a value, by their names in the domain.
-pub(super) fn to_item(value: &impl Serialize) -> Result<Item, Failure> {
+pub(super) fn to_item(value: &impl Serialize) -> Result<Item> {
     serde_dynamo::to_item(value).map_err(|cause| Failure::new("write a row", cause))
 }
 
-pub(super) fn to_keyed_item(pk: &str, sk: &str, value: &impl Serialize) -> Result<Item, Failure> {
+pub(super) fn to_keyed_item(pk: &str, sk: &str, value: &impl Serialize) -> Result<Item> {
     let mut item = Builder::keyed(pk, sk).build();
     item.extend(to_item(value)?);
     Ok(item)
 }
 
 /// The value that a row holds.
-pub(super) fn from_item<T: DeserializeOwned>(item: &Item) -> Result<T, Failure> {
+pub(super) fn from_item<T: DeserializeOwned>(item: &Item) -> Result<T> {
     serde_dynamo::from_item(item.clone()).map_err(|cause| Failure::new("read a stored row", cause))
 }
 
 /// The delivery that a row of one names by its key.
-pub(super) fn delivery_id(item: &Item) -> Result<DeliveryId, Failure> {
+pub(super) fn delivery_id(item: &Item) -> Result<DeliveryId> {
     let row = Row(item);
     let notification = row.text("pk")?.strip_prefix("n#").and_then(NotificationId::parse);
     let endpoint = row.text("sk")?.strip_prefix(DELIVERY).and_then(Endpoint::parse);

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure};
-use domain::Failure;
 use domain::notifications::ProviderName;
 use domain::notifications::rate::{CounterChange, Lease, SlotCounters, Slots};
+use domain::{Failure, Result};
 
 use super::{Notifications, rows};
 use store::row::{Item, Row, number};
@@ -34,17 +34,13 @@ pub enum LeaseOutcome {
 
 impl Notifications {
     /// Reads which slots of a provider are taken, up to date.
-    pub async fn slot_counters(&self, provider: &ProviderName) -> Result<SlotCounters, Failure> {
+    pub async fn slot_counters(&self, provider: &ProviderName) -> Result<SlotCounters> {
         let found = self.get(rows::provider_key(provider, COUNTERS), "read the lanes").await?;
         Ok(found.as_ref().map(read).unwrap_or_default())
     }
 
     /// Takes slots, if the row lies within the lease's bounds.
-    pub async fn lease(
-        &self,
-        provider: &ProviderName,
-        lease: &Lease,
-    ) -> Result<LeaseOutcome, Failure> {
+    pub async fn lease(&self, provider: &ProviderName, lease: &Lease) -> Result<LeaseOutcome> {
         let mut expression = LeaseExpression::default();
         expression.add(NEXT, lease.next);
         if let Some((level, used)) = lease.used {

@@ -1,8 +1,8 @@
 //! Suppressed addresses, by a hash of the address.
 
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
-use domain::Failure;
 use domain::notifications::{Address, Suppression, SuppressionReason};
+use domain::{Failure, Result};
 
 use super::{Notifications, rows};
 use store::row::number;
@@ -20,7 +20,7 @@ impl Notifications {
         &self,
         address: &Address,
         suppression: &Suppression,
-    ) -> Result<SuppressOutcome, Failure> {
+    ) -> Result<SuppressOutcome> {
         let mut row = rows::to_item(suppression)?;
         row.extend(rows::suppression_key(address));
         row.insert("strength".to_owned(), number(precedence(suppression.reason)));
@@ -43,7 +43,7 @@ impl Notifications {
     }
 
     /// Why an address gets nothing any more, if so; up to date.
-    pub async fn suppression(&self, address: &Address) -> Result<Option<Suppression>, Failure> {
+    pub async fn suppression(&self, address: &Address) -> Result<Option<Suppression>> {
         let found = self.get(rows::suppression_key(address), "read a suppression").await?;
         found.as_ref().map(rows::from_item).transpose()
     }

@@ -1,6 +1,6 @@
 //! Where walks stopped. Losing a note only means walking a stretch again.
 
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 
 use super::Notifications;
 use store::ignore_lost_condition;
@@ -11,13 +11,13 @@ const DUE: &str = "due";
 
 impl Notifications {
     /// Up to when every bucket was looked at, if any was.
-    pub async fn swept_until(&self) -> Result<Option<Timestamp>, Failure> {
+    pub async fn swept_until(&self) -> Result<Option<Timestamp>> {
         let found = self.get(key(SWEEP, DUE), "read which buckets were looked at").await?;
         Ok(found.as_ref().and_then(|item| Row(item).maybe_instant("looked_until")))
     }
 
     /// Notes up to when every bucket was looked at. It only moves on; repeating it changes nothing.
-    pub async fn save_swept_until(&self, until: Timestamp) -> Result<(), Failure> {
+    pub async fn save_swept_until(&self, until: Timestamp) -> Result<()> {
         let sent = self
             .client
             .update_item()
@@ -32,18 +32,14 @@ impl Notifications {
     }
 
     /// Where the walk through a list of pending deliveries goes on; from the start if nowhere.
-    pub async fn pending_position(&self, list: u8) -> Result<Option<String>, Failure> {
+    pub async fn pending_position(&self, list: u8) -> Result<Option<String>> {
         let found = self.get(key(SWEEP, &walk(list)), "read where the walk stopped").await?;
         let position = found.as_ref().and_then(|item| Row(item).maybe_text("stopped_at"));
         Ok(position.filter(|position| !position.is_empty()).map(str::to_owned))
     }
 
     /// Notes where it stopped; `None` at its end.
-    pub async fn save_pending_position(
-        &self,
-        list: u8,
-        position: Option<&str>,
-    ) -> Result<(), Failure> {
+    pub async fn save_pending_position(&self, list: u8, position: Option<&str>) -> Result<()> {
         let sent = self
             .client
             .update_item()

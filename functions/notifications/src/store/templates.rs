@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::notifications::{Template, TemplateId, TemplateVersion};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 
 use super::{Notifications, SaveOutcome, rows};
 use store::Idempotency;
@@ -27,7 +27,7 @@ pub enum PublishOutcome {
 
 impl Notifications {
     /// Reads which versions of a template there are, up to date.
-    pub async fn template(&self, id: &TemplateId) -> Result<Option<Template>, Failure> {
+    pub async fn template(&self, id: &TemplateId) -> Result<Option<Template>> {
         let found = self.get(key(&rows::template_pk(id), TEMPLATE), "read the template").await?;
         found.as_ref().map(rows::from_item).transpose()
     }
@@ -37,7 +37,7 @@ impl Notifications {
         &self,
         id: &TemplateId,
         number: u32,
-    ) -> Result<Option<Arc<TemplateVersion>>, Failure> {
+    ) -> Result<Option<Arc<TemplateVersion>>> {
         let cached = self.versions.lock().get(&(id.clone(), number)).cloned();
         if cached.is_some() {
             return Ok(cached);
@@ -63,7 +63,7 @@ impl Notifications {
         once: Option<(&IdempotentRequest<'_>, &StoredResponse)>,
         now: Timestamp,
         token: &str,
-    ) -> Result<PublishOutcome, Failure> {
+    ) -> Result<PublishOutcome> {
         const ACTION: &str = "publish the template";
         let pk = rows::template_pk(&after.id);
         let immutable = rows::to_keyed_item(&pk, &rows::version_sk(version.number), version)?;
@@ -87,7 +87,7 @@ impl Notifications {
     }
 
     /// Replaces the version before `after` by it: which version is active.
-    pub async fn activate(&self, after: &Template, token: &str) -> Result<SaveOutcome, Failure> {
+    pub async fn activate(&self, after: &Template, token: &str) -> Result<SaveOutcome> {
         const ACTION: &str = "activate the template's version";
         let row = rows::to_keyed_item(&rows::template_pk(&after.id), TEMPLATE, after)?;
         // Only what is there can be activated, so there is a version before.

@@ -3,7 +3,7 @@
 //! The browser renders it. The renderer comes with a crate, is served from here, and may talk to nothing else.
 
 use axum::response::{IntoResponse, Response};
-use boundary::http::{Operation, Path, Problem, Segment};
+use boundary::http::{Operation, Path, Problem, Result, Segment};
 use http::header;
 
 use super::document::CACHE_CONTROL_VALUE;
@@ -39,7 +39,7 @@ impl Segment for File {
     const NAME: &'static str = "file";
     const MEANING: &'static str = "A script of the page.";
 
-    fn parse(text: &str) -> Result<Self, Problem> {
+    fn parse(text: &str) -> Result<Self> {
         match text {
             "start.js" => Ok(Self::Start),
             "scalar.js" => Ok(Self::Scalar),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use axum::response::IntoResponse;
 use boundary::Switches;
 use boundary::http::{Operation, Problem, State};
-use domain::Failure;
+use domain::{Failure, Result};
 use http::header;
 use serde::Deserialize;
 use serde_json::Value;
@@ -35,7 +35,7 @@ pub(super) struct Tag {
 
 impl Deployed {
     /// The tags of the deployed systems.
-    pub(super) fn tags(&self) -> Result<Vec<Tag>, Failure> {
+    pub(super) fn tags(&self) -> Result<Vec<Tag>> {
         #[derive(Deserialize)]
         struct Tags {
             tags: Vec<Tag>,
@@ -46,7 +46,7 @@ impl Deployed {
         Ok(tags)
     }
 
-    fn document(&self) -> Result<Cow<'static, str>, Failure> {
+    fn document(&self) -> Result<Cow<'static, str>> {
         if self.0.are_all_on() {
             return Ok(Cow::Borrowed(FULL_DOCUMENT));
         }
@@ -56,7 +56,7 @@ impl Deployed {
     }
 
     /// The switched-off system that has `path`.
-    fn switched_off_at(&self, path: &str) -> Result<Option<String>, Failure> {
+    fn switched_off_at(&self, path: &str) -> Result<Option<String>> {
         if self.0.are_all_on() {
             return Ok(None);
         }
@@ -97,7 +97,7 @@ impl Deployed {
     }
 }
 
-fn full_document() -> Result<Value, Failure> {
+fn full_document() -> Result<Value> {
     serde_json::from_str(FULL_DOCUMENT).map_err(|error| Failure::new("read the document", error))
 }
 

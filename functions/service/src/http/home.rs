@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
-use boundary::http::{Call, Operation, Problem, State, prefers_html};
+use boundary::http::{Call, Operation, Problem, Result, State, prefers_html};
 use http::{HeaderMap, header};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -25,7 +25,7 @@ pub(super) async fn home(
     State(app): State<Arc<App>>,
     call: Call,
     headers: HeaderMap,
-) -> Result<Response, Problem> {
+) -> Result<Response> {
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     if !prefers_html(accept) {
         return Err(Problem::unknown_path(&call.path));

@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use super::{Params, xml};
 use crate::engine::Queues;
-use crate::error::{Code, Error, Refused, refuse};
+use crate::error::{Code, Error, Refused, Result, refuse};
 use crate::fanout::Publication;
 use crate::sqs::batches::check_ids;
 use crate::wire::sns_name;
 
-pub(super) fn publish(engine: &Queues, params: &Params) -> Result<String, Error> {
+pub(super) fn publish(engine: &Queues, params: &Params) -> Result<String> {
     let arn = params.text("TopicArn").or(params.text("TargetArn"));
     let Some(arn) = arn else {
         let message = "Invalid parameter: TopicArn is required; phones and devices are not offered \
@@ -21,7 +21,7 @@ pub(super) fn publish(engine: &Queues, params: &Params) -> Result<String, Error>
 }
 
 /// Publishes every entry that can be published, all in one transaction.
-pub(super) fn publish_batch(engine: &Queues, params: &Params) -> Result<String, Error> {
+pub(super) fn publish_batch(engine: &Queues, params: &Params) -> Result<String> {
     let arn = params.required("TopicArn")?;
     let entries = params.list("PublishBatchRequestEntries.member");
     let ids: Vec<&str> = entries.iter().map(|entry| entry.text("Id").unwrap_or_default()).collect();

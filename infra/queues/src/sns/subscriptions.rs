@@ -5,13 +5,13 @@ use serde_json::Value;
 use super::topics::page;
 use super::{Params, xml};
 use crate::engine::Queues;
-use crate::error::{Code, Error, Refused, refuse};
+use crate::error::{Code, Refused, Result, refuse};
 use crate::filter::FilterPolicy;
 use crate::names;
 use crate::settings::Attributes;
 use crate::store::subscriptions::Subscription;
 
-pub(super) fn subscribe(engine: &Queues, params: &Params) -> Result<String, Error> {
+pub(super) fn subscribe(engine: &Queues, params: &Params) -> Result<String> {
     let arn = params.required("TopicArn")?;
     let endpoint = params.required("Endpoint")?;
     let attributes = params.attributes();
@@ -98,14 +98,14 @@ fn has_target(text: &str) -> bool {
 }
 
 /// Ending a subscription that is gone is a success, as in SNS.
-pub(super) fn unsubscribe(engine: &Queues, params: &Params) -> Result<String, Error> {
+pub(super) fn unsubscribe(engine: &Queues, params: &Params) -> Result<String> {
     let arn = params.required("SubscriptionArn")?;
     engine.transact("unsubscribe", |tx| tx.remove_subscription(arn))?;
     Ok(String::new())
 }
 
 /// Lists the subscriptions to the topic that is named, or to all.
-pub(super) fn list(engine: &Queues, params: &Params) -> Result<String, Error> {
+pub(super) fn list(engine: &Queues, params: &Params) -> Result<String> {
     let subscriptions = engine.transact("list subscriptions", |tx| {
         let topic = params.text("TopicArn").map(|arn| tx.topic(arn)).transpose()?;
         tx.subscriptions(topic.map(|(name, _)| name))
@@ -126,7 +126,7 @@ fn show(subscription: &Subscription) -> String {
     .concat()
 }
 
-pub(super) fn attributes(engine: &Queues, params: &Params) -> Result<String, Error> {
+pub(super) fn attributes(engine: &Queues, params: &Params) -> Result<String> {
     let arn = params.required("SubscriptionArn")?;
     let subscription = engine.transact("read a subscription", |tx| tx.subscription(arn))?;
     let mut attributes = subscription.attributes;
@@ -148,7 +148,7 @@ pub(super) fn attributes(engine: &Queues, params: &Params) -> Result<String, Err
 }
 
 /// Sets one attribute; an empty value takes it away.
-pub(super) fn set_attribute(engine: &Queues, params: &Params) -> Result<String, Error> {
+pub(super) fn set_attribute(engine: &Queues, params: &Params) -> Result<String> {
     let (arn, key) = (params.required("SubscriptionArn")?, params.required("AttributeName")?);
     let value = params.text("AttributeValue").unwrap_or_default();
     engine.transact("set a subscription attribute", |tx| {

@@ -2,7 +2,7 @@
 
 use super::{Params, xml};
 use crate::engine::Queues;
-use crate::error::{Code, Error, Refused, refuse};
+use crate::error::{Code, Refused, Result, refuse};
 use crate::names;
 use crate::settings::Attributes;
 
@@ -20,7 +20,7 @@ const SETTABLE: [&str; 7] = [
     "DataProtectionPolicy",
 ];
 
-pub(super) fn create(engine: &Queues, params: &Params) -> Result<String, Error> {
+pub(super) fn create(engine: &Queues, params: &Params) -> Result<String> {
     let (name, attributes) = (params.required("Name")?, params.attributes());
     attributes.keys().try_for_each(|attribute| check(attribute))?;
     engine.transact("create a topic", |tx| {
@@ -51,7 +51,7 @@ fn check(attribute: &str) -> Result<(), Refused> {
 }
 
 /// Deleting a topic that is gone is a success, as in SNS.
-pub(super) fn delete(engine: &Queues, params: &Params) -> Result<String, Error> {
+pub(super) fn delete(engine: &Queues, params: &Params) -> Result<String> {
     let arn = params.required("TopicArn")?;
     let Some(name) = names::topic_in_arn(arn) else {
         return Ok(refuse(Code::InvalidTopicParameter, "Invalid parameter: TopicArn")?);
@@ -60,7 +60,7 @@ pub(super) fn delete(engine: &Queues, params: &Params) -> Result<String, Error> 
     Ok(String::new())
 }
 
-pub(super) fn list(engine: &Queues, params: &Params) -> Result<String, Error> {
+pub(super) fn list(engine: &Queues, params: &Params) -> Result<String> {
     let (page, token) = page(engine.topic_arns()?, |arn| arn, params);
     let members = page.iter().map(|arn| xml::element("TopicArn", arn));
     Ok(xml::list("Topics", members) + &token)
@@ -86,7 +86,7 @@ pub(super) fn page<T>(
     (all, token)
 }
 
-pub(super) fn attributes(engine: &Queues, params: &Params) -> Result<String, Error> {
+pub(super) fn attributes(engine: &Queues, params: &Params) -> Result<String> {
     let arn = params.required("TopicArn")?;
     engine.transact("read topic attributes", |tx| {
         let (name, mut attributes) = tx.topic(arn)?;
@@ -104,7 +104,7 @@ pub(super) fn attributes(engine: &Queues, params: &Params) -> Result<String, Err
     })
 }
 
-pub(super) fn set_attribute(engine: &Queues, params: &Params) -> Result<String, Error> {
+pub(super) fn set_attribute(engine: &Queues, params: &Params) -> Result<String> {
     let (arn, key) = (params.required("TopicArn")?, params.required("AttributeName")?);
     check(key)?;
     engine.transact("set a topic attribute", |tx| {

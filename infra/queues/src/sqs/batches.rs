@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::messages::{self, ChangeVisibilityItem, DeleteItem, SendItem};
 use crate::engine::{Queues, Tx};
-use crate::error::{Code, Error, Refused, refuse};
+use crate::error::{Code, Error, Refused, Result, refuse};
 use crate::message::NewMessage;
 use crate::names::{is_plain, queue_in_url};
 use crate::store::queues::Queue;
@@ -32,7 +32,7 @@ struct Entry<T> {
     item: T,
 }
 
-pub(super) fn send(engine: &Queues, batch: Batch<SendItem>) -> Result<Value, Error> {
+pub(super) fn send(engine: &Queues, batch: Batch<SendItem>) -> Result<Value> {
     let ids: Vec<&str> = batch.entries.iter().map(|entry| entry.id.as_str()).collect();
     check_ids(&ids)?;
     let Batch { queue_url, entries } = batch;
@@ -50,7 +50,7 @@ pub(super) fn send(engine: &Queues, batch: Batch<SendItem>) -> Result<Value, Err
     })
 }
 
-pub(super) fn delete(engine: &Queues, batch: Batch<DeleteItem>) -> Result<Value, Error> {
+pub(super) fn delete(engine: &Queues, batch: Batch<DeleteItem>) -> Result<Value> {
     let (queue_url, entries) = batch.checked()?;
     each(engine, "delete a batch", &queue_url, entries, |tx, queue, item| {
         messages::delete_one(tx, queue, &item)
@@ -60,7 +60,7 @@ pub(super) fn delete(engine: &Queues, batch: Batch<DeleteItem>) -> Result<Value,
 pub(super) fn change_visibility(
     engine: &Queues,
     batch: Batch<ChangeVisibilityItem>,
-) -> Result<Value, Error> {
+) -> Result<Value> {
     let (queue_url, entries) = batch.checked()?;
     each(engine, "change visibility timeouts", &queue_url, entries, |tx, queue, item| {
         messages::change_one(tx, queue, &item)
@@ -104,8 +104,8 @@ fn each<T>(
     action: &'static str,
     queue_url: &str,
     entries: Vec<(String, T)>,
-    mut act: impl FnMut(&Tx<'_>, &Queue, T) -> Result<Value, Error>,
-) -> Result<Value, Error> {
+    mut act: impl FnMut(&Tx<'_>, &Queue, T) -> Result<Value>,
+) -> Result<Value> {
     engine.transact(action, |tx| {
         let queue = tx.queue(queue_in_url(queue_url)?)?;
         let (mut successful, mut failed) = (Vec::new(), Vec::new());

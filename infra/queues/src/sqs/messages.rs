@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::digest;
 use crate::engine::{Queues, Tx};
-use crate::error::{Code, Error, Refused, refuse};
+use crate::error::{Code, Refused, Result, refuse};
 use crate::message::{AttributeValue, MessageAttributes, NewMessage};
 use crate::names::queue_in_url;
 use crate::store::messages::ReceiptStatus;
@@ -65,7 +65,7 @@ pub(super) struct ChangeVisibilityItem {
     visibility_timeout: i64,
 }
 
-pub(super) fn send(engine: &Queues, request: Send) -> Result<Value, Error> {
+pub(super) fn send(engine: &Queues, request: Send) -> Result<Value> {
     let message = request.item.into_message()?;
     engine.transact("send a message", |tx| {
         send_one(tx, &tx.queue(queue_in_url(&request.queue_url)?)?, &message)
@@ -98,7 +98,7 @@ impl SendItem {
 }
 
 /// Sends one message and tells the sender what it needs to check that it arrived whole.
-pub(super) fn send_one(tx: &Tx<'_>, queue: &Queue, message: &NewMessage) -> Result<Value, Error> {
+pub(super) fn send_one(tx: &Tx<'_>, queue: &Queue, message: &NewMessage) -> Result<Value> {
     message.check(queue.settings.max_message_size)?;
     let id = tx.enqueue(queue, message)?;
     let mut answer = Map::new();
@@ -115,34 +115,27 @@ pub(super) fn send_one(tx: &Tx<'_>, queue: &Queue, message: &NewMessage) -> Resu
     Ok(Value::Object(answer))
 }
 
-pub(super) fn delete(engine: &Queues, request: &Delete) -> Result<Value, Error> {
+pub(super) fn delete(engine: &Queues, request: &Delete) -> Result<Value> {
     engine.transact("delete a message", |tx| {
         delete_one(tx, &tx.queue(queue_in_url(&request.queue_url)?)?, &request.item)
     })
 }
 
 /// Like SQS, calls it a success when the message is gone or was received again.
-pub(super) fn delete_one(tx: &Tx<'_>, queue: &Queue, item: &DeleteItem) -> Result<Value, Error> {
+pub(super) fn delete_one(tx: &Tx<'_>, queue: &Queue, item: &DeleteItem) -> Result<Value> {
     let (ReceiptStatus::Current | ReceiptStatus::Stale) =
         tx.delete_message(queue, &item.receipt_handle)?;
     Ok(json!({}))
 }
 
-pub(super) fn change_visibility(
-    engine: &Queues,
-    request: &ChangeVisibility,
-) -> Result<Value, Error> {
+pub(super) fn change_visibility(engine: &Queues, request: &ChangeVisibility) -> Result<Value> {
     engine.transact("change a visibility timeout", |tx| {
         change_one(tx, &tx.queue(queue_in_url(&request.queue_url)?)?, &request.item)
     })
 }
 
 /// Hides one message anew, if it is still this consumer's.
-pub(super) fn change_one(
-    tx: &Tx<'_>,
-    queue: &Queue,
-    item: &ChangeVisibilityItem,
-) -> Result<Value, Error> {
+pub(super) fn change_one(tx: &Tx<'_>, queue: &Queue, item: &ChangeVisibilityItem) -> Result<Value> {
     let seconds = within("VisibilityTimeout", item.visibility_timeout, 0, 43_200)?;
     match tx.hide_message(queue, &item.receipt_handle, seconds * 1_000)? {
         ReceiptStatus::Current => Ok(json!({})),

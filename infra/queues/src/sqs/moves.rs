@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::engine::{Queues, Tx};
-use crate::error::{Code, Error, Refused, refuse};
+use crate::error::{Code, Refused, Result, refuse};
 use crate::names::queue_in_arn;
 use crate::store::moves::Move;
 use crate::store::queues::Queue;
@@ -30,7 +30,7 @@ pub(super) struct Cancel {
     task_handle: String,
 }
 
-pub(super) fn start(engine: &Queues, request: &Start) -> Result<Value, Error> {
+pub(super) fn start(engine: &Queues, request: &Start) -> Result<Value> {
     engine.transact("move messages", |tx| {
         let source = by_arn(tx, &request.source_arn)?;
         if tx.dead_letter_sources(&source.name)?.is_empty() {
@@ -44,7 +44,7 @@ pub(super) fn start(engine: &Queues, request: &Start) -> Result<Value, Error> {
     })
 }
 
-fn by_arn(tx: &Tx<'_>, arn: &str) -> Result<Queue, Error> {
+fn by_arn(tx: &Tx<'_>, arn: &str) -> Result<Queue> {
     let queue = match queue_in_arn(arn) {
         Some(name) => tx.find_queue(name)?,
         None => None,
@@ -55,7 +55,7 @@ fn by_arn(tx: &Tx<'_>, arn: &str) -> Result<Queue, Error> {
     })
 }
 
-pub(super) fn list(engine: &Queues, request: &List) -> Result<Value, Error> {
+pub(super) fn list(engine: &Queues, request: &List) -> Result<Value> {
     engine.transact("list moves", |tx| {
         by_arn(tx, &request.source_arn)?;
         let moves = tx.moves(&request.source_arn, request.max_results.unwrap_or(1).clamp(1, 10))?;
@@ -81,7 +81,7 @@ fn show(task: &Move) -> Value {
     Value::Object(shown)
 }
 
-pub(super) fn cancel(request: &Cancel) -> Result<Value, Error> {
+pub(super) fn cancel(request: &Cancel) -> Result<Value> {
     let message = format!("No task with the handle \"{}\" is running.", request.task_handle);
     Ok(refuse(Code::ResourceNotFound, message)?)
 }

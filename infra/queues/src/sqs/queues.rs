@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::engine::{Queues, Tx};
-use crate::error::{Code, Error, Refused, refuse};
+use crate::error::{Code, Refused, Result, refuse};
 use crate::names::{queue_arn, queue_in_url, queue_url};
 use crate::settings::{self, Attributes};
 use crate::store::queues::{Creation, Queue};
@@ -68,7 +68,7 @@ pub(super) struct Untag {
     tag_keys: Vec<String>,
 }
 
-pub(super) fn create(engine: &Queues, request: Create) -> Result<Value, Error> {
+pub(super) fn create(engine: &Queues, request: Create) -> Result<Value> {
     let Create { queue_name, attributes, tags } = request;
     engine.transact("create a queue", |tx| match tx.create_queue(&queue_name, &attributes)? {
         Creation::Differs(attribute) => {
@@ -86,23 +86,23 @@ pub(super) fn create(engine: &Queues, request: Create) -> Result<Value, Error> {
     })
 }
 
-pub(super) fn delete(engine: &Queues, request: &ByUrl) -> Result<Value, Error> {
+pub(super) fn delete(engine: &Queues, request: &ByUrl) -> Result<Value> {
     engine.delete_queue(queue_in_url(&request.queue_url)?)?;
     Ok(json!({}))
 }
 
-pub(super) fn purge(engine: &Queues, request: &ByUrl) -> Result<Value, Error> {
+pub(super) fn purge(engine: &Queues, request: &ByUrl) -> Result<Value> {
     engine.purge(queue_in_url(&request.queue_url)?)?;
     Ok(json!({}))
 }
 
-pub(super) fn url(engine: &Queues, request: &ByName) -> Result<Value, Error> {
+pub(super) fn url(engine: &Queues, request: &ByName) -> Result<Value> {
     engine.transact("find a queue", |tx| {
         Ok(json!({"QueueUrl": queue_url(&tx.queue(&request.queue_name)?.name)}))
     })
 }
 
-pub(super) fn list(engine: &Queues, request: &List) -> Result<Value, Error> {
+pub(super) fn list(engine: &Queues, request: &List) -> Result<Value> {
     let names = engine.queue_names()?.into_iter();
     page(
         names.filter(|name| name.starts_with(&request.queue_name_prefix)).collect(),
@@ -111,7 +111,7 @@ pub(super) fn list(engine: &Queues, request: &List) -> Result<Value, Error> {
     )
 }
 
-pub(super) fn dead_letter_sources(engine: &Queues, request: &List) -> Result<Value, Error> {
+pub(super) fn dead_letter_sources(engine: &Queues, request: &List) -> Result<Value> {
     let names = engine.transact("list dead letter sources", |tx| {
         let queue = tx.queue(queue_in_url(&request.queue_url)?)?;
         tx.dead_letter_sources(&queue.name)
@@ -121,7 +121,7 @@ pub(super) fn dead_letter_sources(engine: &Queues, request: &List) -> Result<Val
 
 /// One page of queue URLs. The token is the name after which the next page starts, so that queues
 /// that come and go between two pages do no harm.
-fn page(mut names: Vec<String>, key: &str, request: &List) -> Result<Value, Error> {
+fn page(mut names: Vec<String>, key: &str, request: &List) -> Result<Value> {
     let max = request.max_results.unwrap_or(1_000);
     if !(1..=1_000).contains(&max) {
         let message = "Value for parameter MaxResults is invalid. Reason: Must be an integer from \
@@ -141,7 +141,7 @@ fn page(mut names: Vec<String>, key: &str, request: &List) -> Result<Value, Erro
     Ok(Value::Object(page))
 }
 
-pub(super) fn attributes(engine: &Queues, request: &GetAttributes) -> Result<Value, Error> {
+pub(super) fn attributes(engine: &Queues, request: &GetAttributes) -> Result<Value> {
     if let Some(unknown) = request.attribute_names.iter().find(|name| !settings::is_known(name)) {
         return Ok(refuse(Code::InvalidAttributeName, format!("Unknown Attribute {unknown}."))?);
     }
@@ -154,7 +154,7 @@ pub(super) fn attributes(engine: &Queues, request: &GetAttributes) -> Result<Val
     })
 }
 
-fn all_attributes(tx: &Tx<'_>, queue: &Queue) -> Result<Attributes, Error> {
+fn all_attributes(tx: &Tx<'_>, queue: &Queue) -> Result<Attributes> {
     let depth = tx.depth(queue)?;
     let computed = [
         depth.visible.to_string(),
@@ -170,7 +170,7 @@ fn all_attributes(tx: &Tx<'_>, queue: &Queue) -> Result<Attributes, Error> {
     Ok(attributes)
 }
 
-pub(super) fn set_attributes(engine: &Queues, request: SetAttributes) -> Result<Value, Error> {
+pub(super) fn set_attributes(engine: &Queues, request: SetAttributes) -> Result<Value> {
     engine.transact("set queue attributes", |tx| {
         let queue = tx.queue(queue_in_url(&request.queue_url)?)?;
         let mut attributes = queue.attributes.clone();
@@ -180,7 +180,7 @@ pub(super) fn set_attributes(engine: &Queues, request: SetAttributes) -> Result<
     })
 }
 
-pub(super) fn tag(engine: &Queues, request: Tag) -> Result<Value, Error> {
+pub(super) fn tag(engine: &Queues, request: Tag) -> Result<Value> {
     engine.transact("tag a queue", |tx| {
         let queue = tx.queue(queue_in_url(&request.queue_url)?)?;
         let mut tags = tx.tags(&queue)?;
@@ -194,7 +194,7 @@ pub(super) fn tag(engine: &Queues, request: Tag) -> Result<Value, Error> {
     })
 }
 
-pub(super) fn untag(engine: &Queues, request: &Untag) -> Result<Value, Error> {
+pub(super) fn untag(engine: &Queues, request: &Untag) -> Result<Value> {
     engine.transact("untag a queue", |tx| {
         let queue = tx.queue(queue_in_url(&request.queue_url)?)?;
         let mut tags = tx.tags(&queue)?;
@@ -204,7 +204,7 @@ pub(super) fn untag(engine: &Queues, request: &Untag) -> Result<Value, Error> {
     })
 }
 
-pub(super) fn tags(engine: &Queues, request: &ByUrl) -> Result<Value, Error> {
+pub(super) fn tags(engine: &Queues, request: &ByUrl) -> Result<Value> {
     engine.transact("read the tags of a queue", |tx| {
         let tags = tx.tags(&tx.queue(queue_in_url(&request.queue_url)?)?)?;
         Ok(if tags.is_empty() { json!({}) } else { json!({"Tags": tags}) })

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout};
 use super::messages::within;
 use crate::digest;
 use crate::engine::Queues;
-use crate::error::Error;
+use crate::error::Result;
 use crate::message::Message;
 use crate::names::queue_in_url;
 
@@ -27,7 +27,7 @@ pub(super) struct Receive {
 
 /// Waits for a message until the caller's wait time is over. Arrivals are subscribed to before the
 /// first look, so that none falls between looking and waiting.
-pub(super) async fn receive(engine: &Queues, request: Receive) -> Result<Value, Error> {
+pub(super) async fn receive(engine: &Queues, request: Receive) -> Result<Value> {
     let mut arrivals = engine.arrivals();
     let name = queue_in_url(&request.queue_url)?;
     let wait_time = request.wait_time(engine, name)?;
@@ -51,7 +51,7 @@ pub(super) async fn receive(engine: &Queues, request: Receive) -> Result<Value, 
 }
 
 impl Receive {
-    fn wait_time(&self, engine: &Queues, name: &str) -> Result<Duration, Error> {
+    fn wait_time(&self, engine: &Queues, name: &str) -> Result<Duration> {
         let seconds = match self.wait_time_seconds {
             Some(seconds) => within("WaitTimeSeconds", seconds, 0, 20)?,
             None => engine.transact("read a queue's wait time", |tx| {
@@ -62,7 +62,7 @@ impl Receive {
     }
 
     /// The messages that can be had now, and, when there are none, when there may be.
-    fn take(&self, engine: &Queues, name: &str) -> Result<(Vec<Message>, Option<i64>), Error> {
+    fn take(&self, engine: &Queues, name: &str) -> Result<(Vec<Message>, Option<i64>)> {
         let max = self.max_number_of_messages.unwrap_or(1);
         let max = within("MaxNumberOfMessages", max, 1, 10)?;
         let hidden = self.visibility_timeout;

@@ -4,7 +4,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use rusqlite::params;
 
 use crate::engine::Tx;
-use crate::error::{Code, Error, Refused};
+use crate::error::{Code, Refused, Result};
 use crate::message::NewMessage;
 use crate::store::queues::Queue;
 
@@ -62,7 +62,7 @@ impl Receipt {
 
 impl Tx<'_> {
     /// Puts a message into the queue and gives its id. The message has been checked.
-    pub(crate) fn enqueue(&self, queue: &Queue, message: &NewMessage) -> Result<String, Error> {
+    pub(crate) fn enqueue(&self, queue: &Queue, message: &NewMessage) -> Result<String> {
         let id = self.uuid()?;
         let delay_ms =
             message.delay.map_or(queue.settings.delay_ms, |seconds| i64::from(seconds) * 1_000);
@@ -92,11 +92,7 @@ impl Tx<'_> {
     }
 
     /// Deletes the message if this is its newest receipt.
-    pub(crate) fn delete_message(
-        &self,
-        queue: &Queue,
-        handle: &str,
-    ) -> Result<ReceiptStatus, Error> {
+    pub(crate) fn delete_message(&self, queue: &Queue, handle: &str) -> Result<ReceiptStatus> {
         let Receipt { seq, nonce } = Receipt::read(handle, queue)?;
         let deleted = self
             .sql
@@ -112,7 +108,7 @@ impl Tx<'_> {
         queue: &Queue,
         handle: &str,
         ms: i64,
-    ) -> Result<ReceiptStatus, Error> {
+    ) -> Result<ReceiptStatus> {
         let Receipt { seq, nonce } = Receipt::read(handle, queue)?;
         let changed = self
             .sql
@@ -126,7 +122,7 @@ impl Tx<'_> {
     }
 
     /// Removes what has been in the queue for longer than the queue keeps messages.
-    pub(crate) fn expire(&self, queue: &Queue) -> Result<(), Error> {
+    pub(crate) fn expire(&self, queue: &Queue) -> Result<()> {
         self.sql
             .prepare_cached("DELETE FROM messages WHERE queue = ?1 AND sent_at <= ?2")?
             .execute([queue.key, self.now - queue.settings.retention_ms])?;
@@ -134,13 +130,13 @@ impl Tx<'_> {
     }
 
     /// Removes every message of the queue, those in flight included.
-    pub(crate) fn purge(&self, queue: &Queue) -> Result<(), Error> {
+    pub(crate) fn purge(&self, queue: &Queue) -> Result<()> {
         self.sql.prepare_cached("DELETE FROM messages WHERE queue = ?1")?.execute([queue.key])?;
         Ok(())
     }
 
     /// Counts the queue's messages.
-    pub(crate) fn depth(&self, queue: &Queue) -> Result<QueueDepth, Error> {
+    pub(crate) fn depth(&self, queue: &Queue) -> Result<QueueDepth> {
         self.expire(queue)?;
         let depth = self
             .sql
@@ -158,7 +154,7 @@ impl Tx<'_> {
     }
 
     /// The earliest moment at which a message is or becomes visible.
-    pub(crate) fn next_visible_at(&self, queue: &Queue) -> Result<Option<i64>, Error> {
+    pub(crate) fn next_visible_at(&self, queue: &Queue) -> Result<Option<i64>> {
         self.expire(queue)?;
         let next = self
             .sql

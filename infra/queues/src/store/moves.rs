@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use crate::engine::Tx;
-use crate::error::Error;
+use crate::error::Result;
 use crate::names;
 use crate::store::queues::Queue;
 
@@ -25,7 +25,7 @@ impl Tx<'_> {
         &self,
         source: &Queue,
         destination: Option<&Queue>,
-    ) -> Result<String, Error> {
+    ) -> Result<String> {
         self.expire(source)?;
         let waiting = self.movable(source)?;
         let mut moved = 0_i64;
@@ -54,7 +54,7 @@ impl Tx<'_> {
     }
 
     /// The latest moves out of this queue, newest first.
-    pub(crate) fn moves(&self, source_arn: &str, max: i64) -> Result<Vec<Move>, Error> {
+    pub(crate) fn moves(&self, source_arn: &str, max: i64) -> Result<Vec<Move>> {
         let mut select = self.sql.prepare_cached(
             "SELECT source, destination, started_at, found, moved FROM moves
              WHERE source = ?1 ORDER BY started_at DESC, rowid DESC LIMIT ?2",
@@ -71,7 +71,7 @@ impl Tx<'_> {
         Ok(moves.collect::<Result<_, _>>()?)
     }
 
-    fn movable(&self, source: &Queue) -> Result<Vec<(i64, Option<String>)>, Error> {
+    fn movable(&self, source: &Queue) -> Result<Vec<(i64, Option<String>)>> {
         let mut select = self.sql.prepare_cached(
             "SELECT seq, source FROM messages WHERE queue = ?1 AND visible_at <= ?2
              ORDER BY visible_at, seq",
@@ -81,7 +81,7 @@ impl Tx<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    fn origin(&self, arn: Option<&str>) -> Result<Option<Queue>, Error> {
+    fn origin(&self, arn: Option<&str>) -> Result<Option<Queue>> {
         match arn.and_then(names::queue_in_arn) {
             Some(name) => self.find_queue(name),
             None => Ok(None),
@@ -89,7 +89,7 @@ impl Tx<'_> {
     }
 
     /// A redriven message counts as a new one: another id, another age, no receives.
-    fn redrive(&self, seq: i64, target: &Queue) -> Result<(), Error> {
+    fn redrive(&self, seq: i64, target: &Queue) -> Result<()> {
         self.sql
             .prepare_cached(
                 "UPDATE messages

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::engine::Tx;
-use crate::error::{Code, Error, Refused, refuse};
+use crate::error::{Code, Refused, Result, refuse};
 use crate::names;
 use crate::settings::{self, Attributes, RedriveAllow, Settings};
 
@@ -29,7 +29,7 @@ pub(crate) enum Creation {
 
 impl Tx<'_> {
     /// The queue of that name, if there is one.
-    pub(crate) fn find_queue(&self, name: &str) -> Result<Option<Queue>, Error> {
+    pub(crate) fn find_queue(&self, name: &str) -> Result<Option<Queue>> {
         let row = self
             .sql
             .prepare_cached(
@@ -41,7 +41,7 @@ impl Tx<'_> {
     }
 
     /// The queue of that name, or the refusal that SQS answers with.
-    pub(crate) fn queue(&self, name: &str) -> Result<Queue, Error> {
+    pub(crate) fn queue(&self, name: &str) -> Result<Queue> {
         self.find_queue(name)?.ok_or_else(|| {
             let message = "The specified queue does not exist.";
             Refused::new(Code::QueueDoesNotExist, message).into()
@@ -49,7 +49,7 @@ impl Tx<'_> {
     }
 
     /// All queues, by name.
-    pub(crate) fn queues(&self) -> Result<Vec<Queue>, Error> {
+    pub(crate) fn queues(&self) -> Result<Vec<Queue>> {
         let mut select = self.sql.prepare_cached(
             "SELECT id, name, attributes, created_at, modified_at FROM queues ORDER BY name",
         )?;
@@ -58,11 +58,7 @@ impl Tx<'_> {
     }
 
     /// Creates the queue unless there is one of that name.
-    pub(crate) fn create_queue(
-        &self,
-        name: &str,
-        attributes: &Attributes,
-    ) -> Result<Creation, Error> {
+    pub(crate) fn create_queue(&self, name: &str, attributes: &Attributes) -> Result<Creation> {
         names::check_queue_name(name)?;
         self.check_attributes(name, attributes)?;
         if let Some(queue) = self.find_queue(name)? {
@@ -80,11 +76,7 @@ impl Tx<'_> {
     }
 
     /// Gives the queue these attributes and no others.
-    pub(crate) fn replace_attributes(
-        &self,
-        queue: &Queue,
-        attributes: &Attributes,
-    ) -> Result<(), Error> {
+    pub(crate) fn replace_attributes(&self, queue: &Queue, attributes: &Attributes) -> Result<()> {
         self.check_attributes(&queue.name, attributes)?;
         self.sql
             .prepare_cached("UPDATE queues SET attributes = ?2, modified_at = ?3 WHERE id = ?1")?
@@ -95,7 +87,7 @@ impl Tx<'_> {
     }
 
     /// Removes the queue and its messages.
-    pub(crate) fn delete_queue(&self, queue: &Queue) -> Result<(), Error> {
+    pub(crate) fn delete_queue(&self, queue: &Queue) -> Result<()> {
         self.sql.prepare_cached("DELETE FROM queues WHERE id = ?1")?.execute([queue.key])?;
         // A consumer that waits for its messages learns that the queue is gone.
         self.notify_on_commit();
@@ -103,7 +95,7 @@ impl Tx<'_> {
     }
 
     /// The tags of the queue.
-    pub(crate) fn tags(&self, queue: &Queue) -> Result<Attributes, Error> {
+    pub(crate) fn tags(&self, queue: &Queue) -> Result<Attributes> {
         let text: String = self
             .sql
             .prepare_cached("SELECT tags FROM queues WHERE id = ?1")?
@@ -112,7 +104,7 @@ impl Tx<'_> {
     }
 
     /// Gives the queue these tags and no others.
-    pub(crate) fn replace_tags(&self, queue: &Queue, tags: &Attributes) -> Result<(), Error> {
+    pub(crate) fn replace_tags(&self, queue: &Queue, tags: &Attributes) -> Result<()> {
         self.sql
             .prepare_cached("UPDATE queues SET tags = ?2 WHERE id = ?1")?
             .execute(params![queue.key, serde_json::to_string(tags)?])?;
@@ -120,14 +112,14 @@ impl Tx<'_> {
     }
 
     /// The names of the queues whose dead letters go to this queue.
-    pub(crate) fn dead_letter_sources(&self, name: &str) -> Result<Vec<String>, Error> {
+    pub(crate) fn dead_letter_sources(&self, name: &str) -> Result<Vec<String>> {
         let is_source =
             |queue: &Queue| queue.settings.redrive.as_ref().is_some_and(|to| to.target == name);
         Ok(self.queues()?.into_iter().filter(is_source).map(|queue| queue.name).collect())
     }
 
     /// Checks the attributes by themselves and against the dead letter queue they name.
-    fn check_attributes(&self, name: &str, attributes: &Attributes) -> Result<(), Error> {
+    fn check_attributes(&self, name: &str, attributes: &Attributes) -> Result<()> {
         settings::check(attributes)?;
         let Some(redrive) = Settings::from_attributes(attributes).redrive else {
             return Ok(());
@@ -149,7 +141,7 @@ impl Tx<'_> {
 }
 
 /// The attributes as they are stored: an empty text takes an attribute away.
-fn without_empty(attributes: &Attributes) -> Result<String, Error> {
+fn without_empty(attributes: &Attributes) -> Result<String> {
     let set: Attributes = attributes
         .iter()
         .filter(|(_, value)| !value.is_empty())
@@ -168,7 +160,7 @@ struct QueueRow {
 }
 
 impl QueueRow {
-    fn into_queue(self) -> Result<Queue, Error> {
+    fn into_queue(self) -> Result<Queue> {
         let Self { key, name, attributes, created_at, modified_at } = self;
         let attributes: Attributes = serde_json::from_str(&attributes)?;
         let settings = Settings::from_attributes(&attributes);

@@ -6,7 +6,7 @@ use rusqlite::{Params, Row, params};
 
 use crate::digest;
 use crate::engine::Tx;
-use crate::error::Error;
+use crate::error::Result;
 use crate::message::Message;
 use crate::names;
 use crate::store::messages::Receipt;
@@ -26,7 +26,7 @@ impl Tx<'_> {
         queue: &Queue,
         max: usize,
         hidden_ms: i64,
-    ) -> Result<Vec<Message>, Error> {
+    ) -> Result<Vec<Message>> {
         self.expire(queue)?;
         self.redrive_exhausted(queue)?;
         let selected = self.select(queue, i64::try_from(max).unwrap_or(i64::MAX))?;
@@ -36,7 +36,7 @@ impl Tx<'_> {
     /// Moves messages that were received as often as the redrive policy allows to the dead
     /// letters, with their id, age and attributes. Without a dead letter queue to go to they stay:
     /// nothing is lost because that queue was deleted.
-    fn redrive_exhausted(&self, queue: &Queue) -> Result<(), Error> {
+    fn redrive_exhausted(&self, queue: &Queue) -> Result<()> {
         let Some(redrive) = &queue.settings.redrive else {
             return Ok(());
         };
@@ -66,7 +66,7 @@ impl Tx<'_> {
 
     /// The messages that are next: the longest visible first, except that messages of noisy groups
     /// wait until no others are left.
-    fn select(&self, queue: &Queue, max: i64) -> Result<Vec<MessageRow>, Error> {
+    fn select(&self, queue: &Queue, max: i64) -> Result<Vec<MessageRow>> {
         let noisy = self.noisy_groups(queue)?;
         if noisy.is_empty() {
             return self.visible("", params![queue.key, self.now, max]);
@@ -82,7 +82,7 @@ impl Tx<'_> {
         Ok(selected)
     }
 
-    fn visible(&self, condition: &str, params: impl Params) -> Result<Vec<MessageRow>, Error> {
+    fn visible(&self, condition: &str, params: impl Params) -> Result<Vec<MessageRow>> {
         let mut select = self.sql.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM messages WHERE queue = ?1 AND visible_at <= ?2 {condition}
              ORDER BY visible_at, seq LIMIT ?3"
@@ -92,7 +92,7 @@ impl Tx<'_> {
 
     /// The groups that have many messages in flight. The index is named because it is empty for
     /// queues without groups, which the planner cannot know.
-    fn noisy_groups(&self, queue: &Queue) -> Result<Vec<String>, Error> {
+    fn noisy_groups(&self, queue: &Queue) -> Result<Vec<String>> {
         let mut select = self.sql.prepare_cached(
             "SELECT group_id, count(*) FROM messages INDEXED BY groups_in_flight
              WHERE queue = ?1 AND group_id IS NOT NULL AND receipt IS NOT NULL AND visible_at > ?2
@@ -107,12 +107,7 @@ impl Tx<'_> {
     }
 
     /// Marks the message as received and makes it what the consumer gets.
-    fn mark_received(
-        &self,
-        queue: &Queue,
-        row: MessageRow,
-        hidden_ms: i64,
-    ) -> Result<Message, Error> {
+    fn mark_received(&self, queue: &Queue, row: MessageRow, hidden_ms: i64) -> Result<Message> {
         let receipt = Receipt { seq: row.seq, nonce: self.nonce()? };
         let first_received_at = row.first_received_at.unwrap_or(self.now);
         self.sql

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::engine::Tx;
-use crate::error::{Code, Error, Refused};
+use crate::error::{Code, Refused, Result};
 use crate::names;
 use crate::settings::Attributes;
 
@@ -20,7 +20,7 @@ const COLUMNS: &str = "arn, topic, endpoint, attributes";
 
 impl Tx<'_> {
     /// The subscription with this ARN, or the refusal that SNS answers with.
-    pub(crate) fn subscription(&self, arn: &str) -> Result<Subscription, Error> {
+    pub(crate) fn subscription(&self, arn: &str) -> Result<Subscription> {
         let row = self
             .sql
             .prepare_cached(&format!("SELECT {COLUMNS} FROM subscriptions WHERE arn = ?1"))?
@@ -35,7 +35,7 @@ impl Tx<'_> {
         &self,
         topic: &str,
         endpoint: &str,
-    ) -> Result<Option<Subscription>, Error> {
+    ) -> Result<Option<Subscription>> {
         let row = self
             .sql
             .prepare_cached(&format!(
@@ -47,7 +47,7 @@ impl Tx<'_> {
     }
 
     /// The subscriptions to one topic or to all, oldest first.
-    pub(crate) fn subscriptions(&self, topic: Option<&str>) -> Result<Vec<Subscription>, Error> {
+    pub(crate) fn subscriptions(&self, topic: Option<&str>) -> Result<Vec<Subscription>> {
         let mut select = self.sql.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM subscriptions WHERE ?1 IS NULL OR topic = ?1 ORDER BY rowid"
         ))?;
@@ -61,7 +61,7 @@ impl Tx<'_> {
         topic: &str,
         endpoint: &str,
         attributes: &Attributes,
-    ) -> Result<String, Error> {
+    ) -> Result<String> {
         let arn = format!("{}:{}", names::topic_arn(topic), self.uuid()?);
         self.sql
             .prepare_cached(
@@ -77,7 +77,7 @@ impl Tx<'_> {
         &self,
         arn: &str,
         attributes: &Attributes,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         self.sql
             .prepare_cached("UPDATE subscriptions SET attributes = ?2 WHERE arn = ?1")?
             .execute(params![arn, serde_json::to_string(attributes)?])?;
@@ -85,7 +85,7 @@ impl Tx<'_> {
     }
 
     /// Removes the subscription, if it is there.
-    pub(crate) fn remove_subscription(&self, arn: &str) -> Result<(), Error> {
+    pub(crate) fn remove_subscription(&self, arn: &str) -> Result<()> {
         self.sql.prepare_cached("DELETE FROM subscriptions WHERE arn = ?1")?.execute([arn])?;
         Ok(())
     }
@@ -97,7 +97,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Columns> {
     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
 }
 
-fn parse((arn, topic, endpoint, attributes): Columns) -> Result<Subscription, Error> {
+fn parse((arn, topic, endpoint, attributes): Columns) -> Result<Subscription> {
     let attributes = serde_json::from_str(&attributes)?;
     Ok(Subscription { arn, topic, endpoint, attributes })
 }

@@ -11,8 +11,7 @@ fn entries(bodies: &[&str]) -> Value {
 
 #[tokio::test]
 async fn ten_messages_go_through_the_queue_in_batches() {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     let batch = json!({"QueueUrl": "q", "Entries": entries(&["x"; 10])});
     let sent = rig.sqs("SendMessageBatch", batch).await.unwrap();
     assert_eq!(sent["Successful"].as_array().unwrap().len(), 10);
@@ -37,8 +36,7 @@ async fn ten_messages_go_through_the_queue_in_batches() {
 
 #[tokio::test]
 async fn a_bad_entry_fails_alone() {
-    let rig = Rig::new();
-    rig.queue("q", &[("MaximumMessageSize", "1024")]);
+    let rig = Rig::with_queue("q", &[("MaximumMessageSize", "1024")]);
     let long = "x".repeat(1_025);
     let batch = json!({"QueueUrl": "q", "Entries": entries(&["good", "", &long, "fine"])});
     let sent = rig.sqs("SendMessageBatch", batch).await.unwrap();
@@ -54,8 +52,7 @@ async fn a_bad_entry_fails_alone() {
 
 #[tokio::test]
 async fn a_malformed_batch_is_refused_as_a_whole() {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     let half = "x".repeat(600_000);
     let entry = |id: &str| json!({"Id": id, "MessageBody": "x"});
     for (entries, code) in [

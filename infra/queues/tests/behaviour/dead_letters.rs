@@ -6,8 +6,7 @@ use serde_json::json;
 use crate::rig::{Rig, START, only, redrive};
 
 fn rig() -> Rig {
-    let rig = Rig::new();
-    rig.queue("dead", &[]);
+    let rig = Rig::with_queue("dead", &[]);
     rig.queue("q", &[("VisibilityTimeout", "1"), ("RedrivePolicy", &redrive("dead", 2))]);
     rig
 }
@@ -74,8 +73,7 @@ fn without_its_dead_letter_queue_a_message_is_delivered_on() {
 
 #[test]
 fn a_chain_of_dead_letter_queues_counts_the_receives_of_each() {
-    let rig = Rig::new();
-    rig.queue("deader", &[]);
+    let rig = Rig::with_queue("deader", &[]);
     rig.queue("dead", &[("VisibilityTimeout", "1"), ("RedrivePolicy", &redrive("deader", 2))]);
     rig.queue("q", &[("VisibilityTimeout", "1"), ("RedrivePolicy", &redrive("dead", 1))]);
     rig.queues.send("q", &NewMessage::text("bad")).unwrap();

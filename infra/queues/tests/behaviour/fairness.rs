@@ -10,8 +10,7 @@ fn send(queues: &Queues, body: &str, group: Option<&str>) {
 }
 
 fn backlog() -> Rig {
-    let rig = Rig::new();
-    rig.queue("q", &[("VisibilityTimeout", "60")]);
+    let rig = Rig::with_queue("q", &[("VisibilityTimeout", "60")]);
     (0..40).for_each(|_| send(&rig.queues, "noisy", Some("noisy")));
     rig
 }

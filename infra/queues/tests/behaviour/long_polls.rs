@@ -17,8 +17,7 @@ async fn poll(rig: &Rig, seconds: u32) -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn an_arrival_ends_the_wait_at_once() {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     let begun = Instant::now();
     let send = async {
         tokio::time::sleep(Duration::from_secs(3)).await;
@@ -31,8 +30,7 @@ async fn an_arrival_ends_the_wait_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_moved_clock_ends_the_wait_for_a_delayed_message() {
-    let rig = Rig::new();
-    rig.queue("q", &[("DelaySeconds", "600")]);
+    let rig = Rig::with_queue("q", &[("DelaySeconds", "600")]);
     rig.queues.send("q", &NewMessage::text("a")).unwrap();
     let begun = Instant::now();
     let pass = async {
@@ -46,8 +44,8 @@ async fn a_moved_clock_ends_the_wait_for_a_delayed_message() {
 
 #[tokio::test(start_paused = true)]
 async fn patience_runs_out_when_nothing_arrives() {
-    let rig = Rig::new();
-    rig.queue("q", &[("DelaySeconds", "600"), ("ReceiveMessageWaitTimeSeconds", "4")]);
+    let rig =
+        Rig::with_queue("q", &[("DelaySeconds", "600"), ("ReceiveMessageWaitTimeSeconds", "4")]);
     rig.queues.send("q", &NewMessage::text("a")).unwrap();
     let begun = Instant::now();
     assert_eq!(poll(&rig, 7).await, [""; 0]);
@@ -58,8 +56,7 @@ async fn patience_runs_out_when_nothing_arrives() {
 
 #[tokio::test(start_paused = true)]
 async fn one_message_ends_one_of_two_waits() {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     let send = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
         rig.queues.send("q", &NewMessage::text("a")).unwrap();
@@ -70,8 +67,7 @@ async fn one_message_ends_one_of_two_waits() {
 
 #[tokio::test(start_paused = true)]
 async fn the_wait_for_a_deleted_queue_ends_with_a_refusal() {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     let request = json!({"QueueUrl": "q", "WaitTimeSeconds": 20});
     let delete = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -83,8 +79,7 @@ async fn the_wait_for_a_deleted_queue_ends_with_a_refusal() {
 
 #[tokio::test]
 async fn arrivals_change_for_everything_that_can_end_a_wait() {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     let mut arrivals = rig.queues.arrivals();
     let mut rang = || {
         let changed = arrivals.has_changed().unwrap();

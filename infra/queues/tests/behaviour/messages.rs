@@ -11,8 +11,7 @@ fn send(rig: &Rig, body: &str) -> String {
 
 #[test]
 fn a_received_message_is_hidden_until_its_timeout_runs_out() {
-    let rig = Rig::new();
-    rig.queue("q", &[("VisibilityTimeout", "10")]);
+    let rig = Rig::with_queue("q", &[("VisibilityTimeout", "10")]);
     send(&rig, "a");
     assert_eq!(rig.bodies("q"), ["a"]);
     rig.pass(9);
@@ -26,8 +25,7 @@ fn a_received_message_is_hidden_until_its_timeout_runs_out() {
 
 #[test]
 fn the_newest_receipt_deletes_and_an_older_one_does_not() {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     send(&rig, "a");
     let (first, _) = only(rig.queues.receive("q", 1, Some(0)).unwrap());
     let (second, _) = only(rig.queues.receive("q", 1, Some(30)).unwrap());
@@ -41,8 +39,7 @@ fn the_newest_receipt_deletes_and_an_older_one_does_not() {
 
 #[test]
 fn a_timeout_that_ran_out_still_lets_the_only_receiver_delete() {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     send(&rig, "a");
     let (message, _) = only(rig.queues.receive("q", 1, Some(5)).unwrap());
     rig.pass(6);
@@ -51,8 +48,7 @@ fn a_timeout_that_ran_out_still_lets_the_only_receiver_delete() {
 
 #[test]
 fn a_receipt_fits_only_the_queue_that_gave_it() {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     rig.queue("other", &[]);
     send(&rig, "a");
     let (message, _) = only(rig.queues.receive("q", 1, None).unwrap());
@@ -64,8 +60,7 @@ fn a_receipt_fits_only_the_queue_that_gave_it() {
 
 #[test]
 fn visibility_can_be_prolonged_and_given_up_by_the_holder_only() {
-    let rig = Rig::new();
-    rig.queue("q", &[("VisibilityTimeout", "10")]);
+    let rig = Rig::with_queue("q", &[("VisibilityTimeout", "10")]);
     send(&rig, "a");
     let (first, _) = only(rig.queues.receive("q", 1, None).unwrap());
     let change = |handle: &str, seconds| rig.queues.change_visibility("q", handle, seconds);
@@ -82,8 +77,7 @@ fn visibility_can_be_prolonged_and_given_up_by_the_holder_only() {
 
 #[test]
 fn delays_are_the_queues_own_unless_the_message_has_one() {
-    let rig = Rig::new();
-    rig.queue("q", &[("DelaySeconds", "10")]);
+    let rig = Rig::with_queue("q", &[("DelaySeconds", "10")]);
     send(&rig, "queue");
     let message = NewMessage { delay: Some(2), ..NewMessage::text("own") };
     rig.queues.send("q", &message).unwrap();
@@ -99,8 +93,7 @@ fn delays_are_the_queues_own_unless_the_message_has_one() {
 
 #[test]
 fn a_message_is_forgotten_when_its_retention_is_over() {
-    let rig = Rig::new();
-    rig.queue("q", &[("MessageRetentionPeriod", "60")]);
+    let rig = Rig::with_queue("q", &[("MessageRetentionPeriod", "60")]);
     send(&rig, "old");
     rig.pass(30);
     send(&rig, "young");
@@ -114,8 +107,7 @@ fn a_message_is_forgotten_when_its_retention_is_over() {
 
 #[test]
 fn more_than_ten_can_be_received_by_a_typed_call() {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     (0..25).for_each(|n| drop(send(&rig, &n.to_string())));
     assert_eq!(rig.queues.receive("q", 20, None).unwrap().len(), 20);
     assert_eq!(rig.queues.receive("q", 20, None).unwrap().len(), 5);
@@ -135,8 +127,7 @@ fn the_same_seed_gives_the_same_run() {
 
 #[tokio::test]
 async fn an_sdk_gets_the_digests_and_attributes_it_checks() {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     let attributes = json!({
         "b": {"DataType": "Binary", "BinaryValue": "AAE="},
         "s": {"DataType": "String", "StringValue": "v"},
@@ -168,8 +159,7 @@ async fn an_sdk_gets_the_digests_and_attributes_it_checks() {
 
 #[tokio::test]
 async fn attributes_that_were_not_asked_for_are_not_shown() {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     let attributes = json!({"s": {"DataType": "String", "StringValue": "v"}});
     let request = json!({"QueueUrl": "q", "MessageBody": "a", "MessageAttributes": attributes});
     rig.sqs("SendMessage", request).await.unwrap();

@@ -20,8 +20,7 @@ async fn creating_a_queue_twice_is_fine_only_when_the_attributes_agree() {
 
 #[tokio::test]
 async fn the_typed_call_brings_an_existing_queue_up_to_date_and_keeps_its_messages() {
-    let rig = Rig::new();
-    rig.queue("q", &[("VisibilityTimeout", "5"), ("DelaySeconds", "0")]);
+    let rig = Rig::with_queue("q", &[("VisibilityTimeout", "5"), ("DelaySeconds", "0")]);
     rig.queues.send("q", &NewMessage::text("kept")).unwrap();
     rig.queue("q", &[("VisibilityTimeout", "7")]);
     let request = json!({"QueueUrl": "q", "AttributeNames": ["VisibilityTimeout"]});
@@ -62,8 +61,7 @@ async fn a_missing_queue_is_named_as_both_protocols_name_it() {
 
 #[tokio::test]
 async fn attributes_are_changed_within_their_ranges_and_shown() {
-    let rig = Rig::new();
-    rig.queue("dead", &[]);
+    let rig = Rig::with_queue("dead", &[]);
     rig.queue("q", &[("VisibilityTimeout", "5")]);
     rig.queues.send("q", &NewMessage::text("a")).unwrap();
     let policy = redrive("dead", 3);
@@ -91,8 +89,8 @@ async fn attributes_are_changed_within_their_ranges_and_shown() {
 
 #[tokio::test]
 async fn attributes_that_make_no_sense_are_refused() {
-    let rig = Rig::new();
-    rig.queue("closed", &[("RedriveAllowPolicy", r#"{"redrivePermission":"denyAll"}"#)]);
+    let rig =
+        Rig::with_queue("closed", &[("RedriveAllowPolicy", r#"{"redrivePermission":"denyAll"}"#)]);
     rig.queue("q", &[]);
     let (missing, closed) = (redrive("none", 3), redrive("closed", 3));
     for (name, value, code) in [
@@ -140,8 +138,7 @@ async fn tags_come_and_go() {
 
 #[tokio::test]
 async fn purging_and_deleting_leave_nothing_behind() {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     rig.queues.send("q", &NewMessage::text("a")).unwrap();
     rig.queues.send("q", &NewMessage::text("b")).unwrap();
     rig.queues.receive("q", 1, None).unwrap();

@@ -47,8 +47,7 @@ type Row = (String, Attributes, u16, String);
 
 #[tokio::test]
 async fn what_sqs_would_refuse_is_refused_by_its_name() {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     let rows = serde_json::Deserializer::from_str(SQS).into_iter::<(String, Value, String)>();
     for row in rows {
         let (action, mut request, code) = row.unwrap();
@@ -64,8 +63,7 @@ async fn what_sqs_would_refuse_is_refused_by_its_name() {
 
 #[tokio::test]
 async fn a_message_of_a_mebibyte_is_taken_and_one_byte_more_is_refused() {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     let request = |bytes: usize| json!({"QueueUrl": "q", "MessageBody": "x".repeat(bytes)});
     assert!(rig.sqs("SendMessage", request(1_048_576)).await.is_ok());
     let refusal = rig.sqs("SendMessage", request(1_048_577)).await.unwrap_err();
@@ -74,8 +72,7 @@ async fn a_message_of_a_mebibyte_is_taken_and_one_byte_more_is_refused() {
 
 #[tokio::test]
 async fn what_sns_would_refuse_is_refused_in_its_words() {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     let (topic, queue) = (rig.queues.create_topic("t").unwrap(), queues::queue_arn("q"));
     let subscription = rig.queues.subscribe(&topic, &queue, &Attributes::new()).unwrap();
     let table = SNS

@@ -23,6 +23,12 @@ impl Rig {
         Self::seeded(1)
     }
 
+    pub(crate) fn with_queue(name: &str, attributes: &[(&str, &str)]) -> Self {
+        let rig = Self::new();
+        rig.queue(name, attributes);
+        rig
+    }
+
     pub(crate) fn seeded(seed: u64) -> Self {
         let (clock, time) = clock();
         Self { queues: Queues::memory_seeded(clock, seed).unwrap(), time }

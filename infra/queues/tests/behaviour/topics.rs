@@ -8,8 +8,7 @@ use crate::rig::{Rig, bodies, map, only};
 
 /// A topic, and a queue subscribed to it with these attributes.
 fn subscribed(attributes: &[(&str, &str)]) -> (Rig, String, String) {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     let topic = rig.queues.create_topic("t").unwrap();
     let arn = rig.queues.subscribe(&topic, &queues::queue_arn("q"), &map(attributes)).unwrap();
     (rig, topic, arn)
@@ -117,8 +116,7 @@ fn one_lost_queue_does_not_keep_the_message_from_the_others() {
 
 #[tokio::test]
 async fn an_sdk_creates_subscribes_and_publishes_in_the_query_protocol() {
-    let rig = Rig::new();
-    rig.queue("q", &[]);
+    let rig = Rig::with_queue("q", &[]);
     let (_, xml) = rig.sns("CreateTopic", &[("Name", "t")]).await;
     let topic = queues::topic_arn("t");
     assert!(xml.contains(&format!("<CreateTopicResult><TopicArn>{topic}</TopicArn>")), "{xml}");

@@ -1,10 +1,10 @@
 //! Apple's push service: HTTP/2 only, with a signed token that is at most an hour old.
 
-use bytes::Bytes;
-use http::{HeaderName, Request, Version};
+use http::{HeaderName, Version};
 use serde_json::Value;
 
 use super::{Refusal, header, headers, pretty, text};
+use crate::http::Request;
 use crate::jwt::VerifiedJwt;
 use crate::message::ReceivedMessage;
 use crate::sink::SinkState;
@@ -12,10 +12,7 @@ use crate::sink::SinkState;
 pub(super) const ID: HeaderName = HeaderName::from_static("apns-id");
 
 /// A message for a device.
-pub(super) fn read(
-    state: &SinkState,
-    request: &Request<Bytes>,
-) -> Result<ReceivedMessage, Refusal> {
+pub(super) fn read(state: &SinkState, request: &Request) -> Result<ReceivedMessage, Refusal> {
     if request.version() != Version::HTTP_2 {
         return Err(Refusal::new(400, "HTTP/2 is required"));
     }
@@ -53,7 +50,7 @@ pub(super) fn read(
     })
 }
 
-fn verify_token(state: &SinkState, request: &Request<Bytes>) -> Result<(), &'static str> {
+fn verify_token(state: &SinkState, request: &Request) -> Result<(), &'static str> {
     let token = header(request, "authorization").strip_prefix("bearer ");
     let token = token.ok_or("MissingProviderToken")?;
     let token = VerifiedJwt::es256(token, state.credentials.apns.public_key_raw());

@@ -2,18 +2,18 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Request, Response};
+use http::{HeaderName, HeaderValue};
 use serde_json::{Value, json};
 
 use super::{Refusal, header, json as json_answer, plain, pretty, text};
+use crate::http::{Request, Response};
 use crate::mail;
 use crate::message::ReceivedMessage;
 
 const ERROR_TYPE: HeaderName = HeaderName::from_static("x-amzn-errortype");
 
 /// A mail for SES.
-pub(super) fn read_mail(request: &Request<Bytes>) -> Result<ReceivedMessage, Refusal> {
+pub(super) fn read_mail(request: &Request) -> Result<ReceivedMessage, Refusal> {
     signed(request)?;
     let body: Value = serde_json::from_slice(request.body())
         .map_err(|_| Refusal::new(400, "BadRequestException"))?;
@@ -40,7 +40,7 @@ pub(super) fn read_mail(request: &Request<Bytes>) -> Result<ReceivedMessage, Ref
     })
 }
 
-pub(super) fn refused_mail(code: u16, reason: &str) -> Response<Bytes> {
+pub(super) fn refused_mail(code: u16, reason: &str) -> Response {
     let mut answer =
         json_answer(code, &json!({ "message": format!("the sink was told to say {reason}") }));
     answer
@@ -50,12 +50,12 @@ pub(super) fn refused_mail(code: u16, reason: &str) -> Response<Bytes> {
 }
 
 /// Whether it is a text message for SNS.
-pub(super) fn is_publish(request: &Request<Bytes>) -> bool {
+pub(super) fn is_publish(request: &Request) -> bool {
     field(request, "Action") == "Publish"
 }
 
 /// A text message for SNS.
-pub(super) fn read_sms(request: &Request<Bytes>) -> Result<ReceivedMessage, Refusal> {
+pub(super) fn read_sms(request: &Request) -> Result<ReceivedMessage, Refusal> {
     signed(request)?;
     let (to, text) = (field(request, "PhoneNumber"), field(request, "Message"));
     if !to.starts_with('+') || text.is_empty() {
@@ -64,7 +64,7 @@ pub(super) fn read_sms(request: &Request<Bytes>) -> Result<ReceivedMessage, Refu
     Ok(ReceivedMessage { to, source: text.clone(), text, ..ReceivedMessage::default() })
 }
 
-pub(super) fn published(id: &str) -> Response<Bytes> {
+pub(super) fn published(id: &str) -> Response {
     let body = format!(
         "<PublishResponse xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\"><PublishResult>\
          <MessageId>{id}</MessageId></PublishResult><ResponseMetadata>\
@@ -73,7 +73,7 @@ pub(super) fn published(id: &str) -> Response<Bytes> {
     plain(200, &body)
 }
 
-pub(super) fn refused_sms(code: u16, reason: &str) -> Response<Bytes> {
+pub(super) fn refused_sms(code: u16, reason: &str) -> Response {
     let kind = if code < 500 { "Sender" } else { "Receiver" };
     let body = format!(
         "<ErrorResponse xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\"><Error>\
@@ -84,12 +84,12 @@ pub(super) fn refused_sms(code: u16, reason: &str) -> Response<Bytes> {
 }
 
 /// The sink has no AWS keys and cannot verify a signature; it requires that there is one.
-fn signed(request: &Request<Bytes>) -> Result<(), Refusal> {
+fn signed(request: &Request) -> Result<(), Refusal> {
     let signed = header(request, "authorization").starts_with("AWS4-HMAC-SHA256 ");
     if signed { Ok(()) } else { Err(Refusal::new(403, "MissingAuthenticationToken")) }
 }
 
-fn field(request: &Request<Bytes>, name: &str) -> String {
+fn field(request: &Request, name: &str) -> String {
     let mut fields = form_urlencoded::parse(request.body());
     fields.find(|(found, _)| found == name).map(|(_, value)| value.into_owned()).unwrap_or_default()
 }

@@ -1,10 +1,9 @@
 //! Firebase: the token endpoint that believes in service accounts, and the call that sends.
 
-use bytes::Bytes;
-use http::{Request, Response};
 use serde_json::{Value, json};
 
 use super::{Refusal, header, headers, json as json_answer, pretty, text};
+use crate::http::{Request, Response};
 use crate::jwt::VerifiedJwt;
 use crate::message::ReceivedMessage;
 use crate::sink::SinkState;
@@ -13,10 +12,7 @@ const SCOPE: &str = "https://www.googleapis.com/auth/firebase.messaging";
 const GRANT: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
 /// Trades a signed assertion for a token.
-pub(super) fn token(
-    state: &SinkState,
-    request: &Request<Bytes>,
-) -> Result<Response<Bytes>, Refusal> {
+pub(super) fn token(state: &SinkState, request: &Request) -> Result<Response, Refusal> {
     let form: Vec<_> = form_urlencoded::parse(request.body()).into_owned().collect();
     let field = |name: &str| form.iter().find(|(n, _)| n == name).map_or("", |(_, v)| v.as_str());
     if field("grant_type") != GRANT {
@@ -45,10 +41,7 @@ pub(super) fn token(
 }
 
 /// A message for a device.
-pub(super) fn read(
-    state: &SinkState,
-    request: &Request<Bytes>,
-) -> Result<ReceivedMessage, Refusal> {
+pub(super) fn read(state: &SinkState, request: &Request) -> Result<ReceivedMessage, Refusal> {
     if header(request, "authorization") != format!("Bearer {}", state.credentials.fcm_token) {
         return Err(Refusal::new(401, "UNAUTHENTICATED"));
     }

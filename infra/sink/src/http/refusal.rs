@@ -1,11 +1,11 @@
 //! Error responses in each provider's format.
 
-use bytes::Bytes;
-use http::{HeaderValue, Response, header};
+use http::{HeaderValue, header};
 use serde_json::json;
 
 use super::{aws, json, plain};
 use crate::ProviderKind;
+use crate::http::Response;
 
 #[derive(Debug)]
 pub(super) struct Refusal {
@@ -32,7 +32,7 @@ impl Refusal {
         Self { code: 429, reason: reason.to_owned(), retry_after: Some(seconds) }
     }
 
-    pub(super) fn answer(self, via: ProviderKind) -> Response<Bytes> {
+    pub(super) fn answer(self, via: ProviderKind) -> Response {
         let Self { code, reason, retry_after } = self;
         let mut answer = match via {
             ProviderKind::Ses => aws::refused_mail(code, &reason),

@@ -2,24 +2,21 @@
 //! shown by the providers' own tests.
 
 use bytes::Bytes;
-use http::{Request, Response};
 
 use super::{Disconnect, receive, via};
+use crate::http::{Request, Response};
 use crate::sink::SinkState;
 use crate::{ProviderKind, Sink, SinkOptions};
 
-fn request(path: &str, headers: &[(&str, &str)], body: &str) -> Request<Bytes> {
-    let mut request = Request::post(path).version(http::Version::HTTP_2);
+fn request(path: &str, headers: &[(&str, &str)], body: &str) -> Request {
+    let mut request = ::http::Request::post(path).version(http::Version::HTTP_2);
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
     request.body(Bytes::from(body.to_owned())).unwrap()
 }
 
-async fn answer(
-    state: &SinkState,
-    request: &Request<Bytes>,
-) -> Result<Response<Bytes>, Disconnect> {
+async fn answer(state: &SinkState, request: &Request) -> Result<Response, Disconnect> {
     receive(via(request), request, state).await
 }
 

@@ -3,13 +3,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use bytes::Bytes;
-use http::Request;
 use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use ring::hkdf::{HKDF_SHA256, KeyType, Salt};
 use serde_json::Value;
 
 use super::{Refusal, header, headers, text};
+use crate::http::Request;
 use crate::jwt::VerifiedJwt;
 use crate::message::ReceivedMessage;
 use crate::sink::SinkState;
@@ -18,10 +17,7 @@ use crate::sink::SinkState;
 const MAX_BODY_BYTES: usize = 4096;
 const DAY: i64 = 86_400;
 
-pub(super) fn read(
-    state: &SinkState,
-    request: &Request<Bytes>,
-) -> Result<ReceivedMessage, Refusal> {
+pub(super) fn read(state: &SinkState, request: &Request) -> Result<ReceivedMessage, Refusal> {
     verify_vapid(state, request).map_err(|why| Refusal::new(403, why))?;
     if header(request, "ttl").parse::<u32>().is_err() {
         return Err(Refusal::new(400, "a TTL is missing"));
@@ -50,7 +46,7 @@ pub(super) fn read(
     })
 }
 
-fn verify_vapid(state: &SinkState, request: &Request<Bytes>) -> Result<(), &'static str> {
+fn verify_vapid(state: &SinkState, request: &Request) -> Result<(), &'static str> {
     let vapid = header(request, "authorization").strip_prefix("vapid ").ok_or("no vapid")?;
     let part = |name: &str| vapid.split(',').find_map(|part| part.trim().strip_prefix(name));
     let (token, key) = (part("t=").ok_or("no t")?, part("k=").ok_or("no k")?);

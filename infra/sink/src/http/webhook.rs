@@ -2,22 +2,18 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use bytes::Bytes;
-use http::Request;
 use ring::hmac;
 use serde_json::Value;
 
 use super::{Refusal, header, headers, pretty, text};
+use crate::http::Request;
 use crate::message::ReceivedMessage;
 use crate::sink::SinkState;
 
 /// An older signature may be a replay.
 const TOLERANCE: i64 = 300;
 
-pub(super) fn read(
-    state: &SinkState,
-    request: &Request<Bytes>,
-) -> Result<ReceivedMessage, Refusal> {
+pub(super) fn read(state: &SinkState, request: &Request) -> Result<ReceivedMessage, Refusal> {
     let (id, at) = (header(request, "webhook-id"), header(request, "webhook-timestamp"));
     let age = at.parse::<i64>().map(|at| (state.now().as_second() - at).abs());
     if id.is_empty() || !age.is_ok_and(|age| age <= TOLERANCE) {

@@ -4,9 +4,10 @@ use bytes::Bytes;
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, REFERRER_POLICY,
 };
-use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
 
 use super::{MOUNT_PATH, Tab, View, controls, render};
+use crate::http::{Request, Response};
 use crate::sink::SinkState;
 use crate::{MailFeedback, ProviderKind, Sink, SinkMessage};
 
@@ -19,13 +20,13 @@ const NO_SNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 
 /// Answers a request for the page, mounted at `at` (`/_sink`) in another HTTP server: the page, a
 /// message as JSON, and the two forms.
-pub fn respond(sink: &Sink, at: &str, request: &Request<Bytes>) -> Response<Bytes> {
+pub fn respond(sink: &Sink, at: &str, request: &Request) -> Response {
     route(&sink.state, at, request)
 }
 
 /// The feedback about a mail that a form of the page requests, as a request to the API, to be made before
 /// [`respond`] answers.
-pub fn feedback_request(sink: &Sink, at: &str, request: &Request<Bytes>) -> Option<Request<Bytes>> {
+pub fn feedback_request(sink: &Sink, at: &str, request: &Request) -> Option<Request> {
     if request.method() != Method::POST || !is_same_origin(request) || !has_local_host(request) {
         return None;
     }
@@ -41,7 +42,7 @@ fn parse_feedback(path: &str) -> Option<(u64, MailFeedback)> {
 }
 
 /// As [`respond`], at the sink's own server.
-pub(crate) fn respond_own(state: &SinkState, request: &Request<Bytes>) -> Response<Bytes> {
+pub(crate) fn respond_own(state: &SinkState, request: &Request) -> Response {
     if request.uri().path() == "/" {
         redirect_to(MOUNT_PATH)
     } else {
@@ -49,7 +50,7 @@ pub(crate) fn respond_own(state: &SinkState, request: &Request<Bytes>) -> Respon
     }
 }
 
-fn route(state: &SinkState, at: &str, request: &Request<Bytes>) -> Response<Bytes> {
+fn route(state: &SinkState, at: &str, request: &Request) -> Response {
     if !has_local_host(request) {
         return plain(
             StatusCode::FORBIDDEN,
@@ -78,7 +79,7 @@ fn route(state: &SinkState, at: &str, request: &Request<Bytes>) -> Response<Byte
     }
 }
 
-fn show(state: &SinkState, at: &str, path: &str, request: &Request<Bytes>) -> Response<Bytes> {
+fn show(state: &SinkState, at: &str, path: &str, request: &Request) -> Response {
     let (messages, name) = (state.messages.all(), path.trim_start_matches('/'));
     let (name, as_json) = match name.strip_suffix(".json") {
         Some(name) => (name, true),
@@ -104,7 +105,7 @@ fn show(state: &SinkState, at: &str, path: &str, request: &Request<Bytes>) -> Re
     with_security_headers(page.into(), "text/html; charset=utf-8")
 }
 
-fn behave(state: &SinkState, at: &str, request: &Request<Bytes>) -> Response<Bytes> {
+fn behave(state: &SinkState, at: &str, request: &Request) -> Response {
     let form: Vec<_> = form_urlencoded::parse(request.body()).into_owned().collect();
     match controls::parse_form(&form) {
         Ok((via, rule)) => {
@@ -116,13 +117,13 @@ fn behave(state: &SinkState, at: &str, request: &Request<Bytes>) -> Response<Byt
 }
 
 /// Browsers say where a request comes from; a terminal says nothing.
-fn is_same_origin(request: &Request<Bytes>) -> bool {
+fn is_same_origin(request: &Request) -> bool {
     let site = request.headers().get("sec-fetch-site").map(HeaderValue::as_bytes);
     matches!(site, None | Some(b"same-origin" | b"none"))
 }
 
 /// DNS rebinding: a name of another site can resolve to this machine.
-fn has_local_host(request: &Request<Bytes>) -> bool {
+fn has_local_host(request: &Request) -> bool {
     let named = request.headers().get("host").and_then(|host| host.to_str().ok());
     let host = request.uri().host().or(named).unwrap_or("localhost");
     let port = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
@@ -130,13 +131,13 @@ fn has_local_host(request: &Request<Bytes>) -> bool {
     matches!(name, "localhost" | "127.0.0.1" | "[::1]") || name.ends_with(".localhost")
 }
 
-fn json(value: &impl serde::Serialize) -> Response<Bytes> {
+fn json(value: &impl serde::Serialize) -> Response {
     let body = serde_json::to_vec_pretty(value).unwrap_or_default();
     with_security_headers(body.into(), "application/json")
 }
 
-fn with_security_headers(body: Bytes, kind: &'static str) -> Response<Bytes> {
-    let mut answer = Response::new(body);
+fn with_security_headers(body: Bytes, kind: &'static str) -> Response {
+    let mut answer = ::http::Response::new(body);
     answer.headers_mut().extend([
         (CONTENT_TYPE, HeaderValue::from_static(kind)),
         (CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
@@ -147,14 +148,14 @@ fn with_security_headers(body: Bytes, kind: &'static str) -> Response<Bytes> {
     answer
 }
 
-fn plain(status: StatusCode, text: &'static str) -> Response<Bytes> {
+fn plain(status: StatusCode, text: &'static str) -> Response {
     let mut answer =
         with_security_headers(Bytes::from_static(text.as_bytes()), "text/plain; charset=utf-8");
     *answer.status_mut() = status;
     answer
 }
 
-fn redirect_to(to: &str) -> Response<Bytes> {
+fn redirect_to(to: &str) -> Response {
     let mut answer = plain(StatusCode::SEE_OTHER, "");
     answer.headers_mut().extend(HeaderValue::try_from(to).ok().map(|to| (LOCATION, to)));
     answer

@@ -1,9 +1,10 @@
 //! The page shows everything and runs nothing.
 
 use domain::Timestamp;
-use http::{Method, Request, Response, StatusCode};
+use http::{Method, StatusCode};
 
 use super::*;
+use crate::http::Response;
 use crate::message::ReceivedMessage;
 use crate::{Behaviour, Sink, SinkOptions};
 
@@ -84,8 +85,8 @@ fn request(
     path: &str,
     headers: &[(&str, &str)],
     body: &str,
-) -> Response<bytes::Bytes> {
-    let mut builder = Request::builder().method(method).uri(path);
+) -> Response {
+    let mut builder = ::http::Request::builder().method(method).uri(path);
     for (name, value) in headers {
         builder = builder.header(*name, *value);
     }

@@ -1,17 +1,12 @@
 //! Intrinsics over lists and maps: `Fn::Join`, `Fn::Select`, `Fn::Split` and `Fn::FindInMap`.
 
-use crate::error::{Mark, TemplateError};
+use crate::error::{Mark, Result, TemplateError};
 use crate::node::{Kind, Node};
 use crate::resolve::Resolver;
 use crate::suggest::did_you_mean;
 
 impl Resolver<'_> {
-    pub(super) fn join(
-        &self,
-        argument: &Node,
-        mark: Mark,
-        path: &str,
-    ) -> Result<Node, TemplateError> {
+    pub(super) fn join(&self, argument: &Node, mark: Mark, path: &str) -> Result<Node> {
         let usage =
             || TemplateError::new(mark, path, "Fn::Join takes [separator, list of strings]");
         let arguments = self.arguments(argument, path)?.ok_or_else(usage)?;
@@ -26,12 +21,7 @@ impl Resolver<'_> {
         Ok(Node::string(mark, items.ok_or_else(usage)?.join(&separator)))
     }
 
-    pub(super) fn split(
-        &self,
-        argument: &Node,
-        mark: Mark,
-        path: &str,
-    ) -> Result<Node, TemplateError> {
+    pub(super) fn split(&self, argument: &Node, mark: Mark, path: &str) -> Result<Node> {
         let usage = || TemplateError::new(mark, path, "Fn::Split takes [separator, string]");
         let arguments = self.arguments(argument, path)?.ok_or_else(usage)?;
         let [separator, text] = arguments.as_slice() else {
@@ -43,12 +33,7 @@ impl Resolver<'_> {
         Ok(Node { mark, kind: Kind::List(parts.collect()) })
     }
 
-    pub(super) fn select(
-        &self,
-        argument: &Node,
-        mark: Mark,
-        path: &str,
-    ) -> Result<Node, TemplateError> {
+    pub(super) fn select(&self, argument: &Node, mark: Mark, path: &str) -> Result<Node> {
         let usage = || TemplateError::new(mark, path, "Fn::Select takes [index, list]");
         let arguments = self.arguments(argument, path)?.ok_or_else(usage)?;
         let [index, list] = arguments.as_slice() else {
@@ -65,12 +50,7 @@ impl Resolver<'_> {
         })
     }
 
-    pub(super) fn find_in_map(
-        &self,
-        argument: &Node,
-        mark: Mark,
-        path: &str,
-    ) -> Result<Node, TemplateError> {
+    pub(super) fn find_in_map(&self, argument: &Node, mark: Mark, path: &str) -> Result<Node> {
         let usage = || TemplateError::new(mark, path, "Fn::FindInMap takes [map, key, key]");
         let arguments = self.arguments(argument, path)?.ok_or_else(usage)?;
         if arguments.len() != 3 {
@@ -91,7 +71,7 @@ impl Resolver<'_> {
     }
 
     /// The evaluated arguments, if there is a list of them.
-    fn arguments(&self, argument: &Node, path: &str) -> Result<Option<Vec<Node>>, TemplateError> {
+    fn arguments(&self, argument: &Node, path: &str) -> Result<Option<Vec<Node>>> {
         let Kind::List(items) = &argument.kind else {
             return Ok(None);
         };

@@ -1,7 +1,7 @@
 //! `Fn::GetAtt` of a nested stack's outputs, for which the nested template is read.
 
 use crate::declare::Declaration;
-use crate::error::{Mark, TemplateError};
+use crate::error::{Mark, Result, TemplateError};
 use crate::field::Field;
 use crate::node::Node;
 use crate::resolve::Resolver;
@@ -11,7 +11,7 @@ use crate::suggest::did_you_mean;
 
 impl Resolver<'_> {
     /// Reads the template that `declaration` nests, unless it has been or does not nest one.
-    pub(crate) fn nest(&self, declaration: &Declaration) -> Result<(), TemplateError> {
+    pub(crate) fn nest(&self, declaration: &Declaration) -> Result<()> {
         let id = &declaration.id;
         let Some(location) = nested::location_property(&declaration.kind) else {
             return Ok(());
@@ -29,11 +29,7 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    fn read(
-        &self,
-        declaration: &Declaration,
-        location: &str,
-    ) -> Result<(Nested, Template), TemplateError> {
+    fn read(&self, declaration: &Declaration, location: &str) -> Result<(Nested, Template)> {
         let path = format!("Resources.{}.Properties", declaration.id);
         let node = self.resolve(&declaration.properties, &path)?;
         let node = node.unwrap_or_else(|| Node::empty_map(declaration.mark));
@@ -55,7 +51,7 @@ impl Resolver<'_> {
         attribute: &str,
         mark: Mark,
         path: &str,
-    ) -> Result<String, TemplateError> {
+    ) -> Result<String> {
         let id = &declaration.id;
         let refuse = |reason: String| Err(TemplateError::new(mark, path, reason));
         let Some(name) = attribute.strip_prefix("Outputs.") else {

@@ -1,7 +1,7 @@
 //! `Ref` and `Fn::GetAtt`, and the physical names behind them.
 
 use crate::declare::Declaration;
-use crate::error::{Mark, TemplateError};
+use crate::error::{Mark, Result, TemplateError};
 use crate::names;
 use crate::node::{Kind, Node};
 use crate::resolve::{Reference, Resolved, Resolver};
@@ -29,12 +29,7 @@ impl Resolver<'_> {
     }
 
     /// `Fn::GetAtt`, as `Resource.Attribute` or as a list of the two.
-    pub(super) fn get_att(
-        &self,
-        argument: &Node,
-        mark: Mark,
-        path: &str,
-    ) -> Result<Node, TemplateError> {
+    pub(super) fn get_att(&self, argument: &Node, mark: Mark, path: &str) -> Result<Node> {
         let usage = || {
             let reason = "Fn::GetAtt takes `Resource.Attribute` or [Resource, Attribute]";
             TemplateError::new(mark, path, reason)
@@ -63,7 +58,7 @@ impl Resolver<'_> {
         attribute: &str,
         mark: Mark,
         path: &str,
-    ) -> Result<String, TemplateError> {
+    ) -> Result<String> {
         let Some(declaration) = self.declarations.get(id) else {
             let hint = did_you_mean(id, self.declarations.keys().map(String::as_str));
             let reason = format!("Fn::GetAtt names unknown resource `{id}`{hint}");
@@ -93,12 +88,7 @@ impl Resolver<'_> {
     }
 
     /// The physical name of a resource that something refers to, which it can only if it exists.
-    fn used(
-        &self,
-        declaration: &Declaration,
-        mark: Mark,
-        path: &str,
-    ) -> Result<String, TemplateError> {
+    fn used(&self, declaration: &Declaration, mark: Mark, path: &str) -> Result<String> {
         let id = &declaration.id;
         if !declaration.exists {
             let condition = declaration.condition.as_deref().unwrap_or_default();
@@ -116,7 +106,7 @@ impl Resolver<'_> {
     }
 
     /// What the resource is called, by its own choice or by default.
-    pub(crate) fn physical_name(&self, declaration: &Declaration) -> Result<String, TemplateError> {
+    pub(crate) fn physical_name(&self, declaration: &Declaration) -> Result<String> {
         // References made by the name are the named resource's own, not its user's.
         let references = self.references.borrow().len();
         self.naming.borrow_mut().push(declaration.id.clone());
@@ -126,9 +116,9 @@ impl Resolver<'_> {
         name
     }
 
-    fn chosen_name(&self, declaration: &Declaration) -> Result<String, TemplateError> {
+    fn chosen_name(&self, declaration: &Declaration) -> Result<String> {
         let Declaration { id, kind, .. } = declaration;
-        let property = |key: &str| -> Result<Option<String>, TemplateError> {
+        let property = |key: &str| -> Result<Option<String>> {
             let Some(entry) = declaration.properties.get(key) else {
                 return Ok(None);
             };

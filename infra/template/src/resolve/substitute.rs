@@ -1,17 +1,12 @@
 //! `Fn::Sub`: text with `${Name}`, `${Resource.Attribute}` and, for a literal `${…}`, `${!…}`.
 
-use crate::error::{Mark, TemplateError};
+use crate::error::{Mark, Result, TemplateError};
 use crate::node::{Entry, Kind, Node};
 use crate::resolve::Resolver;
 
 impl Resolver<'_> {
     /// `Fn::Sub`, as a string or as a list of a string and a map of further names.
-    pub(super) fn sub(
-        &self,
-        argument: &Node,
-        mark: Mark,
-        path: &str,
-    ) -> Result<Node, TemplateError> {
+    pub(super) fn sub(&self, argument: &Node, mark: Mark, path: &str) -> Result<Node> {
         let usage =
             || TemplateError::new(mark, path, "Fn::Sub takes a string, or [string, map of names]");
         let (text, names) = match &argument.kind {
@@ -29,13 +24,7 @@ impl Resolver<'_> {
         self.substitute(text, &names, mark, path).map(|text| Node::string(mark, text))
     }
 
-    fn substitute(
-        &self,
-        text: &str,
-        names: &[Entry],
-        mark: Mark,
-        path: &str,
-    ) -> Result<String, TemplateError> {
+    fn substitute(&self, text: &str, names: &[Entry], mark: Mark, path: &str) -> Result<String> {
         let mut result = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("${") {
@@ -53,13 +42,7 @@ impl Resolver<'_> {
         Ok(result)
     }
 
-    fn variable(
-        &self,
-        name: &str,
-        names: &[Entry],
-        mark: Mark,
-        path: &str,
-    ) -> Result<String, TemplateError> {
+    fn variable(&self, name: &str, names: &[Entry], mark: Mark, path: &str) -> Result<String> {
         let value = match names.iter().find(|entry| entry.key == name) {
             Some(entry) => Some(entry.value.clone()),
             None => match name.split_once('.') {

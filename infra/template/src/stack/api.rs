@@ -1,7 +1,7 @@
 //! Reads HTTP APIs: `AWS::Serverless::HttpApi`, and `AWS::ApiGatewayV2::Api` of that protocol.
 
 use crate::Stack;
-use crate::error::TemplateError;
+use crate::error::{Result, TemplateError};
 use crate::field::Field;
 use crate::node::{Kind, Node};
 use crate::resolve::Resolver;
@@ -58,7 +58,7 @@ pub(crate) struct Throttling {
     pub(crate) rate: Option<u64>,
 }
 
-pub(crate) fn read(item: &Item<'_>) -> Result<HttpApi, TemplateError> {
+pub(crate) fn read(item: &Item<'_>) -> Result<HttpApi> {
     let properties = &item.properties;
     properties.only(&[vocabulary::GLOBAL_HTTP_API, vocabulary::OWN_HTTP_API].concat())?;
     let throttling = throttling(properties)?;
@@ -74,7 +74,7 @@ pub(crate) fn read(item: &Item<'_>) -> Result<HttpApi, TemplateError> {
 }
 
 /// Reads an API of API Gateway. Its stage is another resource, which may come later.
-pub(crate) fn read_http(item: &Item<'_>) -> Result<HttpApi, TemplateError> {
+pub(crate) fn read_http(item: &Item<'_>) -> Result<HttpApi> {
     let properties = &item.properties;
     for key in vocabulary::HTTP_API_REFUSED {
         if let Some(field) = properties.get(key)? {
@@ -95,7 +95,7 @@ pub(crate) fn read_http(item: &Item<'_>) -> Result<HttpApi, TemplateError> {
 }
 
 /// What an `AWS::ApiGatewayV2::Api` speaks.
-pub(crate) fn protocol(item: &Item<'_>) -> Result<Protocol, TemplateError> {
+pub(crate) fn protocol(item: &Item<'_>) -> Result<Protocol> {
     let protocols = [("HTTP", Protocol::Http), ("WEBSOCKET", Protocol::WebSocket)];
     item.properties.required("ProtocolType")?.choice(&protocols)
 }
@@ -107,7 +107,7 @@ pub(crate) fn is_websocket(properties: &Node) -> bool {
 }
 
 /// The `DefaultRouteSettings` of an API or a stage.
-pub(crate) fn throttling(properties: &Field<'_>) -> Result<Throttling, TemplateError> {
+pub(crate) fn throttling(properties: &Field<'_>) -> Result<Throttling> {
     let Some(settings) = properties.get("DefaultRouteSettings")? else {
         return Ok(Throttling::default());
     };
@@ -118,7 +118,7 @@ pub(crate) fn throttling(properties: &Field<'_>) -> Result<Throttling, TemplateE
     })
 }
 
-fn cors(field: &Field<'_>) -> Result<Cors, TemplateError> {
+fn cors(field: &Field<'_>) -> Result<Cors> {
     field.only(vocabulary::CORS)?;
     Ok(Cors {
         allow_origins: field.texts_at("AllowOrigins")?,
@@ -132,7 +132,7 @@ fn cors(field: &Field<'_>) -> Result<Cors, TemplateError> {
 
 /// Refuses `HttpApi` events whose API SAM would not find. It writes their routes into the API, so
 /// that must be an `AWS::Serverless::HttpApi` of the same template.
-pub(crate) fn check_events(stack: &Stack, resolver: &Resolver<'_>) -> Result<(), TemplateError> {
+pub(crate) fn check_events(stack: &Stack, resolver: &Resolver<'_>) -> Result<()> {
     for function in &stack.functions {
         for route in &function.routes {
             if stack.apis.iter().any(|api| api.id == route.api_id) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::conditions;
 use crate::cycles;
 use crate::declare::{self, Declaration};
-use crate::error::{Mark, TemplateError};
+use crate::error::{Mark, Result, TemplateError};
 use crate::field::Field;
 use crate::globals;
 use crate::names;
@@ -71,11 +71,11 @@ pub(crate) fn template(
     name: &str,
     source: &Source<'_>,
     given: &BTreeMap<String, String>,
-) -> Result<Template, TemplateError> {
+) -> Result<Template> {
     let root = Field::new(root, "", Mark::START);
     root.only(vocabulary::TEMPLATE)?;
     let empty = Node::empty_map(Mark::START);
-    let section = |key: &'static str| -> Result<Field<'_>, TemplateError> {
+    let section = |key: &'static str| -> Result<Field<'_>> {
         Ok(root.get(key)?.unwrap_or_else(|| Field::new(&empty, key, Mark::START)))
     };
     let mappings = section("Mappings")?;
@@ -115,11 +115,7 @@ fn declared_in(file: &Path, resolver: &Resolver<'_>) -> Vec<Declared> {
     resolver.declared().map(place).collect()
 }
 
-fn add_resources(
-    template: &mut Template,
-    resolver: &Resolver<'_>,
-    root: &Field<'_>,
-) -> Result<(), TemplateError> {
+fn add_resources(template: &mut Template, resolver: &Resolver<'_>, root: &Field<'_>) -> Result<()> {
     let sam = root.get("Transform")?.is_some_and(|transform| is_sam(&transform));
     let mut references = cycles::References::new();
     for declaration in resolver.resources() {
@@ -156,7 +152,7 @@ fn needed(declaration: &Declaration, references: Vec<Reference>) -> Vec<Referenc
     references.into_iter().filter(|made| !made.path.starts_with(&events)).chain(explicit).collect()
 }
 
-fn add_typed(stack: &mut Stack, item: &Item<'_>) -> Result<(), TemplateError> {
+fn add_typed(stack: &mut Stack, item: &Item<'_>) -> Result<()> {
     match item.declaration.kind.as_str() {
         "AWS::Serverless::Function" => stack.functions.push(function::read(item)?),
         "AWS::Serverless::HttpApi" => stack.apis.push(api::read(item)?),
@@ -194,7 +190,7 @@ fn add_outputs(
     template: &mut Template,
     section: &Field<'_>,
     resolver: &Resolver<'_>,
-) -> Result<(), TemplateError> {
+) -> Result<()> {
     for (name, output) in section.entries()? {
         output.only(&["Condition", "Description", "Export", "Value"])?;
         if let Some(condition) = output.get("Condition")? {
@@ -222,7 +218,7 @@ fn is_sam(transform: &Field<'_>) -> bool {
 }
 
 /// Mappings are constants: a call inside one would never be evaluated.
-fn refuse_calls(node: &Node, path: &str) -> Result<(), TemplateError> {
+fn refuse_calls(node: &Node, path: &str) -> Result<()> {
     match &node.kind {
         Kind::Call(intrinsic, _) => {
             let reason = format!("`{}` is not allowed in Mappings", intrinsic.name());

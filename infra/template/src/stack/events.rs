@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::error::TemplateError;
+use crate::error::Result;
 use crate::field::Field;
 use crate::stack::schedule::{self, Schedule};
 use crate::stack::topic::{self, FilterScope};
@@ -115,7 +115,7 @@ pub(crate) struct Events {
     pub(crate) topics: Vec<TopicEvent>,
 }
 
-pub(crate) fn read(properties: &Field<'_>) -> Result<Events, TemplateError> {
+pub(crate) fn read(properties: &Field<'_>) -> Result<Events> {
     let mut events = Events::default();
     let Some(section) = properties.get("Events")? else {
         return Ok(events);
@@ -142,7 +142,7 @@ pub(crate) fn read(properties: &Field<'_>) -> Result<Events, TemplateError> {
     Ok(events)
 }
 
-fn route(id: &str, details: &Field<'_>, event: &Field<'_>) -> Result<Route, TemplateError> {
+fn route(id: &str, details: &Field<'_>, event: &Field<'_>) -> Result<Route> {
     details.only(vocabulary::HTTP_API_EVENT)?;
     let key = match (details.get("Path")?, details.get("Method")?) {
         (None, None) => RouteKey::Default,
@@ -155,7 +155,7 @@ fn route(id: &str, details: &Field<'_>, event: &Field<'_>) -> Result<Route, Temp
     Ok(Route { event_id: id.to_owned(), api_id, key, line: event.key_mark.line })
 }
 
-fn route_key(path: &Field<'_>, method: &Field<'_>) -> Result<RouteKey, TemplateError> {
+fn route_key(path: &Field<'_>, method: &Field<'_>) -> Result<RouteKey> {
     let text = path.text()?;
     if text == "$default" {
         return Ok(RouteKey::Default);
@@ -170,11 +170,7 @@ fn route_key(path: &Field<'_>, method: &Field<'_>) -> Result<RouteKey, TemplateE
     Ok(RouteKey::Path { method: (written != "ANY").then_some(written), path: text })
 }
 
-fn queue_event(
-    id: &str,
-    details: &Field<'_>,
-    event: &Field<'_>,
-) -> Result<QueueEvent, TemplateError> {
+fn queue_event(id: &str, details: &Field<'_>, event: &Field<'_>) -> Result<QueueEvent> {
     details.only(vocabulary::SQS_EVENT)?;
     let queue_arn = details.required("Queue")?.text()?;
     let batch_size = details.number_at("BatchSize", 1..=10_000)?.unwrap_or(10);
@@ -202,7 +198,7 @@ fn queue_event(
     })
 }
 
-fn filters(details: &Field<'_>) -> Result<Vec<Value>, TemplateError> {
+fn filters(details: &Field<'_>) -> Result<Vec<Value>> {
     let Some(criteria) = details.get("FilterCriteria")? else {
         return Ok(Vec::new());
     };
@@ -211,11 +207,7 @@ fn filters(details: &Field<'_>) -> Result<Vec<Value>, TemplateError> {
     filters.iter().map(|filter| filter.required("Pattern")?.document()).collect()
 }
 
-fn topic_event(
-    id: &str,
-    details: &Field<'_>,
-    event: &Field<'_>,
-) -> Result<TopicEvent, TemplateError> {
+fn topic_event(id: &str, details: &Field<'_>, event: &Field<'_>) -> Result<TopicEvent> {
     details.only(vocabulary::SNS_EVENT)?;
     if let Some(queue) = details.get("SqsSubscription")? {
         return Err(queue.error("unsupported; subscribe a queue and use an SQS event instead"));

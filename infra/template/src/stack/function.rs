@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::TemplateError;
+use crate::error::Result;
 use crate::field::Field;
 use crate::stack::build::Item;
 use crate::stack::events::{self, QueueEvent, Route, TopicEvent};
@@ -66,7 +66,7 @@ pub enum Tracing {
     Disabled,
 }
 
-pub(crate) fn read(item: &Item<'_>) -> Result<Function, TemplateError> {
+pub(crate) fn read(item: &Item<'_>) -> Result<Function> {
     let properties = &item.properties;
     properties.only(&[vocabulary::GLOBAL_FUNCTION, vocabulary::OWN_FUNCTION].concat())?;
     let code_uri = properties.required("CodeUri")?;
@@ -99,7 +99,7 @@ pub(crate) fn read(item: &Item<'_>) -> Result<Function, TemplateError> {
     })
 }
 
-fn binary(code_uri: &Field<'_>) -> Result<String, TemplateError> {
+fn binary(code_uri: &Field<'_>) -> Result<String> {
     let text = code_uri.text()?;
     let last = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     if last.is_empty() || last == "." || last == ".." {
@@ -108,7 +108,7 @@ fn binary(code_uri: &Field<'_>) -> Result<String, TemplateError> {
     Ok(last.to_owned())
 }
 
-fn architectures(properties: &Field<'_>) -> Result<Vec<String>, TemplateError> {
+fn architectures(properties: &Field<'_>) -> Result<Vec<String>> {
     let Some(field) = properties.get("Architectures")? else {
         return Ok(vec!["x86_64".to_owned()]);
     };
@@ -123,7 +123,7 @@ fn architectures(properties: &Field<'_>) -> Result<Vec<String>, TemplateError> {
     field.texts()
 }
 
-fn environment(properties: &Field<'_>) -> Result<BTreeMap<String, String>, TemplateError> {
+fn environment(properties: &Field<'_>) -> Result<BTreeMap<String, String>> {
     let Some(environment) = properties.get("Environment")? else {
         return Ok(BTreeMap::new());
     };
@@ -132,7 +132,7 @@ fn environment(properties: &Field<'_>) -> Result<BTreeMap<String, String>, Templ
     variables.into_iter().map(|(name, value)| Ok((name.to_owned(), value.text()?))).collect()
 }
 
-fn tracing(properties: &Field<'_>) -> Result<Tracing, TemplateError> {
+fn tracing(properties: &Field<'_>) -> Result<Tracing> {
     let Some(field) = properties.get("Tracing")? else {
         return Ok(Tracing::Disabled);
     };

@@ -10,7 +10,7 @@ pub(crate) mod websocket;
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{Mark, TemplateError};
+use crate::error::{Mark, Result, TemplateError};
 use crate::stack::api::{self, Throttling};
 use crate::stack::build::Item;
 use crate::vocabulary::gateway as vocabulary;
@@ -72,7 +72,7 @@ impl Parts {
     }
 
     /// Takes a resource, if it is one of these.
-    pub(crate) fn add(&mut self, item: &Item<'_>) -> Result<(), TemplateError> {
+    pub(crate) fn add(&mut self, item: &Item<'_>) -> Result<()> {
         let properties = &item.properties;
         match item.declaration.kind.as_str() {
             "AWS::ApiGatewayV2::Api" => match api::protocol(item)? {
@@ -120,7 +120,7 @@ impl Parts {
         Ok(())
     }
 
-    fn part<T>(&self, item: &Item<'_>, api: String, value: T) -> Result<Part<T>, TemplateError> {
+    fn part<T>(&self, item: &Item<'_>, api: String, value: T) -> Result<Part<T>> {
         let has = item.properties.entries()?.iter().map(|(key, _)| (*key).to_owned()).collect();
         Ok(Part {
             id: item.id(),
@@ -143,13 +143,13 @@ impl Parts {
     }
 
     /// Refuses what names an API that is not here: it would silently be missing.
-    pub(crate) fn check_apis(&self) -> Result<(), TemplateError> {
+    pub(crate) fn check_apis(&self) -> Result<()> {
         self.routes.iter().try_for_each(|route| self.check_api(route))?;
         self.integrations.iter().try_for_each(|integration| self.check_api(integration))?;
         self.stages.iter().try_for_each(|stage| self.check_api(stage))
     }
 
-    fn check_api<T>(&self, part: &Part<T>) -> Result<(), TemplateError> {
+    fn check_api<T>(&self, part: &Part<T>) -> Result<()> {
         let http = self.http.iter().map(|api| &api.api);
         let sockets = self.sockets.iter().map(|api| &api.api);
         if http.chain(sockets).any(|api| *api == part.api) {
@@ -172,7 +172,7 @@ impl Parts {
     }
 
     /// The integration that a route leads to.
-    fn target(&self, route: &Part<Route>) -> Result<&Part<Integration>, TemplateError> {
+    fn target(&self, route: &Part<Route>) -> Result<&Part<Integration>> {
         let kind = route.value.authorization.as_deref();
         if kind.is_some_and(|kind| kind != "NONE") || route.has("AuthorizerId") {
             let reason = "authorizers are not understood; use `AuthorizationType: NONE`";
@@ -198,7 +198,7 @@ impl<T> Part<T> {
 }
 
 impl Part<Stage> {
-    fn check(&self) -> Result<(), TemplateError> {
+    fn check(&self) -> Result<()> {
         if self.value.automatic || self.has("DeploymentId") {
             return Ok(());
         }
@@ -207,7 +207,7 @@ impl Part<Stage> {
 }
 
 impl Part<Integration> {
-    fn check_kind(&self) -> Result<(), TemplateError> {
+    fn check_kind(&self) -> Result<()> {
         let kind = &self.value.kind;
         if kind == "AWS_PROXY" {
             return Ok(());

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::TemplateError;
+use crate::error::{Result, TemplateError};
 use crate::stack::build::{Declared, Template};
 use crate::stack::gateway::{http, websocket};
 use crate::{Function, Resource, Stack, WebSocketApi};
 
 /// The stack that users see: what `template` describes, and after it what the nested ones do.
-pub(crate) fn merge(template: Template) -> Result<Stack, TemplateError> {
+pub(crate) fn merge(template: Template) -> Result<Stack> {
     check_unique(&template.declared)?;
     let mut stack = template.stack;
     let gateway = {
@@ -36,7 +36,7 @@ pub(crate) fn merge(template: Template) -> Result<Stack, TemplateError> {
 
 /// Physical names are made of logical ids, so that no two templates may use the same. That of a
 /// resource that does not exist counts as well: it would collide as soon as its condition holds.
-fn check_unique(declared: &[Declared]) -> Result<(), TemplateError> {
+fn check_unique(declared: &[Declared]) -> Result<()> {
     let mut seen: BTreeMap<&str, &Declared> = BTreeMap::new();
     for second in declared {
         let Some(first) = seen.insert(&second.id, second) else {

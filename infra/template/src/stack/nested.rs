@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use crate::Stack;
 use crate::declare::Declaration;
-use crate::error::TemplateError;
+use crate::error::{Result, TemplateError};
 use crate::field::Field;
 use crate::node::{Kind, Node};
 use crate::source::Source;
@@ -52,7 +52,7 @@ pub(crate) fn read(
     location_property: &str,
     stack_name: &str,
     outer: &Source<'_>,
-) -> Result<(Nested, Template), TemplateError> {
+) -> Result<(Nested, Template)> {
     let settings = ["NotificationARNs", "Parameters", "Tags", "TimeoutInMinutes"];
     properties.only(&[settings.as_slice(), &[location_property]].concat())?;
     let field = properties.required(location_property)?;
@@ -85,7 +85,7 @@ pub(crate) fn read(
 }
 
 /// The path of a template. What lies elsewhere could not be read and would silently be missing.
-fn location(field: &Field<'_>) -> Result<String, TemplateError> {
+fn location(field: &Field<'_>) -> Result<String> {
     if let Kind::String(text) = &field.node.kind
         && !text.contains("://")
     {
@@ -94,7 +94,7 @@ fn location(field: &Field<'_>) -> Result<String, TemplateError> {
     Err(field.expected("the path of a template"))
 }
 
-fn parameters(properties: &Field<'_>) -> Result<BTreeMap<String, String>, TemplateError> {
+fn parameters(properties: &Field<'_>) -> Result<BTreeMap<String, String>> {
     let mut parameters = BTreeMap::new();
     for (name, value) in properties.entries_at("Parameters")? {
         let text = if matches!(value.node.kind, Kind::List(_)) {
@@ -114,7 +114,7 @@ fn check_parameters(
     given: &BTreeMap<String, String>,
     root: &Node,
     location: &str,
-) -> Result<(), TemplateError> {
+) -> Result<()> {
     let section = root.get("Parameters").map(|entry| &entry.value);
     let Some(Kind::Map(declared)) = section.map(|section| &section.kind) else {
         return check_names(properties, &[], location);
@@ -134,11 +134,7 @@ fn check_parameters(
     Ok(())
 }
 
-fn check_names(
-    properties: &Field<'_>,
-    declared: &[&str],
-    location: &str,
-) -> Result<(), TemplateError> {
+fn check_names(properties: &Field<'_>, declared: &[&str], location: &str) -> Result<()> {
     for (name, field) in properties.entries_at("Parameters")? {
         if !declared.contains(&name) {
             let hint = did_you_mean(name, declared.iter().copied());

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::error::TemplateError;
+use crate::error::Result;
 use crate::field::Field;
 use crate::node::Kind;
 
@@ -46,7 +46,7 @@ pub(crate) struct Policies {
     pub(crate) managed: Vec<String>,
 }
 
-pub(crate) fn read(properties: &Field<'_>) -> Result<Policies, TemplateError> {
+pub(crate) fn read(properties: &Field<'_>) -> Result<Policies> {
     let mut policies = Policies::default();
     let Some(field) = properties.get("Policies")? else {
         return Ok(policies);
@@ -69,14 +69,14 @@ pub(crate) fn read(properties: &Field<'_>) -> Result<Policies, TemplateError> {
     Ok(policies)
 }
 
-fn document(field: &Field<'_>) -> Result<Vec<Statement>, TemplateError> {
+fn document(field: &Field<'_>) -> Result<Vec<Statement>> {
     field.only(&["Id", "Statement", "Version"])?;
     field.required("Statement")?.one_or_many()?.iter().map(statement).collect()
 }
 
-fn statement(field: &Field<'_>) -> Result<Statement, TemplateError> {
+fn statement(field: &Field<'_>) -> Result<Statement> {
     field.only(&["Action", "Condition", "Effect", "Resource", "Sid"])?;
-    let texts = |key: &str| -> Result<Vec<String>, TemplateError> {
+    let texts = |key: &str| -> Result<Vec<String>> {
         field.required(key)?.one_or_many()?.iter().map(Field::text).collect()
     };
     let effects = [("Allow", Effect::Allow), ("Deny", Effect::Deny)];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::TemplateError;
+use crate::error::Result;
 use crate::field::Field;
 use crate::names;
 use crate::stack::build::Item;
@@ -59,7 +59,7 @@ const ATTRIBUTES: &[&str] = &[
 /// The same, but documents, which `CreateQueue` takes as JSON.
 const DOCUMENTS: &[&str] = &["RedriveAllowPolicy", "RedrivePolicy"];
 
-pub(crate) fn read(item: &Item<'_>) -> Result<Queue, TemplateError> {
+pub(crate) fn read(item: &Item<'_>) -> Result<Queue> {
     let properties = &item.properties;
     properties.only(&[ATTRIBUTES, DOCUMENTS, &["QueueName", "Tags"]].concat())?;
     let fifo = properties.flag_at("FifoQueue")?.unwrap_or(false);
@@ -86,7 +86,7 @@ pub(crate) fn read(item: &Item<'_>) -> Result<Queue, TemplateError> {
     })
 }
 
-fn redrive(field: &Field<'_>) -> Result<Redrive, TemplateError> {
+fn redrive(field: &Field<'_>) -> Result<Redrive> {
     field.only(&["deadLetterTargetArn", "maxReceiveCount"])?;
     Ok(Redrive {
         target_arn: field.required("deadLetterTargetArn")?.text()?,
@@ -94,7 +94,7 @@ fn redrive(field: &Field<'_>) -> Result<Redrive, TemplateError> {
     })
 }
 
-fn attributes(properties: &Field<'_>) -> Result<BTreeMap<String, String>, TemplateError> {
+fn attributes(properties: &Field<'_>) -> Result<BTreeMap<String, String>> {
     let mut attributes = BTreeMap::new();
     for key in ATTRIBUTES {
         if let Some(text) = properties.text_at(key)? {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::error::TemplateError;
+use crate::error::Result;
 use crate::field::Field;
 use crate::vocabulary;
 
@@ -32,11 +32,7 @@ pub enum Expression {
     Cron(String),
 }
 
-pub(crate) fn read(
-    id: &str,
-    details: &Field<'_>,
-    event: &Field<'_>,
-) -> Result<Schedule, TemplateError> {
+pub(crate) fn read(id: &str, details: &Field<'_>, event: &Field<'_>) -> Result<Schedule> {
     details.only(vocabulary::SCHEDULE_EVENT)?;
     if let (Some(_), Some(state)) = (details.get("Enabled")?, details.get("State")?) {
         return Err(state.error("give either Enabled or State, not both"));
@@ -46,11 +42,7 @@ pub(crate) fn read(
     schedule(id, details, &expression, enabled, event)
 }
 
-pub(crate) fn read_v2(
-    id: &str,
-    details: &Field<'_>,
-    event: &Field<'_>,
-) -> Result<Schedule, TemplateError> {
+pub(crate) fn read_v2(id: &str, details: &Field<'_>, event: &Field<'_>) -> Result<Schedule> {
     details.only(vocabulary::SCHEDULE_V2_EVENT)?;
     let expression = details.required("ScheduleExpression")?;
     schedule(id, details, &expression, None, event)
@@ -62,7 +54,7 @@ fn schedule(
     written: &Field<'_>,
     enabled: Option<bool>,
     event: &Field<'_>,
-) -> Result<Schedule, TemplateError> {
+) -> Result<Schedule> {
     let states = [("ENABLED", true), ("DISABLED", false)];
     let state = details.get("State")?.map(|state| state.choice(&states)).transpose()?;
     Ok(Schedule {
@@ -75,7 +67,7 @@ fn schedule(
     })
 }
 
-fn expression(field: &Field<'_>) -> Result<Expression, TemplateError> {
+fn expression(field: &Field<'_>) -> Result<Expression> {
     let text = field.text()?;
     let inside = |name: &str| text.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')');
     if let Some(rate) = inside("rate").and_then(rate) {

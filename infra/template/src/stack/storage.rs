@@ -1,7 +1,7 @@
 //! Reads the small ones: `AWS::S3::Bucket` and `AWS::Logs::LogGroup`.
 
 use crate::declare::DeletionPolicy;
-use crate::error::TemplateError;
+use crate::error::Result;
 use crate::stack::build::Item;
 use crate::vocabulary;
 
@@ -35,7 +35,7 @@ pub struct LogGroup {
     pub line: usize,
 }
 
-pub(crate) fn read_bucket(item: &Item<'_>) -> Result<Bucket, TemplateError> {
+pub(crate) fn read_bucket(item: &Item<'_>) -> Result<Bucket> {
     let states = [("Enabled", true), ("Suspended", false)];
     let versioning = item.properties.get("VersioningConfiguration")?;
     let versioned = versioning.map(|field| field.required("Status")?.choice(&states));
@@ -49,7 +49,7 @@ pub(crate) fn read_bucket(item: &Item<'_>) -> Result<Bucket, TemplateError> {
     })
 }
 
-pub(crate) fn read_log_group(item: &Item<'_>) -> Result<LogGroup, TemplateError> {
+pub(crate) fn read_log_group(item: &Item<'_>) -> Result<LogGroup> {
     item.properties.only(vocabulary::LOG_GROUP)?;
     Ok(LogGroup {
         logical_id: item.id(),

@@ -3,7 +3,7 @@
 mod keys;
 
 use crate::declare::DeletionPolicy;
-use crate::error::TemplateError;
+use crate::error::Result;
 use crate::field::Field;
 use crate::stack::build::Item;
 use crate::vocabulary;
@@ -116,11 +116,11 @@ pub enum Billing {
     },
 }
 
-pub(crate) fn read(item: &Item<'_>) -> Result<Table, TemplateError> {
+pub(crate) fn read(item: &Item<'_>) -> Result<Table> {
     let properties = &item.properties;
     properties.only(vocabulary::TABLE)?;
     let keys = keys::read(properties)?;
-    let specified = |section: &str, switch: &str| -> Result<bool, TemplateError> {
+    let specified = |section: &str, switch: &str| -> Result<bool> {
         let Some(section) = properties.get(section)? else {
             return Ok(false);
         };
@@ -147,7 +147,7 @@ pub(crate) fn read(item: &Item<'_>) -> Result<Table, TemplateError> {
     })
 }
 
-fn ttl_attribute(properties: &Field<'_>) -> Result<Option<String>, TemplateError> {
+fn ttl_attribute(properties: &Field<'_>) -> Result<Option<String>> {
     let Some(section) = properties.get("TimeToLiveSpecification")? else {
         return Ok(None);
     };
@@ -156,7 +156,7 @@ fn ttl_attribute(properties: &Field<'_>) -> Result<Option<String>, TemplateError
     Ok(section.required("Enabled")?.flag()?.then_some(attribute))
 }
 
-fn stream(properties: &Field<'_>) -> Result<Option<StreamView>, TemplateError> {
+fn stream(properties: &Field<'_>) -> Result<Option<StreamView>> {
     let Some(section) = properties.get("StreamSpecification")? else {
         return Ok(None);
     };
@@ -169,7 +169,7 @@ fn stream(properties: &Field<'_>) -> Result<Option<StreamView>, TemplateError> {
     Ok(Some(view))
 }
 
-fn billing(properties: &Field<'_>) -> Result<Billing, TemplateError> {
+fn billing(properties: &Field<'_>) -> Result<Billing> {
     let modes = [("PAY_PER_REQUEST", true), ("PROVISIONED", false)];
     let mode = properties.get("BillingMode")?.map(|mode| mode.choice(&modes)).transpose()?;
     if mode == Some(true) {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::error::TemplateError;
+use crate::error::Result;
 use crate::field::Field;
 use crate::stack::build::Item;
 use crate::vocabulary;
@@ -52,7 +52,7 @@ pub enum FilterScope {
     MessageBody,
 }
 
-pub(crate) fn read(item: &Item<'_>) -> Result<(Topic, Vec<Subscription>), TemplateError> {
+pub(crate) fn read(item: &Item<'_>) -> Result<(Topic, Vec<Subscription>)> {
     let properties = &item.properties;
     properties.only(vocabulary::TOPIC)?;
     let topic = Topic {
@@ -73,7 +73,7 @@ pub(crate) fn read(item: &Item<'_>) -> Result<(Topic, Vec<Subscription>), Templa
     Ok((topic, subscriptions?))
 }
 
-pub(crate) fn read_subscription(item: &Item<'_>) -> Result<Subscription, TemplateError> {
+pub(crate) fn read_subscription(item: &Item<'_>) -> Result<Subscription> {
     let properties = &item.properties;
     properties.only(vocabulary::SUBSCRIPTION)?;
     let topic_arn = properties.required("TopicArn")?.text()?;
@@ -85,7 +85,7 @@ fn subscription(
     topic_arn: String,
     field: &Field<'_>,
     line: usize,
-) -> Result<Subscription, TemplateError> {
+) -> Result<Subscription> {
     Ok(Subscription {
         logical_id,
         topic_arn,
@@ -99,7 +99,7 @@ fn subscription(
     })
 }
 
-pub(crate) fn filter_scope(field: &Field<'_>) -> Result<FilterScope, TemplateError> {
+pub(crate) fn filter_scope(field: &Field<'_>) -> Result<FilterScope> {
     let Some(scope) = field.get("FilterPolicyScope")? else {
         return Ok(FilterScope::MessageAttributes);
     };
@@ -109,7 +109,7 @@ pub(crate) fn filter_scope(field: &Field<'_>) -> Result<FilterScope, TemplateErr
     ])
 }
 
-pub(crate) fn dead_letter_arn(field: &Field<'_>) -> Result<Option<String>, TemplateError> {
+pub(crate) fn dead_letter_arn(field: &Field<'_>) -> Result<Option<String>> {
     let Some(policy) = field.get("RedrivePolicy")? else {
         return Ok(None);
     };

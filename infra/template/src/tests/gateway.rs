@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Stack, TemplateError};
+use crate::{Result, Stack};
 
 const OUTER: &str = "Transform: AWS::Serverless-2016-10-31
 Resources:
@@ -45,7 +45,7 @@ Resources:
     Properties: { ApiId: !Ref ApiId, RouteKey: 'ANY /echo/{proxy+}', Target: !Sub 'integrations/${ToEcho}' }
 ";
 
-fn read(outer: &str, inner: &str) -> Result<Stack, TemplateError> {
+fn read(outer: &str, inner: &str) -> Result<Stack> {
     let files = |_: &Path| Ok(inner.to_owned());
     crate::parse_among(&files, "test", Path::new("t.yaml"), outer, &[].into())
 }

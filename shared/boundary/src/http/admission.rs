@@ -12,7 +12,7 @@ use http::header;
 use http::request::Parts;
 
 use super::call::{Call, IncomingRequest};
-use super::{Access, Operation, Problem};
+use super::{Access, Operation, Problem, Result};
 use crate::identity::Identity;
 use crate::limits::{Caller, Limiter, RequestLimiter};
 use crate::telemetry::Log;
@@ -44,11 +44,7 @@ impl Admission {
     }
 
     /// Lets the request reach the handler of `operation`, with a [`Call`] among its extensions.
-    pub(super) async fn admit(
-        &self,
-        operation: &Operation,
-        request: &mut Parts,
-    ) -> Result<(), Problem> {
+    pub(super) async fn admit(&self, operation: &Operation, request: &mut Parts) -> Result<()> {
         let Some(mut incoming) = request.extensions.remove::<IncomingRequest>() else {
             return Err(Problem::panicked());
         };
@@ -81,7 +77,7 @@ impl Admission {
     }
 
     /// Charges a request that no operation takes, and returns its path.
-    pub(super) async fn charge_unmatched(&self, request: &Parts) -> Result<String, Problem> {
+    pub(super) async fn charge_unmatched(&self, request: &Parts) -> Result<String> {
         let incoming = request.extensions.get::<IncomingRequest>().ok_or_else(Problem::panicked)?;
         self.pass_firewall(incoming, request).await?;
         self.meter(incoming, request, None).charge(1).await?;
@@ -89,11 +85,7 @@ impl Admission {
     }
 
     /// The firewall, as it is now.
-    async fn pass_firewall(
-        &self,
-        incoming: &IncomingRequest,
-        request: &Parts,
-    ) -> Result<(), Problem> {
+    async fn pass_firewall(&self, incoming: &IncomingRequest, request: &Parts) -> Result<()> {
         if incoming.path == HEALTH {
             return Ok(());
         }
@@ -120,7 +112,7 @@ impl Admission {
         operation: &Operation,
         incoming: &IncomingRequest,
         request: &Parts,
-    ) -> Result<Option<Principal>, Problem> {
+    ) -> Result<Option<Principal>> {
         let authorization = request.headers.get(header::AUTHORIZATION);
         let is_anonymous = match operation.access {
             Access::Public => true,
@@ -152,7 +144,7 @@ impl Admission {
     }
 }
 
-fn require_role(principal: &Principal, role: Role) -> Result<(), Problem> {
+fn require_role(principal: &Principal, role: Role) -> Result<()> {
     if principal.is_admin() || principal.roles.contains(role) {
         return Ok(());
     }

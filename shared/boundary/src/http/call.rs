@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use super::{Operation, Problem};
+use super::{Operation, Problem, Result};
 use crate::limits::{Limiter, RequestLimiter};
 use crate::telemetry::Trace;
 
@@ -80,7 +80,7 @@ impl Call {
     }
 
     /// Takes `units` from the caller's quotas for this resource, or nothing and answers 429.
-    pub async fn charge(&self, units: u32) -> Result<(), Problem> {
+    pub async fn charge(&self, units: u32) -> Result<()> {
         match &self.meter {
             Some(meter) => meter.charge(units.into()).await,
             None => Ok(()),
@@ -93,7 +93,7 @@ impl Call {
         self.meter.as_ref().map(RequestLimiter::limiter)
     }
 
-    pub fn caller(&self) -> Result<&Principal, Problem> {
+    pub fn caller(&self) -> Result<&Principal> {
         self.principal.as_deref().ok_or_else(Problem::unauthenticated)
     }
 
@@ -103,7 +103,7 @@ impl Call {
     }
 
     /// The body as JSON of that shape: 400 if it is no JSON, 422 naming the field if it is another.
-    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T> {
         read_json(&self.body)
     }
 }
@@ -210,7 +210,7 @@ impl RequestLog {
 }
 
 /// JSON of that shape: 400 if it is no JSON, 422 naming the field if it is another.
-pub(super) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+pub(super) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
     if body.is_empty() {
         return Err(Problem::malformed("The body is empty; it should be a JSON object."));
     }
@@ -230,7 +230,7 @@ pub(super) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> 
 }
 
 /// The same where only an object will do: serde takes an array for a struct.
-pub(super) fn read_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+pub(super) fn read_object<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
     let is_object = body.trim_ascii_start().first() == Some(&b'{');
     if !is_object && serde_json::from_slice::<IgnoredAny>(body).is_ok() {
         return Err(Problem::invalid_field("body", "The body must be a JSON object."));
@@ -239,7 +239,7 @@ pub(super) fn read_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem
 }
 
 /// Reads a value that is part of a larger body: 422 naming the field if it has another shape.
-pub fn parse_json<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, Problem> {
+pub fn parse_json<T: DeserializeOwned>(value: serde_json::Value) -> Result<T> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         invalid_field(&path, &error.into_inner().to_string())
@@ -247,7 +247,7 @@ pub fn parse_json<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, Pr
 }
 
 /// Reads a query string into a struct; every value comes as text, so numbers parse from it.
-pub fn parse_query<T: DeserializeOwned>(query: &str) -> Result<T, Problem> {
+pub fn parse_query<T: DeserializeOwned>(query: &str) -> Result<T> {
     let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
     serde_path_to_error::deserialize(pairs).map_err(|error| {
         let path = error.path().to_string();

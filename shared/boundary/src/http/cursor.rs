@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::Problem;
+use super::{Problem, Result};
 
 /// Where the next page of a list starts.
 ///
@@ -29,7 +29,7 @@ impl Cursor {
     }
 
     /// The position in `text`, if it is a cursor of that list.
-    pub fn decode(list: &str, text: &str) -> Result<String, Problem> {
+    pub fn decode(list: &str, text: &str) -> Result<String> {
         let wrong = Self::invalid;
         if text.len() > 1024 {
             return Err(wrong());

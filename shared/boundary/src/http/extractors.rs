@@ -16,13 +16,13 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 
 use super::call::{parse_query, read_object};
-use super::{Call, Problem};
+use super::{Call, Problem, Result};
 use crate::openapi::{DescribeExtractor, OperationEntry};
 
 impl<S: Send + Sync> FromRequestParts<S> for Call {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
         parts.extensions.get::<Self>().cloned().ok_or_else(Problem::panicked)
     }
 }
@@ -33,7 +33,7 @@ impl<S> DescribeExtractor for State<S> {}
 
 /// An argument that the handler rejects later: after the request's key is claimed, or after the 404 of the thing
 /// in the path.
-impl<A: DescribeExtractor> DescribeExtractor for Result<A, Problem> {
+impl<A: DescribeExtractor> DescribeExtractor for Result<A> {
     fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         A::describe(entry, schemas);
     }
@@ -54,7 +54,7 @@ impl Deref for Caller {
 impl<S: Send + Sync> FromRequestParts<S> for Caller {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let caller = <Self as OptionalFromRequestParts<S>>::from_request_parts(parts, state);
         caller.await?.ok_or_else(Problem::unauthenticated)
     }
@@ -63,7 +63,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
 impl<S: Send + Sync> OptionalFromRequestParts<S> for Caller {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>> {
         let call = parts.extensions.get::<Call>().ok_or_else(Problem::panicked)?;
         Ok(call.principal.clone().map(Self))
     }
@@ -80,7 +80,7 @@ pub struct Json<T>(pub T);
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Json<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
         let call = parts.extensions.get::<Call>().ok_or_else(Problem::panicked)?;
         read_object(&call.body).map(Self)
     }
@@ -89,7 +89,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Json<T> {
 impl<T: DeserializeOwned, S: Send + Sync> OptionalFromRequestParts<S> for Json<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>> {
         let call = parts.extensions.get::<Call>().ok_or_else(Problem::panicked)?;
         if call.body.is_empty() { Ok(None) } else { read_object(&call.body).map(Self).map(Some) }
     }
@@ -114,7 +114,7 @@ pub struct Query<T>(pub T);
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
         parse_query(parts.uri.query().unwrap_or_default()).map(Self)
     }
 }
@@ -135,7 +135,7 @@ pub trait Segment {
     const MEANING: &'static str;
 
     /// Reads it; what can't be read is usually not found.
-    fn parse(text: &str) -> Result<Self::Value, Problem>;
+    fn parse(text: &str) -> Result<Self::Value>;
 }
 
 /// A parameter in the path.
@@ -150,7 +150,7 @@ impl<G: Segment<Value: fmt::Debug>> fmt::Debug for Path<G> {
 impl<G: Segment, S: Send + Sync> FromRequestParts<S> for Path<G> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let params = RawPathParams::from_request_parts(parts, state).await;
         let params = params.map_err(|_| Problem::panicked())?;
         let text = params.iter().find(|(name, _)| *name == G::NAME).map(|(_, text)| text);
@@ -171,7 +171,7 @@ pub struct IdempotencyKey(pub Option<String>);
 impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
         let Some(value) = parts.headers.get("idempotency-key") else { return Ok(Self(None)) };
         let text = value.to_str().unwrap_or_default();
         if (1..=255).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic()) {
@@ -198,7 +198,7 @@ pub struct IfMatch(pub u64);
 impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let version = <Self as OptionalFromRequestParts<S>>::from_request_parts(parts, state);
         version.await?.ok_or_else(Problem::version_required)
     }
@@ -207,7 +207,7 @@ impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
 impl<S: Send + Sync> OptionalFromRequestParts<S> for IfMatch {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>> {
         let Some(value) = parts.headers.get(header::IF_MATCH) else { return Ok(None) };
         let text = value.to_str().unwrap_or_default().trim();
         let version = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));

@@ -90,6 +90,9 @@ struct FieldError<'a> {
     detail: &'a str,
 }
 
+/// What a handler or a part of one comes to.
+pub type Result<T, E = Problem> = std::result::Result<T, E>;
+
 /// One problem, ready to be answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {

@@ -9,7 +9,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use store::idempotency::StoredResponse;
 
-use super::{Json, Problem};
+use super::{Json, Result};
 use crate::openapi::{DescribeResponse, OperationEntry};
 
 /// A response that can be stored, so that a repeat of the request gets it again.
@@ -244,7 +244,7 @@ impl<A: DescribeResponse, H> DescribeResponse for (H, A) {
     }
 }
 
-impl<A: DescribeResponse> DescribeResponse for Result<A, Problem> {
+impl<A: DescribeResponse> DescribeResponse for Result<A> {
     fn describe(entry: &mut OperationEntry, schemas: &mut SchemaGenerator) {
         A::describe(entry, schemas);
     }

@@ -7,7 +7,7 @@
 use domain::limits::firewall::{AutoBlock, Firewall, FirewallRule};
 use domain::limits::rule::{Dimension, Override, Rule};
 use domain::limits::rules::{Exemptions, RuleSet};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::Limits;
 use store::limits::{DocumentPart, DocumentVersions, LimitsDocument};
@@ -112,7 +112,7 @@ impl ConfiguredRules {
 }
 
 /// The documents of the firewall: what admins decided, and then what nodes did.
-pub async fn firewall(rows: &Limits) -> Result<Vec<(FirewallRule, LimitsDocument)>, Failure> {
+pub async fn firewall(rows: &Limits) -> Result<Vec<(FirewallRule, LimitsDocument)>> {
     let mut documents = rows.documents(DocumentPart::Firewall).await?;
     documents.extend(rows.documents(DocumentPart::Blocks).await?);
     let rules = documents.into_iter().filter_map(|document| {
@@ -123,10 +123,7 @@ pub async fn firewall(rows: &Limits) -> Result<Vec<(FirewallRule, LimitsDocument
 }
 
 /// The configuration as it is now, if that is another than `have`. Only the part that changed is read.
-pub(super) async fn read(
-    rows: &Limits,
-    have: &Configuration,
-) -> Result<Option<Configuration>, Failure> {
+pub(super) async fn read(rows: &Limits, have: &Configuration) -> Result<Option<Configuration>> {
     let versions = rows.versions().await?;
     if versions == have.versions {
         return Ok(None);

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use domain::limits::ledger::{DebitOutcome, DebitTask, Denial, LedgerDecision, QuotaCheck};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 use store::limits::CounterKey;
 
 use super::Limiter;
@@ -96,7 +96,7 @@ impl Limiter {
     /// The result if it comes within the deadline. Failures and late answers are only measured.
     pub(super) async fn within_deadline<T>(
         &self,
-        work: impl Future<Output = Result<T, Failure>>,
+        work: impl Future<Output = Result<T>>,
     ) -> Option<T> {
         let done = tokio::time::timeout(self.deadline, work).await;
         let done = done.ok().and_then(Result::ok);

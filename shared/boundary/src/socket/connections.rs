@@ -1,6 +1,6 @@
 //! Posts to clients that are connected to a WebSocket API.
 
-use domain::Failure;
+use domain::{Failure, Result};
 use http::Method;
 use rest::{CallError, Client, Request};
 
@@ -24,7 +24,7 @@ impl Connections {
     }
 
     /// Sends `text` (at most 128 KB). It may arrive twice if API Gateway's own answer is lost.
-    pub async fn post(&self, id: &str, text: impl Into<String>) -> Result<Posted, Failure> {
+    pub async fn post(&self, id: &str, text: impl Into<String>) -> Result<Posted> {
         match self.0.send(request(Method::POST, id).body(text.into())).await {
             Ok(_) => Ok(Posted::Sent),
             Err(error) if is_gone(&error) => Ok(Posted::Gone),
@@ -33,7 +33,7 @@ impl Connections {
     }
 
     /// Closes a connection, if it is still there.
-    pub async fn close(&self, id: &str) -> Result<(), Failure> {
+    pub async fn close(&self, id: &str) -> Result<()> {
         match self.0.send(request(Method::DELETE, id)).await {
             Err(error) if !is_gone(&error) => Err(Failure::new("close a connection", error)),
             _ => Ok(()),

@@ -1,8 +1,8 @@
 //! The audit trail, which is also the outbox of account events.
 
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
-use domain::Failure;
 use domain::accounts::{AuditEntry, UserId};
+use domain::{Failure, Result};
 
 use super::{Accounts, Page, rows};
 use crate::row::{key, text};
@@ -11,7 +11,7 @@ use crate::transaction::put;
 
 impl Accounts {
     /// The transaction item that records a change.
-    pub(super) fn audit_put(&self, audit: &AuditEntry) -> Result<TransactWriteItem, Failure> {
+    pub(super) fn audit_put(&self, audit: &AuditEntry) -> Result<TransactWriteItem> {
         let row = Put::builder()
             .table_name(&self.table)
             .set_item(Some(rows::audit(audit)))
@@ -27,7 +27,7 @@ impl Accounts {
         user_id: &UserId,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<AuditEntry>, Failure> {
+    ) -> Result<Page<AuditEntry>> {
         let pk = rows::user_pk(user_id);
         let found = self
             .client
@@ -51,7 +51,7 @@ impl Accounts {
     }
 
     /// Changes up to `before` (an audit id: milliseconds first) whose event is not known to be out.
-    pub async fn unpublished(&self, before: &str, limit: i32) -> Result<Vec<AuditEntry>, Failure> {
+    pub async fn unpublished(&self, before: &str, limit: i32) -> Result<Vec<AuditEntry>> {
         let found = self
             .client
             .query()
@@ -68,7 +68,7 @@ impl Accounts {
     }
 
     /// Takes a change out of the outbox; repeating it changes nothing.
-    pub async fn mark_published(&self, audit: &AuditEntry) -> Result<(), Failure> {
+    pub async fn mark_published(&self, audit: &AuditEntry) -> Result<()> {
         self.client
             .update_item()
             .table_name(&self.table)

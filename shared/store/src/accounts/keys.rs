@@ -2,11 +2,12 @@
 
 use aws_sdk_dynamodb::types::{ConditionCheck, Put, Update};
 use domain::accounts::{ApiKey, AuditEntry, KeyId, UserId};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::{Accounts, Page, rows};
 use crate::idempotency::{StoredResponse, Ticket};
 use crate::ignore_lost_condition;
+use crate::items;
 use crate::row::{instant, number, text};
 use crate::schema::{GSI1, GSI1_PK, GSI1_SK};
 use crate::transaction::{Transacted, check, put, transact, update};
@@ -38,7 +39,7 @@ impl Accounts {
         audit: &AuditEntry,
         answer: Option<(&Ticket, &StoredResponse)>,
         token: &str,
-    ) -> Result<KeyCreation, Failure> {
+    ) -> Result<KeyCreation> {
         const ACTION: &str = "create the key";
         let active = ConditionCheck::builder()
             .table_name(&self.table)
@@ -70,17 +71,10 @@ impl Accounts {
     }
 
     /// Reads a key, up to date.
-    pub async fn find_key(&self, key_id: &KeyId) -> Result<Option<ApiKey>, Failure> {
-        let found = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(rows::key_key(key_id)))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(|cause| Failure::new("read the key", cause))?;
-        found.item().map(rows::read_key).transpose()
+    pub async fn find_key(&self, key_id: &KeyId) -> Result<Option<ApiKey>> {
+        let found =
+            items::get(&self.client, &self.table, rows::key_key(key_id), "read the key").await?;
+        found.as_ref().map(rows::read_key).transpose()
     }
 
     /// An account's keys, oldest first.
@@ -89,7 +83,7 @@ impl Accounts {
         user_id: &UserId,
         limit: i32,
         after: Option<&str>,
-    ) -> Result<Page<ApiKey>, Failure> {
+    ) -> Result<Page<ApiKey>> {
         let start = after.and_then(|order| {
             let mut start = rows::key_key(&KeyId::parse(order.split_once('#')?.1)?);
             start.insert(GSI1_PK.to_owned(), text(rows::keys_of(user_id)));
@@ -120,7 +114,7 @@ impl Accounts {
         key_id: &KeyId,
         audit: &AuditEntry,
         token: &str,
-    ) -> Result<KeyRevocation, Failure> {
+    ) -> Result<KeyRevocation> {
         const ACTION: &str = "revoke the key";
         let revoke = Update::builder()
             .table_name(&self.table)
@@ -152,7 +146,7 @@ impl Accounts {
     }
 
     /// Notes that a key was used in the hour that starts at `hour`; the latest hour stays.
-    pub async fn record_key_use(&self, key_id: &KeyId, hour: Timestamp) -> Result<(), Failure> {
+    pub async fn record_key_use(&self, key_id: &KeyId, hour: Timestamp) -> Result<()> {
         let sent = self
             .client
             .update_item()
@@ -171,12 +165,7 @@ impl Accounts {
 
     /// Marks a key as revoked because its account began `epoch`, at `at`; changes nothing when it is
     /// marked already or was made since.
-    pub async fn retire_key(
-        &self,
-        key_id: &KeyId,
-        epoch: u64,
-        at: Timestamp,
-    ) -> Result<(), Failure> {
+    pub async fn retire_key(&self, key_id: &KeyId, epoch: u64, at: Timestamp) -> Result<()> {
         let sent = self
             .client
             .update_item()

@@ -1,7 +1,7 @@
 //! How accounts, keys and audit rows are laid out.
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use domain::Failure;
+use domain::Result;
 use domain::accounts::{
     Account, AccountChange, AccountProfile, AccountState, ApiKey, AuditEntry, KeyId, Role, Roles,
     SecretHash, Tenant, UserId,
@@ -48,7 +48,7 @@ pub(super) fn account(account: &Account) -> Item {
         .build()
 }
 
-pub(super) fn read_account(item: &Item) -> Result<Account, Failure> {
+pub(super) fn read_account(item: &Item) -> Result<Account> {
     let row = Row(item);
     let tenant = Tenant::parse(row.text("tenant")?).map_err(|_| broken("tenant"))?;
     Ok(Account {
@@ -91,7 +91,7 @@ pub(super) fn key_order(key: &ApiKey) -> String {
     format!("{:013}#{}", key.created_at.as_millisecond(), key.key_id.as_str())
 }
 
-pub(super) fn read_key(item: &Item) -> Result<ApiKey, Failure> {
+pub(super) fn read_key(item: &Item) -> Result<ApiKey> {
     let row = Row(item);
     let hash = row.bytes("secret_hash")?.try_into().map_err(|_| broken("secret_hash"))?;
     Ok(ApiKey {
@@ -125,7 +125,7 @@ pub(super) fn audit_sk(audit_id: &str) -> String {
     format!("audit#{audit_id}")
 }
 
-pub(super) fn read_audit(item: &Item) -> Result<AuditEntry, Failure> {
+pub(super) fn read_audit(item: &Item) -> Result<AuditEntry> {
     let row = Row(item);
     Ok(AuditEntry {
         audit_id: row.text("audit_id")?.to_owned(),

@@ -11,7 +11,7 @@ use domain::limits::counter::{
     Comparison, CounterRow, CounterWrite, Field, FieldUpdate, WriteCondition,
 };
 use domain::limits::ledger::DebitOutcome;
-use domain::{Failure, Timestamp, hex};
+use domain::{Failure, Result, Timestamp, hex};
 use sha2::{Digest, Sha256};
 
 use super::Limits;
@@ -46,7 +46,7 @@ impl Limits {
         at: &CounterKey,
         write: &CounterWrite,
         now: Timestamp,
-    ) -> Result<DebitOutcome, Failure> {
+    ) -> Result<DebitOutcome> {
         let expressions = Expressions::of(at, write, now);
         let sent = self
             .single_try
@@ -80,9 +80,9 @@ impl Limits {
         &self,
         writes: &[(CounterKey, &CounterWrite)],
         now: Timestamp,
-    ) -> Result<Vec<DebitOutcome>, Failure> {
+    ) -> Result<Vec<DebitOutcome>> {
         let items = writes.iter().map(|(at, write)| self.part(at, write, now));
-        let items: Vec<TransactWriteItem> = items.collect::<Result<_, Failure>>()?;
+        let items: Vec<TransactWriteItem> = items.collect::<Result<_>>()?;
         Ok(match transact_once(&self.single_try, ACTION, items).await? {
             Some(Transacted::Committed) => {
                 writes.iter().map(|_| DebitOutcome::CommittedUnseen).collect()
@@ -94,7 +94,7 @@ impl Limits {
         })
     }
 
-    pub async fn counter(&self, at: &CounterKey) -> Result<Option<CounterRow>, Failure> {
+    pub async fn counter(&self, at: &CounterKey) -> Result<Option<CounterRow>> {
         let found = self
             .client
             .get_item()
@@ -111,7 +111,7 @@ impl Limits {
         at: &CounterKey,
         write: &CounterWrite,
         now: Timestamp,
-    ) -> Result<TransactWriteItem, Failure> {
+    ) -> Result<TransactWriteItem> {
         let expressions = Expressions::of(at, write, now);
         let part = Update::builder()
             .table_name(&self.table)

@@ -4,9 +4,10 @@
 //! and miss the change. Nodes read the number strongly consistent, and the documents after it.
 
 use aws_sdk_dynamodb::types::{Delete, Put, Update};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 
 use super::Limits;
+use crate::items;
 use crate::row::{Builder, Item, Row, instant, key, number, text};
 use crate::schema::EXPIRES;
 use crate::transaction::{Transacted, delete, put, transact, update};
@@ -72,24 +73,22 @@ pub enum SaveOutcome {
 
 impl Limits {
     /// How often each part has changed.
-    pub async fn versions(&self) -> Result<DocumentVersions, Failure> {
-        let found = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(key("config", "version")))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(|error| Failure::new("read the version of the rules", error))?;
-        let item = found.item().cloned().unwrap_or_default();
+    pub async fn versions(&self) -> Result<DocumentVersions> {
+        let found = items::get(
+            &self.client,
+            &self.table,
+            key("config", "version"),
+            "read the version of the rules",
+        )
+        .await?;
+        let item = found.unwrap_or_default();
         Ok(DocumentVersions {
             rules: Row(&item).maybe_number("rules").unwrap_or(0),
             firewall: Row(&item).maybe_number("firewall").unwrap_or(0),
         })
     }
 
-    pub async fn documents(&self, part: DocumentPart) -> Result<Vec<LimitsDocument>, Failure> {
+    pub async fn documents(&self, part: DocumentPart) -> Result<Vec<LimitsDocument>> {
         let mut documents = Vec::new();
         let mut start: Option<Item> = None;
         loop {
@@ -114,21 +113,10 @@ impl Limits {
         }
     }
 
-    pub async fn document(
-        &self,
-        part: DocumentPart,
-        id: &str,
-    ) -> Result<Option<LimitsDocument>, Failure> {
-        let found = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(key(part.pk(), id)))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(|error| Failure::new("read a rule", error))?;
-        found.item().map(read).transpose()
+    pub async fn document(&self, part: DocumentPart, id: &str) -> Result<Option<LimitsDocument>> {
+        let found =
+            items::get(&self.client, &self.table, key(part.pk(), id), "read a rule").await?;
+        found.as_ref().map(read).transpose()
     }
 
     /// Saves a document if the version before its own is what stands there. `token` names the
@@ -138,7 +126,7 @@ impl Limits {
         part: DocumentPart,
         document: &LimitsDocument,
         token: &str,
-    ) -> Result<SaveOutcome, Failure> {
+    ) -> Result<SaveOutcome> {
         let expires = document.expires_at.map(|at| number(at.as_second() + 1));
         let item = Builder::keyed(part.pk(), &document.id)
             .with("v", number(document.version))
@@ -171,7 +159,7 @@ impl Limits {
         id: &str,
         version: u64,
         token: &str,
-    ) -> Result<SaveOutcome, Failure> {
+    ) -> Result<SaveOutcome> {
         let write = Delete::builder()
             .table_name(&self.table)
             .set_key(Some(key(part.pk(), id)))
@@ -186,7 +174,7 @@ impl Limits {
         })
     }
 
-    fn increment_version(&self, part: DocumentPart) -> Result<Update, Failure> {
+    fn increment_version(&self, part: DocumentPart) -> Result<Update> {
         Update::builder()
             .table_name(&self.table)
             .set_key(Some(key("config", "version")))
@@ -198,7 +186,7 @@ impl Limits {
     }
 }
 
-fn read(item: &Item) -> Result<LimitsDocument, Failure> {
+fn read(item: &Item) -> Result<LimitsDocument> {
     let row = Row(item);
     Ok(LimitsDocument {
         id: row.text("sk")?.to_owned(),

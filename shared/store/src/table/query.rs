@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::operation::query::QueryOutput;
 use aws_sdk_dynamodb::types::{AttributeValue, Select};
-use domain::Failure;
+use domain::{Failure, Result};
 use serde::de::DeserializeOwned;
 
 use super::condition::{named, names};
@@ -77,7 +77,7 @@ impl<'t> Query<'t> {
     }
 
     /// The next page, which may be empty; `None` after the last one.
-    pub async fn next_page(&mut self) -> Result<Option<Vec<Item>>, Failure> {
+    pub async fn next_page(&mut self) -> Result<Option<Vec<Item>>> {
         if self.is_done {
             return Ok(None);
         }
@@ -88,12 +88,12 @@ impl<'t> Query<'t> {
     }
 
     /// The next page as values, empty after the last one.
-    pub async fn page<T: DeserializeOwned>(&mut self) -> Result<Vec<T>, Failure> {
+    pub async fn page<T: DeserializeOwned>(&mut self) -> Result<Vec<T>> {
         self.next_page().await?.unwrap_or_default().into_iter().map(read).collect()
     }
 
     /// All rows that are left, as values.
-    pub async fn all<T: DeserializeOwned>(mut self) -> Result<Vec<T>, Failure> {
+    pub async fn all<T: DeserializeOwned>(mut self) -> Result<Vec<T>> {
         let mut rows = Vec::new();
         while let Some(items) = self.next_page().await? {
             for item in items {
@@ -109,12 +109,12 @@ impl<'t> Query<'t> {
     }
 
     /// How many rows there are, in one page.
-    pub async fn count(&self) -> Result<u64, Failure> {
+    pub async fn count(&self) -> Result<u64> {
         let found = self.send(Some(Select::Count)).await?;
         Ok(u64::try_from(found.count()).unwrap_or(0))
     }
 
-    async fn send(&self, select: Option<Select>) -> Result<QueryOutput, Failure> {
+    async fn send(&self, select: Option<Select>) -> Result<QueryOutput> {
         let filter = self.filters.join(" AND ");
         let request = self.table.client.query().table_name(&self.table.name);
         let found = request

@@ -1,7 +1,7 @@
 //! Rows as systems declare them: written through a trait, read through serde.
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use domain::Failure;
+use domain::{Failure, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -35,7 +35,7 @@ pub trait Row {
     fn key(&self) -> Key;
 
     /// Its attributes besides keys.
-    fn attributes(&self) -> Result<Item, Failure>;
+    fn attributes(&self) -> Result<Item>;
 
     /// Its keys in the indexes.
     fn index_keys(&self) -> IndexKeys {
@@ -49,7 +49,7 @@ pub trait Row {
 }
 
 /// A row as an item.
-pub(super) fn item(row: &impl Row) -> Result<Item, Failure> {
+pub(super) fn item(row: &impl Row) -> Result<Item> {
     let mut item = row.attributes()?;
     item.extend(row.key().item());
     for ((_, pk, sk), keys) in INDEXES.into_iter().zip(row.index_keys()) {
@@ -65,12 +65,12 @@ pub(super) fn item(row: &impl Row) -> Result<Item, Failure> {
 }
 
 /// The attributes of a value, by the names that serde knows them by.
-pub fn plain(value: &impl Serialize) -> Result<Item, Failure> {
+pub fn plain(value: &impl Serialize) -> Result<Item> {
     serde_dynamo::to_item(value).map_err(|cause| Failure::new("write a row", cause))
 }
 
 /// The value of a row; a malformed one is a failure, because no caller can do anything about it.
-pub fn read<T: DeserializeOwned>(item: Item) -> Result<T, Failure> {
+pub fn read<T: DeserializeOwned>(item: Item) -> Result<T> {
     serde_dynamo::from_item(item).map_err(|cause| Failure::new("read a stored row", cause))
 }
 

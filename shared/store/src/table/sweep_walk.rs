@@ -5,7 +5,7 @@
 
 use std::marker::PhantomData;
 
-use domain::Failure;
+use domain::Result;
 use serde::de::DeserializeOwned;
 
 use super::{ALWAYS, Key, Table, text_of};
@@ -42,7 +42,7 @@ impl Table {
 
 impl<T: DeserializeOwned> SweepWalk<'_, T> {
     /// The rows of the next list from where the last run stopped; `None` when it has come through all lists.
-    pub async fn next_page(&mut self) -> Result<Option<Vec<T>>, Failure> {
+    pub async fn next_page(&mut self) -> Result<Option<Vec<T>>> {
         if self.saved.is_none() {
             self.begin().await?;
         }
@@ -63,7 +63,7 @@ impl<T: DeserializeOwned> SweepWalk<'_, T> {
     }
 
     /// Writes its position, if that has moved.
-    pub async fn save_position(self) -> Result<(), Failure> {
+    pub async fn save_position(self) -> Result<()> {
         let positions = self.positions.join(",");
         if self.saved.as_ref() == Some(&positions) {
             return Ok(());
@@ -73,7 +73,7 @@ impl<T: DeserializeOwned> SweepWalk<'_, T> {
         self.table.update(self.key, "SET stopped_at = :position", position, action).await
     }
 
-    async fn begin(&mut self) -> Result<(), Failure> {
+    async fn begin(&mut self) -> Result<()> {
         let found = self.table.item(self.key.clone(), "read where the walk stopped").await?;
         let saved = found.as_ref().and_then(|item| text_of(item, "stopped_at"));
         let saved = saved.unwrap_or_default().to_owned();

@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::types::builders::{
     ConditionCheckBuilder, DeleteBuilder, PutBuilder, UpdateBuilder,
 };
 use aws_sdk_dynamodb::types::{ConditionCheck, Delete, Put, TransactWriteItem, Update};
-use domain::Failure;
+use domain::{Failure, Result};
 
 use super::row::item;
 use super::{Condition, Expression, Key, Row, Table};
@@ -99,7 +99,7 @@ impl<'t, P> Tx<'t, P> {
 
     /// Adds an item that another store has made of its rows in this table.
     #[must_use]
-    pub fn item(mut self, part: P, made: Result<TransactWriteItem, Failure>) -> Self {
+    pub fn item(mut self, part: P, made: Result<TransactWriteItem>) -> Self {
         match made {
             Ok(item) => self.parts.push((part, item)),
             Err(failure) => self.build_failure = self.build_failure.or(Some(failure)),
@@ -117,14 +117,14 @@ impl<P: Copy> Tx<'_, P> {
     ///
     /// `token` names the request: a retry whose first try was committed is recognised by DynamoDB and changes
     /// nothing. It must be new for each distinct request.
-    pub async fn commit(&mut self, token: &str) -> Result<Ended<P>, Failure> {
+    pub async fn commit(&mut self, token: &str) -> Result<Ended<P>> {
         let items = self.items()?;
         let ended = transact(&self.table.client, self.action, items, token).await?;
         Ok(self.ended(ended))
     }
 
     /// Tries once, without a token, and returns which parts other transactions held.
-    pub async fn try_commit(&mut self) -> Result<TryOutcome<P>, Failure> {
+    pub async fn try_commit(&mut self) -> Result<TryOutcome<P>> {
         let items = self.items()?;
         Ok(match try_transact(&self.table.client, self.action, items).await? {
             Tried::Ended(ended) => TryOutcome::Ended(self.ended(ended)),
@@ -144,7 +144,7 @@ impl<P: Copy> Tx<'_, P> {
         self
     }
 
-    fn items(&mut self) -> Result<Vec<TransactWriteItem>, Failure> {
+    fn items(&mut self) -> Result<Vec<TransactWriteItem>> {
         match self.build_failure.take() {
             Some(failure) => Err(failure),
             None => Ok(self.parts.iter().map(|(_, item)| item.clone()).collect()),

@@ -46,7 +46,7 @@ impl SocketLab {
     }
 
     pub(super) fn now(&self) -> Timestamp {
-        Timestamp::from_millisecond(self.people.lab.cloud.now_ms()).unwrap()
+        self.people.lab.now()
     }
 
     pub(super) fn pass_seconds(&self, seconds: i64) {

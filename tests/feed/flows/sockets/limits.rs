@@ -112,7 +112,7 @@ async fn who_can_t_be_reached_is_told_a_moment_later() {
     people.lab.cloud.settle().await;
     let target =
         feed::store::ReaderConnection { reader: person("bob"), connection: "c=".to_owned() };
-    let now = domain::Timestamp::from_millisecond(people.lab.cloud.now_ms()).unwrap();
+    let now = people.lab.now();
     people.store().add_connection(&target, now).await.unwrap();
     let faults = &people.lab.cloud.faults;
     faults.record(|call| call.service == Service::Connections);

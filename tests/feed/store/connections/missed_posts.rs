@@ -53,8 +53,7 @@ fn named(hint: ServerMessage) -> Vec<PostId> {
 
 #[tokio::test(start_paused = true)]
 async fn what_arrived_since_is_named_pushed_or_pulled() {
-    let lab = Lab::new();
-    let feed = feed(&lab);
+    let (_lab, feed) = feed_in_lab();
     act(&feed, "ada", SocialAction::Follow, "bob").await;
     act(&feed, "ada", SocialAction::Follow, "cleo").await;
     feed.add_pull_mark(&person("ada"), &person("cleo"), 2).await.unwrap();
@@ -74,8 +73,7 @@ async fn what_arrived_since_is_named_pushed_or_pulled() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_named_that_is_not_for_the_reader() {
-    let lab = Lab::new();
-    let feed = feed(&lab);
+    let (_lab, feed) = feed_in_lab();
     // Each of them is in the timeline.
     let authors = ["bob", "blocks", "blocked", "muted", "left", "close"];
     for author in authors {
@@ -116,8 +114,7 @@ async fn nothing_is_named_that_is_not_for_the_reader() {
 
 #[tokio::test(start_paused = true)]
 async fn who_can_t_be_told_all_is_told_to_read_anew() {
-    let lab = Lab::new();
-    let feed = feed(&lab);
+    let (_lab, feed) = feed_in_lab();
     let reload = |second: i64| ServerMessage::Reload { v: 1, position: at(second) };
     // Cleo's row remembers five posts.
     act(&feed, "ada", SocialAction::Follow, "cleo").await;

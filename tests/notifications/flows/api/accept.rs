@@ -82,8 +82,7 @@ async fn a_repeat_gets_the_first_answer_also_when_its_time_has_gone() {
     body["sendAt"] = Value::Null;
     body["expiresAt"] = json!("2026-03-01T12:01:00Z");
     body["idempotencyKey"] = json!("k");
-    let first = lab.post(ALL, &body).await;
-    assert_eq!(first.status, 202, "{}", first.body);
+    let first = lab.post(ALL, &body).await.assert_status(202);
     lab.advance_seconds(120);
     let again = lab.post(ALL, &body).await;
     assert_eq!((again.status.as_u16(), &again.body), (202, &first.body));
@@ -102,8 +101,7 @@ async fn many_people_are_told_once_each() {
     body["userId"] = Value::Null;
     body["userIds"] = json!(users);
     body["idempotencyKey"] = json!("all");
-    let first = lab.post(ALL, &body).await;
-    assert_eq!(first.status, 202, "{}", first.body);
+    let first = lab.post(ALL, &body).await.assert_status(202);
     assert_eq!(first.body["notifications"].as_array().unwrap().len(), 60);
     let again = lab.post(ALL, &body).await;
     assert_eq!(again.body, first.body);
@@ -123,7 +121,7 @@ async fn a_key_that_is_in_flight_is_a_conflict_with_a_time_to_wait() {
     body["userIds"] = json!(["ada", "bob"]);
     body["idempotencyKey"] = json!("slow");
     let text = body.to_string();
-    let now = domain::Timestamp::from_millisecond(lab.clock.now_ms()).unwrap();
+    let now = lab.now();
     let claim = IdempotentRequest {
         caller: "root",
         operation: "sendNotification",
@@ -133,8 +131,7 @@ async fn a_key_that_is_in_flight_is_a_conflict_with_a_time_to_wait() {
         deadline: domain::Timestamp::from_second(now.as_second() + 20).unwrap(),
     };
     super::table(&lab).idempotency().claim(&claim, now).await.unwrap();
-    let waits = lab.post(ALL, &body).await;
-    assert_eq!(waits.status, 409, "{}", waits.body);
+    let waits = lab.post(ALL, &body).await.assert_status(409);
     assert!(!waits.header("retry-after").is_empty());
     lab.advance_seconds(21);
     assert_eq!(lab.post(ALL, &body).await.status, 202, "the other claim has expired");
@@ -166,8 +163,7 @@ async fn what_is_not_wanted_is_kept_with_the_reason() {
 #[tokio::test(start_paused = true)]
 async fn who_has_no_address_is_unreachable_and_that_can_be_read() {
     let lab = Lab::new();
-    let answer = lab.post(ALL, &tomorrow("stranger")).await;
-    assert_eq!(answer.status, 202);
+    let answer = lab.post(ALL, &tomorrow("stranger")).await.assert_status(202);
     assert_eq!(answer.body["notifications"][0]["status"], "unreachable");
     assert_eq!(log_length(&lab, "stranger").await, 1);
 }

@@ -8,8 +8,7 @@ use super::{ALL, UNKNOWN_ID, accepted, reachable, send, tomorrow};
 
 #[tokio::test(start_paused = true)]
 async fn users_see_only_their_own() {
-    let lab = Lab::new();
-    let ada = lab.user("ada", &["member"]).await;
+    let (lab, ada) = Lab::with_member().await;
     let eve = lab.user("eve", &["member"]).await;
     let notifier = lab.user("shop", &["notifier"]).await;
     reachable(&lab, "ada").await;

@@ -34,8 +34,7 @@ async fn failed(mails: usize, texts: usize) -> (Lab, ScriptedProviders) {
         let body = json!({
             "userIds": users, "category": "orders", "channels": [channel], "content": contents,
         });
-        let told = lab.post(ALL, &body).await;
-        assert_eq!(told.status, 202, "{}", told.body);
+        lab.post(ALL, &body).await.assert_status(202);
         lab.advance_seconds(1);
         lab.cloud.settle().await;
     }
@@ -171,8 +170,7 @@ async fn each_dead_letter_counts_as_a_call_against_the_rate_limit() {
     for _ in 0..2 {
         assert_eq!(send(&lab, Method::POST, REPLAY, &key, &dry).await.status, 200);
     }
-    let refused = send(&lab, Method::POST, REPLAY, &key, &dry).await;
-    assert_eq!(refused.status, 429, "{}", refused.body);
+    let refused = send(&lab, Method::POST, REPLAY, &key, &dry).await.assert_status(429);
     let wait: i64 = refused.header("retry-after").parse().unwrap();
     providers.accept_all();
     let real = json!({ "name": "r" });

@@ -47,8 +47,7 @@ async fn versions_never_change_and_one_is_active() {
     assert_eq!(shown.body["draft"]["texts"]["en"]["email"]["text"], "two");
     assert_eq!(shown.body["versions"][1]["version"], 1);
     assert_eq!(shown.body["versions"][0]["results"][0]["sent"], 0);
-    let unknown = lab.post(&format!("{ORDER}/versions/3/activate"), &Value::Null).await;
-    assert_eq!(unknown.status, 404);
+    lab.post(&format!("{ORDER}/versions/3/activate"), &Value::Null).await.assert_status(404);
 }
 
 #[tokio::test(start_paused = true)]
@@ -78,8 +77,7 @@ async fn a_preview_is_what_a_user_would_read() {
     put(&lab, ORDER, &draft("Dear {{ name }}")).await;
     let path = format!("{ORDER}/preview");
     let body = json!({ "locale": "es_MX", "data": { "name": "<Ada>" } });
-    let preview = lab.post(&path, &body).await;
-    assert_eq!(preview.status, 200, "{}", preview.body);
+    let preview = lab.post(&path, &body).await.assert_status(200);
     let shown = &preview.body["previews"][0];
     assert_eq!((&shown["channel"], &shown["locale"]), (&json!("email"), &json!("es")));
     assert_eq!(shown["content"]["subject"], "Hola <Ada>");

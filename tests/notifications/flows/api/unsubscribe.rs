@@ -46,8 +46,7 @@ async fn looking_changes_nothing_and_one_post_ends_it() {
     reachable(&lab, "ada").await;
     let id = accepted(&lab, &tomorrow("ada")).await;
     let token = key_ring("test", 7).sign(&claim(), in_days(30));
-    let page = visit(&lab, Method::GET, &token).await;
-    assert_eq!(page.status, 200);
+    let page = visit(&lab, Method::GET, &token).await.assert_status(200);
     let text = String::from_utf8_lossy(&page.bytes);
     assert!(text.contains("<form method=\"post\"") && text.contains("orders"), "{text}");
     assert!(page.header("content-security-policy").contains("form-action 'self'"));

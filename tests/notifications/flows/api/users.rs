@@ -67,8 +67,7 @@ async fn a_log_is_read_page_by_page_and_up_to_a_mark() {
     let mut seen = Vec::new();
     let mut path = "/api/v1/users/ada/notifications?limit=2".to_owned();
     for _ in 0..4 {
-        let page = lab.get(&path).await;
-        assert_eq!(page.status, 200, "{}", page.body);
+        let page = lab.get(&path).await.assert_status(200);
         for item in page.body["items"].as_array().unwrap() {
             assert_eq!(item["unread"], true);
             seen.push(item["notificationId"].as_str().unwrap().to_owned());
@@ -77,8 +76,7 @@ async fn a_log_is_read_page_by_page_and_up_to_a_mark() {
         path = format!("/api/v1/users/ada/notifications?limit=2&cursor={cursor}");
     }
     assert_eq!(seen, ids);
-    let all = lab.post("/api/v1/users/ada/notifications/read", &json!({})).await;
-    assert_eq!(all.status, 200, "{}", all.body);
+    lab.post("/api/v1/users/ada/notifications/read", &json!({})).await.assert_status(200);
     let back = json!({ "until": "2026-01-01T00:00:00Z" });
     let marked = lab.post("/api/v1/users/ada/notifications/read", &back).await;
     assert!(marked.text("readUntil").starts_with("2026-03-01T12:00:05"), "{}", marked.body);

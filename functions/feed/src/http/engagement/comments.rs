@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::store::{CommentOutcome, UncommentOutcome};
 use boundary::http::{
-    Call, Caller, Created, Cursor, IdempotencyKey, Json, NoContent, Operation, Path, Problem,
-    Query, Repeatable, State,
+    Call, Caller, Created, Cursor, IdempotencyKey, Json, NoContent, Operation, Path, Query,
+    Repeatable, Result, State,
 };
 use boundary::idempotency::{self, RequestKey};
 use domain::accounts::{Role, UserId};
@@ -85,8 +85,8 @@ pub(crate) async fn write(
     caller: Caller,
     Json(CommentBody(draft)): Json<CommentBody>,
     Path(post): Path<PostPath>,
-    key: Result<IdempotencyKey, Problem>,
-) -> Result<Repeatable<Created<CommentView>>, Problem> {
+    key: Result<IdempotencyKey>,
+) -> Result<Repeatable<Created<CommentView>>> {
     let me = &caller.user_id;
     let id = CommentId::made_from(call.now, app.entropy.bytes());
     let comment = draft.checked(id, post, me.clone(), call.now)?;
@@ -131,8 +131,8 @@ pub(crate) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
     Query(query): Query<CommentsQuery>,
-    post: Result<Path<PostPath>, Problem>,
-) -> Result<Json<CommentsView>, Problem> {
+    post: Result<Path<PostPath>>,
+) -> Result<Json<CommentsView>> {
     const LIST: &str = "comments";
     let me = &caller.user_id;
     let limit = page_limit(query.limit, 20, 100)?;
@@ -169,7 +169,7 @@ pub(crate) async fn delete(
     caller: Caller,
     Path(post): Path<PostPath>,
     Path(id): Path<CommentPath>,
-) -> Result<NoContent, Problem> {
+) -> Result<NoContent> {
     let me = &caller.user_id;
     for _ in 0..TRIES {
         let found = app.feed.find_comment(post, id).await?;
@@ -204,7 +204,7 @@ async fn shown_to(
     post: PostId,
     mut after: Option<CommentId>,
     wanted: usize,
-) -> Result<(Vec<Comment>, Option<CommentId>), Problem> {
+) -> Result<(Vec<Comment>, Option<CommentId>)> {
     let mut shown = Vec::new();
     for _ in 0..MAX_ROUNDS {
         let found = app.feed.comments(post, after, CHUNK).await?;
@@ -224,18 +224,14 @@ async fn shown_to(
     Ok((shown, after))
 }
 
-async fn written(
-    app: &App,
-    me: &UserId,
-    comment: &Comment,
-) -> Result<Created<CommentView>, Problem> {
+async fn written(app: &App, me: &UserId, comment: &Comment) -> Result<Created<CommentView>> {
     let mut views = views(app, me, std::slice::from_ref(comment)).await?;
     let body = views.pop().ok_or(Rejected::UnknownComment)?;
     let location = format!("/api/v1/posts/{}/comments/{}", comment.post, comment.id.text());
     Ok(Created { location, body })
 }
 
-async fn views(app: &App, me: &UserId, comments: &[Comment]) -> Result<Vec<CommentView>, Problem> {
+async fn views(app: &App, me: &UserId, comments: &[Comment]) -> Result<Vec<CommentView>> {
     let authors: BTreeSet<&UserId> = comments.iter().map(|comment| &comment.author).collect();
     let context = app.feed.post_context(me, authors, []).await?;
     let mut views = Vec::with_capacity(comments.len());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::store::EngageOutcome;
-use boundary::http::{Call, Caller, Json, Operation, Path, Problem, State};
+use boundary::http::{Call, Caller, Json, Operation, Path, Result, State};
 use domain::accounts::Role;
 use domain::feed::{Counts, PostAction, PostId};
 use schemars::JsonSchema;
@@ -37,7 +37,7 @@ pub(crate) async fn like(
     call: Call,
     caller: Caller,
     Path(id): Path<PostPath>,
-) -> Result<Json<LikeView>, Problem> {
+) -> Result<Json<LikeView>> {
     engage(&app, &call, &caller, id, PostAction::Like).await
 }
 
@@ -52,7 +52,7 @@ pub(crate) async fn unlike(
     call: Call,
     caller: Caller,
     Path(id): Path<PostPath>,
-) -> Result<Json<LikeView>, Problem> {
+) -> Result<Json<LikeView>> {
     engage(&app, &call, &caller, id, PostAction::Unlike).await
 }
 
@@ -62,7 +62,7 @@ async fn engage(
     caller: &Caller,
     id: PostId,
     act: PostAction,
-) -> Result<Json<LikeView>, Problem> {
+) -> Result<Json<LikeView>> {
     let me = &caller.user_id;
     for _ in 0..TRIES {
         let (entry, relation) = visible_post(app, me, id).await?;

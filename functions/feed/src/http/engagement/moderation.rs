@@ -7,9 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::store::{ReportOutcome, StoredPost, UpdateOutcome};
-use boundary::http::{
-    Accepted, Call, Caller, Cursor, Json, Operation, Path, Problem, Query, State,
-};
+use boundary::http::{Accepted, Call, Caller, Cursor, Json, Operation, Path, Query, Result, State};
 use domain::accounts::Role;
 use domain::feed::{Post, PostId, PostReport, Rejected, ReportDraft, ReportReason, Ruling};
 use schemars::JsonSchema;
@@ -120,7 +118,7 @@ pub(crate) async fn report(
     caller: Caller,
     Json(ReportBody(draft)): Json<ReportBody>,
     Path(id): Path<PostPath>,
-) -> Result<Accepted<ReportView>, Problem> {
+) -> Result<Accepted<ReportView>> {
     let me = &caller.user_id;
     let (entry, _) = visible_post(&app, me, id).await?;
     let report = draft.checked(&entry.post, me.clone(), call.now)?;
@@ -139,7 +137,7 @@ pub(crate) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
     Query(query): Query<ReportsQuery>,
-) -> Result<Json<ReportsView>, Problem> {
+) -> Result<Json<ReportsView>> {
     const LIST: &str = "reports";
     let limit = page_limit(query.limit, 50, 100)?;
     let after = query.cursor.map(|text| Cursor::decode(LIST, &text)).transpose()?;
@@ -178,7 +176,7 @@ pub(crate) async fn rule(
     caller: Caller,
     Json(RulingBody { ruling }): Json<RulingBody>,
     Path(id): Path<PostPath>,
-) -> Result<Json<RulingView>, Problem> {
+) -> Result<Json<RulingView>> {
     let by = &caller.user_id;
     let post = decide(&app, &call, id, ruling).await?;
     let mut settled = 0;
@@ -192,7 +190,7 @@ pub(crate) async fn rule(
 }
 
 /// Hides a post, or shows it again; the post as it is afterwards.
-async fn decide(app: &App, call: &Call, id: PostId, ruling: Ruling) -> Result<Post, Problem> {
+async fn decide(app: &App, call: &Call, id: PostId, ruling: Ruling) -> Result<Post> {
     for _ in 0..TRIES {
         let before = app.feed.post(id).await?.ok_or(Rejected::UnknownPost)?.post;
         let after = match ruling {

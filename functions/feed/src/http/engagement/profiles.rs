@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ::http::{HeaderName, header};
-use boundary::http::{Call, Caller, IfMatch, Json, Operation, Problem, State, Versioned};
+use boundary::http::{Call, Caller, IfMatch, Json, Operation, Problem, Result, State, Versioned};
 use domain::accounts::{Role, UserId};
 use domain::feed::{Profile, ProfileDraft, Relationship};
 use futures::future::try_join;
@@ -70,7 +70,7 @@ pub(crate) async fn read(
     call: Call,
     caller: Caller,
     Person(user): Person,
-) -> Result<Shown, Problem> {
+) -> Result<Shown> {
     let me = &caller.user_id;
     let relationship = ensure_profile_visible(&app, me, &user).await?;
     let profile = stored(&app, &user, &call).await?;
@@ -92,9 +92,9 @@ pub(crate) async fn save(
     call: Call,
     caller: Caller,
     Person(user): Person,
-    draft: Result<Json<ProfileBody>, Problem>,
-    version: Result<Option<IfMatch>, Problem>,
-) -> Result<Versioned<Json<ProfileView>>, Problem> {
+    draft: Result<Json<ProfileBody>>,
+    version: Result<Option<IfMatch>>,
+) -> Result<Versioned<Json<ProfileView>>> {
     let me = &caller.user_id;
     if user != *me {
         ensure_profile_visible(&app, me, &user).await?;
@@ -125,7 +125,7 @@ fn about_avatar(problem: Problem) -> Problem {
     Problem::field("avatar", "an upload of your own that is finished")
 }
 
-async fn stored(app: &App, user: &UserId, call: &Call) -> Result<Profile, Problem> {
+async fn stored(app: &App, user: &UserId, call: &Call) -> Result<Profile> {
     let found = app.feed.profile(user).await?;
     Ok(found.unwrap_or_else(|| Profile::default_for(user.clone(), call.now)))
 }
@@ -135,7 +135,7 @@ async fn shown(
     profile: &Profile,
     relationship: Option<Relationship>,
     call: &Call,
-) -> Result<ProfileView, Problem> {
+) -> Result<ProfileView> {
     let followers = app.feed.count_followers(&profile.user);
     let state = app.feed.reader_state(&profile.user, call.now);
     let (followers, state) = try_join(followers, state).await?;

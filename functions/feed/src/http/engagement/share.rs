@@ -10,7 +10,7 @@ use boundary::idempotency::{self, RequestKey};
 use boundary::telemetry::{Unit, measure};
 use domain::accounts::{Role, UserId};
 use domain::feed::{Post, PostAction, PostId, Rejected};
-use domain::{Failure, Timestamp};
+use domain::{Result, Timestamp};
 
 use super::{TRIES, counts_moved, replay, visible_post};
 use crate::http::posts::{Written, contended, written};
@@ -79,7 +79,7 @@ pub(crate) async fn prepare_unshare(
     app: &App,
     post: &Post,
     now: Timestamp,
-) -> Result<Option<(PostId, PreparedAction)>, Failure> {
+) -> Result<Option<(PostId, PreparedAction)>> {
     let Some(shared) = post.shares else { return Ok(None) };
     let Some(original) = app.feed.post(shared).await? else { return Ok(None) };
     // It changes no affinity, so the relationship does not matter.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::store::StoredPost;
-use boundary::http::{Caller, Cursor, Json, Operation, Problem, Query, State};
+use boundary::http::{Caller, Cursor, Json, Operation, Query, Result, State};
 use domain::accounts::Role;
 use domain::feed::trending::TrendingCursor;
 use domain::feed::{PostId, Relationship, ViewContext, is_visible};
@@ -49,7 +49,7 @@ pub(crate) async fn read(
     State(app): State<Arc<App>>,
     caller: Caller,
     Query(query): Query<TrendingQuery>,
-) -> Result<Json<TrendingView>, Problem> {
+) -> Result<Json<TrendingView>> {
     const LIST: &str = "trending";
     let me = &caller.user_id;
     let limit = page_limit(query.limit, 20, 50)?;

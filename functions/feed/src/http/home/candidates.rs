@@ -13,7 +13,7 @@ use crate::store::ReaderState;
 use domain::accounts::UserId;
 use domain::feed::candidates::{CandidateSources, candidate_sources, merge_runs};
 use domain::feed::{PagerStep, PostId, PostReference, RecentPosts, ReferenceRun};
-use domain::{Failure, Timestamp};
+use domain::{Failure, Result, Timestamp};
 use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::http::TRIES;
@@ -39,7 +39,7 @@ pub(super) struct CandidateReader {
 
 impl CandidateReader {
     /// Reads what the first step of a scroll will ask for in any case.
-    pub(super) async fn start(app: &App, me: &UserId, first: &PagerStep) -> Result<Self, Failure> {
+    pub(super) async fn start(app: &App, me: &UserId, first: &PagerStep) -> Result<Self> {
         let mut candidates = Self::default();
         if let PagerStep::FetchCandidates { below, limit } = first {
             let rows = app.feed.timeline(me, *below, *limit).await?;
@@ -73,7 +73,7 @@ impl CandidateReader {
         state: &mut ReaderState,
         below: PostId,
         limit: usize,
-    ) -> Result<ReferenceRun, Failure> {
+    ) -> Result<ReferenceRun> {
         let timeline = self.above_floor(app, state, below, limit).await?;
         let reader = &state.reader;
         let runs = match candidate_sources(reader, below) {
@@ -111,7 +111,7 @@ impl CandidateReader {
         state: &mut ReaderState,
         below: PostId,
         limit: usize,
-    ) -> Result<Option<ReferenceRun>, Failure> {
+    ) -> Result<Option<ReferenceRun>> {
         for _ in 0..TRIES {
             if candidate_sources(&state.reader, below) == CandidateSources::AllFollowed {
                 return Ok(None);
@@ -138,7 +138,7 @@ impl CandidateReader {
         state: &ReaderState,
         below: PostId,
         limit: usize,
-    ) -> Result<ReferenceRun, Failure> {
+    ) -> Result<ReferenceRun> {
         let reader = &state.reader;
         let rows = match self.prefetched.take() {
             // It may have been read before a rebuild, and the reader after it, unless that was long ago.
@@ -157,7 +157,7 @@ impl CandidateReader {
         rows: &[(UserId, RecentPosts)],
         below: PostId,
         limit: usize,
-    ) -> Result<Vec<ReferenceRun>, Failure> {
+    ) -> Result<Vec<ReferenceRun>> {
         let rows = rows.iter().filter(|(author, _)| !self.excluded.contains(author));
         let runs = rows.map(|(author, row)| app.feed.posts_below(author, row, below, limit));
         let runs: Vec<_> = runs.collect();
@@ -166,12 +166,12 @@ impl CandidateReader {
 }
 
 /// The recent posts of everyone whom the reader follows.
-async fn followed(app: &App, reader: &UserId) -> Result<Vec<(UserId, RecentPosts)>, Failure> {
+async fn followed(app: &App, reader: &UserId) -> Result<Vec<(UserId, RecentPosts)>> {
     authors(app, &app.feed.following(reader, None, None).await?).await
 }
 
 /// The recent posts of some authors.
-async fn authors(app: &App, users: &[UserId]) -> Result<Vec<(UserId, RecentPosts)>, Failure> {
+async fn authors(app: &App, users: &[UserId]) -> Result<Vec<(UserId, RecentPosts)>> {
     let found = app.feed.authors(users).await?;
     Ok(found.into_iter().map(|(author, row)| (author, row.recents)).collect())
 }

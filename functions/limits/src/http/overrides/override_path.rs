@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use boundary::http::{Path, Problem, Segment};
+use boundary::http::{Path, Problem, Result, Segment};
 use boundary::limits::configuration::override_document;
 use boundary::openapi::{DescribeExtractor, OperationEntry};
 use domain::limits::caller::canonical;
@@ -37,7 +37,7 @@ impl Segment for DimensionPath {
     const NAME: &'static str = "dimension";
     const MEANING: &'static str = "`user`, `apiKey`, `ip`, `tenant` or `global`.";
 
-    fn parse(text: &str) -> Result<Dimension, Problem> {
+    fn parse(text: &str) -> Result<Dimension> {
         dimension(text)
     }
 }
@@ -51,7 +51,7 @@ impl Segment for EntityPath {
     const MEANING: &'static str =
         "Which one; of `ip` an address, which in IPv6 stands for its /64; of `global` `all`.";
 
-    fn parse(text: &str) -> Result<String, Problem> {
+    fn parse(text: &str) -> Result<String> {
         Ok(text.to_owned())
     }
 }
@@ -59,7 +59,7 @@ impl Segment for EntityPath {
 impl FromRequestParts<Arc<App>> for OverridePath {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let Path(dimension) = Path::<DimensionPath>::from_request_parts(parts, app).await?;
         let Path(text) = Path::<EntityPath>::from_request_parts(parts, app).await?;
         let entity = entity(dimension, &text)?;
@@ -81,13 +81,13 @@ impl DescribeExtractor for OverridePath {
 }
 
 /// A dimension by its name.
-pub(crate) fn dimension(name: &str) -> Result<Dimension, Problem> {
+pub(crate) fn dimension(name: &str) -> Result<Dimension> {
     let names = "`user`, `apiKey`, `ip`, `tenant` or `global`";
     Dimension::parse(name).ok_or_else(|| Problem::field("dimension", names))
 }
 
 /// An entity as rules see it, from what a person wrote.
-pub(crate) fn entity(dimension: Dimension, text: &str) -> Result<String, Problem> {
+pub(crate) fn entity(dimension: Dimension, text: &str) -> Result<String> {
     let entity = canonical(dimension, text).filter(|entity| entity.len() <= MAX_NAME_LENGTH);
     let rule = match dimension {
         Dimension::Ip => "an IPv4 or IPv6 address".to_owned(),

@@ -1,7 +1,7 @@
 //! Writing what was accepted: one transaction for one person, as many as it takes for many.
 
 use crate::store::{AcceptOutcome, Acceptance, Recipient};
-use boundary::http::{Accepted as Taken, Call, Problem, Repeatable};
+use boundary::http::{Accepted as Taken, Call, Problem, Repeatable, Result};
 use boundary::idempotency::{self, RequestKey};
 use boundary::telemetry::{Unit, measure, measure_by};
 use domain::accounts::UserId;
@@ -27,11 +27,7 @@ pub(super) struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    pub(super) async fn one(
-        &self,
-        user: &UserId,
-        key: Option<&RequestKey>,
-    ) -> Result<Answer, Problem> {
+    pub(super) async fn one(&self, user: &UserId, key: Option<&RequestKey>) -> Result<Answer> {
         let Self { app, call, caller, .. } = self;
         let recipient = app.notifications.recipient(user).await?;
         let id = NotificationId::new(call.now, app.entropy.bytes());
@@ -53,7 +49,7 @@ impl Batch<'_> {
         }
     }
 
-    pub(super) async fn many(&self, key: Option<&RequestKey>) -> Result<Answer, Problem> {
+    pub(super) async fn many(&self, key: Option<&RequestKey>) -> Result<Answer> {
         let Some(key) = key else { return self.write(None).await };
         let Self { app, call, caller, .. } = self;
         let once_store = app.notifications.idempotency();
@@ -71,7 +67,7 @@ impl Batch<'_> {
         Ok(answer)
     }
 
-    async fn write(&self, key: Option<&RequestKey>) -> Result<Answer, Problem> {
+    async fn write(&self, key: Option<&RequestKey>) -> Result<Answer> {
         let Self { app, call, caller, .. } = self;
         let plan = |user: &UserId| {
             // Another body under a key that was forgotten is another call.

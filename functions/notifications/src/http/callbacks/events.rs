@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use boundary::http::{Call, Problem, parse_json};
+use boundary::http::{Call, Problem, Result, parse_json};
 use boundary::openapi::{DescribeExtractor, OperationEntry};
 use domain::Timestamp;
 use domain::notifications::{Callback, CallbackKind};
@@ -69,7 +69,7 @@ pub(crate) struct ProviderEvents(pub(super) Vec<Option<Callback>>);
 impl FromRequestParts<Arc<App>> for ProviderEvents {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let body: Value = Call::from_request_parts(parts, app).await?.json()?;
         if body.is_object() {
             let Wrapped { message } = parse_json(body)?;

@@ -1,7 +1,7 @@
 //! A version of a template as callers see it, with what became of what it said.
 
 use crate::store::VariantResults;
-use boundary::http::Problem;
+use boundary::http::Result;
 use domain::notifications::{Channel, Template, TemplateVersion};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -43,7 +43,7 @@ impl VersionView {
         app: &App,
         template: &Template,
         version: &TemplateVersion,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self> {
         let tested = version.draft.test.as_ref();
         let variants: Vec<Option<&str>> = tested.map_or_else(
             || vec![None],

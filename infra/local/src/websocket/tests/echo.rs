@@ -3,7 +3,7 @@
 use boundary::http::{Access, Problem};
 use boundary::socket::{ConnectRequest, Connections, Handlers, Socket, SocketMessage};
 use boundary::{Host, Misconfigured};
-use domain::Failure;
+use domain::{Failure, Result};
 use serde_json::Value;
 
 /// What the handlers share.
@@ -32,7 +32,7 @@ fn connect(opening: &ConnectRequest) -> Result<(), Problem> {
     }
 }
 
-async fn echo(state: &State, message: &SocketMessage) -> Result<(), Failure> {
+async fn echo(state: &State, message: &SocketMessage) -> Result<()> {
     let id = message.connection.id.as_str();
     let answer = match (message.route.as_str(), message.body.as_str()) {
         ("post", body) => {

@@ -1,6 +1,6 @@
 //! Puts HTTP APIs together, and finds the functions that their routes lead to.
 
-use crate::error::TemplateError;
+use crate::error::Result;
 use crate::names;
 use crate::stack::gateway::{Integration, Part, Parts, Route};
 use crate::vocabulary::gateway as vocabulary;
@@ -14,7 +14,7 @@ pub(crate) fn assemble(
     parts: &Parts,
     functions: &[&Function],
     permissions: &[&Resource],
-) -> Result<Vec<Assembled>, TemplateError> {
+) -> Result<Vec<Assembled>> {
     parts.http.iter().map(|api| one(api, parts, functions, permissions)).collect()
 }
 
@@ -23,7 +23,7 @@ fn one(
     parts: &Parts,
     functions: &[&Function],
     permissions: &[&Resource],
-) -> Result<Assembled, TemplateError> {
+) -> Result<Assembled> {
     let mut api = part.value.clone();
     let mut stages = parts.stages_of(&part.value.id);
     let Some(stage) = stages.next() else {
@@ -80,7 +80,7 @@ fn permits(permission: &Resource, api: &str, function: &Function) -> bool {
 }
 
 impl Part<Route> {
-    fn http_key(&self) -> Result<RouteKey, TemplateError> {
+    fn http_key(&self) -> Result<RouteKey> {
         if let Some(key) = vocabulary::ROUTE_OF_SOCKETS.iter().find(|key| self.has(key)) {
             return Err(self.error(format!("`{key}` is for the routes of WebSocket APIs")));
         }
@@ -94,7 +94,7 @@ impl Part<Route> {
 
 impl Part<Integration> {
     /// The function that requests of an HTTP API are passed to.
-    fn check_http<'a>(&self, functions: &[&'a Function]) -> Result<&'a Function, TemplateError> {
+    fn check_http<'a>(&self, functions: &[&'a Function]) -> Result<&'a Function> {
         self.check_kind()?;
         if let Some(key) = vocabulary::INTEGRATION_REFUSED.iter().find(|key| self.has(key)) {
             return Err(self.error(format!("`{key}` is not understood")));

@@ -1,7 +1,7 @@
 //! Reads WebSocket APIs, and finds the functions that their routes lead to.
 
 use crate::Function;
-use crate::error::TemplateError;
+use crate::error::Result;
 use crate::field::Field;
 use crate::stack::build::Item;
 use crate::stack::gateway::{Integration, Part, Parts};
@@ -43,10 +43,7 @@ impl WebSocketApi {
 }
 
 /// The APIs, with everything that names them.
-pub(crate) fn assemble(
-    parts: &Parts,
-    functions: &[&Function],
-) -> Result<Vec<WebSocketApi>, TemplateError> {
+pub(crate) fn assemble(parts: &Parts, functions: &[&Function]) -> Result<Vec<WebSocketApi>> {
     let mut apis: Vec<_> = parts.sockets.iter().map(|part| part.value.clone()).collect();
     for api in &mut apis {
         for stage in parts.stages_of(&api.id) {
@@ -72,7 +69,7 @@ pub(crate) fn assemble(
 
 impl Part<Integration> {
     /// The function that messages are passed to.
-    fn check_socket<'a>(&self, functions: &[&'a Function]) -> Result<&'a Function, TemplateError> {
+    fn check_socket<'a>(&self, functions: &[&'a Function]) -> Result<&'a Function> {
         self.check_kind()?;
         self.invoked(functions).ok_or_else(|| {
             self.error(
@@ -83,7 +80,7 @@ impl Part<Integration> {
     }
 }
 
-pub(crate) fn read(item: &Item<'_>) -> Result<WebSocketApi, TemplateError> {
+pub(crate) fn read(item: &Item<'_>) -> Result<WebSocketApi> {
     let properties = &item.properties;
     properties.only(vocabulary::SOCKET_API)?;
     Ok(WebSocketApi {
@@ -96,7 +93,7 @@ pub(crate) fn read(item: &Item<'_>) -> Result<WebSocketApi, TemplateError> {
     })
 }
 
-fn selection(field: &Field<'_>) -> Result<Vec<String>, TemplateError> {
+fn selection(field: &Field<'_>) -> Result<Vec<String>> {
     let text = field.text()?;
     let plain = text.strip_prefix("$request.body.");
     let braced = || text.strip_prefix("${request.body.")?.strip_suffix('}');

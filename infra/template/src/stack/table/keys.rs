@@ -1,7 +1,7 @@
 //! The keys of a table and its indexes, checked against the attributes it defines, since a table
 //! that defines too few or too many cannot be created.
 
-use crate::error::TemplateError;
+use crate::error::Result;
 use crate::field::Field;
 use crate::stack::table::{Attribute, AttributeType, Index, IndexScope, Key, Projection};
 
@@ -11,7 +11,7 @@ pub(super) struct Keys {
     pub(super) indexes: Vec<Index>,
 }
 
-pub(super) fn read(properties: &Field<'_>) -> Result<Keys, TemplateError> {
+pub(super) fn read(properties: &Field<'_>) -> Result<Keys> {
     let definitions = properties.required("AttributeDefinitions")?;
     let attributes = attributes(&definitions)?;
     let key = key(properties, &attributes)?;
@@ -32,7 +32,7 @@ pub(super) fn read(properties: &Field<'_>) -> Result<Keys, TemplateError> {
     Ok(keys)
 }
 
-fn attributes(definitions: &Field<'_>) -> Result<Vec<Attribute>, TemplateError> {
+fn attributes(definitions: &Field<'_>) -> Result<Vec<Attribute>> {
     let attribute = |field: &Field<'_>| {
         field.only(&["AttributeName", "AttributeType"])?;
         let kind = field.required("AttributeType")?.choice(&[
@@ -45,7 +45,7 @@ fn attributes(definitions: &Field<'_>) -> Result<Vec<Attribute>, TemplateError> 
     definitions.items()?.iter().map(attribute).collect()
 }
 
-fn key(owner: &Field<'_>, attributes: &[Attribute]) -> Result<Key, TemplateError> {
+fn key(owner: &Field<'_>, attributes: &[Attribute]) -> Result<Key> {
     let schema = owner.required("KeySchema")?;
     let (mut hash, mut range) = (None, None);
     for part in schema.items()? {
@@ -65,11 +65,7 @@ fn key(owner: &Field<'_>, attributes: &[Attribute]) -> Result<Key, TemplateError
     Ok(Key { hash, range })
 }
 
-fn index(
-    field: &Field<'_>,
-    scope: IndexScope,
-    attributes: &[Attribute],
-) -> Result<Index, TemplateError> {
+fn index(field: &Field<'_>, scope: IndexScope, attributes: &[Attribute]) -> Result<Index> {
     Ok(Index {
         name: field.required("IndexName")?.text()?,
         scope,
@@ -78,7 +74,7 @@ fn index(
     })
 }
 
-fn projection(field: &Field<'_>) -> Result<Projection, TemplateError> {
+fn projection(field: &Field<'_>) -> Result<Projection> {
     field.only(&["NonKeyAttributes", "ProjectionType"])?;
     let kind = field.required("ProjectionType")?;
     match kind.text()?.as_str() {
@@ -89,7 +85,7 @@ fn projection(field: &Field<'_>) -> Result<Projection, TemplateError> {
     }
 }
 
-fn refuse_unused(definitions: &Field<'_>, keys: &Keys) -> Result<(), TemplateError> {
+fn refuse_unused(definitions: &Field<'_>, keys: &Keys) -> Result<()> {
     let all = || keys.indexes.iter().map(|index| &index.key).chain([&keys.key]);
     for (attribute, field) in keys.attributes.iter().zip(definitions.items()?) {
         let name = &attribute.name;
