@@ -1,7 +1,8 @@
 //! Seeded faults: the invariants that hold after them.
 //!
-//! A failure prints its seed; `SEED=n cargo test -p tests faults` runs that one alone, and
-//! `SEEDS=n` takes another number of them.
+//! Each day begins with another seed, so that what is covered grows. A failure prints its seed:
+//! `SEED=n cargo test --workspace faults` runs that one alone. `SEEDS=1000` takes more of them, and prints how
+//! far it is.
 
 pub(crate) mod crash_points;
 pub(crate) mod mutations;
@@ -9,18 +10,28 @@ pub(crate) mod mutations;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 use tests::Result;
 
 use local::faults::Fault;
 
-/// How many seeds a scenario is run with.
-const SEEDS: u64 = 1_000;
+/// How many seeds a scenario is run with, unless `SEEDS` says otherwise.
+const SEEDS: u64 = 100;
+
+/// How far the first seeds of two days are apart.
+const SEEDS_A_DAY: u64 = 10_000;
+
+const DAY_SECONDS: u64 = 24 * 3600;
+
+/// After so many seeds a line says how far it is.
+const PROGRESS: u64 = 100;
 
 /// Runs `scenario` with every seed, on as many threads as there are cores, and prints what was
 /// injected. A seed's run is deterministic; which thread it is on does not matter to it.
 pub(crate) fn sweep(name: &str, scenario: impl Fn(u64) -> Result<BTreeMap<Fault, u64>> + Sync) {
     let seeds = seeds();
     let count = seeds.end - seeds.start;
+    println!("{name}: seeds from {}", seeds.start);
     let next = AtomicU64::new(seeds.start);
     let injected: Mutex<BTreeMap<Fault, u64>> = Mutex::default();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -34,6 +45,9 @@ pub(crate) fn sweep(name: &str, scenario: impl Fn(u64) -> Result<BTreeMap<Fault,
                     }
                     match scenario(seed) {
                         Ok(counts) => {
+                            if (seed + 1 - seeds.start).is_multiple_of(PROGRESS) {
+                                println!("{name}: {} of {count} seeds", seed + 1 - seeds.start);
+                            }
                             let mut injected = injected.lock().unwrap();
                             for (fault, count) in counts {
                                 *injected.entry(fault).or_default() += count;
@@ -51,10 +65,12 @@ pub(crate) fn sweep(name: &str, scenario: impl Fn(u64) -> Result<BTreeMap<Fault,
 #[expect(clippy::disallowed_methods, reason = "the seeds are the test runner's to choose")]
 fn seeds() -> std::ops::Range<u64> {
     let number = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    match number("SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..number("SEEDS").unwrap_or(SEEDS),
+    if let Some(seed) = number("SEED") {
+        return seed..seed + 1;
     }
+    let today = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() / DAY_SECONDS;
+    let first = today * SEEDS_A_DAY;
+    first..first + number("SEEDS").unwrap_or(SEEDS)
 }
 
 /// Runs a scenario to its end on one thread with paused time.

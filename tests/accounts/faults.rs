@@ -19,7 +19,7 @@ const ALL: &str = "/api/v1/accounts";
 const ACTIONS: u64 = 14;
 
 #[test]
-fn a_thousand_seeds_hold() {
+fn seeds_hold() {
     sweep("accounts", |seed| run(scenario(seed, Faults::seeded(seed, 60))));
 }
 

@@ -56,7 +56,7 @@ const READS: &[CallFilter] = &[
 ];
 
 #[test]
-fn a_thousand_seeds_hold() {
+fn seeds_hold() {
     sweep("feed", |seed| run(scenario(seed, Faults::seeded(seed, 60))));
 }
 

@@ -12,7 +12,7 @@ use tests::{Lab, Response, Result, Setup, root_key};
 use crate::faults::{run, sweep};
 
 #[test]
-fn a_thousand_seeds_hold() {
+fn seeds_hold() {
     sweep("ids", |seed| run(scenario(seed, Faults::seeded(seed, 60))));
 }
 

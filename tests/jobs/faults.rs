@@ -29,7 +29,7 @@ const STEPS: u64 = 10;
 const WORKERS: [&str; 2] = ["w-one", "w-two"];
 
 #[test]
-fn a_thousand_seeds_hold() {
+fn seeds_hold() {
     sweep("jobs", |seed| run(scenario(seed, Faults::seeded(seed, 60))));
 }
 

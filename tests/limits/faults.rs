@@ -31,7 +31,7 @@ const MINUTE: i64 = 60_000;
 const SKEW_MS: i64 = 5_000;
 
 #[test]
-fn a_thousand_seeds_hold() {
+fn seeds_hold() {
     sweep("limits", |seed| run(scenario(seed, Faults::seeded(seed, 60))));
 }
 

@@ -25,7 +25,7 @@ const SHORTEN: &str = "/api/v1/shorten";
 const ACTIONS: u64 = 5;
 
 #[test]
-fn a_thousand_seeds_hold() {
+fn seeds_hold() {
     sweep("links", |seed| run(scenario(seed, Faults::seeded(seed, 60))));
 }
 

@@ -39,7 +39,7 @@ const PEOPLE: [&str; 3] = ["ada", "bob", "eve"];
 const PROVIDERS: [&str; 4] = ["mail", "mail-2", "text", "push"];
 
 #[test]
-fn a_thousand_seeds_hold() {
+fn seeds_hold() {
     sweep("notifications", |seed| run(scenario(seed, Faults::seeded(seed, 60))));
 }
 
