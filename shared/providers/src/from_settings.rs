@@ -26,7 +26,7 @@ pub fn from_settings(
     let ProviderClients { network, ses, sns } = clients;
     let mut providers: Vec<Arc<dyn Provider>> = Vec::new();
     if let Some(settings) = settings.ses {
-        providers.push(Arc::new(Ses::new(settings, ses)?));
+        providers.push(Arc::new(Ses::new(settings, &ses)?));
     }
     if let Some(settings) = settings.smtp {
         providers.push(Arc::new(Smtp::new(settings, network.clone())?));

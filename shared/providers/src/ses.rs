@@ -27,7 +27,7 @@ pub struct Ses {
 
 impl Ses {
     /// Sends with `client`.
-    pub fn new(settings: SesSettings, client: Client) -> Result<Self, InvalidSettings> {
+    pub fn new(settings: SesSettings, client: &Client) -> Result<Self, InvalidSettings> {
         let reply_to = settings.reply_to.as_deref().unwrap_or(&settings.from);
         for (setting, mailbox) in [("ses.from", settings.from.as_str()), ("ses.replyTo", reply_to)]
         {
