@@ -29,7 +29,7 @@ impl Bucket {
     }
 
     /// Writes an object; the same key again replaces it by the same bytes.
-    pub async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<()> {
+    pub async fn put(&self, key: &str, bytes: Vec<u8>) -> Result {
         self.client
             .put_object()
             .bucket(&self.name)

@@ -16,7 +16,7 @@ impl ClickArchive {
     }
 
     /// Puts an object; the same key again replaces it by the same bytes.
-    pub async fn put(&self, key: &str, gzipped: Vec<u8>) -> Result<()> {
+    pub async fn put(&self, key: &str, gzipped: Vec<u8>) -> Result {
         self.client
             .put_object()
             .bucket(&self.bucket)

@@ -41,7 +41,7 @@ impl Connections {
     }
 
     /// Closes a connection, if it is still there.
-    pub async fn close(&self, id: &str) -> Result<()> {
+    pub async fn close(&self, id: &str) -> Result {
         match self.client.delete_connection().connection_id(id).send().await {
             Err(error) if !error.as_service_error().is_some_and(NotClosed::is_gone_exception) => {
                 Err(Failure::new("close a connection", error))
