@@ -109,7 +109,6 @@ pub struct Problem {
 enum Cause {
     /// Nothing beside the detail.
     InDetail,
-    /// This field.
     Field(String),
     /// This policy was violated.
     Policy(String),
