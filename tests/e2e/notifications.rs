@@ -174,7 +174,7 @@ fn many_users_are_notified_at_once_each_by_their_preferences() {
         .iter()
         .map(|it| it["status"].as_str().unwrap())
         .collect();
-    assert_eq!(statuses, ["pending", "suppressed", "unuser_with_contacts"]);
+    assert_eq!(statuses, ["pending", "suppressed", "unreachable"]);
 }
 
 /// A key of this user's account.

@@ -47,6 +47,6 @@ mod tests {
         let text =
             "_switchyard.go.example  one\n# x y\n_SWITCHYARD.go.example. \"two\"\nother three";
         assert_eq!(records(text, "_switchyard.go.example"), ["one", "two"]);
-        assert!(records(text, "other").is_empty());
+        assert!(records(text, "absent.example").is_empty());
     }
 }
