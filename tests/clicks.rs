@@ -71,7 +71,7 @@ pub(crate) fn check_counts(
     lab: &Lab,
     rows: &[Item],
     batches: &BTreeMap<String, ClickBatch>,
-) -> Result<()> {
+) -> Result {
     let mut expected: BTreeMap<LinkDay, ClickCounts> = BTreeMap::new();
     for batch in batches.values() {
         for (link_day, counts) in aggregate(batch) {
@@ -105,7 +105,7 @@ fn absorb(counts: &mut ClickCounts, item: &Item) {
     }
 }
 
-fn check_days(rows: &[Item], expected: &BTreeMap<LinkDay, ClickCounts>) -> Result<()> {
+fn check_days(rows: &[Item], expected: &BTreeMap<LinkDay, ClickCounts>) -> Result {
     let mut stored: BTreeMap<LinkDay, ClickCounts> = BTreeMap::new();
     for ((domain, code), rest, item) in rows_of(rows, "day#") {
         let link_day = LinkDay { domain, code, day: rest[..10].to_owned() };
@@ -134,7 +134,7 @@ fn check_days(rows: &[Item], expected: &BTreeMap<LinkDay, ClickCounts>) -> Resul
     }
 }
 
-fn check_totals(rows: &[Item], expected: &BTreeMap<LinkDay, ClickCounts>) -> Result<()> {
+fn check_totals(rows: &[Item], expected: &BTreeMap<LinkDay, ClickCounts>) -> Result {
     let mut totals: BTreeMap<(String, String), [u64; 3]> = BTreeMap::new();
     for (link_day, counts) in expected {
         let sums = totals.entry((link_day.domain.clone(), link_day.code.clone())).or_default();
@@ -156,7 +156,7 @@ fn check_totals(rows: &[Item], expected: &BTreeMap<LinkDay, ClickCounts>) -> Res
 }
 
 /// A sketch is a function of its visitors, so there is no need to be lenient.
-fn check_visitors(rows: &[Item], expected: &BTreeMap<LinkDay, ClickCounts>) -> Result<()> {
+fn check_visitors(rows: &[Item], expected: &BTreeMap<LinkDay, ClickCounts>) -> Result {
     let mut stored = BTreeMap::new();
     for ((domain, code), day, item) in rows_of(rows, "visitors#") {
         let bytes = item["sketch"].as_b().unwrap().as_ref();
@@ -177,7 +177,7 @@ fn check_visitors(rows: &[Item], expected: &BTreeMap<LinkDay, ClickCounts>) -> R
     Ok(())
 }
 
-fn check_archive(lab: &Lab, batches: &BTreeMap<String, ClickBatch>) -> Result<()> {
+fn check_archive(lab: &Lab, batches: &BTreeMap<String, ClickBatch>) -> Result {
     let mut kept: BTreeSet<(String, usize, String)> = BTreeSet::new();
     for (key, lines) in archived(lab) {
         for line in lines.lines() {
@@ -214,7 +214,7 @@ fn archived(lab: &Lab) -> Vec<(String, String)> {
 }
 
 /// That none of these texts (addresses, say) is in a row, a log line, a message or the archive.
-pub(crate) fn check_absent(lab: &Lab, rows: &[Item], secrets: &[String]) -> Result<()> {
+pub(crate) fn check_absent(lab: &Lab, rows: &[Item], secrets: &[String]) -> Result {
     let mut texts: Vec<(&str, String)> = Vec::new();
     texts.extend(lab.lines().into_iter().map(|line| ("log", line)));
     texts.extend(archived(lab).into_iter().map(|(_, lines)| ("archive", lines)));

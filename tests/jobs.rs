@@ -34,8 +34,7 @@ async fn submit_as(lab: &Lab, job_type: &str, more: Value) -> String {
 }
 
 async fn job(lab: &Lab, id: &str) -> Response {
-    let found = lab.get(&format!("{JOBS}/{id}")).await.assert_status(200);
-    found
+    lab.get(&format!("{JOBS}/{id}")).await.assert_status(200)
 }
 
 async fn status(lab: &Lab, id: &str) -> String {

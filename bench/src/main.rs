@@ -25,6 +25,11 @@ use std::process::ExitCode;
 /// A bench that cannot go on says why and ends: nothing asks what kind of error it was.
 pub(crate) type Result<T = (), E = Box<dyn Error>> = std::result::Result<T, E>;
 
+/// Runs `work` on this thread alone.
+pub(crate) fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
+}
+
 const USAGE: &str = "\
 Measures the numbers that the specifications state.
 

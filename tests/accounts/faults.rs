@@ -83,7 +83,7 @@ async fn create(
     acknowledged: &mut Acknowledged,
     action: u64,
     dice: &mut SplitMix64,
-) -> Result<()> {
+) -> Result {
     let once = format!("account-{action}");
     let roles = if dice.below(3) == 0 { json!(["admin"]) } else { json!(["member"]) };
     let body = json!({ "name": once, "roles": roles });
@@ -111,7 +111,7 @@ async fn make_key(
     acknowledged: &mut Acknowledged,
     action: u64,
     dice: &mut SplitMix64,
-) -> Result<()> {
+) -> Result {
     let Some(user) = random_account(acknowledged, dice) else { return Ok(()) };
     let once = format!("key-{action}");
     let path = format!("{ALL}/{user}/keys");
@@ -128,7 +128,7 @@ async fn make_key(
     }
 }
 
-async fn revoke(lab: &Lab, acknowledged: &mut Acknowledged, dice: &mut SplitMix64) -> Result<()> {
+async fn revoke(lab: &Lab, acknowledged: &mut Acknowledged, dice: &mut SplitMix64) -> Result {
     let index = dice.index(acknowledged.keys.len());
     let Some((id, (_, user))) = acknowledged.keys.iter().nth(index) else { return Ok(()) };
     let path = format!("{ALL}/{user}/keys/{id}");
@@ -140,7 +140,7 @@ async fn revoke(lab: &Lab, acknowledged: &mut Acknowledged, dice: &mut SplitMix6
     Ok(())
 }
 
-async fn rename(lab: &Lab, acknowledged: &Acknowledged, dice: &mut SplitMix64) -> Result<()> {
+async fn rename(lab: &Lab, acknowledged: &Acknowledged, dice: &mut SplitMix64) -> Result {
     let Some(user) = random_account(acknowledged, dice) else { return Ok(()) };
     let path = format!("{ALL}/{user}");
     let read = retry(lab, Method::GET, &path, None, &Value::Null).await?;
@@ -160,7 +160,7 @@ async fn rename(lab: &Lab, acknowledged: &Acknowledged, dice: &mut SplitMix64) -
     Ok(())
 }
 
-async fn disable(lab: &Lab, acknowledged: &mut Acknowledged, dice: &mut SplitMix64) -> Result<()> {
+async fn disable(lab: &Lab, acknowledged: &mut Acknowledged, dice: &mut SplitMix64) -> Result {
     let Some(user) = random_account(acknowledged, dice) else { return Ok(()) };
     let path = format!("{ALL}/{user}");
     let answer = retry(lab, Method::DELETE, &path, None, &Value::Null).await?;
@@ -176,7 +176,7 @@ async fn disable(lab: &Lab, acknowledged: &mut Acknowledged, dice: &mut SplitMix
 }
 
 /// Two callers want one user id, without idempotency keys.
-async fn race(lab: &Lab, action: u64) -> Result<()> {
+async fn race(lab: &Lab, action: u64) -> Result {
     let user = format!("racer-{action}");
     let want = |name: &'static str| {
         let body = json!({ "userId": user, "name": name });
@@ -198,7 +198,7 @@ struct EventListener;
 impl EventListener {
     const QUEUE: &str = "witness";
 
-    fn subscribe(lab: &Lab) -> Result<()> {
+    fn subscribe(lab: &Lab) -> Result {
         let queues = lab.cloud.services.queues();
         let say = |error: queues::Error| error.to_string();
         let address = queues.create_queue(Self::QUEUE, &queues::Attributes::new()).map_err(say)?;
@@ -233,7 +233,7 @@ async fn everything(lab: &Lab, path: &str) -> Vec<Value> {
     }
 }
 
-async fn check_invariants(lab: &Lab, acknowledged: &Acknowledged) -> Result<()> {
+async fn check_invariants(lab: &Lab, acknowledged: &Acknowledged) -> Result {
     let accounts = everything(lab, ALL).await;
     for (once, user) in &acknowledged.accounts {
         let made: Vec<_> =
@@ -267,7 +267,7 @@ async fn check_account(
     acknowledged: &Acknowledged,
     account: &Value,
     received: &BTreeSet<String>,
-) -> Result<()> {
+) -> Result {
     let user = account["userId"].as_str().unwrap_or_default();
     let trail = everything(lab, &format!("{ALL}/{user}/audit")).await;
     let keys = everything(lab, &format!("{ALL}/{user}/keys")).await;
@@ -299,7 +299,7 @@ async fn check_account(
 }
 
 /// The set of admins is exactly the active admin accounts, and not empty once there was one.
-async fn check_admins(lab: &Lab, accounts: &[Value]) -> Result<()> {
+async fn check_admins(lab: &Lab, accounts: &[Value]) -> Result {
     let is_admin = |account: &&Value| {
         account["roles"].as_array().is_some_and(|roles| roles.contains(&json!("admin")))
     };

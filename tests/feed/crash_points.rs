@@ -88,7 +88,7 @@ impl Scene {
         held.map_err(|why| format!("{context}: {why}")).unwrap();
     }
 
-    async fn hold(&mut self) -> Result<()> {
+    async fn hold(&mut self) -> Result {
         self.harness.rest().await?;
         for (id, entry) in self.harness.store.posts(self.posts.clone()).await.unwrap() {
             self.world.posts.insert(id, entry.post);

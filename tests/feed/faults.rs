@@ -106,7 +106,7 @@ impl Scenario {
     }
 
     /// Time passes, or several things happen at once.
-    async fn step(&mut self) -> Result<()> {
+    async fn step(&mut self) -> Result {
         self.harness.lab.advance_seconds(2);
         self.slow_down(&[WRITES, READS].concat());
         let actions = match self.dice.below(16) {
@@ -150,7 +150,7 @@ impl Scenario {
         self.harness.lab.cloud.faults.delay(slow);
     }
 
-    async fn actions(&mut self, actions: Vec<Action>) -> Result<()> {
+    async fn actions(&mut self, actions: Vec<Action>) -> Result {
         let actions = Self::apart(actions);
         let done = join_all(actions.iter().map(|action| action.run(&self.harness))).await;
         let done = done.into_iter().collect::<Result<_, _>>()?;
@@ -171,7 +171,7 @@ impl Scenario {
     }
 
     /// More than a week passes. Some come by in the middle of it, others are away.
-    async fn pass_days(&mut self) -> Result<()> {
+    async fn pass_days(&mut self) -> Result {
         self.harness.lab.advance_seconds(4 * DAY);
         let readers: Vec<_> = PEOPLE.into_iter().filter(|_| self.dice.below(2) == 0).collect();
         let mut actions: Vec<_> = readers.into_iter().map(|who| self.read_anew(who, 1)).collect();
@@ -197,7 +197,7 @@ impl Scenario {
         self.actions(actions).await
     }
 
-    async fn rise_and_fall(&mut self) -> Result<()> {
+    async fn rise_and_fall(&mut self) -> Result {
         self.slow_down(FOLLOWS);
         let whom = self.person();
         for act in [SocialAction::Follow, SocialAction::Unfollow] {

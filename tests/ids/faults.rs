@@ -49,7 +49,7 @@ pub(super) async fn scenario(seed: u64, faults: Arc<Faults>) -> Result<BTreeMap<
     Ok(counts)
 }
 
-fn check(answer: &Response, seen: &mut BTreeSet<u64>) -> Result<()> {
+fn check(answer: &Response, seen: &mut BTreeSet<u64>) -> Result {
     let ids: Vec<u64> = answer.body["ids"]
         .as_array()
         .into_iter()

@@ -91,7 +91,7 @@ impl World {
     }
 
     /// Time passes, or several actions are taken at once.
-    async fn step(&mut self) -> Result<()> {
+    async fn step(&mut self) -> Result {
         let actions: Vec<Action> = match self.dice.below(8) {
             0 => {
                 self.pass_time().await;
@@ -171,7 +171,7 @@ impl World {
         if self.dice.below(2) == 0 { Action::Cancel(id) } else { Action::Retry(id) }
     }
 
-    fn record(&mut self, outcome: ActionOutcome) -> Result<()> {
+    fn record(&mut self, outcome: ActionOutcome) -> Result {
         match outcome {
             ActionOutcome::Nothing => {}
             ActionOutcome::Claimed(claimed) => self.claimed.extend(claimed),
@@ -199,7 +199,7 @@ impl World {
         self.harness.lab.cloud.settle().await;
     }
 
-    async fn check_end_state(&self) -> Result<()> {
+    async fn check_end_state(&self) -> Result {
         self.harness.save_type(&json!({ "maxConcurrent": 2 })).await;
         let jobs = self.harness.drain(&self.retried).await?;
         let rows = self.harness.rows().await;

@@ -104,7 +104,7 @@ impl World {
         world
     }
 
-    async fn act(&mut self) -> Result<()> {
+    async fn act(&mut self) -> Result {
         match self.dice.below(16) {
             0 => self.change_rule().await,
             1 => self.delete_rule().await,

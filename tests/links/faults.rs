@@ -108,7 +108,7 @@ impl World {
         world
     }
 
-    async fn act(&mut self) -> Result<()> {
+    async fn act(&mut self) -> Result {
         match self.dice.below(16) {
             0 | 10 => self.make_another().await,
             1 => self.make_alias().await,

@@ -116,7 +116,7 @@ impl World {
     }
 
     /// Time passes, a provider has trouble, or several things happen at once.
-    async fn step(&mut self) -> Result<()> {
+    async fn step(&mut self) -> Result {
         self.harness.mark();
         let actions: Vec<Action> = match self.random.below(13) {
             0 | 1 => {
@@ -215,7 +215,7 @@ impl World {
         }
     }
 
-    async fn check(&self) -> Result<()> {
+    async fn check(&self) -> Result {
         self.harness.providers.accept_all();
         let rows = self.harness.rest().await?;
         let history = History::from_recorded(&self.harness.lab.cloud.faults.recorded())?;

@@ -37,7 +37,7 @@ pub fn root() -> PathBuf {
 }
 
 /// What holds, or which invariant does not.
-pub type Result<T, E = String> = std::result::Result<T, E>;
+pub type Result<T = (), E = String> = std::result::Result<T, E>;
 
 /// A cloud under test.
 #[derive(Debug, Clone)]

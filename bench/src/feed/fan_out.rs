@@ -8,10 +8,10 @@ use feed::store::FeedStore;
 use serde_json::{Value, json};
 
 use super::seed::{Seeder, float, person};
-use crate::Result;
 use crate::cold::target;
 use crate::links::{Client, LocalCloud, Log};
 use crate::table::{Table, Verdict, grouped};
+use crate::{Result, block_on};
 
 /// One less than makes an author pulled.
 const FOLLOWERS: usize = 9_999;
@@ -19,9 +19,8 @@ const COUNTED: usize = 999;
 const PATIENCE: Duration = Duration::from_mins(2);
 
 pub(crate) fn measure() -> Result<Vec<Table>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut table = Table::new("From one post to many timelines", "bar");
-    runtime.block_on(async {
+    block_on(async {
         time(&mut table).await?;
         count(&mut table).await?;
         Ok(vec![table])

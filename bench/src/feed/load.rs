@@ -7,10 +7,10 @@ use domain::accounts::UserId;
 use serde_json::{Value, json};
 
 use super::seed::{Seeder, person};
-use crate::Result;
 use crate::links::{Client, LocalCloud};
 use crate::operation_meter::show;
 use crate::table::{Table, Verdict};
+use crate::{Result, block_on};
 
 pub(crate) const FOLLOWS: usize = 2_000;
 pub(crate) const CELEBRITIES: usize = 50;
@@ -19,9 +19,8 @@ const WRITES: usize = 300;
 
 pub(crate) fn measure() -> Result<Vec<Table>> {
     let server = LocalCloud::start(None, None)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut table = Table::new("Through the local HTTP API, everything on two cores", "bar");
-    runtime.block_on(async {
+    block_on(async {
         let mut client = Client::connect(&server.api).await?;
         unlimit(&mut client).await?;
         let seed = Seeder::of(&server).await?;

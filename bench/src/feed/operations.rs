@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 use super::load::{CELEBRITIES, FOLLOWS, follow_many, unlimit};
 use super::seed::{Seeder, person};
-use crate::Result;
 use crate::links::Cost;
 use crate::links::dollars::{API_REQUESTS, INVOCATIONS, MESSAGES, READ_UNITS, WRITE_UNITS, billed};
 use crate::operation_meter::OperationMeter;
 use crate::table::{Table, Verdict};
+use crate::{Result, block_on};
 
 /// Calls in a row of the table.
 const TIMES: usize = 20;
@@ -21,8 +21,7 @@ const WRITE_MS: f64 = 10.0;
 const PUBLISHED: f64 = 0.50;
 
 pub(crate) fn measure() -> Result<Vec<Table>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
+    block_on(async {
         let mut counting = OperationMeter::start().await?;
         let bill = count(&mut counting).await?;
         Ok(vec![counting.table, bill.table()])

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::bullmq;
-use crate::Result;
 use crate::links::{Client, LocalCloud};
 use crate::operation_meter::show;
 use crate::table::{Table, Verdict, grouped};
+use crate::{Result, block_on};
 
 const RUNNING: usize = 10_000;
 const STORED: usize = 100_000;
@@ -24,9 +24,8 @@ const PATIENCE: Duration = Duration::from_mins(3);
 
 pub(crate) fn measure() -> Result<Vec<Table>> {
     let server = LocalCloud::start(None, None)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut table = Table::new("Through the local HTTP API, everything on two cores", "bar");
-    runtime.block_on(async {
+    block_on(async {
         let mut client = Client::connect(&server.api).await?;
         let mut aws = Client::connect(&server.aws).await?;
         fill(&mut client, &mut aws).await?;

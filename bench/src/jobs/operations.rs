@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::Result;
 use crate::links::Cost;
 use crate::links::dollars::{API_REQUESTS, INVOCATIONS, MESSAGES, READ_UNITS, WRITE_UNITS, billed};
 use crate::operation_meter::OperationMeter;
 use crate::table::{Table, Verdict};
+use crate::{Result, block_on};
 
 /// Jobs in a row of the table.
 const JOBS: usize = 20;
@@ -17,8 +17,7 @@ const JOBS: usize = 20;
 const CALL_MS: f64 = 5.0;
 
 pub(crate) fn measure() -> Result<Vec<Table>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
+    block_on(async {
         let mut run = Run(OperationMeter::start().await?);
         let bill = run.lives().await?;
         Ok(vec![run.0.table, bill.table()])

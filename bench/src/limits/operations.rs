@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::Result;
 use crate::cold::{build_example, target};
 use crate::links::{Client, Cost, LocalCloud, Log, cpu_each};
 use crate::table::{Table, Verdict};
+use crate::{Result, block_on};
 
 /// Checks in a row of the table.
 const CHECKS: usize = 20;
@@ -35,8 +35,7 @@ pub(crate) struct Counted {
 pub(crate) fn measure() -> Result<(Table, Counted)> {
     let folder = target()?.join("bench/data");
     let server = LocalCloud::start(Some(&folder), None)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
+    block_on(async {
         let mut run = Run {
             client: Client::connect(&server.api).await?,
             log: Log::open(&folder.join("functions.log")),

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use super::local_cloud::LocalCloud;
-use crate::Result;
 use crate::table::{Table, Verdict, grouped};
+use crate::{Result, block_on};
 
 const CONNECTIONS: usize = 16;
 const LINKS: usize = 50;
@@ -31,8 +31,7 @@ pub(crate) fn measure() -> Result<Table> {
     if pinned {
         pin_to(&format!("1-{}", cores - 1))?;
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let measured = runtime.block_on(drive(&server));
+    let measured = block_on(drive(&server));
     if pinned {
         pin_to(&format!("0-{}", cores - 1))?;
     }

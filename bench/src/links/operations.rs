@@ -9,9 +9,9 @@ use super::clicks::{self, BatchShape};
 use super::client::Client;
 use super::local_cloud::LocalCloud;
 use super::log::{Cost, Log};
-use crate::Result;
 use crate::cold::target;
 use crate::table::{Table, Verdict};
+use crate::{Result, block_on};
 
 /// A lease of codes lasts so long; it is one write.
 pub(crate) const CODES_A_LEASE: f64 = 1_000.0;
@@ -33,8 +33,7 @@ pub(crate) struct Counted {
 pub(crate) fn measure() -> Result<(Table, Counted)> {
     let folder = target()?.join("bench/data");
     let server = LocalCloud::start(Some(&folder), None)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
+    block_on(async {
         let mut run = Run {
             client: Client::connect(&server.api).await?,
             log: Log::open(&folder.join("functions.log")),

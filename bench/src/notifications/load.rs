@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::Result;
 use crate::links::{Client, LocalCloud};
 use crate::operation_meter::show;
 use crate::table::{Table, Verdict};
+use crate::{Result, block_on};
 
 const SENT: u16 = 2_000;
 const PEOPLE: u16 = 400;
@@ -17,9 +17,8 @@ const PATIENCE: Duration = Duration::from_mins(3);
 
 pub(crate) fn measure() -> Result<Vec<Table>> {
     let server = LocalCloud::start(None, None)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut table = Table::new("Through the local HTTP API, everything on two cores", "bar");
-    runtime.block_on(async {
+    block_on(async {
         let mut client = Client::connect(&server.api).await?;
         prepare(&mut client).await?;
         let started = Instant::now();

@@ -50,7 +50,7 @@ async fn sweep(state: &State, run: &Run) -> Result<Summary> {
     }
 }
 
-async fn publish(state: &State, audit: &AuditEntry, run: &Run) -> Result<()> {
+async fn publish(state: &State, audit: &AuditEntry, run: &Run) -> Result {
     state.events.publish(audit, &run.trace.traceparent()).await?;
     state.accounts.mark_published(audit).await
 }

@@ -65,7 +65,7 @@ async fn connect(state: &State, opening: &ConnectRequest) -> Result<(), Problem>
     Ok(state.queue.send_delayed([look], RETRY_SECONDS, &trace).await?)
 }
 
-async fn disconnect(state: &State, closed: &Disconnected) -> Result<()> {
+async fn disconnect(state: &State, closed: &Disconnected) -> Result {
     let connection = closed.connection.id.clone();
     let Some(owner) = state.feed.connection_owner(&connection).await? else { return Ok(()) };
     state.feed.remove_connection(&ReaderConnection { reader: owner.reader, connection }).await
@@ -73,13 +73,13 @@ async fn disconnect(state: &State, closed: &Disconnected) -> Result<()> {
 
 impl State {
     /// Sends a problem, and closes the connection.
-    async fn close_with_problem(&self, connection: &str, why: &str) -> Result<()> {
+    async fn close_with_problem(&self, connection: &str, why: &str) -> Result {
         self.connections.post(connection, ServerMessage::problem(why).text()).await?;
         self.connections.close(connection).await
     }
 
     /// Logs a failure that does not fail the request.
-    fn log_failure(&self, outcome: Result<()>, connection: &Connection) {
+    fn log_failure(&self, outcome: Result, connection: &Connection) {
         if let Err(failure) = outcome {
             self.log.warn(connection.now, &connection.trace, &failure.chain());
         }

@@ -59,7 +59,7 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
 }
 
 /// A thousand submissions send a thousand wake-ups: a batch assigns each type once.
-async fn assign_batch(state: &State, messages: &[ReceivedMessage]) -> Result<()> {
+async fn assign_batch(state: &State, messages: &[ReceivedMessage]) -> Result {
     let mut woken: HashMap<JobTypeName, (Vec<JobId>, Vec<&ReceivedMessage>)> = HashMap::new();
     for message in messages {
         if let Ok(WakeUp::JobsReady { job_type, job_id, .. }) = serde_json::from_str(&message.body)
@@ -81,7 +81,7 @@ async fn assign_batch(state: &State, messages: &[ReceivedMessage]) -> Result<()>
     Ok(())
 }
 
-async fn handle(state: &State, wake_up: WakeUp, message: &ReceivedMessage) -> Result<()> {
+async fn handle(state: &State, wake_up: WakeUp, message: &ReceivedMessage) -> Result {
     match wake_up {
         WakeUp::JobsReady { .. } if state.take_handled(&message.body) => Ok(()),
         WakeUp::JobsReady { job_type, job_id, .. } => {

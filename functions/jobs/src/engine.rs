@@ -127,7 +127,7 @@ impl Engine {
     }
 
     /// A failed send is no reason to fail: the sweep sends the wake-up again.
-    pub(crate) fn log_failed_send(&self, sent: Result<()>, (now, trace): (Timestamp, &Trace)) {
+    pub(crate) fn log_failed_send(&self, sent: Result, (now, trace): (Timestamp, &Trace)) {
         if let Err(failure) = sent {
             self.log.warn(now, trace, &failure.chain());
         }

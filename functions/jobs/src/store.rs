@@ -113,7 +113,7 @@ impl Jobs {
     }
 
     /// Marks a job's end as announced. Repeating it changes nothing.
-    pub async fn mark_end_announced(&self, job: &Job) -> Result<()> {
+    pub async fn mark_end_announced(&self, job: &Job) -> Result {
         let change = "SET settled = :yes REMOVE gsi2pk, gsi2sk";
         let unchanged = given("v = :v").with(":v", job.version).with(":yes", true);
         self.table.update(rows::job(&job.id), change, unchanged, "note that a job is settled").await

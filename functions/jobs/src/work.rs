@@ -31,7 +31,7 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
     })
 }
 
-async fn work(state: &State, assignment: Assignment, message: &ReceivedMessage) -> Result<()> {
+async fn work(state: &State, assignment: Assignment, message: &ReceivedMessage) -> Result {
     let Assignment::JobAssigned { job_id, attempt, .. } = assignment;
     let api = state.api.for_message(&message.trace);
     let claimed = ClaimedJob { job_id: job_id.as_str().to_owned(), attempt };

@@ -79,7 +79,7 @@ async fn update_visitors(
     batch: &ClickBatch,
     link_day: &LinkDay,
     counts: &mut ClickCounts,
-) -> Result<()> {
+) -> Result {
     let known = state.links.known_referrers(&batch.id, link_day, counts).await?;
     counts.cap_referrers(&known, MAX_REFERRERS);
     if counts.visitors.is_empty() {

@@ -100,7 +100,7 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
 }
 
 /// What a batch knows of providers is read once for all of its messages.
-async fn begin_batch(state: &State, messages: &[ReceivedMessage]) -> Result<()> {
+async fn begin_batch(state: &State, messages: &[ReceivedMessage]) -> Result {
     state.unfinished.store(messages.len(), Ordering::SeqCst);
     state.breakers.read(state).await
 }

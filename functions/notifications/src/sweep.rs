@@ -166,12 +166,7 @@ const fn overdue_after_ms(priority: Priority) -> i64 {
 }
 
 /// Sends a message for each delivery that waits on a queue, delayed until it is due.
-async fn enqueue(
-    state: &State,
-    deliveries: &[Delivery],
-    now: Timestamp,
-    trace: &str,
-) -> Result<()> {
+async fn enqueue(state: &State, deliveries: &[Delivery], now: Timestamp, trace: &str) -> Result {
     let due = deliveries.iter().filter(|delivery| delivery.status == Status::Pending);
     let due = due.filter_map(|delivery| match schedule(delivery.ready_at, now) {
         Schedule::Queue { delay_seconds } => Some((delivery, delay_seconds)),

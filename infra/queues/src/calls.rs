@@ -130,12 +130,12 @@ impl Queues {
     }
 
     /// Removes every message of the queue.
-    pub fn purge(&self, queue: &str) -> Result<()> {
+    pub fn purge(&self, queue: &str) -> Result {
         self.transact("purge a queue", |tx| tx.purge(&tx.queue(queue)?))
     }
 
     /// Removes the queue and its messages.
-    pub fn delete_queue(&self, queue: &str) -> Result<()> {
+    pub fn delete_queue(&self, queue: &str) -> Result {
         self.transact("delete a queue", |tx| tx.delete_queue(&tx.queue(queue)?))
     }
 

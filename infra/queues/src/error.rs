@@ -5,7 +5,7 @@
 
 use std::error::Error as StdError;
 
-pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+pub(crate) type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 /// Why a call did not do what was asked.
 #[derive(Debug, thiserror::Error)]

@@ -72,12 +72,7 @@ impl Tx<'_> {
         Ok(id)
     }
 
-    fn deliver(
-        &self,
-        subscription: &Subscription,
-        publication: &Publication,
-        id: &str,
-    ) -> Result<()> {
+    fn deliver(&self, subscription: &Subscription, publication: &Publication, id: &str) -> Result {
         let message = self.message_for(subscription, publication, id)?;
         let queue = match names::queue_in_arn(&subscription.endpoint) {
             Some(name) => self.find_queue(name)?,
@@ -117,7 +112,7 @@ impl Tx<'_> {
         subscription: &Subscription,
         mut message: NewMessage,
         reason: &str,
-    ) -> Result<()> {
+    ) -> Result {
         let Some(target) = subscription.dead_letters()? else {
             return Ok(());
         };

@@ -9,7 +9,7 @@ use crate::resolve::Reference;
 pub(crate) type References = BTreeMap<String, Vec<Reference>>;
 
 /// Refuses a circle of references.
-pub(crate) fn check(references: &References) -> Result<()> {
+pub(crate) fn check(references: &References) -> Result {
     let mut cleared = Vec::new();
     for id in references.keys() {
         visit(id, references, &mut Vec::new(), &mut cleared)?;
@@ -22,7 +22,7 @@ fn visit<'a>(
     references: &'a References,
     trail: &mut Vec<&'a str>,
     cleared: &mut Vec<&'a str>,
-) -> Result<()> {
+) -> Result {
     if cleared.contains(&id) {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-pub(crate) type Result<T, E = TemplateError> = std::result::Result<T, E>;
+pub(crate) type Result<T = (), E = TemplateError> = std::result::Result<T, E>;
 
 /// A mistake in a template. Its text reads `file:line:column: property path: reason`, a form that
 /// terminals and editors turn into a link.

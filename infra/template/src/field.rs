@@ -86,7 +86,7 @@ impl<'a> Field<'a> {
     }
 
     /// Refuses keys that are not in `known`: a misspelt property would otherwise do nothing.
-    pub(crate) fn only(&self, known: &[&str]) -> Result<()> {
+    pub(crate) fn only(&self, known: &[&str]) -> Result {
         for (key, field) in self.entries()? {
             if !known.contains(&key) {
                 let hint = did_you_mean(key, known.iter().copied());

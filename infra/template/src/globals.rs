@@ -7,7 +7,7 @@ use crate::node::{Entry, Kind, Node};
 use crate::vocabulary;
 
 /// Refuses sections and properties that SAM would not merge.
-pub(crate) fn check(globals: &Field<'_>) -> Result<()> {
+pub(crate) fn check(globals: &Field<'_>) -> Result {
     globals.only(&["Function", "HttpApi"])?;
     if let Some(function) = globals.get("Function")? {
         function.only(vocabulary::GLOBAL_FUNCTION)?;

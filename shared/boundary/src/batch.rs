@@ -66,9 +66,9 @@ type BoxedHandler<S> =
     Box<dyn for<'a> Fn(&'a S, &'a ReceivedMessage) -> HandlerFuture<'a> + Send + Sync>;
 
 /// A handler of decoded messages.
-type TypedHandler<S, M> = for<'a> fn(&'a S, M, &'a ReceivedMessage) -> BoxFuture<'a, Result<()>>;
+type TypedHandler<S, M> = for<'a> fn(&'a S, M, &'a ReceivedMessage) -> BoxFuture<'a, Result>;
 
-type BeforeBatch<S> = for<'a> fn(&'a S, &'a [ReceivedMessage]) -> BoxFuture<'a, Result<()>>;
+type BeforeBatch<S> = for<'a> fn(&'a S, &'a [ReceivedMessage]) -> BoxFuture<'a, Result>;
 
 /// A function that consumes queues.
 pub struct Consumer<S> {
@@ -325,7 +325,7 @@ impl<S> Shared<S> {
         }
     }
 
-    async fn send_to_dead_letters(&self, record: &SqsMessage, reason: &str) -> Result<()> {
+    async fn send_to_dead_letters(&self, record: &SqsMessage, reason: &str) -> Result {
         let body = record.body.as_deref().filter(|body| !body.is_empty()).unwrap_or("(empty)");
         let id = record.message_id.as_deref().unwrap_or_default();
         let source = record.event_source_arn.as_deref().unwrap_or_default();

@@ -88,9 +88,9 @@ pub struct Handlers<S> {
     /// Lets a client connect, or answers why not.
     pub connect: for<'a> fn(&'a S, &'a ConnectRequest) -> BoxFuture<'a, Result<(), Problem>>,
     /// Handles a message.
-    pub message: for<'a> fn(&'a S, &'a SocketMessage) -> BoxFuture<'a, Result<()>>,
+    pub message: for<'a> fn(&'a S, &'a SocketMessage) -> BoxFuture<'a, Result>,
     /// Handles the end of a connection, of which API Gateway notifies at best effort.
-    pub disconnect: for<'a> fn(&'a S, &'a Disconnected) -> BoxFuture<'a, Result<()>>,
+    pub disconnect: for<'a> fn(&'a S, &'a Disconnected) -> BoxFuture<'a, Result>,
 }
 
 /// A function behind a WebSocket API.

@@ -15,7 +15,7 @@ pub struct Failure {
 }
 
 /// What can only fail because machinery broke.
-pub type Result<T, E = Failure> = std::result::Result<T, E>;
+pub type Result<T = (), E = Failure> = std::result::Result<T, E>;
 
 impl Failure {
     /// Wraps `cause`, met while trying to `action` ("read the account").

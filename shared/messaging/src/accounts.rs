@@ -20,7 +20,7 @@ impl KeyUseQueue {
     }
 
     /// Says that `key_id` was used at `at`.
-    pub async fn send(&self, key_id: &KeyId, at: Timestamp, traceparent: &str) -> Result<()> {
+    pub async fn send(&self, key_id: &KeyId, at: Timestamp, traceparent: &str) -> Result {
         let body = serde_json::to_string(&AccountMessage::KeyUsed(KeyUsed::new(key_id, at)));
         let (client, queue) = (&self.client, &self.queue_url);
         send::send(client, queue, body, 0, traceparent, "report a key's use").await
@@ -40,7 +40,7 @@ impl AccountEvents {
     }
 
     /// Tells what an audit row records; subscriptions filter by the attribute `event`.
-    pub async fn publish(&self, audit: &AuditEntry, traceparent: &str) -> Result<()> {
+    pub async fn publish(&self, audit: &AuditEntry, traceparent: &str) -> Result {
         const ACTION: &str = "publish an account event";
         let body =
             serde_json::to_string(&AccountMessage::AccountChanged(AccountChanged::new(audit)))

@@ -18,7 +18,7 @@ impl ClickQueue {
     }
 
     /// Sends a batch. `count-clicks` recognises a second copy by the batch's id.
-    pub async fn send(&self, batch: &ClickBatch, traceparent: &str) -> Result<()> {
+    pub async fn send(&self, batch: &ClickBatch, traceparent: &str) -> Result {
         let (client, queue, body) = (&self.client, &self.queue_url, batch.to_json());
         send::send(client, queue, body, 0, traceparent, "send a batch of clicks").await
     }

@@ -23,7 +23,7 @@ impl DeadLetters {
         reason: &str,
         message_id: &str,
         source_arn: &str,
-    ) -> Result<()> {
+    ) -> Result {
         const ACTION: &str = "keep a dead letter";
         let mut request = self.client.send_message().queue_url(&self.queue_url).message_body(body);
         let attributes = [("reason", reason), ("messageId", message_id), ("source", source_arn)];

@@ -28,7 +28,7 @@ impl FeedTopic {
     }
 
     /// Publishes a post event; subscriptions filter by `type`. The sweep resends what is lost.
-    pub async fn publish(&self, message: &FeedMessage, traceparent: &str) -> Result<()> {
+    pub async fn publish(&self, message: &FeedMessage, traceparent: &str) -> Result {
         const ACTION: &str = "publish a post event";
         let failed = |e: BuildError| e.within(ACTION);
         let body = serde_json::to_string(message).map_err(|e| failed(BuildError::new(e)))?;
@@ -65,7 +65,7 @@ impl FanOutQueue {
         &self,
         messages: impl IntoIterator<Item = FeedMessage>,
         traceparent: &str,
-    ) -> Result<()> {
+    ) -> Result {
         self.send_delayed(messages, 0, traceparent).await
     }
 
@@ -75,7 +75,7 @@ impl FanOutQueue {
         messages: impl IntoIterator<Item = FeedMessage>,
         delay: u32,
         traceparent: &str,
-    ) -> Result<()> {
+    ) -> Result {
         const ACTION: &str = "ask for a fan-out";
         let messages: Vec<FeedMessage> = messages.into_iter().collect();
         for batch in messages.chunks(MAX_BATCH) {

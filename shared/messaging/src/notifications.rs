@@ -43,7 +43,7 @@ impl DueTopic {
         &self,
         deliveries: impl IntoIterator<Item = &Delivery>,
         traceparent: &str,
-    ) -> Result<()> {
+    ) -> Result {
         let messages = deliveries.into_iter().map(|delivery| RoutedMessage {
             message: DeliveryMessage::delivery_due(delivery),
             user: &delivery.user,
@@ -58,11 +58,7 @@ impl DueTopic {
     }
 
     /// Publishes that a user has opted out of something, by the most urgent queue.
-    pub async fn publish_preferences_narrowed(
-        &self,
-        user: &UserId,
-        traceparent: &str,
-    ) -> Result<()> {
+    pub async fn publish_preferences_narrowed(&self, user: &UserId, traceparent: &str) -> Result {
         let messages = RoutedMessage {
             message: DeliveryMessage::preferences_narrowed(user.clone()),
             user,
@@ -77,7 +73,7 @@ impl DueTopic {
         messages: &[RoutedMessage<'_>],
         traceparent: &str,
         action: &'static str,
-    ) -> Result<()> {
+    ) -> Result {
         let entries = (0..).zip(messages).map(|(n, messages)| messages.entry(n, traceparent));
         let entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(|e| e.within(action))?;
         let published = self
@@ -137,7 +133,7 @@ impl DeliveryQueues {
         &self,
         deliveries: impl IntoIterator<Item = (&'a Delivery, u32)>,
         traceparent: &str,
-    ) -> Result<()> {
+    ) -> Result {
         let mut by_queue: BTreeMap<usize, Vec<(&Delivery, u32)>> = BTreeMap::new();
         for (delivery, delay) in deliveries {
             let index = queue_index(delivery.channel(), delivery.priority);
@@ -151,7 +147,7 @@ impl DeliveryQueues {
         Ok(())
     }
 
-    async fn send(&self, queue: &str, batch: &[(&Delivery, u32)], traceparent: &str) -> Result<()> {
+    async fn send(&self, queue: &str, batch: &[(&Delivery, u32)], traceparent: &str) -> Result {
         const ACTION: &str = "send messages for later deliveries";
         let entries =
             (0..).zip(batch).map(|(n, (delivery, delay))| entry(n, delivery, *delay, traceparent));

@@ -25,7 +25,7 @@ impl<M: Message> Queue<M> {
     }
 
     /// Sends one message, which arrives `delay` seconds later at the earliest.
-    pub async fn send(&self, message: &M, delay: u32, traceparent: &str) -> Result<()> {
+    pub async fn send(&self, message: &M, delay: u32, traceparent: &str) -> Result {
         let built = |error: BuildError| error.within(M::SEND_ACTION);
         let body = serde_json::to_string(message).map_err(|e| built(BuildError::new(e)))?;
         self.client
@@ -46,7 +46,7 @@ impl<M: Message> Queue<M> {
         &self,
         messages: impl IntoIterator<Item = (M, u32)>,
         traceparent: &str,
-    ) -> Result<()> {
+    ) -> Result {
         let entries = (0_u32..).zip(messages);
         let entries = entries.map(|(n, (message, delay))| entry(n, &message, delay, traceparent));
         let entries: Vec<_> =

@@ -16,7 +16,7 @@ pub(crate) async fn send(
     delay: u32,
     traceparent: &str,
     action: &'static str,
-) -> Result<()> {
+) -> Result {
     let body = body.map_err(|cause| Failure::new(action, cause))?;
     let trace = MessageAttributeValue::builder()
         .data_type("String")
@@ -45,7 +45,7 @@ pub(crate) fn group_id(name: &str) -> Option<String> {
 pub(crate) fn reject_failed<'a>(
     mut failed: impl Iterator<Item = &'a str>,
     action: &'static str,
-) -> Result<()> {
+) -> Result {
     match failed.next() {
         None => Ok(()),
         Some(code) => Err(Failure::new(action, format!("a message was refused: {code}"))),

@@ -23,7 +23,7 @@ impl<M: Message> Topic<M> {
     }
 
     /// Publishes a message; subscriptions filter by its attributes.
-    pub async fn publish(&self, message: &M, traceparent: &str) -> Result<()> {
+    pub async fn publish(&self, message: &M, traceparent: &str) -> Result {
         let failed = |e: BuildError| e.within(M::SEND_ACTION);
         let body = serde_json::to_string(message).map_err(|e| failed(BuildError::new(e)))?;
         let mut request = self.client.publish().topic_arn(&self.arn).message(body);

@@ -25,7 +25,7 @@ impl Bucket {
     }
 
     /// Writes an object; the same key again replaces it by the same bytes.
-    pub async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<()> {
+    pub async fn put(&self, key: &str, bytes: Vec<u8>) -> Result {
         let sent = self.0.send(request(Method::PUT, key).body(bytes)).await;
         sent.map(drop).map_err(|cause| Failure::new("keep an object", cause))
     }

@@ -190,14 +190,14 @@ impl Idempotency {
         ticket: &Ticket,
         answer: &StoredResponse,
         token: &str,
-    ) -> Result<()> {
+    ) -> Result {
         let items = vec![self.completion(ticket, answer)?];
         transaction::transact(&self.client, "keep the answer", items, token).await.map(|_| ())
     }
 
     /// Gives the claim back after a request that changed nothing, so that a corrected one may use
     /// the key at once. Loses silently when the claim is no longer ours.
-    pub async fn release(&self, ticket: &Ticket) -> Result<()> {
+    pub async fn release(&self, ticket: &Ticket) -> Result {
         let sent = self
             .client
             .delete_item()

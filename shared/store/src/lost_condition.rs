@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use domain::{Failure, Result};
 
 /// Takes a lost condition for success.
-pub fn ignore_lost_condition<O, E>(action: &'static str, sent: Result<O, SdkError<E>>) -> Result<()>
+pub fn ignore_lost_condition<O, E>(action: &'static str, sent: Result<O, SdkError<E>>) -> Result
 where
     E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
 {

@@ -96,7 +96,7 @@ impl Table {
         change: &str,
         condition: Condition,
         action: &'static str,
-    ) -> Result<()> {
+    ) -> Result {
         let sent = self.updating(key, change, condition).send().await;
         ignore_lost_condition(action, sent)
     }
@@ -122,7 +122,7 @@ impl Table {
     }
 
     /// Deletes one row, where a lost condition means that there was nothing left to do.
-    pub async fn delete(&self, key: Key, condition: Condition, action: &'static str) -> Result<()> {
+    pub async fn delete(&self, key: Key, condition: Condition, action: &'static str) -> Result {
         let Expression { condition, names, values, on_failure } = condition.into_expression("");
         let request = self.client.delete_item().table_name(&self.name).set_key(Some(key.item()));
         let sent = request

@@ -89,11 +89,11 @@ impl HttpJobApi {
     /// Reports something about a claimed job.
     async fn report(
         &self,
-        claimed: &ClaimedJob,
+        job: &ClaimedJob,
         operation: &str,
         body: &impl Serialize,
     ) -> ApiResult<HttpResponse> {
-        let path = format!("jobs/{}/{operation}", encode_segment(&claimed.job_id));
+        let path = format!("jobs/{}/{operation}", encode_segment(&job.job_id));
         let response = self.post(&path, body).await?;
         match response.status {
             StatusCode::CONFLICT | StatusCode::NOT_FOUND => Ok(Reply::Fenced),
@@ -105,11 +105,11 @@ impl HttpJobApi {
     /// Reports something, and reads the response's body.
     async fn report_and_read<T: DeserializeOwned>(
         &self,
-        claimed: &ClaimedJob,
+        job: &ClaimedJob,
         operation: &str,
         body: &impl Serialize,
     ) -> ApiResult<T> {
-        match self.report(claimed, operation, body).await? {
+        match self.report(job, operation, body).await? {
             Reply::Accepted(response) => Ok(Reply::Accepted(response.json()?)),
             Reply::Fenced => Ok(Reply::Fenced),
         }
@@ -121,51 +121,45 @@ impl HttpJobApi {
         self.client.post(&format!("{}/api/v1/{path}", self.base), &self.key, body).await
     }
 
-    fn attempt_body<'a>(&'a self, claimed: &ClaimedJob) -> AttemptBody<'a> {
-        AttemptBody { worker_id: &self.worker, attempt: claimed.attempt }
+    fn attempt_body<'a>(&'a self, job: &ClaimedJob) -> AttemptBody<'a> {
+        AttemptBody { worker_id: &self.worker, attempt: job.attempt }
     }
 }
 
 #[async_trait]
 impl JobApi for HttpJobApi {
-    async fn start(&self, claimed: &ClaimedJob) -> ApiResult<StartedJob> {
-        let reply = self
-            .report_and_read::<StartResponse>(claimed, "start", &self.attempt_body(claimed))
-            .await?;
+    async fn start(&self, job: &ClaimedJob) -> ApiResult<StartedJob> {
+        let reply =
+            self.report_and_read::<StartResponse>(job, "start", &self.attempt_body(job)).await?;
         Ok(reply.map(StartedJob::from))
     }
 
     async fn heartbeat(
         &self,
-        claimed: &ClaimedJob,
+        job: &ClaimedJob,
         progress: Option<u8>,
     ) -> ApiResult<HeartbeatAction> {
-        let body = HeartbeatBody { attempt: self.attempt_body(claimed), progress };
-        let reply = self.report_and_read::<HeartbeatResponse>(claimed, "heartbeat", &body).await?;
+        let body = HeartbeatBody { attempt: self.attempt_body(job), progress };
+        let reply = self.report_and_read::<HeartbeatResponse>(job, "heartbeat", &body).await?;
         Ok(reply.map(|response| response.action))
     }
 
-    async fn complete(&self, claimed: &ClaimedJob, output: &JobOutput) -> ApiResult<()> {
+    async fn complete(&self, job: &ClaimedJob, output: &JobOutput) -> ApiResult {
         let artifacts = output.artifacts.iter().map(|name| NamedArtifact { name }).collect();
-        let attempt = self.attempt_body(claimed);
+        let attempt = self.attempt_body(job);
         let body = CompleteBody { attempt, artifacts, result: output.result.as_ref() };
-        Ok(self.report(claimed, "complete", &body).await?.map(|_| ()))
+        Ok(self.report(job, "complete", &body).await?.map(|_| ()))
     }
 
-    async fn fail(&self, claimed: &ClaimedJob, error: &Error) -> ApiResult<()> {
+    async fn fail(&self, job: &ClaimedJob, error: &Error) -> ApiResult {
         let (retryable, error) = (error.is_retryable(), error.message());
-        let body = FailBody { attempt: self.attempt_body(claimed), retryable, error };
-        Ok(self.report(claimed, "fail", &body).await?.map(|_| ()))
+        let body = FailBody { attempt: self.attempt_body(job), retryable, error };
+        Ok(self.report(job, "fail", &body).await?.map(|_| ()))
     }
 
-    async fn upload_artifact(
-        &self,
-        claimed: &ClaimedJob,
-        name: &str,
-        bytes: Bytes,
-    ) -> ApiResult<()> {
-        let body = ArtifactBody { attempt: self.attempt_body(claimed), name };
-        match self.report_and_read::<ArtifactResponse>(claimed, "artifacts", &body).await? {
+    async fn upload_artifact(&self, job: &ClaimedJob, name: &str, bytes: Bytes) -> ApiResult {
+        let body = ArtifactBody { attempt: self.attempt_body(job), name };
+        match self.report_and_read::<ArtifactResponse>(job, "artifacts", &body).await? {
             Reply::Fenced => Ok(Reply::Fenced),
             Reply::Accepted(link) => {
                 self.client.transfer(Method::PUT, &link.url, bytes).await?;

@@ -20,31 +20,23 @@ use crate::{Error, JobOutput};
 #[async_trait]
 pub trait JobApi: Send + Sync + 'static {
     /// The worker starts the job.
-    async fn start(&self, claimed: &ClaimedJob) -> ApiResult<StartedJob>;
+    async fn start(&self, job: &ClaimedJob) -> ApiResult<StartedJob>;
 
     /// The worker still runs the job; `progress` is 0 to 100, if the handler has reported any.
-    async fn heartbeat(
-        &self,
-        claimed: &ClaimedJob,
-        progress: Option<u8>,
-    ) -> ApiResult<HeartbeatAction>;
+    async fn heartbeat(&self, job: &ClaimedJob, progress: Option<u8>)
+    -> ApiResult<HeartbeatAction>;
 
     /// The job is done.
-    async fn complete(&self, claimed: &ClaimedJob, output: &JobOutput) -> ApiResult<()>;
+    async fn complete(&self, job: &ClaimedJob, output: &JobOutput) -> ApiResult;
 
     /// The job failed.
-    async fn fail(&self, claimed: &ClaimedJob, error: &Error) -> ApiResult<()>;
+    async fn fail(&self, job: &ClaimedJob, error: &Error) -> ApiResult;
 
     /// Uploads an artifact that [`JobOutput::artifacts`] will name.
-    async fn upload_artifact(
-        &self,
-        claimed: &ClaimedJob,
-        name: &str,
-        bytes: Bytes,
-    ) -> ApiResult<()>;
+    async fn upload_artifact(&self, job: &ClaimedJob, name: &str, bytes: Bytes) -> ApiResult;
 
     /// Downloads the JSON text of a [`Payload::Remote`].
-    async fn fetch_payload(&self, claimed: &ClaimedJob, address: &str) -> Result<Bytes, ApiError>;
+    async fn fetch_payload(&self, job: &ClaimedJob, address: &str) -> Result<Bytes, ApiError>;
 }
 
 /// A job that was given to this worker.
@@ -58,7 +50,7 @@ pub struct ClaimedJob {
 }
 
 /// The outcome of a request about a claimed job.
-pub type ApiResult<T> = Result<Reply<T>, ApiError>;
+pub type ApiResult<T = ()> = Result<Reply<T>, ApiError>;
 
 /// How a report was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -184,7 +184,7 @@ impl Harness {
 
     /// Time passes until nothing is on its way and no work is left. An unfollow is sent once, and
     /// counted by the next who comes by if that is lost: they do now.
-    pub(in crate::feed) async fn rest(&self) -> Result<()> {
+    pub(in crate::feed) async fn rest(&self) -> Result {
         for name in PEOPLE {
             let (author, follower) = (person(name), person("unknown"));
             self.say(&FeedMessage::Unfollowed { v: 1, follower, author });

@@ -13,7 +13,7 @@ use super::harness::{Harness, person};
 use super::{PEOPLE, Scenario, rows};
 
 impl Scenario {
-    pub(super) async fn check(&mut self) -> Result<()> {
+    pub(super) async fn check(&mut self) -> Result {
         self.harness.rest().await?;
         let mut world = self.world().await?;
         rows::check_counts(&self.harness, &self.known).await?;
@@ -35,7 +35,7 @@ impl Scenario {
         world: &mut ReferenceFeed,
         order: FeedOrder,
         limit: usize,
-    ) -> Result<()> {
+    ) -> Result {
         for name in PEOPLE {
             let user = person(name);
             let state = self.harness.store.reader_state(&user, self.harness.now()).await.unwrap();

@@ -136,7 +136,7 @@ impl Model {
     }
 
     /// The step is over: the rows say what it came to, which must be something that may be.
-    pub(super) async fn close(&mut self, harness: &Harness) -> Result<()> {
+    pub(super) async fn close(&mut self, harness: &Harness) -> Result {
         let after_all = Span::since(u64::MAX);
         let pairs: BTreeSet<(UserId, UserId)> = self
             .moves

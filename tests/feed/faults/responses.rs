@@ -13,7 +13,7 @@ use super::scrolls::Read;
 impl Scenario {
     /// Takes in everything that was said in a step: first what changes something, then what was read by
     /// what may have been.
-    pub(super) async fn record(&mut self, all: Vec<Outcome>) -> Result<()> {
+    pub(super) async fn record(&mut self, all: Vec<Outcome>) -> Result {
         let (mut told, mut reads): (Vec<Outcome>, Vec<Read>) = (Vec::new(), Vec::new());
         for done in all {
             match done {
@@ -40,7 +40,7 @@ impl Scenario {
     }
 
     /// What may have changed who sees what.
-    fn record_change(&mut self, done: &Outcome) -> Result<()> {
+    fn record_change(&mut self, done: &Outcome) -> Result {
         let Outcome::Answered { action, status, made, span, .. } = done else { return Ok(()) };
         let expect = |fine: &[u16]| {
             let is_fine = fine.contains(status);
@@ -90,7 +90,7 @@ impl Scenario {
     }
 
     /// Whether that is what they had to be told, and what else follows from it.
-    async fn check_response(&mut self, done: &Outcome) -> Result<()> {
+    async fn check_response(&mut self, done: &Outcome) -> Result {
         let Outcome::Answered { action, status, made, span, repeated } = done else {
             return Ok(());
         };
@@ -165,7 +165,7 @@ impl Scenario {
         note: &str,
         status: u16,
         span: Span,
-    ) -> Result<()> {
+    ) -> Result {
         let sight = self.known.sight(&person(who), note, ViewContext::Direct, span);
         let is_done = matches!(status, 200 | 201 | 204);
         let is_right = match sight {

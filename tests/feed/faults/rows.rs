@@ -14,7 +14,7 @@ use super::{PEOPLE, SETTINGS};
 
 /// Every counter and list of followers is what was acknowledged, and authors reach people as many as there
 /// are want it.
-pub(in crate::feed) async fn check_authors(harness: &Harness, world: &ReferenceFeed) -> Result<()> {
+pub(in crate::feed) async fn check_authors(harness: &Harness, world: &ReferenceFeed) -> Result {
     let settings = FeedSettings::parse(SETTINGS)?;
     for name in PEOPLE {
         let author = person(name);
@@ -45,7 +45,7 @@ pub(in crate::feed) async fn check_authors(harness: &Harness, world: &ReferenceF
 }
 
 /// Whom a reader follows is listed, and what they may see is pushed or pulled.
-pub(in crate::feed) async fn check_readers(harness: &Harness, world: &ReferenceFeed) -> Result<()> {
+pub(in crate::feed) async fn check_readers(harness: &Harness, world: &ReferenceFeed) -> Result {
     let settings = FeedSettings::parse(SETTINGS)?;
     for name in PEOPLE {
         let user = person(name);
@@ -76,7 +76,7 @@ pub(in crate::feed) async fn check_readers(harness: &Harness, world: &ReferenceF
 }
 
 /// No timeline is longer than it may be, once it was tended.
-pub(super) async fn check_lengths(harness: &Harness) -> Result<()> {
+pub(super) async fn check_lengths(harness: &Harness) -> Result {
     let settings = FeedSettings::parse(SETTINGS)?;
     let most = settings.timeline_size + settings.timeline_size / 10;
     for name in PEOPLE {
@@ -88,7 +88,7 @@ pub(super) async fn check_lengths(harness: &Harness) -> Result<()> {
     Ok(())
 }
 
-pub(super) async fn check_counts(harness: &Harness, known: &Model) -> Result<()> {
+pub(super) async fn check_counts(harness: &Harness, known: &Model) -> Result {
     for (note, noted) in &known.posts {
         if !matches!(noted.stage, PostStage::Live(_)) {
             continue;

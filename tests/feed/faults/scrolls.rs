@@ -98,7 +98,7 @@ impl Scroll {
         }
     }
 
-    fn note(&mut self, page: &Page) -> Result<()> {
+    fn note(&mut self, page: &Page) -> Result {
         for item in &page.items {
             if self.shown.contains(&item.note) {
                 return Err(format!("{} comes twice in {self:?}", item.note));
@@ -163,7 +163,7 @@ fn settled(known: &Model, me: &UserId, unfinished: &[FeedMessage]) -> BTreeSet<S
     settled
 }
 
-fn check_sights(known: &Model, me: &UserId, page: &Page) -> Result<()> {
+fn check_sights(known: &Model, me: &UserId, page: &Page) -> Result {
     for Item { note, shared } in &page.items {
         if known.in_feed(me, note, page.span) == Visibility::Never {
             return Err(format!("{note} is on a page of {me:?}: {page:?}"));
@@ -177,7 +177,7 @@ fn check_sights(known: &Model, me: &UserId, page: &Page) -> Result<()> {
     Ok(())
 }
 
-fn check_order(known: &Model, scroll: &Scroll) -> Result<()> {
+fn check_order(known: &Model, scroll: &Scroll) -> Result {
     let ids = scroll.shown.iter().filter_map(|note| known.posts.get(note)).map(|noted| noted.id);
     if scroll.order == "latest" && !ids.is_sorted_by(|one, next| one > next) {
         return Err(format!("not the newest first: {scroll:?}"));

@@ -86,12 +86,7 @@ async fn claim(harness: &Harness, worker: &'static str, max: u64) -> ActionOutco
     ActionOutcome::Claimed(given.map(claimed).collect())
 }
 
-async fn report(
-    harness: &Harness,
-    claimed: &ClaimedJob,
-    verb: &str,
-    retryable: bool,
-) -> Result<()> {
+async fn report(harness: &Harness, claimed: &ClaimedJob, verb: &str, retryable: bool) -> Result {
     let mut body = json!({ "workerId": claimed.worker, "attempt": claimed.attempt });
     if verb == "fail" {
         body["retryable"] = json!(retryable);

@@ -88,7 +88,7 @@ impl Harness {
     }
 
     /// A heartbeat that was accepted since write `began` belonged to the current run.
-    pub(super) fn check_fence(&self, claimed: &ClaimedJob, began: usize) -> Result<()> {
+    pub(super) fn check_fence(&self, claimed: &ClaimedJob, began: usize) -> Result {
         let history = WriteHistory::replay(&self.lab.cloud.faults.recorded());
         let states = history.states.get(&claimed.job).map(Vec::as_slice).unwrap_or_default();
         let before = states.iter().rev().find(|state| state.write < began);
@@ -110,7 +110,7 @@ impl Harness {
         &self,
         rows: &[Item],
         retried: &BTreeSet<String>,
-    ) -> Result<()> {
+    ) -> Result {
         let mut held: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         let mut holders: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         let licence = |job_type: &str, shard: u64| format!("licence#{job_type}#{shard}");
@@ -150,7 +150,7 @@ impl Harness {
 
     /// No edge is left, no job ran too often, failed jobs have dead letters, all ends were published, and
     /// every audit trail replays to its job.
-    pub(in crate::jobs) async fn check_ends(&self, jobs: &[Job]) -> Result<()> {
+    pub(in crate::jobs) async fn check_ends(&self, jobs: &[Job]) -> Result {
         let rows = self.rows().await;
         if let Some(edge) = rows.iter().find(|row| text(row, "sk").starts_with("child#")) {
             return Err(format!("an edge is left: {edge:?}"));
@@ -183,7 +183,7 @@ impl Harness {
     }
 
     /// The audit trail replays to the job.
-    async fn check_audit_trail(&self, job: &Job) -> Result<()> {
+    async fn check_audit_trail(&self, job: &Job) -> Result {
         let trail = self.store().audit_trail(&job.id, 1_000, None).await.unwrap().items;
         let plain = |job: Job| Job { heartbeat_at: None, progress: 0, end_announced: false, ..job };
         let replayed = replay(&trail).map(plain);

@@ -30,7 +30,7 @@ impl World {
         Err(format!("{path} was not saved: {} {}", answer.status, answer.body))
     }
 
-    async fn remove(&self, path: &str) -> Result<()> {
+    async fn remove(&self, path: &str) -> Result {
         let (answer, troubled) = self.retry(|| self.admin(Method::DELETE, path)).await?;
         match answer.status.as_u16() {
             204 => Ok(()),
@@ -56,13 +56,13 @@ impl World {
         self.record_version(&answer)
     }
 
-    pub(super) async fn change_rule(&mut self) -> Result<()> {
+    pub(super) async fn change_rule(&mut self) -> Result {
         let limit = [0, 40, 500][self.dice.index(3)];
         self.save_moving(limit).await?;
         self.expect_limit(RULE_MS, PLACE, USERS[0], Some(("moving", limit))).await
     }
 
-    pub(super) async fn delete_rule(&mut self) -> Result<()> {
+    pub(super) async fn delete_rule(&mut self) -> Result {
         if self.moving.is_none() {
             self.save_moving(40).await?;
         }
@@ -73,7 +73,7 @@ impl World {
         self.expect_limit(RULE_MS, PLACE, USERS[0], Some(("user-minute", 6_000))).await
     }
 
-    pub(super) async fn change_override(&mut self) -> Result<()> {
+    pub(super) async fn change_override(&mut self) -> Result {
         const LASTS_MS: i64 = 100_000;
         let path = format!("/admin/ratelimits/overrides/user/{}/leased", USERS[1]);
         let begun_ms = self.lab.clock.now_ms();
@@ -99,7 +99,7 @@ impl World {
         self.expect_limit(later_ms, "/t/leased", USERS[1], Some(("leased", 160))).await
     }
 
-    pub(super) async fn change_firewall(&mut self) -> Result<()> {
+    pub(super) async fn change_firewall(&mut self) -> Result {
         let (path, ip) = ("/admin/firewall/wall", address(66));
         let body = json!({ "action": "deny", "cidrs": [format!("{ip}/32")] });
         self.save(path, &body).await?;
@@ -109,7 +109,7 @@ impl World {
     }
 
     /// Three people change the same version, one of them to nothing; at most one may succeed.
-    pub(super) async fn race_for_a_version(&mut self) -> Result<()> {
+    pub(super) async fn race_for_a_version(&mut self) -> Result {
         let version = format!("\"{}\"", self.save_moving(500).await?);
         let change = |limit: Option<i64>| {
             let method = if limit.is_some() { Method::PUT } else { Method::DELETE };
@@ -142,7 +142,7 @@ impl World {
     }
 
     /// A caller is refused so often that a node blocks the address everywhere, for a while.
-    pub(super) async fn offend(&mut self) -> Result<()> {
+    pub(super) async fn offend(&mut self) -> Result {
         const LASTS_MS: i64 = 120_000;
         self.offenders += 1;
         let ip = address(200 + self.offenders);

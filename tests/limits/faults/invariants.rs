@@ -17,7 +17,7 @@ use super::{MINUTE, World};
 const NODES: u64 = 5;
 
 impl World {
-    pub(super) async fn check_invariants(&mut self) -> Result<()> {
+    pub(super) async fn check_invariants(&mut self) -> Result {
         self.lab.cloud.functions.quiesce().await;
         self.lab.cloud.functions.retire(Duration::ZERO).await;
         let lines = LogLines::of(&self.lab);
@@ -88,7 +88,7 @@ impl World {
         entity: &str,
         admitted: &[Admitted],
         debits: &DebitLog,
-    ) -> Result<()> {
+    ) -> Result {
         let quota = &rule.quota;
         if !matches!(quota.algorithm, Algorithm::FixedWindow | Algorithm::SlidingWindow) {
             return Ok(());
@@ -115,7 +115,7 @@ impl World {
     }
 
     /// A new caller gets exactly what there is.
-    async fn check_fresh_caller(&mut self) -> Result<()> {
+    async fn check_fresh_caller(&mut self) -> Result {
         let now_ms = self.lab.clock.now_ms();
         let middle = (now_ms.div_euclid(MINUTE) + 3) * MINUTE + MINUTE / 2;
         self.lab.clock.advance_ms(middle - now_ms);
@@ -152,7 +152,7 @@ impl World {
     }
 
     /// No address, name or secret is in a line.
-    fn check_secrets(&self) -> Result<()> {
+    fn check_secrets(&self) -> Result {
         let secret = API_KEY.split_once('.').map_or("", |(_, secret)| secret);
         let mut secrets = USERS.to_vec();
         secrets.extend([TENANT, secret, "203.0.113.", "203-0-113-"]);

@@ -36,7 +36,7 @@ impl World {
         resource: &str,
         user: &str,
         expected: Option<(&str, i64)>,
-    ) -> Result<()> {
+    ) -> Result {
         let request = Request {
             resource: resource.to_owned(),
             user: user.to_owned(),
@@ -60,7 +60,7 @@ impl World {
         later_ms: i64,
         ip: IpAddr,
         blocked: bool,
-    ) -> Result<()> {
+    ) -> Result {
         let request = Request {
             resource: VISITED.to_owned(),
             user: String::new(),

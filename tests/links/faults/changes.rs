@@ -16,7 +16,7 @@ impl World {
     }
 
     /// Changes the destination of the version that was read last.
-    pub(super) async fn edit(&mut self) -> Result<()> {
+    pub(super) async fn edit(&mut self) -> Result {
         let is_open = |p: &ExpectedLink| !p.deleted && p.max_clicks.is_none();
         let Some(code) = self.random_link(is_open) else { return Ok(()) };
         let read = self.read(&code).await?;
@@ -41,7 +41,7 @@ impl World {
     }
 
     /// Two people change the same version; at most one of them may succeed.
-    pub(super) async fn race_to_edit(&mut self) -> Result<()> {
+    pub(super) async fn race_to_edit(&mut self) -> Result {
         let is_open = |p: &ExpectedLink| !p.deleted && p.max_clicks.is_none();
         let Some(code) = self.random_link(is_open) else { return Ok(()) };
         let read = self.read(&code).await?;
@@ -72,7 +72,7 @@ impl World {
     }
 
     /// Gives a link more clicks, or fewer, while they are being counted.
-    pub(super) async fn refill(&mut self) -> Result<()> {
+    pub(super) async fn refill(&mut self) -> Result {
         let Some(code) = self.random_link(|p| p.max_clicks.is_some()) else { return Ok(()) };
         self.visit_link(&code).await;
         let read = self.read(&code).await?;
@@ -101,7 +101,7 @@ impl World {
         Ok(())
     }
 
-    pub(super) async fn delete_or_restore(&mut self) -> Result<()> {
+    pub(super) async fn delete_or_restore(&mut self) -> Result {
         let Some(code) = self.random_link(|p| p.max_clicks.is_none()) else { return Ok(()) };
         let deleted = self.expected.links[&code].deleted;
         let (method, path) = if deleted {
@@ -122,7 +122,7 @@ impl World {
         self.changed(&code, |link| link.deleted = !deleted).await
     }
 
-    pub(super) async fn block_or_unblock(&mut self) -> Result<()> {
+    pub(super) async fn block_or_unblock(&mut self) -> Result {
         let Some(code) = self.random_link(|p| p.max_clicks.is_none()) else { return Ok(()) };
         let blocked = self.expected.links[&code].blocked;
         let (verb, body) =
@@ -136,7 +136,7 @@ impl World {
     }
 
     /// Notes a change that was acknowledged, and sees that it is there.
-    async fn changed(&mut self, code: &str, note: impl Fn(&mut ExpectedLink)) -> Result<()> {
+    async fn changed(&mut self, code: &str, note: impl Fn(&mut ExpectedLink)) -> Result {
         let now = self.read(code).await?;
         self.record_version(code, &now);
         let Some(link) = self.expected.links.get_mut(code) else { return Ok(()) };

@@ -25,7 +25,7 @@ impl World {
     }
 
     /// A new link, even if its owner has an equal one.
-    pub(super) async fn make_another(&mut self) -> Result<()> {
+    pub(super) async fn make_another(&mut self) -> Result {
         let owner = [None, Some(0), Some(1)][self.dice.index(3)];
         let url = self.own_url();
         let body = json!({ "longUrl": url, "reuse": false });
@@ -37,7 +37,7 @@ impl World {
     }
 
     /// A link under a name that others may want too.
-    pub(super) async fn make_alias(&mut self) -> Result<()> {
+    pub(super) async fn make_alias(&mut self) -> Result {
         let owner = self.dice.index(2);
         let alias = format!("name-{}", self.dice.index(3));
         let url = self.own_url();
@@ -58,7 +58,7 @@ impl World {
     }
 
     /// One user wants one destination, once or twice at the same time.
-    pub(super) async fn make_or_reuse(&mut self) -> Result<()> {
+    pub(super) async fn make_or_reuse(&mut self) -> Result {
         let owner = self.dice.index(2);
         let url = format!("https://example.org/same-{}", self.dice.index(2));
         let times = 1 + self.dice.index(2);
@@ -94,7 +94,7 @@ impl World {
     }
 
     /// The same request under one idempotency key, more than once.
-    pub(super) async fn make_with_key(&mut self) -> Result<()> {
+    pub(super) async fn make_with_key(&mut self) -> Result {
         let owner = [None, Some(0), Some(1)][self.dice.index(3)];
         let (key, url) = (format!("once-{}", self.action), self.own_url());
         let body = json!({ "longUrl": url, "note": key });
@@ -117,7 +117,7 @@ impl World {
     }
 
     /// A link that ends after a click or two.
-    pub(super) async fn make_limited(&mut self) -> Result<()> {
+    pub(super) async fn make_limited(&mut self) -> Result {
         let (owner, url) = (Some(self.dice.index(2)), self.own_url());
         let max_clicks = Some(1 + self.dice.below(2));
         let fallback = (self.dice.index(2) == 0).then(|| "https://example.org/fallback".to_owned());
@@ -135,7 +135,7 @@ impl World {
     }
 
     /// Two users want one name at the same moment, without idempotency keys.
-    pub(super) async fn race_for_alias(&mut self) -> Result<()> {
+    pub(super) async fn race_for_alias(&mut self) -> Result {
         let alias = format!("race-{}", self.action);
         let urls = ["https://example.org/one", "https://example.org/two"];
         let bodies = urls.map(|url| json!({ "longUrl": url, "customAlias": alias }));

@@ -18,7 +18,7 @@ const OWNERS: [&str; 2] = ["ada", "bob"];
 const FRESH: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:141.0) Gecko/20100101 Firefox/141.0";
 
 impl World {
-    pub(super) async fn check(&mut self) -> Result<()> {
+    pub(super) async fn check(&mut self) -> Result {
         self.lab.cloud.functions.quiesce().await;
         self.lab.cloud.functions.retire(Duration::ZERO).await;
         let seen = self.visit_afresh().await?;
@@ -81,7 +81,7 @@ impl World {
         &self,
         batches: &BTreeMap<String, ClickBatch>,
         seen: &BTreeMap<String, u64>,
-    ) -> Result<()> {
+    ) -> Result {
         let (mut all, mut fresh) = (BTreeMap::<&str, u64>::new(), BTreeMap::<&str, u64>::new());
         for click in batches.values().flat_map(|batch| &batch.clicks).filter(|click| !click.head) {
             *all.entry(&click.code).or_default() += 1;
@@ -103,7 +103,7 @@ impl World {
     }
 
     /// A key made one link, and so did a user who wanted one destination.
-    fn check_creations(&self, rows: &[Item]) -> Result<()> {
+    fn check_creations(&self, rows: &[Item]) -> Result {
         let links = || rows.iter().filter(|item| text(item, "sk") == "link");
         for (key, code) in &self.expected.once {
             let made: Vec<&str> = links()
@@ -125,7 +125,7 @@ impl World {
     }
 
     /// Codes that were made up never met: each was tried for one link only.
-    fn check_codes(&self) -> Result<()> {
+    fn check_codes(&self) -> Result {
         let mut tried: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for call in self.lab.cloud.faults.recorded() {
             let body: Value = serde_json::from_slice(&call.body).unwrap();
@@ -146,7 +146,7 @@ impl World {
 }
 
 /// The row says what was expected, and every version of it is accounted for.
-fn check_link(rows: &[Item], code: &str, link: &ExpectedLink) -> Result<()> {
+fn check_link(rows: &[Item], code: &str, link: &ExpectedLink) -> Result {
     let link_pk = format!("link##{code}");
     let row = rows.iter().find(|item| text(item, "pk") == link_pk && text(item, "sk") == "link");
     let Some(row) = row else { return Err(format!("{code} is gone: {link:?}")) };

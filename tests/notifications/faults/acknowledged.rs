@@ -24,7 +24,7 @@ pub(super) enum Acknowledged {
 }
 
 impl Acknowledged {
-    pub(super) fn check(&self, history: &History) -> Result<()> {
+    pub(super) fn check(&self, history: &History) -> Result {
         let holds = match self {
             Self::Cancelled { id, at } => is_over(history, id, *at),
             Self::PreferencesSaved { user, version, body, at } => {
@@ -92,10 +92,7 @@ pub(super) struct Submitted {
 }
 
 /// What was accepted is there as it was asked for, once where its key says so; what was not, is not.
-pub(super) fn check_asked(
-    history: &History,
-    submitted: &BTreeMap<String, Submitted>,
-) -> Result<()> {
+pub(super) fn check_asked(history: &History, submitted: &BTreeMap<String, Submitted>) -> Result {
     let mut made: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (id, notification) in &history.notifications {
         let note = notification.collapse_key.as_deref().unwrap_or_default();

@@ -98,7 +98,7 @@ impl Action {
     }
 }
 
-fn expect(status: u16, wanted: u16, body: &Value) -> Result<()> {
+fn expect(status: u16, wanted: u16, body: &Value) -> Result {
     if status == wanted {
         return Ok(());
     }

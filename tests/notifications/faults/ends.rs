@@ -14,7 +14,7 @@ use super::sends::AttemptSends;
 pub(super) fn check_deliveries(
     history: &History,
     all: &BTreeMap<String, AttemptSends<'_>>,
-) -> Result<()> {
+) -> Result {
     for (key, sends) in all {
         let writes = history.deliveries.get(key).map(Vec::as_slice).unwrap_or_default();
         let Some((_, last)) = writes.last() else { continue };
@@ -24,11 +24,7 @@ pub(super) fn check_deliveries(
     Ok(())
 }
 
-fn check_delivery(
-    writes: &[Write<Delivery>],
-    last: &Delivery,
-    sends: &AttemptSends<'_>,
-) -> Result<()> {
+fn check_delivery(writes: &[Write<Delivery>], last: &Delivery, sends: &AttemptSends<'_>) -> Result {
     ensure(last.status.is_final(), "it never ends")?;
     let called_back = writes.iter().any(|(_, row)| is_called_back(row));
     for entry in &last.attempts {
@@ -93,7 +89,7 @@ fn check_arrivals(
     last: &Delivery,
     sends: &AttemptSends<'_>,
     doubts: &BTreeSet<u32>,
-) -> Result<()> {
+) -> Result {
     let replays: Vec<usize> = replays(writes).collect();
     let came: Vec<&RecordedSend> =
         sends.values().flatten().copied().filter(|recorded| recorded.delivered()).collect();
@@ -121,7 +117,7 @@ fn replays(writes: &[Write<Delivery>]) -> impl Iterator<Item = usize> {
 }
 
 /// What failed is listed as a dead letter, and nothing else is.
-pub(super) fn check_letters(history: &History, listed: &BTreeSet<String>) -> Result<()> {
+pub(super) fn check_letters(history: &History, listed: &BTreeSet<String>) -> Result {
     let ends = history.deliveries.iter().filter_map(|(key, writes)| Some((key, writes.last()?)));
     let failed = ends.filter(|(_, (_, last))| last.status == Status::Failed);
     let failed: BTreeSet<String> = failed.map(|(key, _)| key.clone()).collect();
@@ -132,7 +128,7 @@ pub(super) fn check_letters(history: &History, listed: &BTreeSet<String>) -> Res
 }
 
 /// What its sender gave up has a dead letter that raises the alarm; what came back later need not.
-pub(super) fn check_alarms(history: &History, alarms: &BTreeSet<String>) -> Result<()> {
+pub(super) fn check_alarms(history: &History, alarms: &BTreeSet<String>) -> Result {
     let gave_up = |row: &Delivery| row.status == Status::Failed && row.bounced_at.is_none();
     for (key, writes) in &history.deliveries {
         if writes.iter().any(|(_, row)| gave_up(row)) && !alarms.contains(key) {
@@ -143,7 +139,7 @@ pub(super) fn check_alarms(history: &History, alarms: &BTreeSet<String>) -> Resu
 }
 
 /// accepted = delivered + failed + unknown + suppressed + cancelled, of every way that was taken.
-pub(super) fn check_accounts(history: &History, endpoints: &BTreeSet<String>) -> Result<()> {
+pub(super) fn check_accounts(history: &History, endpoints: &BTreeSet<String>) -> Result {
     let kept: BTreeSet<String> = history.deliveries.keys().cloned().collect();
     if kept != *endpoints {
         return Err(format!("{endpoints:?} were accepted, and there are {kept:?}"));

@@ -47,7 +47,7 @@ impl History {
         Ok(history)
     }
 
-    fn record(&mut self, write: usize, row: &Value) -> Result<()> {
+    fn record(&mut self, write: usize, row: &Value) -> Result {
         let [pk, sk] = ["pk", "sk"].map(|name| row[name]["S"].as_str().unwrap_or_default());
         let (kind, name) = pk.split_once('#').unwrap_or_default();
         match (kind, sk) {

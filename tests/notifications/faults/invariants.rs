@@ -9,7 +9,7 @@ use tests::Result;
 use super::history::{History, before};
 
 /// Every write of every delivery keeps to the rules.
-pub(super) fn check_rows(history: &History) -> Result<()> {
+pub(super) fn check_rows(history: &History) -> Result {
     for writes in history.deliveries.values() {
         let mut earlier: Option<&Delivery> = None;
         for (write, delivery) in writes {
@@ -24,7 +24,7 @@ pub(super) fn check_rows(history: &History) -> Result<()> {
     Ok(())
 }
 
-fn check_first(history: &History, first: &Delivery) -> Result<()> {
+fn check_first(history: &History, first: &Delivery) -> Result {
     let notification = history.notification(first)?;
     // What the user has opted out of is suppressed at once.
     let version = if first.status == Status::Suppressed { 2 } else { 1 };
@@ -35,7 +35,7 @@ fn check_first(history: &History, first: &Delivery) -> Result<()> {
     ensure(!early, "it is ready before its time")
 }
 
-fn check_step(history: &History, write: usize, from: &Delivery, to: &Delivery) -> Result<()> {
+fn check_step(history: &History, write: usize, from: &Delivery, to: &Delivery) -> Result {
     ensure(to.version == from.version + 1, "a change was written over")?;
     ensure(may_become(from, to), "nothing leads from the one to the other")?;
     check_trail(from, to)?;
@@ -75,7 +75,7 @@ fn settles(from: &Delivery, to: &Delivery) -> bool {
 }
 
 /// Attempts are numbered without a gap, the last is the one at hand, and what was said of one stays.
-fn check_trail(from: &Delivery, to: &Delivery) -> Result<()> {
+fn check_trail(from: &Delivery, to: &Delivery) -> Result {
     let numbers: Vec<u32> = to.attempts.iter().map(|entry| entry.number).collect();
     let first = to.attempt + 1 - u32::try_from(to.attempts.len()).unwrap_or(0);
     ensure(numbers.iter().copied().eq(first..=to.attempt), "the trail has a gap")?;
@@ -92,7 +92,7 @@ fn check_trail(from: &Delivery, to: &Delivery) -> Result<()> {
 }
 
 /// Nothing is claimed too early, too late, after an opt-out, or without an address.
-fn check_claim(history: &History, write: usize, from: &Delivery, to: &Delivery) -> Result<()> {
+fn check_claim(history: &History, write: usize, from: &Delivery, to: &Delivery) -> Result {
     let notification = history.notification(to)?;
     let entry = to.attempts.last().ok_or("a claim left no trail")?;
     let (at, user) = (entry.at, to.user.as_str());
@@ -119,14 +119,14 @@ fn check_claim(history: &History, write: usize, from: &Delivery, to: &Delivery) 
     ensure(!suppressed, "it was claimed for an address that gets nothing any more")
 }
 
-fn check_replay(from: &Delivery, to: &Delivery) -> Result<()> {
+fn check_replay(from: &Delivery, to: &Delivery) -> Result {
     ensure(to.tries == 0, "a replay begins anew")?;
     ensure(to.replay.is_some() && to.replay != from.replay, "a replay moves a dead letter once")?;
     ensure(from.withdrawn.is_none(), "what was taken back was replayed")
 }
 
 /// What a provider's word makes of it: as often and as late as that word allows.
-fn check_answer(from: &Delivery, to: &Delivery) -> Result<()> {
+fn check_answer(from: &Delivery, to: &Delivery) -> Result {
     // Once an older attempt has succeeded after all, the end of a newer one changes nothing.
     let Some(entry) = to.attempts.last().filter(|_| from.status == Status::Sending) else {
         return Ok(());
@@ -162,6 +162,6 @@ const fn max_attempts(class: Class) -> u32 {
     }
 }
 
-pub(super) fn ensure(holds: bool, otherwise: &str) -> Result<()> {
+pub(super) fn ensure(holds: bool, otherwise: &str) -> Result {
     if holds { Ok(()) } else { Err(otherwise.to_owned()) }
 }

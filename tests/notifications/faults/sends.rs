@@ -65,7 +65,7 @@ fn check_parcel(
     write: usize,
     claimed: &Delivery,
     recorded: &RecordedSend,
-) -> Result<()> {
+) -> Result {
     let message = &recorded.message;
     let contacts = before(history.contacts.get(claimed.user.as_str()), write);
     let address = contacts.and_then(|contacts| contacts.address(&claimed.id.endpoint));
@@ -78,10 +78,7 @@ fn check_parcel(
 }
 
 /// Nothing sooner than a provider asked for: a refusal that was heard keeps the delivery back.
-pub(super) fn check_pauses(
-    history: &History,
-    all: &BTreeMap<String, AttemptSends<'_>>,
-) -> Result<()> {
+pub(super) fn check_pauses(history: &History, all: &BTreeMap<String, AttemptSends<'_>>) -> Result {
     for (key, sends) in all {
         let writes = history.deliveries.get(key).map(Vec::as_slice).unwrap_or_default();
         for (_, delivery) in writes.iter().filter(|(_, it)| it.status == Status::Pending) {
@@ -120,7 +117,7 @@ pub(super) fn check_breakers(
     history: &History,
     recorded: &[RecordedSend],
     marks: &[Mark],
-) -> Result<()> {
+) -> Result {
     for (provider, writes) in &history.breakers {
         for pair in writes.windows(2) {
             let [(_, from), (_, to)] = pair else { continue };

@@ -41,6 +41,12 @@ async fn reachable(lab: &Lab, user: &str) {
     put(lab, &format!("/api/v1/users/{user}/contacts"), &contacts).await;
 }
 
+async fn lab_with_ada() -> Lab {
+    let lab = Lab::new();
+    reachable(&lab, "ada").await;
+    lab
+}
+
 /// Words for a mail and a text message, not to be sent before tomorrow.
 fn tomorrow(user: &str) -> Value {
     json!({

@@ -17,7 +17,7 @@ pub(crate) async fn followed(
     author: &UserId,
     version: u64,
     trace: &Trace,
-) -> Result<()> {
+) -> Result {
     let (who, whom) = (follower.clone(), author.clone());
     let message = FeedMessage::Followed { v: 1, follower: who, author: whom, version };
     let Some(work) = message.work_id() else { return Ok(()) };
@@ -33,7 +33,7 @@ pub(crate) async fn followed(
 }
 
 /// Counts an author's followers, and begins to pull or to push them if that is what follows.
-pub(crate) async fn update_policy(state: &State, author: &UserId, trace: &Trace) -> Result<()> {
+pub(crate) async fn update_policy(state: &State, author: &UserId, trace: &Trace) -> Result {
     let token = || state.token();
     let crossed =
         state.feed.update_fan_out_policy(author, &state.settings, state.now(), token).await?;
@@ -43,7 +43,7 @@ pub(crate) async fn update_policy(state: &State, author: &UserId, trace: &Trace)
 
 /// The reader's row first, then the references: a request in between reads the author's posts from
 /// the author.
-async fn backfill(state: &State, reader: &UserId, author: &UserId, trace: &Trace) -> Result<()> {
+async fn backfill(state: &State, reader: &UserId, author: &UserId, trace: &Trace) -> Result {
     for _ in 0..TRIES {
         let now = state.now();
         let row = state.feed.author(author).await?.recents;

@@ -36,7 +36,7 @@ pub(crate) async fn pushed(
     post: &Post,
     followers: &HashMap<UserId, Presence>,
     trace: &Trace,
-) -> Result<()> {
+) -> Result {
     notify(state, post, connections_of(followers), trace).await
 }
 
@@ -48,7 +48,7 @@ pub(crate) async fn audience(
     author: &UserId,
     after: Option<&str>,
     trace: &Trace,
-) -> Result<()> {
+) -> Result {
     let Some(entry) = state.feed.post(id).await? else { return Ok(()) };
     let post = entry.post;
     if post.author != *author || plan_push(&post, 0, &state.settings) != FanOutPlan::Pulled {
@@ -73,7 +73,7 @@ pub(crate) async fn connected(
     target: ReaderConnection,
     since: Timestamp,
     trace: &Trace,
-) -> Result<()> {
+) -> Result {
     let owner = state.feed.connection_owner(&target.connection).await?;
     if owner.is_none_or(|owner| owner.reader != target.reader) {
         return Ok(());
@@ -96,7 +96,7 @@ pub(crate) async fn pull_marks_added(
     state: &State,
     author: &UserId,
     readers: impl IntoIterator<Item = &UserId>,
-) -> Result<()> {
+) -> Result {
     let presences = state.feed.presence(readers).await?;
     state.feed.add_to_audience(author, connections_of(&presences), state.now()).await
 }
@@ -119,7 +119,7 @@ async fn notify(
     post: &Post,
     connections: Vec<ReaderConnection>,
     trace: &Trace,
-) -> Result<()> {
+) -> Result {
     if connections.is_empty() {
         return Ok(());
     }

@@ -27,7 +27,7 @@ pub(crate) async fn post_created(
     author: &UserId,
     version: u64,
     trace: &Trace,
-) -> Result<()> {
+) -> Result {
     let task = FanOutTask::Push { post_id: id, version };
     let Some(entry) = state.feed.post(id).await? else { return state.end(task, author).await };
     match plan_push(&entry.post, 0, &state.settings) {
@@ -46,7 +46,7 @@ pub(crate) async fn post_deleted(
     id: PostId,
     author: &UserId,
     trace: &Trace,
-) -> Result<()> {
+) -> Result {
     let task = FanOutTask::Purge { post_id: id };
     let Some(entry) = state.feed.post(id).await? else { return state.end(task, author).await };
     match plan_purge(&entry.post, 0, &state.settings) {
@@ -60,12 +60,12 @@ pub(crate) async fn policy_changed(
     author: &UserId,
     epoch: u64,
     trace: &Trace,
-) -> Result<()> {
+) -> Result {
     begin(state, author, FanOutTask::Mark { epoch }, trace).await
 }
 
 /// Splits the work, or goes on with what is left of it.
-async fn begin(state: &State, author: &UserId, task: FanOutTask, trace: &Trace) -> Result<()> {
+async fn begin(state: &State, author: &UserId, task: FanOutTask, trace: &Trace) -> Result {
     let name = task.work_id(author);
     let followers = state.feed.count_followers(author).await?;
     let ranges = range_count(followers, &state.settings);
@@ -90,7 +90,7 @@ pub(crate) async fn page(
     task: FanOutTask,
     page: FollowerPage,
     trace: &Trace,
-) -> Result<()> {
+) -> Result {
     let name = task.work_id(author);
     let followers = state.feed.followers_of_page(author, &page, state.settings.page_size);
     let (followers, (entry, policy)) =
@@ -138,7 +138,7 @@ async fn apply_writes(
     author: &UserId,
     writes: Vec<TimelineWrite>,
     now: Timestamp,
-) -> Result<()> {
+) -> Result {
     let (mut referred, mut forgotten, mut marked) = (Vec::new(), Vec::new(), Vec::new());
     for write in writes {
         match write {
@@ -158,12 +158,7 @@ async fn apply_writes(
     notify::pull_marks_added(state, author, marked.iter().map(|(reader, _)| reader)).await
 }
 
-async fn finish(
-    state: &State,
-    author: &UserId,
-    task: FanOutTask,
-    work: &FanOutState,
-) -> Result<()> {
+async fn finish(state: &State, author: &UserId, task: FanOutTask, work: &FanOutState) -> Result {
     let (name, now) = (task.work_id(author), state.now());
     match task {
         FanOutTask::Push { .. } | FanOutTask::Purge { .. } => {
@@ -198,7 +193,7 @@ fn count(of: usize) -> f64 {
 
 impl State {
     /// Ends work that has come to nothing.
-    async fn end(&self, task: FanOutTask, author: &UserId) -> Result<()> {
+    async fn end(&self, task: FanOutTask, author: &UserId) -> Result {
         self.feed.complete_work(&task.work_id(author)).await
     }
 }

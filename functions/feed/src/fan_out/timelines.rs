@@ -12,7 +12,7 @@ use crate::fan_out::State;
 const MAX_DROPPED: usize = 1_000;
 
 /// Rebuilds the timeline of a reader who is back, unless that is done or they were away again.
-pub(crate) async fn rebuild(state: &State, user: &UserId, epoch: u64) -> Result<()> {
+pub(crate) async fn rebuild(state: &State, user: &UserId, epoch: u64) -> Result {
     let now = state.now();
     let reader = state.feed.reader_state(user, now).await?.reader;
     if reader.epoch != epoch || reader.floor != PostId::MAX {
@@ -32,7 +32,7 @@ pub(crate) async fn rebuild(state: &State, user: &UserId, epoch: u64) -> Result<
 }
 
 /// Trims a timeline that has grown too long, and removes obsolete pull marks.
-pub(crate) async fn trim(state: &State, user: &UserId, trace: &Trace) -> Result<()> {
+pub(crate) async fn trim(state: &State, user: &UserId, trace: &Trace) -> Result {
     let now = state.now();
     let reader = state.feed.reader_state(user, now).await?.reader;
     let marked = state.feed.authors(reader.pull_marks.keys()).await?;

@@ -8,7 +8,7 @@ use domain::feed::{ClientMessage, ServerMessage};
 use crate::feed_socket::State;
 
 /// Handles a message. A malformed one is answered with a problem, and changes nothing.
-pub(crate) async fn handle(state: &State, message: &SocketMessage) -> Result<()> {
+pub(crate) async fn handle(state: &State, message: &SocketMessage) -> Result {
     let (connection, now) = (&message.connection.id, message.connection.now);
     let Some(owner) = state.feed.connection_owner(connection).await? else {
         return state

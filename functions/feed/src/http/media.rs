@@ -82,7 +82,7 @@ pub(super) async fn prepare(
 }
 
 /// Refuses names of uploads that their owner has not made, or not finished.
-pub(super) async fn check(app: &App, owner: &UserId, media: &[MediaId]) -> Result<()> {
+pub(super) async fn check(app: &App, owner: &UserId, media: &[MediaId]) -> Result {
     let there = media.iter().map(|id| {
         let key = media_key(owner, id);
         async move { app.media.exists(&key).await }

@@ -60,7 +60,7 @@ impl App {
     }
 
     /// Logs a failure that does not fail the request.
-    pub(crate) fn log_failure(&self, outcome: Result<()>, call: &Call) {
+    pub(crate) fn log_failure(&self, outcome: Result, call: &Call) {
         if let Err(failure) = outcome {
             self.log.warn(call.now, &call.trace, &failure.chain());
         }

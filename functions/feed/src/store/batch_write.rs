@@ -28,7 +28,7 @@ impl FeedStore {
         &self,
         writes: impl IntoIterator<Item = BatchWrite>,
         action: &'static str,
-    ) -> Result<()> {
+    ) -> Result {
         let requests: Vec<WriteRequest> =
             writes.into_iter().map(|write| request(write, action)).collect::<Result<_, _>>()?;
         let calls = requests.chunks(BATCH).map(|some| self.write_some(some.to_vec(), action));
@@ -36,7 +36,7 @@ impl FeedStore {
         stream::iter(calls).buffer_unordered(AT_ONCE).try_collect().await
     }
 
-    async fn write_some(&self, mut left: Vec<WriteRequest>, action: &'static str) -> Result<()> {
+    async fn write_some(&self, mut left: Vec<WriteRequest>, action: &'static str) -> Result {
         for tried in 0..TRIES {
             let done = self
                 .client

@@ -99,7 +99,7 @@ impl FeedStore {
 
     /// Deletes all rows of a connection. The row by which it is found goes
     /// last, so that it can be found again if this is cut off.
-    pub async fn remove_connection(&self, gone: &ReaderConnection) -> Result<()> {
+    pub async fn remove_connection(&self, gone: &ReaderConnection) -> Result {
         const ACTION: &str = "forget a connection";
         let ReaderConnection { reader: who, connection } = gone;
         let marks = self.marks(who).await?;
@@ -118,7 +118,7 @@ impl FeedStore {
         author: &UserId,
         connections: impl IntoIterator<Item = ReaderConnection>,
         now: Timestamp,
-    ) -> Result<()> {
+    ) -> Result {
         let rows = connections.into_iter().map(|target| audience_row(author, &target, now));
         self.write_all(rows, "listen to an author").await
     }

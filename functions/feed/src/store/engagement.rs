@@ -165,7 +165,7 @@ impl FeedStore {
     }
 
     /// Spreads a post over so many counters, if it is not spread over more.
-    async fn raise_shard_count(&self, post: PostId, shard_count: u8) -> Result<()> {
+    async fn raise_shard_count(&self, post: PostId, shard_count: u8) -> Result {
         let update = RowUpdate::new(rows::post_key(post), "SET width = :width")
             .condition("attribute_exists(pk) AND (attribute_not_exists(width) OR width < :width)")
             .value(":width", number(shard_count));

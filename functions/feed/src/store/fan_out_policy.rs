@@ -74,7 +74,7 @@ impl FeedStore {
         work: &str,
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<()> {
+    ) -> Result {
         for _ in 0..TRIES {
             let row = self.author(author).await?;
             let Some(next) = row.recents.policy.all_marked(epoch) else {

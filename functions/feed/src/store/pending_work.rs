@@ -88,7 +88,7 @@ impl FeedStore {
         Ok(self.get(rows::work_key(work), "read pending work").await?.is_some())
     }
 
-    pub async fn complete_work(&self, work: &str) -> Result<()> {
+    pub async fn complete_work(&self, work: &str) -> Result {
         self.client
             .delete_item()
             .table_name(&self.table)

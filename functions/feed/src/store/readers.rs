@@ -135,12 +135,12 @@ impl FeedStore {
         Ok(self.update(update, "move the floor of a timeline").await?.is_some())
     }
 
-    pub async fn add_pull_mark(&self, reader: &UserId, author: &UserId, epoch: u64) -> Result<()> {
+    pub async fn add_pull_mark(&self, reader: &UserId, author: &UserId, epoch: u64) -> Result {
         self.update(add_mark_update(reader, author, epoch), "mark a reader").await.map(|_| ())
     }
 
     /// Takes marks away, each only if it is still of that epoch.
-    pub async fn remove_pull_marks(&self, reader: &UserId, marks: &[(UserId, u64)]) -> Result<()> {
+    pub async fn remove_pull_marks(&self, reader: &UserId, marks: &[(UserId, u64)]) -> Result {
         if marks.is_empty() {
             return Ok(());
         }
@@ -161,7 +161,7 @@ impl FeedStore {
         &self,
         state: &ReaderState,
         posts: impl IntoIterator<Item = PostId>,
-    ) -> Result<()> {
+    ) -> Result {
         let mut seen = state.seen.clone();
         seen.record(posts);
         if seen == state.seen {
@@ -210,7 +210,7 @@ fn parse_mark(mark: &str) -> Option<(UserId, u64)> {
     Some((UserId::outside(author), epoch.parse().ok()?))
 }
 
-fn read_reader(item: &Item, reader: &mut Reader) -> Result<()> {
+fn read_reader(item: &Item, reader: &mut Reader) -> Result {
     let row = Row(item);
     // A connection can come before the first visit.
     let Some(last_seen_at) = row.maybe_instant("seen_at") else { return Ok(()) };

@@ -35,7 +35,7 @@ impl FeedStore {
         &self,
         references: impl IntoIterator<Item = (UserId, PostReference)>,
         now: Timestamp,
-    ) -> Result<()> {
+    ) -> Result {
         let written = references.into_iter().map(|(reader, reference)| {
             let mut item = key(&rows::timeline_pk(&reader), &reference.post_id.text());
             item.insert("author".to_owned(), text(reference.author.as_str()));
@@ -48,7 +48,7 @@ impl FeedStore {
     pub async fn remove_references(
         &self,
         references: impl IntoIterator<Item = (UserId, PostId)>,
-    ) -> Result<()> {
+    ) -> Result {
         let gone = references.into_iter().map(|(reader, post)| {
             BatchWrite::Delete(key(&rows::timeline_pk(&reader), &post.text()))
         });

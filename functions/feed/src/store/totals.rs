@@ -165,7 +165,7 @@ impl FeedStore {
     }
 
     /// Takes a counter off the list, if it has what was read, and hours from it that no total needs.
-    async fn settle_counter(&self, counter: &Counter, now: Timestamp) -> Result<()> {
+    async fn settle_counter(&self, counter: &Counter, now: Timestamp) -> Result {
         let oldest = hour_of(now) - RETAINED_HOURS;
         let hours = counter.shard.hourly_users.keys().filter(|hour| **hour <= oldest);
         let old: Vec<String> = match counter.shard.hourly_users.len() {

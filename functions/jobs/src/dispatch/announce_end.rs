@@ -12,7 +12,7 @@ use crate::engine::Applied;
 
 /// Announces a job's end, unless that was done. Each step may be repeated; the last one marks the end as
 /// announced, so a run that is cut off anywhere is completed by the next.
-pub(crate) async fn announce_end(state: &State, id: &JobId, trace: &Trace) -> Result<()> {
+pub(crate) async fn announce_end(state: &State, id: &JobId, trace: &Trace) -> Result {
     let started_at = state.clock.now();
     let jobs = &state.engine.jobs;
     let Some(job) = jobs.find(id).await? else { return Ok(()) };
@@ -60,7 +60,7 @@ pub(crate) async fn announce_end(state: &State, id: &JobId, trace: &Trace) -> Re
 }
 
 /// Counts the end once, because the edge is deleted in the same transaction.
-async fn notify_child(state: &State, parent: &Job, child: JobId, trace: &Trace) -> Result<()> {
+async fn notify_child(state: &State, parent: &Job, child: JobId, trace: &Trace) -> Result {
     let event = JobEvent::DependencyEnded {
         dependency: parent.id.clone(),
         completed: parent.status == JobStatus::Completed,

@@ -17,7 +17,7 @@ pub(crate) async fn assign_ready(
     name: &JobTypeName,
     unindexed: &[JobId],
     trace: &Trace,
-) -> Result<()> {
+) -> Result {
     let started_at = state.clock.now();
     loop {
         let Some(job_type) = state.engine.jobs.job_type(name).await? else { return Ok(()) };

@@ -9,7 +9,7 @@ use crate::engine::Applied;
 use crate::store::LicenceHolder;
 
 /// Checks every job that has held a licence long enough to have missed its heartbeats or its timeout.
-pub(crate) async fn check_workers(state: &State, trace: &Trace) -> Result<()> {
+pub(crate) async fn check_workers(state: &State, trace: &Trace) -> Result {
     let mut running = 0_u32;
     for job_type in state.engine.jobs.job_types().await? {
         for shard in 0..job_type.shard_count() {
@@ -50,7 +50,7 @@ async fn check_shard(state: &State, job_type: &JobType, shard: u8, trace: &Trace
     Ok(running)
 }
 
-async fn check_heartbeat(state: &State, job: &Job, trace: &Trace) -> Result<()> {
+async fn check_heartbeat(state: &State, job: &Job, trace: &Trace) -> Result {
     let jitter = u64::from_be_bytes(state.engine.entropy.bytes());
     let event = JobEvent::Checked { heartbeat_at: job.heartbeat_at, jitter };
     let (now, trace) = state.now_in(trace);

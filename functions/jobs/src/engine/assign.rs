@@ -88,7 +88,7 @@ impl Engine {
         job_type: &JobType,
         unindexed: &[JobId],
         now: Timestamp,
-    ) -> Result<()> {
+    ) -> Result {
         let shown = |id: &JobId| lists.iter().flatten().any(|job| job.id == *id);
         let missing: Vec<JobId> = unindexed.iter().filter(|id| !shown(id)).cloned().collect();
         if missing.is_empty() {

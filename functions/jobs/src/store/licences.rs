@@ -89,11 +89,7 @@ impl Jobs {
     }
 
     /// Corrects a row to what was counted, if it has not changed since.
-    pub async fn correct_count(
-        &self,
-        job_type: &JobTypeName,
-        counted: &LicenceCount,
-    ) -> Result<()> {
+    pub async fn correct_count(&self, job_type: &JobTypeName, counted: &LicenceCount) -> Result {
         let LicenceCount { licence, holders } = counted;
         let unchanged = given("v = :seen").with(":seen", licence.version);
         let unchanged = unchanged.with(":counted", holders.len()).with(":one", 1);
@@ -109,7 +105,7 @@ impl Jobs {
         shard: u8,
         holder: &JobId,
         token: &str,
-    ) -> Result<()> {
+    ) -> Result {
         let idle = given("attribute_not_exists(#shard) OR #shard <> :shard").with(":shard", shard);
         let tx = self.table.tx("take a licence back").check(Part::Job, rows::job(holder), idle);
         return_licence(tx, job_type, shard, holder).commit(token).await.map(|_| ())

@@ -68,7 +68,7 @@ impl Jobs {
     }
 
     /// Deletes an edge whose child needs no update.
-    pub async fn remove_child(&self, parent: &JobId, child: &JobId) -> Result<()> {
+    pub async fn remove_child(&self, parent: &JobId, child: &JobId) -> Result {
         let edge = rows::child(parent, child);
         self.table.delete(edge, ALWAYS, "delete a child edge").await
     }

@@ -101,7 +101,7 @@ impl JobApi for StoreJobApi {
         }))
     }
 
-    async fn complete(&self, claimed: &ClaimedJob, output: &JobOutput) -> ApiResult<()> {
+    async fn complete(&self, claimed: &ClaimedJob, output: &JobOutput) -> ApiResult {
         let (_, worker) = self.ids(claimed)?;
         let artifacts = output.artifacts.iter().map(String::as_str);
         let result = output.result.as_ref();
@@ -110,7 +110,7 @@ impl JobApi for StoreJobApi {
         Ok(self.apply_event(claimed, &event).await?.map(|_| ()))
     }
 
-    async fn fail(&self, claimed: &ClaimedJob, error: &Error) -> ApiResult<()> {
+    async fn fail(&self, claimed: &ClaimedJob, error: &Error) -> ApiResult {
         let (_, worker) = self.ids(claimed)?;
         let event = JobEvent::Failed {
             worker,
@@ -122,12 +122,7 @@ impl JobApi for StoreJobApi {
         Ok(self.apply_event(claimed, &event).await?.map(|_| ()))
     }
 
-    async fn upload_artifact(
-        &self,
-        claimed: &ClaimedJob,
-        name: &str,
-        bytes: Bytes,
-    ) -> ApiResult<()> {
+    async fn upload_artifact(&self, claimed: &ClaimedJob, name: &str, bytes: Bytes) -> ApiResult {
         let (id, worker) = self.ids(claimed)?;
         let artifact = Artifact::parse(name).map_err(permanent)?;
         let run = (worker, claimed.attempt);

@@ -32,17 +32,17 @@ impl App {
     }
 
     /// Saves a document over the version before its own.
-    pub(crate) async fn save(&self, part: DocumentPart, document: &LimitsDocument) -> Result<()> {
+    pub(crate) async fn save(&self, part: DocumentPart, document: &LimitsDocument) -> Result {
         ensure_saved(self.limits.save(part, document, &self.entropy.token()).await?)
     }
 
     /// Removes a document that is at that version.
-    pub(crate) async fn remove(&self, part: DocumentPart, id: &str, version: u64) -> Result<()> {
+    pub(crate) async fn remove(&self, part: DocumentPart, id: &str, version: u64) -> Result {
         ensure_saved(self.limits.remove(part, id, version, &self.entropy.token()).await?)
     }
 }
 
-fn ensure_saved(saved: SaveOutcome) -> Result<()> {
+fn ensure_saved(saved: SaveOutcome) -> Result {
     match saved {
         SaveOutcome::Saved => Ok(()),
         SaveOutcome::VersionConflict => Err(Rejected::Moved.into()),
@@ -66,7 +66,7 @@ pub(crate) fn new_document(
 pub(crate) type Expected = Result<Option<IfMatch>>;
 
 /// Holds the caller to the version they expect. `current` is the one that is there, if any is.
-pub(crate) fn check_version(expected: Expected, current: Option<u64>) -> Result<()> {
+pub(crate) fn check_version(expected: Expected, current: Option<u64>) -> Result {
     match expected? {
         Some(IfMatch(version)) if current != Some(version) => Err(Problem::version_mismatch()),
         Some(_) | None => Ok(()),

@@ -39,7 +39,7 @@ struct ArchivedClick<'a> {
 
 /// Puts all clicks of an invocation into one object a day. The object's name follows from what is in
 /// it, so the same messages again write the same object.
-pub(crate) async fn archive_clicks(state: &State, messages: &[ReceivedMessage]) -> Result<()> {
+pub(crate) async fn archive_clicks(state: &State, messages: &[ReceivedMessage]) -> Result {
     // Unreadable messages go to the dead letters, not to the archive.
     let batches: Vec<ClickBatch> =
         messages.iter().filter_map(|message| ClickBatch::parse(&message.body).ok()).collect();

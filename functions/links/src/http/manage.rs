@@ -157,7 +157,7 @@ pub(super) async fn list(
 impl App {
     /// A deleted link does not keep its owner from releasing its domain, so another user may own it by
     /// now.
-    async fn check_domain(&self, link: &Link) -> Result<()> {
+    async fn check_domain(&self, link: &Link) -> Result {
         if link.domain.is_empty() {
             return Ok(());
         }

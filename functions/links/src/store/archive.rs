@@ -13,7 +13,7 @@ impl ClickArchive {
     }
 
     /// Puts an object; the same key again replaces it by the same bytes.
-    pub async fn put(&self, key: &str, gzipped: Vec<u8>) -> Result<()> {
+    pub async fn put(&self, key: &str, gzipped: Vec<u8>) -> Result {
         let request = Request::new(Method::PUT, &format!("/{key}"))
             .header("content-type", "application/x-ndjson")
             .header("content-encoding", "gzip")

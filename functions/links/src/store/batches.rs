@@ -99,7 +99,7 @@ impl Links {
     }
 
     /// Adds visitors to the day's `HyperLogLog`; those in it already change nothing.
-    pub async fn add_visitors(&self, link_day: &LinkDay, visitors: &[u64]) -> Result<()> {
+    pub async fn add_visitors(&self, link_day: &LinkDay, visitors: &[u64]) -> Result {
         for _ in 0..MAX_ATTEMPTS {
             let (mut sketch, version) = self.read_day_sketch(link_day).await?;
             let mut changed = false;
@@ -120,7 +120,7 @@ impl Links {
         code: &Code,
         max_clicks: u64,
         now: Timestamp,
-    ) -> Result<()> {
+    ) -> Result {
         let sent = self
             .client
             .update_item()

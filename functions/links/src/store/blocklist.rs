@@ -44,7 +44,7 @@ impl Links {
     }
 
     /// Adds an entry; an existing one stays as it is.
-    pub async fn block_destination(&self, entry: &BlocklistEntry) -> Result<()> {
+    pub async fn block_destination(&self, entry: &BlocklistEntry) -> Result {
         let row = Builder::keyed(PK, &entry.key)
             .with("reason", text(&entry.reason))
             .with("added_by", text(&entry.by))
@@ -61,7 +61,7 @@ impl Links {
     }
 
     /// Removes an entry, if it exists.
-    pub async fn unblock_destination(&self, entry_key: &str) -> Result<()> {
+    pub async fn unblock_destination(&self, entry_key: &str) -> Result {
         let sent = self
             .client
             .delete_item()

@@ -112,7 +112,7 @@ impl Links {
     }
 
     /// Deletes a claim, and the ownership of the domain if it was proven.
-    pub async fn release_domain(&self, claim: &DomainClaim, token: &str) -> Result<()> {
+    pub async fn release_domain(&self, claim: &DomainClaim, token: &str) -> Result {
         const ACTION: &str = "release the domain";
         let row = |sk: &str| {
             Delete::builder()

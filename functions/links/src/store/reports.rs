@@ -33,7 +33,7 @@ impl AbuseReport {
 
 impl Links {
     /// Keeps a report for 90 days.
-    pub async fn report(&self, report: &AbuseReport) -> Result<()> {
+    pub async fn report(&self, report: &AbuseReport) -> Result {
         let row = Builder::keyed(&rows::link_pk(&report.domain, report.code.as_str()), &sk(report))
             .with(GSI1_PK, text(ALL_REPORTS))
             .with(GSI1_SK, text(&report.id))

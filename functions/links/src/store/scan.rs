@@ -34,7 +34,7 @@ impl Links {
     }
 
     /// Saves where the scan stopped, unless another run has saved its position since.
-    pub async fn save_scan_position(&self, position: Option<&str>, version: u64) -> Result<()> {
+    pub async fn save_scan_position(&self, position: Option<&str>, version: u64) -> Result {
         let sent = self
             .client
             .update_item()
@@ -51,7 +51,7 @@ impl Links {
     }
 
     /// Saves a destination's preview, if the link is still the version that was inspected.
-    pub async fn save_preview(&self, link: &Link) -> Result<()> {
+    pub async fn save_preview(&self, link: &Link) -> Result {
         let LinkPreview { title, description, image } = &link.preview;
         let scanned_ms = link.scanned_at.map_or(0, Timestamp::as_millisecond);
         let parts = [("title", title), ("description", description), ("image", image)];

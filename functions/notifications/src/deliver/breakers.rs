@@ -26,7 +26,7 @@ pub(crate) struct Breakers {
 }
 
 impl Breakers {
-    pub(crate) async fn read(&self, state: &State) -> Result<()> {
+    pub(crate) async fn read(&self, state: &State) -> Result {
         let names: Vec<ProviderName> = state.providers.iter().filter_map(provider_name).collect();
         let breakers = state.notifications.breakers(&names).await?;
         *self.known.lock() = names.into_iter().zip(breakers).collect();

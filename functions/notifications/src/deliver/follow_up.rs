@@ -34,7 +34,7 @@ pub(crate) async fn follow_up(
     notification: &Notification,
     applied: ApplyOutcome,
     trace: &Trace,
-) -> Result<()> {
+) -> Result {
     let (after, changed) = match applied {
         ApplyOutcome::Changed { after, .. } => (after, true),
         ApplyOutcome::Unchanged(delivery) => (delivery, false),
@@ -75,7 +75,7 @@ fn is_only_message(state: &State, delivery: &Delivery) -> bool {
 
 /// Sends a message for when a delivery is due. The message that led here is used up, so there has to be another,
 /// unless it waits in a bucket.
-async fn enqueue(state: &State, delivery: &Delivery, trace: &Trace) -> Result<()> {
+async fn enqueue(state: &State, delivery: &Delivery, trace: &Trace) -> Result {
     match schedule(delivery.ready_at, state.now()) {
         Schedule::Queue { delay_seconds } => {
             state.queues.send_due([(delivery, delay_seconds)], &trace.traceparent()).await
@@ -89,7 +89,7 @@ pub(crate) async fn send_to_dead_letters(
     state: &State,
     notification: &Notification,
     delivery: &Delivery,
-) -> Result<()> {
+) -> Result {
     const ACTION: &str = "write a dead letter";
     let Some(dead_letter) = DeadLetter::from_failed(notification, delivery) else { return Ok(()) };
     let body = serde_json::to_string(&dead_letter).map_err(|cause| Failure::new(ACTION, cause))?;

@@ -35,11 +35,7 @@ pub(crate) struct MessageContext<'a> {
 }
 
 /// Handles a delivery that may be due.
-pub(crate) async fn process(
-    state: &State,
-    id: &DeliveryId,
-    message: &ReceivedMessage,
-) -> Result<()> {
+pub(crate) async fn process(state: &State, id: &DeliveryId, message: &ReceivedMessage) -> Result {
     let hint = message.group.as_deref().map(UserId::outside);
     let mut context = MessageContext { trace: &message.trace, limits_charged: false };
     for _ in 0..MAX_TRIES {

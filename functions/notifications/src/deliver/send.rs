@@ -106,7 +106,7 @@ async fn call_provider(
     claimed: &Delivery,
     send: ClaimedSend<'_>,
     trace: &Trace,
-) -> Result<()> {
+) -> Result {
     let ClaimedSend { address, name, text, slot, trial } = send;
     let in_time = slot.wait(state, false).await;
     let provider =

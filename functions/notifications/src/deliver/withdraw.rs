@@ -14,7 +14,7 @@ use crate::deliver::State;
 const PAGE: i32 = 100;
 
 /// Withdraws what waits for `user` against their preferences.
-pub(crate) async fn withdraw(state: &State, user: &UserId, trace: &Trace) -> Result<()> {
+pub(crate) async fn withdraw(state: &State, user: &UserId, trace: &Trace) -> Result {
     let mut after: Option<String> = None;
     loop {
         let page = state.notifications.waiting_for(user, PAGE, after.as_deref()).await?;
@@ -28,7 +28,7 @@ pub(crate) async fn withdraw(state: &State, user: &UserId, trace: &Trace) -> Res
     }
 }
 
-async fn withdraw_one(state: &State, id: &DeliveryId, user: &UserId, trace: &Trace) -> Result<()> {
+async fn withdraw_one(state: &State, id: &DeliveryId, user: &UserId, trace: &Trace) -> Result {
     let Some(snapshot) = state.notifications.load(id, Some(user)).await? else { return Ok(()) };
     let Some(reason) = opt_out_reason(state, &snapshot) else { return Ok(()) };
     let (event, token) = (Event::Withdrawn { reason }, || state.token());

@@ -146,7 +146,7 @@ async fn apply_callback(
 
 /// Nothing more goes to the address that it went to; a device's is taken out of the person's contacts.
 /// About an address that they have instead by now, it says nothing.
-async fn suppress(app: &App, call: &Call, delivery: &Delivery, kind: CallbackKind) -> Result<()> {
+async fn suppress(app: &App, call: &Call, delivery: &Delivery, kind: CallbackKind) -> Result {
     let contacts = app.notifications.recipient(&delivery.user).await?.contacts;
     let endpoint = &delivery.id.endpoint;
     let sent_to = |address: &Address| {
@@ -168,7 +168,7 @@ async fn suppress(app: &App, call: &Call, delivery: &Delivery, kind: CallbackKin
 }
 
 /// A spam complaint opts the user out of the category, at every address.
-async fn opt_out(app: &App, call: &Call, delivery: &Delivery) -> Result<()> {
+async fn opt_out(app: &App, call: &Call, delivery: &Delivery) -> Result {
     let found = app.notifications.find(&delivery.id.notification_id).await?;
     let Some(record) = found else { return Ok(()) };
     let (user, category) = (&delivery.user, &record.notification.category);
@@ -178,7 +178,7 @@ async fn opt_out(app: &App, call: &Call, delivery: &Delivery) -> Result<()> {
     Ok(withdraw::withdraw_unwanted(app, user, call).await?)
 }
 
-async fn count_arrival(app: &App, call: &Call, delivery: &Delivery) -> Result<()> {
+async fn count_arrival(app: &App, call: &Call, delivery: &Delivery) -> Result {
     if let Some(rendering) = &delivery.rendering {
         let (id, token) = (&delivery.id, app.entropy.token());
         let what = CountedEvent::Delivered;

@@ -80,11 +80,7 @@ impl App {
         }
     }
 
-    pub(crate) async fn publish_preferences_narrowed(
-        &self,
-        user: &UserId,
-        call: &Call,
-    ) -> Result<()> {
+    pub(crate) async fn publish_preferences_narrowed(&self, user: &UserId, call: &Call) -> Result {
         self.topic.publish_preferences_narrowed(user, &call.trace.traceparent()).await
     }
 

@@ -138,7 +138,7 @@ async fn count(
     visitor: &Visitor,
     id: &DeliveryId,
     what: fn(Actor) -> CountedEvent,
-) -> Result<()> {
+) -> Result {
     let Some(delivery) = app.notifications.delivery(id).await? else { return Ok(()) };
     // Results are those of templates; the caller's own words have none.
     let Some(rendering) = &delivery.rendering else { return Ok(()) };

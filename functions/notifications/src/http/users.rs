@@ -201,7 +201,7 @@ async fn withdraw_from_removed(
 /// stands is known: what is wrong with the body is said before.
 type IfMatchResult = Result<Option<IfMatch>>;
 
-fn check_version(replaced: &IfMatchResult, stands: u64) -> Result<()> {
+fn check_version(replaced: &IfMatchResult, stands: u64) -> Result {
     match replaced.clone()? {
         Some(IfMatch(version)) if version != stands => Err(Problem::version_mismatch()),
         _ => Ok(()),

@@ -18,7 +18,7 @@ const LOOKED_AT: i32 = 25;
 
 /// Publishes the opt-out, and withdraws the first deliveries. The opt-out itself stands if this fails,
 /// which it does if neither `deliver` was told nor everything was withdrawn.
-pub(crate) async fn withdraw_unwanted(app: &App, user: &UserId, call: &Call) -> Result<()> {
+pub(crate) async fn withdraw_unwanted(app: &App, user: &UserId, call: &Call) -> Result {
     let record = app.publish_preferences_narrowed(user, call).await;
     let withdrawn = withdraw(app, user, record.is_err(), call).await;
     for failure in [record.as_ref().err(), withdrawn.as_ref().err()].into_iter().flatten() {
@@ -27,7 +27,7 @@ pub(crate) async fn withdraw_unwanted(app: &App, user: &UserId, call: &Call) -> 
     record.or(withdrawn)
 }
 
-async fn withdraw(app: &App, user: &UserId, everything: bool, call: &Call) -> Result<()> {
+async fn withdraw(app: &App, user: &UserId, everything: bool, call: &Call) -> Result {
     let mut after: Option<String> = None;
     loop {
         let waiting = app.notifications.waiting_for(user, LOOKED_AT, after.as_deref()).await?;
@@ -41,7 +41,7 @@ async fn withdraw(app: &App, user: &UserId, everything: bool, call: &Call) -> Re
     }
 }
 
-async fn withdraw_one(app: &App, user: &UserId, id: &DeliveryId, call: &Call) -> Result<()> {
+async fn withdraw_one(app: &App, user: &UserId, id: &DeliveryId, call: &Call) -> Result {
     let Some(snapshot) = app.notifications.load(id, Some(user)).await? else { return Ok(()) };
     let DeliverySnapshot { notification, delivery, recipient } = &snapshot;
     let address_state = match recipient.contacts.address(&id.endpoint) {

@@ -106,7 +106,7 @@ impl Notifications {
         mut group: Vec<(&NotificationId, Vec<Item>)>,
         accepted: &mut BatchAccepted,
         token: &impl Fn() -> String,
-    ) -> Result<()> {
+    ) -> Result {
         while !group.is_empty() {
             let rows = group.iter().flat_map(|(_, rows)| rows.iter().cloned());
             let items: Vec<TransactWriteItem> =

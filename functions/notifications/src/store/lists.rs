@@ -62,7 +62,7 @@ impl Notifications {
 
     /// Notes that a delivery's message is on its queue: from its bucket it goes to those that are
     /// pending, where it is found if the message gets lost. Repeating it changes nothing.
-    pub async fn move_to_pending(&self, listed: &ListedDelivery) -> Result<()> {
+    pub async fn move_to_pending(&self, listed: &ListedDelivery) -> Result {
         let ListedDelivery { id, at, .. } = listed;
         let sent = self
             .client

@@ -97,7 +97,7 @@ impl Notifications {
         source: ChangeSource,
         now: Timestamp,
         token: impl Fn() -> String,
-    ) -> Result<()> {
+    ) -> Result {
         let change = |before: &Preferences| {
             before.opt_out_for(category, channel).is_none().then(|| {
                 let mut wanted = before.clone();
@@ -155,7 +155,7 @@ impl Notifications {
     }
 
     /// Notes up to where a person has read. It only moves on; repeating it changes nothing.
-    pub async fn mark_read(&self, user: &UserId, until: Timestamp) -> Result<()> {
+    pub async fn mark_read(&self, user: &UserId, until: Timestamp) -> Result {
         let sent = self
             .client
             .update_item()

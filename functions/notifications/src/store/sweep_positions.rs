@@ -17,7 +17,7 @@ impl Notifications {
     }
 
     /// Notes up to when every bucket was looked at. It only moves on; repeating it changes nothing.
-    pub async fn save_swept_until(&self, until: Timestamp) -> Result<()> {
+    pub async fn save_swept_until(&self, until: Timestamp) -> Result {
         let sent = self
             .client
             .update_item()
@@ -39,7 +39,7 @@ impl Notifications {
     }
 
     /// Notes where it stopped; `None` at its end.
-    pub async fn save_pending_position(&self, list: u8, position: Option<&str>) -> Result<()> {
+    pub async fn save_pending_position(&self, list: u8, position: Option<&str>) -> Result {
         let sent = self
             .client
             .update_item()

@@ -122,7 +122,7 @@ impl Tx<'_> {
     }
 
     /// Removes what has been in the queue for longer than the queue keeps messages.
-    pub(crate) fn expire(&self, queue: &Queue) -> Result<()> {
+    pub(crate) fn expire(&self, queue: &Queue) -> Result {
         self.sql
             .prepare_cached("DELETE FROM messages WHERE queue = ?1 AND sent_at <= ?2")?
             .execute([queue.key, self.now - queue.settings.retention_ms])?;
@@ -130,7 +130,7 @@ impl Tx<'_> {
     }
 
     /// Removes every message of the queue, those in flight included.
-    pub(crate) fn purge(&self, queue: &Queue) -> Result<()> {
+    pub(crate) fn purge(&self, queue: &Queue) -> Result {
         self.sql.prepare_cached("DELETE FROM messages WHERE queue = ?1")?.execute([queue.key])?;
         Ok(())
     }

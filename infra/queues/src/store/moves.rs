@@ -89,7 +89,7 @@ impl Tx<'_> {
     }
 
     /// A redriven message counts as a new one: another id, another age, no receives.
-    fn redrive(&self, seq: i64, target: &Queue) -> Result<()> {
+    fn redrive(&self, seq: i64, target: &Queue) -> Result {
         self.sql
             .prepare_cached(
                 "UPDATE messages

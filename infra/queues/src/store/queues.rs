@@ -76,7 +76,7 @@ impl Tx<'_> {
     }
 
     /// Gives the queue these attributes and no others.
-    pub(crate) fn replace_attributes(&self, queue: &Queue, attributes: &Attributes) -> Result<()> {
+    pub(crate) fn replace_attributes(&self, queue: &Queue, attributes: &Attributes) -> Result {
         self.check_attributes(&queue.name, attributes)?;
         self.sql
             .prepare_cached("UPDATE queues SET attributes = ?2, modified_at = ?3 WHERE id = ?1")?
@@ -87,7 +87,7 @@ impl Tx<'_> {
     }
 
     /// Removes the queue and its messages.
-    pub(crate) fn delete_queue(&self, queue: &Queue) -> Result<()> {
+    pub(crate) fn delete_queue(&self, queue: &Queue) -> Result {
         self.sql.prepare_cached("DELETE FROM queues WHERE id = ?1")?.execute([queue.key])?;
         // A consumer that waits for its messages learns that the queue is gone.
         self.notify_on_commit();
@@ -104,7 +104,7 @@ impl Tx<'_> {
     }
 
     /// Gives the queue these tags and no others.
-    pub(crate) fn replace_tags(&self, queue: &Queue, tags: &Attributes) -> Result<()> {
+    pub(crate) fn replace_tags(&self, queue: &Queue, tags: &Attributes) -> Result {
         self.sql
             .prepare_cached("UPDATE queues SET tags = ?2 WHERE id = ?1")?
             .execute(params![queue.key, serde_json::to_string(tags)?])?;
@@ -119,7 +119,7 @@ impl Tx<'_> {
     }
 
     /// Checks the attributes by themselves and against the dead letter queue they name.
-    fn check_attributes(&self, name: &str, attributes: &Attributes) -> Result<()> {
+    fn check_attributes(&self, name: &str, attributes: &Attributes) -> Result {
         settings::check(attributes)?;
         let Some(redrive) = Settings::from_attributes(attributes).redrive else {
             return Ok(());

@@ -36,7 +36,7 @@ impl Tx<'_> {
     /// Moves messages that were received as often as the redrive policy allows to the dead
     /// letters, with their id, age and attributes. Without a dead letter queue to go to they stay:
     /// nothing is lost because that queue was deleted.
-    fn redrive_exhausted(&self, queue: &Queue) -> Result<()> {
+    fn redrive_exhausted(&self, queue: &Queue) -> Result {
         let Some(redrive) = &queue.settings.redrive else {
             return Ok(());
         };

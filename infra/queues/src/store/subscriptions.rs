@@ -77,7 +77,7 @@ impl Tx<'_> {
         &self,
         arn: &str,
         attributes: &Attributes,
-    ) -> Result<()> {
+    ) -> Result {
         self.sql
             .prepare_cached("UPDATE subscriptions SET attributes = ?2 WHERE arn = ?1")?
             .execute(params![arn, serde_json::to_string(attributes)?])?;
@@ -85,7 +85,7 @@ impl Tx<'_> {
     }
 
     /// Removes the subscription, if it is there.
-    pub(crate) fn remove_subscription(&self, arn: &str) -> Result<()> {
+    pub(crate) fn remove_subscription(&self, arn: &str) -> Result {
         self.sql.prepare_cached("DELETE FROM subscriptions WHERE arn = ?1")?.execute([arn])?;
         Ok(())
     }

@@ -30,7 +30,7 @@ impl Tx<'_> {
     }
 
     /// Creates the topic, or gives the one that exists these attributes.
-    pub(crate) fn put_topic(&self, name: &str, attributes: &Attributes) -> Result<()> {
+    pub(crate) fn put_topic(&self, name: &str, attributes: &Attributes) -> Result {
         names::check_topic_name(name)?;
         self.sql
             .prepare_cached(
@@ -42,7 +42,7 @@ impl Tx<'_> {
     }
 
     /// Removes the topic and its subscriptions.
-    pub(crate) fn delete_topic(&self, name: &str) -> Result<()> {
+    pub(crate) fn delete_topic(&self, name: &str) -> Result {
         self.sql.prepare_cached("DELETE FROM topics WHERE name = ?1")?.execute([name])?;
         Ok(())
     }

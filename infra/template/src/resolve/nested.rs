@@ -11,7 +11,7 @@ use crate::suggest::did_you_mean;
 
 impl Resolver<'_> {
     /// Reads the template that `declaration` nests, unless it has been or does not nest one.
-    pub(crate) fn nest(&self, declaration: &Declaration) -> Result<()> {
+    pub(crate) fn nest(&self, declaration: &Declaration) -> Result {
         let id = &declaration.id;
         let Some(location) = nested::location_property(&declaration.kind) else {
             return Ok(());

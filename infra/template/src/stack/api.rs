@@ -132,7 +132,7 @@ fn cors(field: &Field<'_>) -> Result<Cors> {
 
 /// Refuses `HttpApi` events whose API SAM would not find. It writes their routes into the API, so
 /// that must be an `AWS::Serverless::HttpApi` of the same template.
-pub(crate) fn check_events(stack: &Stack, resolver: &Resolver<'_>) -> Result<()> {
+pub(crate) fn check_events(stack: &Stack, resolver: &Resolver<'_>) -> Result {
     for function in &stack.functions {
         for route in &function.routes {
             if stack.apis.iter().any(|api| api.id == route.api_id) {

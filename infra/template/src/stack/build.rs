@@ -115,7 +115,7 @@ fn declared_in(file: &Path, resolver: &Resolver<'_>) -> Vec<Declared> {
     resolver.declared().map(place).collect()
 }
 
-fn add_resources(template: &mut Template, resolver: &Resolver<'_>, root: &Field<'_>) -> Result<()> {
+fn add_resources(template: &mut Template, resolver: &Resolver<'_>, root: &Field<'_>) -> Result {
     let sam = root.get("Transform")?.is_some_and(|transform| is_sam(&transform));
     let mut references = cycles::References::new();
     for declaration in resolver.resources() {
@@ -152,7 +152,7 @@ fn needed(declaration: &Declaration, references: Vec<Reference>) -> Vec<Referenc
     references.into_iter().filter(|made| !made.path.starts_with(&events)).chain(explicit).collect()
 }
 
-fn add_typed(stack: &mut Stack, item: &Item<'_>) -> Result<()> {
+fn add_typed(stack: &mut Stack, item: &Item<'_>) -> Result {
     match item.declaration.kind.as_str() {
         "AWS::Serverless::Function" => stack.functions.push(function::read(item)?),
         "AWS::Serverless::HttpApi" => stack.apis.push(api::read(item)?),
@@ -186,11 +186,7 @@ fn generic(item: &Item<'_>) -> Resource {
     }
 }
 
-fn add_outputs(
-    template: &mut Template,
-    section: &Field<'_>,
-    resolver: &Resolver<'_>,
-) -> Result<()> {
+fn add_outputs(template: &mut Template, section: &Field<'_>, resolver: &Resolver<'_>) -> Result {
     for (name, output) in section.entries()? {
         output.only(&["Condition", "Description", "Export", "Value"])?;
         if let Some(condition) = output.get("Condition")? {
@@ -218,7 +214,7 @@ fn is_sam(transform: &Field<'_>) -> bool {
 }
 
 /// Mappings are constants: a call inside one would never be evaluated.
-fn refuse_calls(node: &Node, path: &str) -> Result<()> {
+fn refuse_calls(node: &Node, path: &str) -> Result {
     match &node.kind {
         Kind::Call(intrinsic, _) => {
             let reason = format!("`{}` is not allowed in Mappings", intrinsic.name());

@@ -72,7 +72,7 @@ impl Parts {
     }
 
     /// Takes a resource, if it is one of these.
-    pub(crate) fn add(&mut self, item: &Item<'_>) -> Result<()> {
+    pub(crate) fn add(&mut self, item: &Item<'_>) -> Result {
         let properties = &item.properties;
         match item.declaration.kind.as_str() {
             "AWS::ApiGatewayV2::Api" => match api::protocol(item)? {
@@ -143,13 +143,13 @@ impl Parts {
     }
 
     /// Refuses what names an API that is not here: it would silently be missing.
-    pub(crate) fn check_apis(&self) -> Result<()> {
+    pub(crate) fn check_apis(&self) -> Result {
         self.routes.iter().try_for_each(|route| self.check_api(route))?;
         self.integrations.iter().try_for_each(|integration| self.check_api(integration))?;
         self.stages.iter().try_for_each(|stage| self.check_api(stage))
     }
 
-    fn check_api<T>(&self, part: &Part<T>) -> Result<()> {
+    fn check_api<T>(&self, part: &Part<T>) -> Result {
         let http = self.http.iter().map(|api| &api.api);
         let sockets = self.sockets.iter().map(|api| &api.api);
         if http.chain(sockets).any(|api| *api == part.api) {
@@ -198,7 +198,7 @@ impl<T> Part<T> {
 }
 
 impl Part<Stage> {
-    fn check(&self) -> Result<()> {
+    fn check(&self) -> Result {
         if self.value.automatic || self.has("DeploymentId") {
             return Ok(());
         }
@@ -207,7 +207,7 @@ impl Part<Stage> {
 }
 
 impl Part<Integration> {
-    fn check_kind(&self) -> Result<()> {
+    fn check_kind(&self) -> Result {
         let kind = &self.value.kind;
         if kind == "AWS_PROXY" {
             return Ok(());

@@ -36,7 +36,7 @@ pub(crate) fn merge(template: Template) -> Result<Stack> {
 
 /// Physical names are made of logical ids, so that no two templates may use the same. That of a
 /// resource that does not exist counts as well: it would collide as soon as its condition holds.
-fn check_unique(declared: &[Declared]) -> Result<()> {
+fn check_unique(declared: &[Declared]) -> Result {
     let mut seen: BTreeMap<&str, &Declared> = BTreeMap::new();
     for second in declared {
         let Some(first) = seen.insert(&second.id, second) else {

@@ -114,7 +114,7 @@ fn check_parameters(
     given: &BTreeMap<String, String>,
     root: &Node,
     location: &str,
-) -> Result<()> {
+) -> Result {
     let section = root.get("Parameters").map(|entry| &entry.value);
     let Some(Kind::Map(declared)) = section.map(|section| &section.kind) else {
         return check_names(properties, &[], location);
@@ -134,7 +134,7 @@ fn check_parameters(
     Ok(())
 }
 
-fn check_names(properties: &Field<'_>, declared: &[&str], location: &str) -> Result<()> {
+fn check_names(properties: &Field<'_>, declared: &[&str], location: &str) -> Result {
     for (name, field) in properties.entries_at("Parameters")? {
         if !declared.contains(&name) {
             let hint = did_you_mean(name, declared.iter().copied());

@@ -44,7 +44,7 @@ impl Admission {
     }
 
     /// Lets the request reach the handler of `operation`, with a [`Call`] among its extensions.
-    pub(super) async fn admit(&self, operation: &Operation, request: &mut Parts) -> Result<()> {
+    pub(super) async fn admit(&self, operation: &Operation, request: &mut Parts) -> Result {
         let Some(mut incoming) = request.extensions.remove::<IncomingRequest>() else {
             return Err(Problem::panicked());
         };
@@ -85,7 +85,7 @@ impl Admission {
     }
 
     /// The firewall, as it is now.
-    async fn pass_firewall(&self, incoming: &IncomingRequest, request: &Parts) -> Result<()> {
+    async fn pass_firewall(&self, incoming: &IncomingRequest, request: &Parts) -> Result {
         if incoming.path == HEALTH {
             return Ok(());
         }
@@ -144,7 +144,7 @@ impl Admission {
     }
 }
 
-fn require_role(principal: &Principal, role: Role) -> Result<()> {
+fn require_role(principal: &Principal, role: Role) -> Result {
     if principal.is_admin() || principal.roles.contains(role) {
         return Ok(());
     }

@@ -80,7 +80,7 @@ impl Call {
     }
 
     /// Takes `units` from the caller's quotas for this resource, or nothing and answers 429.
-    pub async fn charge(&self, units: u32) -> Result<()> {
+    pub async fn charge(&self, units: u32) -> Result {
         match &self.meter {
             Some(meter) => meter.charge(units.into()).await,
             None => Ok(()),

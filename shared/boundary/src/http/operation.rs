@@ -23,7 +23,6 @@ const MAX_BODY: usize = 64 * 1024;
 /// Who may call an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Anyone.
     Public,
     /// Anyone with a valid key; the handler decides what they may see.
     Key,
@@ -85,7 +84,6 @@ impl Operation {
         }
     }
 
-    /// Reads something.
     #[must_use]
     pub const fn get(path: &'static str, id: &'static str, summary: &'static str) -> Self {
         Self::new("GET", path, id, summary)

@@ -91,7 +91,7 @@ struct FieldError<'a> {
 }
 
 /// What a handler or a part of one comes to.
-pub type Result<T, E = Problem> = std::result::Result<T, E>;
+pub type Result<T = (), E = Problem> = std::result::Result<T, E>;
 
 /// One problem, ready to be answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,7 +109,6 @@ pub struct Problem {
 enum Cause {
     /// Nothing beside the detail.
     InDetail,
-    /// This field.
     Field(String),
     /// This policy was violated.
     Policy(String),

@@ -58,7 +58,6 @@ impl<T: JsonSchema> DescribeResponse for Json<T> {
 /// 201, with where the new thing is.
 #[derive(Debug, Clone)]
 pub struct Created<T> {
-    /// Its path.
     pub location: String,
     /// What the caller is shown of it.
     pub body: T,

@@ -33,7 +33,7 @@ impl Connections {
     }
 
     /// Closes a connection, if it is still there.
-    pub async fn close(&self, id: &str) -> Result<()> {
+    pub async fn close(&self, id: &str) -> Result {
         match self.0.send(request(Method::DELETE, id)).await {
             Err(error) if !is_gone(&error) => Err(Failure::new("close a connection", error)),
             _ => Ok(()),

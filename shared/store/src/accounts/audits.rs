@@ -68,7 +68,7 @@ impl Accounts {
     }
 
     /// Takes a change out of the outbox; repeating it changes nothing.
-    pub async fn mark_published(&self, audit: &AuditEntry) -> Result<()> {
+    pub async fn mark_published(&self, audit: &AuditEntry) -> Result {
         self.client
             .update_item()
             .table_name(&self.table)

@@ -146,7 +146,7 @@ impl Accounts {
     }
 
     /// Notes that a key was used in the hour that starts at `hour`; the latest hour stays.
-    pub async fn record_key_use(&self, key_id: &KeyId, hour: Timestamp) -> Result<()> {
+    pub async fn record_key_use(&self, key_id: &KeyId, hour: Timestamp) -> Result {
         let sent = self
             .client
             .update_item()
@@ -165,7 +165,7 @@ impl Accounts {
 
     /// Marks a key as revoked because its account began `epoch`, at `at`; changes nothing when it is
     /// marked already or was made since.
-    pub async fn retire_key(&self, key_id: &KeyId, epoch: u64, at: Timestamp) -> Result<()> {
+    pub async fn retire_key(&self, key_id: &KeyId, epoch: u64, at: Timestamp) -> Result {
         let sent = self
             .client
             .update_item()

@@ -17,7 +17,7 @@ const HOUR_SECONDS: i64 = 3_600;
 const PARTITIONS: u8 = 4;
 
 impl Limits {
-    pub async fn add_usage_report(&self, report: &UsageReport) -> Result<()> {
+    pub async fn add_usage_report(&self, report: &UsageReport) -> Result {
         let (hour, minute) = (report.minute.div_euclid(60), report.minute.rem_euclid(60));
         let name = format!("{}#{}#{}", report.dimension.name(), report.resource, report.entity);
         let partition = Sha256::digest(name.as_bytes())[0] % PARTITIONS;
@@ -62,7 +62,7 @@ impl Limits {
         Ok(reports)
     }
 
-    async fn read_usage_reports(&self, pk: &str, reports: &mut Vec<UsageReport>) -> Result<()> {
+    async fn read_usage_reports(&self, pk: &str, reports: &mut Vec<UsageReport>) -> Result {
         let mut start: Option<Item> = None;
         loop {
             let page = self
@@ -90,7 +90,7 @@ fn pk(hour: i64, partition: u8) -> String {
     format!("seen#{hour}#{partition}")
 }
 
-fn read(item: &Item, reports: &mut Vec<UsageReport>) -> Result<()> {
+fn read(item: &Item, reports: &mut Vec<UsageReport>) -> Result {
     let row = Row(item);
     let hour: i64 = row.number("hour")?;
     let dimension = Dimension::parse(row.text("dimension")?).ok_or_else(|| broken("dimension"))?;

@@ -63,7 +63,7 @@ impl<T: DeserializeOwned> SweepWalk<'_, T> {
     }
 
     /// Writes its position, if that has moved.
-    pub async fn save_position(self) -> Result<()> {
+    pub async fn save_position(self) -> Result {
         let positions = self.positions.join(",");
         if self.saved.as_ref() == Some(&positions) {
             return Ok(());
@@ -73,7 +73,7 @@ impl<T: DeserializeOwned> SweepWalk<'_, T> {
         self.table.update(self.key, "SET stopped_at = :position", position, action).await
     }
 
-    async fn begin(&mut self) -> Result<()> {
+    async fn begin(&mut self) -> Result {
         let found = self.table.item(self.key.clone(), "read where the walk stopped").await?;
         let saved = found.as_ref().and_then(|item| text_of(item, "stopped_at"));
         let saved = saved.unwrap_or_default().to_owned();

@@ -41,7 +41,6 @@ pub(super) enum Scripted {
     RetryAfter(u16, u64),
     /// The default response, but late.
     Delay(Duration),
-    /// No response.
     Hang,
 }
 

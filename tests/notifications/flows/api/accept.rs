@@ -4,12 +4,11 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Lab, root_key};
 
-use super::{ALL, accepted, log_length, put, reachable, read, send, tomorrow};
+use super::{ALL, accepted, lab_with_ada, log_length, put, reachable, read, send, tomorrow};
 
 #[tokio::test(start_paused = true)]
 async fn each_way_is_a_delivery_that_waits_for_its_time() {
-    let lab = Lab::new();
-    reachable(&lab, "ada").await;
+    let lab = lab_with_ada().await;
     let id = accepted(&lab, &tomorrow("ada")).await;
     let found = read(&lab, &id).await;
     assert_eq!((&found["status"], &found["userId"]), (&json!("pending"), &json!("ada")));
@@ -22,8 +21,7 @@ async fn each_way_is_a_delivery_that_waits_for_its_time() {
 
 #[tokio::test(start_paused = true)]
 async fn one_person_costs_one_transaction_and_one_publish() {
-    let lab = Lab::new();
-    reachable(&lab, "ada").await;
+    let lab = lab_with_ada().await;
     let mut body = tomorrow("ada");
     body["sendAt"] = Value::Null;
     lab.record_calls();
@@ -38,8 +36,7 @@ async fn one_person_costs_one_transaction_and_one_publish() {
 
 #[tokio::test(start_paused = true)]
 async fn a_hundred_calls_at_once_with_one_key_tell_once_and_get_one_answer() {
-    let lab = Lab::new();
-    reachable(&lab, "ada").await;
+    let lab = lab_with_ada().await;
     let mut body = tomorrow("ada");
     body["idempotencyKey"] = json!("order-7");
     let calls = (0..100).map(|_| lab.post(ALL, &body));
@@ -53,8 +50,7 @@ async fn a_hundred_calls_at_once_with_one_key_tell_once_and_get_one_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn a_key_stands_for_one_body() {
-    let lab = Lab::new();
-    reachable(&lab, "ada").await;
+    let lab = lab_with_ada().await;
     let call = |body: Value| {
         let call = lab.call(Method::POST, ALL).by(&root_key()).header("idempotency-key", "k");
         call.json(&body).send()
@@ -76,8 +72,7 @@ async fn a_key_stands_for_one_body() {
 
 #[tokio::test(start_paused = true)]
 async fn a_repeat_gets_the_first_answer_also_when_its_time_has_gone() {
-    let lab = Lab::new();
-    reachable(&lab, "ada").await;
+    let lab = lab_with_ada().await;
     let mut body = tomorrow("ada");
     body["sendAt"] = Value::Null;
     body["expiresAt"] = json!("2026-03-01T12:01:00Z");
@@ -139,8 +134,7 @@ async fn a_key_that_is_in_flight_is_a_conflict_with_a_time_to_wait() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_not_wanted_is_kept_with_the_reason() {
-    let lab = Lab::new();
-    reachable(&lab, "ada").await;
+    let lab = lab_with_ada().await;
     let off = json!({ "categories": { "orders": { "email": false } } });
     put(&lab, "/api/v1/users/ada/preferences", &off).await;
     let by_preference = read(&lab, &accepted(&lab, &tomorrow("ada")).await).await;
@@ -170,8 +164,7 @@ async fn who_has_no_address_is_unreachable_and_that_can_be_read() {
 
 #[tokio::test(start_paused = true)]
 async fn what_has_not_gone_out_is_taken_back() {
-    let lab = Lab::new();
-    reachable(&lab, "ada").await;
+    let lab = lab_with_ada().await;
     let id = accepted(&lab, &tomorrow("ada")).await;
     let path = format!("{ALL}/{id}");
     for _ in 0..2 {

@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Lab, root_key};
 
-use super::{ALL, accepted, assert_names, put, reachable, read, send};
+use super::{ALL, accepted, assert_names, lab_with_ada, put, read, send};
 
 const ORDER: &str = "/api/v1/templates/order";
 
@@ -28,8 +28,7 @@ fn with_data(data: &Value) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn versions_never_change_and_one_is_active() {
-    let lab = Lab::new();
-    reachable(&lab, "ada").await;
+    let lab = lab_with_ada().await;
     let first = put(&lab, ORDER, &draft("one")).await;
     assert_eq!((first.status.as_u16(), &first.body["activeVersion"]), (201, &json!(1)));
     let again = put(&lab, ORDER, &draft("one")).await;

@@ -10,7 +10,7 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Lab, Response, Setup};
 
-use super::{accepted, reachable, read, tomorrow};
+use super::{accepted, lab_with_ada, read, tomorrow};
 
 const FORM: &str = "List-Unsubscribe=One-Click";
 
@@ -42,8 +42,7 @@ async fn history(lab: &Lab) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn looking_changes_nothing_and_one_post_ends_it() {
-    let lab = Lab::new();
-    reachable(&lab, "ada").await;
+    let lab = lab_with_ada().await;
     let id = accepted(&lab, &tomorrow("ada")).await;
     let token = key_ring("test", 7).sign(&claim(), in_days(30));
     let page = visit(&lab, Method::GET, &token).await.assert_status(200);

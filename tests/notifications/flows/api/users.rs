@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Lab, root_key};
 
-use super::{accepted, put, reachable, read, tomorrow};
+use super::{accepted, lab_with_ada, put, read, tomorrow};
 
 const PREFERENCES: &str = "/api/v1/users/ada/preferences";
 
@@ -43,8 +43,7 @@ async fn a_change_of_an_older_version_is_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn what_waits_is_taken_back_when_it_is_not_wanted_any_more() {
-    let lab = Lab::new();
-    reachable(&lab, "ada").await;
+    let lab = lab_with_ada().await;
     let id = accepted(&lab, &tomorrow("ada")).await;
     put(&lab, PREFERENCES, &json!({ "channels": { "email": false } })).await;
     let found = read(&lab, &id).await;

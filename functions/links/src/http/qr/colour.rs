@@ -5,9 +5,7 @@
 pub struct Colour([u8; 3]);
 
 impl Colour {
-    /// The darkest.
     pub const BLACK: Self = Self([0; 3]);
-    /// The lightest.
     pub const WHITE: Self = Self([255; 3]);
 
     /// Reads six hex digits, after a `#` or not.

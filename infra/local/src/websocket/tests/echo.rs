@@ -32,7 +32,7 @@ fn connect(opening: &ConnectRequest) -> Result<(), Problem> {
     }
 }
 
-async fn echo(state: &State, message: &SocketMessage) -> Result<()> {
+async fn echo(state: &State, message: &SocketMessage) -> Result {
     let id = message.connection.id.as_str();
     let answer = match (message.route.as_str(), message.body.as_str()) {
         ("post", body) => {

@@ -85,7 +85,7 @@ fn projection(field: &Field<'_>) -> Result<Projection> {
     }
 }
 
-fn refuse_unused(definitions: &Field<'_>, keys: &Keys) -> Result<()> {
+fn refuse_unused(definitions: &Field<'_>, keys: &Keys) -> Result {
     let all = || keys.indexes.iter().map(|index| &index.key).chain([&keys.key]);
     for (attribute, field) in keys.attributes.iter().zip(definitions.items()?) {
         let name = &attribute.name;
