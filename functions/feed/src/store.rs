@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `post#P / post` | a post, with the totals of what is counted of it; on `gsi1` in its author's list, on `gsi2` while it is trending |
 //! | `author#A / recents` | an author's newest posts and fan-out policy; changes with each post |
-//! | `relationship#A#B / relationship` | the relationship of two users, each way, and their affinities |
+//! | `tie#A#B / tie` | the relationship of two users, each way, and their affinities |
 //! | `followers#A / SLOT#F` | an author's followers, in the order of a hash; `#00` to `#15` in front of them count |
 //! | `following#R / A` | whom a reader follows |
 //! | `reader#R / reader`, `/ marks`, `/ seen` | last visit, from where on the timeline is complete, open connections; authors whose posts are pulled; posts that were shown |

@@ -8,12 +8,12 @@
 //! a message, a header with a control character.
 
 mod admission;
+mod click_buffer;
 mod flush;
 mod geo_ip;
 mod link_lookup;
 mod metrics;
 mod openapi;
-mod outbox;
 pub mod pages;
 mod reply;
 mod route_cache;
@@ -32,10 +32,10 @@ use futures::future::BoxFuture;
 use messaging::ClickQueue;
 use store::capacity;
 
+use click_buffer::{ClickBuffer, Visit};
 use geo_ip::GeoIp;
 use link_lookup::{LinkLookup, PublicHosts};
 use metrics::RedirectMetrics;
-use outbox::{Outbox, Visit};
 use reply::{FollowedLink, Reply, Responder};
 use route_cache::{CachedRoute, RouteCache};
 use visitor_hash::DailySalt;
@@ -50,7 +50,7 @@ pub struct State {
     hosts: PublicHosts,
     cache: RouteCache,
     daily_salt: DailySalt,
-    outbox: Outbox,
+    click_buffer: ClickBuffer,
     geo_ip: GeoIp,
     metrics: Arc<RedirectMetrics>,
     responder: Responder,
@@ -75,7 +75,7 @@ pub fn function(host: &Host) -> Result<Edge<State>, Misconfigured> {
         hosts: PublicHosts::from_vars(vars),
         cache: RouteCache::default(),
         daily_salt: DailySalt::new(host.entropy.clone()),
-        outbox: Outbox::default(),
+        click_buffer: ClickBuffer::default(),
         geo_ip: GeoIp::open(vars)?,
         metrics: Arc::default(),
         responder: Responder::new(),
@@ -218,7 +218,7 @@ impl State {
         });
         let reply = self.responder.for_route(route, &event, &lookup, hash, now);
         if let Some(FollowedLink { variant, limited }) = reply.click {
-            self.outbox.add(self.visit(event, &lookup, now, head, variant, limited));
+            self.click_buffer.add(self.visit(event, &lookup, now, head, variant, limited));
         }
         self.finish(reply, head, stopwatch)
     }

@@ -6,7 +6,7 @@
 //! `codes / codes` (the key of the permutation and the next free number),
 //! `domain#N / claim#U` and `domain#N / domain` (claims, and the owner),
 //! `blocklist / E`, `salt#DAY / salt`, `clicks#D#C / day#…`, `clicks#D#C / total#…`,
-//! `clicks#D#C / visitors#…`, `batch#I / batch`, `sweep / cursor`.
+//! `clicks#D#C / visitors#…`, `batch#I / PART`, `sweep / cursor`.
 //! `gsi1` lists a user's links and domains, and the reports; `gsi2` lists links by destination, for the
 //! scan.
 
@@ -32,7 +32,7 @@ use domain::{Failure, Result};
 use store::Idempotency;
 use store::idempotency::{StoredResponse, Ticket};
 use store::items;
-use store::row::{Item, Row, number, text};
+use store::row::{Item, ItemReader, number, text};
 use store::schema::{Projection, Schema};
 use store::transaction::{Transacted, put, transact};
 
@@ -143,7 +143,7 @@ impl Links {
             return Ok(CreateOutcome::ClaimLost);
         }
         if let (Some(_), Some(existing)) = (dedup, outcome.refused(1)) {
-            return Ok(CreateOutcome::Existing(rows::read_code(Row(existing))?));
+            return Ok(CreateOutcome::Existing(rows::read_code(ItemReader(existing))?));
         }
         Ok(CreateOutcome::Taken)
     }
@@ -229,7 +229,7 @@ impl Links {
 /// Whether a row is what this very request wrote. It may have been marked as spent since, which makes
 /// a version and leaves the token; any other change leaves its own.
 fn was_written_by(item: &Item, token: &str, version: u64) -> bool {
-    let row = Row(item);
+    let row = ItemReader(item);
     let reached = row.maybe_number("v").is_some_and(|found: u64| found >= version);
     row.maybe_text("made_by") == Some(token) && reached
 }

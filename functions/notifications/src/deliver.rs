@@ -42,7 +42,7 @@ const DEAD_LETTERS: &str = "DELIVERY_DEAD_LETTERS";
 
 /// Messages of a batch that are worked on at once. Most of the time of each is spent waiting for a
 /// provider.
-const AT_ONCE: usize = 10;
+const CONCURRENCY: usize = 10;
 
 /// No message is begun with less time left: the provider's answer has to come before the function ends.
 const MARGIN_MS: u64 = 25_000;
@@ -96,7 +96,7 @@ pub fn function(host: &Host) -> Result<Consumer<State>, Misconfigured> {
         Box::pin(handle(state, message))
     })?;
     let consumer = consumer.before_batch(|state, messages| Box::pin(begin_batch(state, messages)));
-    Ok(consumer.concurrency(AT_ONCE, MARGIN_MS).with_dead_letters(by_queue))
+    Ok(consumer.concurrency(CONCURRENCY, MARGIN_MS).with_dead_letters(by_queue))
 }
 
 /// What a batch knows of providers is read once for all of its messages.

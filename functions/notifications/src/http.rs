@@ -188,11 +188,11 @@ impl FromRequestParts<Arc<App>> for PathUser {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let caller = <Caller as FromRequestParts<Arc<App>>>::from_request_parts(parts, app).await?;
-        let Path(existing_template) = Path::<UserPath>::from_request_parts(parts, app).await?;
-        if caller.user_id.as_str() == existing_template {
+        let Path(user_id) = Path::<UserPath>::from_request_parts(parts, app).await?;
+        if caller.user_id.as_str() == user_id {
             return Ok(Self(caller.user_id.clone()));
         }
-        match UserId::parse(&existing_template) {
+        match UserId::parse(&user_id) {
             Ok(user) if may_send(&caller) => Ok(Self(user)),
             _ => Err(Problem::unknown("user")),
         }

@@ -62,7 +62,7 @@ use domain::notifications::{
 use parking_lot::Mutex;
 
 use store::Idempotency;
-use store::row::{Item, Row, key};
+use store::row::{Item, ItemReader, key};
 use store::schema::SK;
 use store::schema::{Projection, Schema};
 
@@ -174,7 +174,7 @@ impl Notifications {
             keys.extend([rows::PREFERENCES, rows::CONTACTS].map(|sk| key(&pk, sk)));
         }
         let items = self.get_all(keys, "read the delivery").await?;
-        let at = |sk: &str| items.iter().find(|item| Row(item).maybe_text(SK) == Some(sk));
+        let at = |sk: &str| items.iter().find(|item| ItemReader(item).maybe_text(SK) == Some(sk));
         let delivery_sk = format!("{}{}", rows::DELIVERY, id.endpoint.name());
         let (Some(notification), Some(delivery)) = (at(rows::NOTIFICATION), at(&delivery_sk))
         else {
@@ -194,7 +194,7 @@ impl Notifications {
 fn to_record(items: &[Item]) -> Result<Option<NotificationRecord>> {
     let (mut notification, mut deliveries) = (None, Vec::new());
     for item in items {
-        if Row(item).maybe_text(SK) == Some(rows::NOTIFICATION) {
+        if ItemReader(item).maybe_text(SK) == Some(rows::NOTIFICATION) {
             notification = Some(rows::from_item(item)?);
         } else {
             deliveries.push(rows::from_item::<Delivery>(item)?);

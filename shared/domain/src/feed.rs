@@ -11,8 +11,8 @@
 //! The path of a post: one transaction writes it, the author's row of recent posts, and checks how the
 //! author reaches people. `PostCreated` starts a page for each range of followers ([`fan_out`]); each
 //! page writes a reference for each active follower and says where the next one begins. A reader's page
-//! ([`FeedPager`]) merges their timeline with the recent posts of authors who are pulled ([`gather`]), reads
-//! the posts, leaves out what they may not see ([`visible`]), ranks a window of 80 ([`rank`]) and
+//! ([`FeedPager`]) merges their timeline with the recent posts of authors who are pulled ([`candidates`]), reads
+//! the posts, leaves out what they may not see ([`visibility`]), ranks a window of 80 ([`rank`]) and
 //! carries the rest of the window in its cursor.
 //!
 //! Reads of a first page, in four rounds: the reader's rows (1 batch) and the timeline (1 query); recent
@@ -23,10 +23,10 @@
 //!
 //! The invariants, as absences:
 //!
-//! - No post is shown that [`visible`] denies, also if a timeline, a cursor or a snapshot names it; no answer
+//! - No post is shown that [`visibility`] denies, also if a timeline, a cursor or a snapshot names it; no answer
 //!   tells what is hidden from what is not there.
 //! - No post of a followed author is neither pushed nor pulled, at any moment of a crossing, a follow or a
-//!   return ([`policy`], [`reader`]).
+//!   return ([`fan_out_policy`], [`reader`]).
 //! - No post is on two pages of a scroll, and none that was there all the time on none.
 //! - No page is short before the end, and no cursor is given when nothing follows.
 //! - No reference is a copy: an edit shows at once, a deletion hides at once, and a fan-out that comes

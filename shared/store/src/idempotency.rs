@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::types::{
 use domain::{Failure, Result, Timestamp};
 
 use crate::ignore_lost_condition;
-use crate::row::{Builder, Item, Row, broken, bytes, instant, key, number, text};
+use crate::row::{Builder, Item, ItemReader, broken, bytes, instant, key, number, text};
 use crate::schema::EXPIRES;
 use crate::transaction;
 
@@ -233,7 +233,7 @@ fn row_key(request: &IdempotentRequest<'_>, now: Timestamp) -> Result<(String, T
 /// The claim that a lost one collided with. Our own claimant means that the SDK retried a put that had been
 /// committed: the claim is ours after all.
 fn lost_claim(item: &Item, request: &IdempotentRequest<'_>, ticket: Ticket) -> Result<Claim> {
-    let row = Row(item);
+    let row = ItemReader(item);
     if row.text("claimant")? == request.claimant && row.text("progress")? == "running" {
         return Ok(Claim::Won(ticket));
     }

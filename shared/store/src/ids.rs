@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::types::ReturnValuesOnConditionCheckFailure;
 use domain::ids::{ClaimOutcome, LeaseClaim, LeaseCondition, LeaseRow, MachineShard, RequestId};
 use domain::{Failure, Result};
 
-use crate::row::{Item, Row, broken, key, number, text};
+use crate::row::{Item, ItemReader, broken, key, number, text};
 
 const ACTION: &str = "lease a lane of ids";
 
@@ -63,7 +63,7 @@ impl IdLeases {
 }
 
 fn read(item: &Item) -> Result<LeaseRow> {
-    let row = Row(item);
+    let row = ItemReader(item);
     Ok(LeaseRow {
         shard: MachineShard::new(row.number("lane")?).ok_or_else(|| broken("lane"))?,
         ended_at_ms: row.number("ended_at")?,

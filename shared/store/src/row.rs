@@ -71,9 +71,9 @@ impl Builder {
 /// Reads an item that this crate wrote; anything missing or of another type is a failure, because
 /// no caller can do anything about it.
 #[derive(Debug, Clone, Copy)]
-pub struct Row<'a>(pub &'a Item);
+pub struct ItemReader<'a>(pub &'a Item);
 
-impl<'a> Row<'a> {
+impl<'a> ItemReader<'a> {
     /// A string that must be there.
     pub fn text(self, name: &'static str) -> Result<&'a str> {
         self.maybe_text(name).ok_or_else(|| broken(name))

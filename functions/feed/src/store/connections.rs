@@ -19,7 +19,7 @@ use super::readers::{read_marks, with_reader_defaults};
 use super::relationships::string_set;
 use super::requests::{RangeQuery, RowUpdate};
 use super::{FeedStore, rows};
-use store::row::{Item, Row, broken, instant, key, number, text};
+use store::row::{Item, ItemReader, broken, instant, key, number, text};
 use store::schema::{EXPIRES, SK};
 
 /// API Gateway cuts every connection off after two hours.
@@ -90,7 +90,7 @@ impl FeedStore {
         let key = rows::connection_key(connection);
         let found = self.get(key, "read the connection").await?;
         let read = |item: Item| {
-            let row = Row(&item);
+            let row = ItemReader(&item);
             let opened_at = row.maybe_instant("opened_at").unwrap_or_default();
             Ok(ConnectionOwner { reader: UserId::outside(row.text("who")?), opened_at })
         };
@@ -142,13 +142,15 @@ impl FeedStore {
         };
         let found = self.query(range, "read an author's audience").await?;
         let next = found.last().filter(|_| found.len() >= limit);
-        let next = next.map(|item| Row(item).text(SK).map(str::to_owned)).transpose()?;
+        let next = next.map(|item| ItemReader(item).text(SK).map(str::to_owned)).transpose()?;
         // Rows may stay long after they have expired.
         let alive = |item: &&Item| {
-            Row(item).maybe_number::<i64>(EXPIRES).is_some_and(|expires| expires > now.as_second())
+            ItemReader(item)
+                .maybe_number::<i64>(EXPIRES)
+                .is_some_and(|expires| expires > now.as_second())
         };
         let target = |item: &Item| {
-            let row = Row(item);
+            let row = ItemReader(item);
             let connection = row.text(SK)?.to_owned();
             Ok(ReaderConnection { reader: UserId::outside(row.text("who")?), connection })
         };
@@ -182,7 +184,7 @@ impl FeedStore {
         let keys = known.iter().map(|connection| rows::connection_key(connection)).collect();
         let mut opened: HashMap<String, i64> = HashMap::new();
         for item in self.get_all(keys, ACTION).await? {
-            let row = Row(&item);
+            let row = ItemReader(&item);
             let name = row.text("pk")?.strip_prefix("conn#").ok_or_else(|| broken("pk"))?;
             opened.insert(name.to_owned(), row.number("opened_at")?);
         }

@@ -20,7 +20,7 @@ use super::posts::StoredPost;
 use super::relationships::StoredRelationship;
 use super::requests::RowUpdate;
 use super::{FeedStore, rows};
-use store::row::{Item, Row, number, text};
+use store::row::{Item, ItemReader, number, text};
 use store::schema::SK;
 use store::transaction::{Transacted, Tried, transact, try_transact};
 
@@ -102,11 +102,12 @@ impl FeedStore {
         let counter = shard_of(post, user, entry.shard_count);
         let keys = vec![rows::engaged_key(user, post), rows::count_key(post, counter)];
         let found = self.get_all(keys, "read the user's actions on a post").await?;
-        let is_counter = |item: &&Item| Row(item).maybe_text(SK) == Some("count");
-        let acts = found.iter().find(is_counter).and_then(|item| Row(item).maybe_number("acts"));
+        let is_counter = |item: &&Item| ItemReader(item).maybe_text(SK) == Some("count");
+        let acts =
+            found.iter().find(is_counter).and_then(|item| ItemReader(item).maybe_number("acts"));
         let row = found.iter().find(|item| !is_counter(item));
         let before: Option<Engagement> = row.map(rows::from_item).transpose()?;
-        let version: u64 = row.map_or(Ok(0), |item| Row(item).number("v"))?;
+        let version: u64 = row.map_or(Ok(0), |item| ItemReader(item).number("v"))?;
         let Some((after, delta)) = engage(before.as_ref(), act) else { return Ok(None) };
         let mut engaged = rows::to_item(&after)?;
         engaged.extend(rows::engaged_key(user, post));

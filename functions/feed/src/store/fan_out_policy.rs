@@ -8,7 +8,7 @@ use domain::{Failure, Result, Timestamp};
 use super::posts::AuthorRow;
 use super::requests::{RangeQuery, RowUpdate};
 use super::{FeedStore, rows};
-use store::row::{Item, Row, key, number, text};
+use store::row::{Item, ItemReader, key, number, text};
 use store::transaction::{Transacted, transact};
 
 const ACTION: &str = "change how an author reaches people";
@@ -30,8 +30,8 @@ impl FeedStore {
         };
         let found = self.query(range, "count followers").await?;
         let counter = |item: &Item| FollowerCounter {
-            followers: Row(item).maybe_number("followers").unwrap_or(0),
-            epoch: Row(item).maybe_number("epoch").unwrap_or(0),
+            followers: ItemReader(item).maybe_number("followers").unwrap_or(0),
+            epoch: ItemReader(item).maybe_number("epoch").unwrap_or(0),
         };
         let counters: Vec<FollowerCounter> = found.iter().map(counter).collect();
         Ok(followers(&counters))

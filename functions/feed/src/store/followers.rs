@@ -6,7 +6,7 @@ use domain::feed::fan_out::{FollowerPage, follower_key};
 
 use super::requests::RangeQuery;
 use super::{FeedStore, rows};
-use store::row::{Item, Row, text};
+use store::row::{Item, ItemReader, text};
 use store::schema::SK;
 
 impl FeedStore {
@@ -49,7 +49,7 @@ impl FeedStore {
             ..RangeQuery::default()
         };
         let found = self.query(range, "list whom a reader follows").await?;
-        found.iter().map(|item| Row(item).text(SK).map(UserId::outside)).collect()
+        found.iter().map(|item| ItemReader(item).text(SK).map(UserId::outside)).collect()
     }
 
     async fn followers_between(
@@ -71,7 +71,7 @@ impl FeedStore {
             ..RangeQuery::default()
         };
         let found = self.query(range, "list followers").await?;
-        let who = |item: &Item| Row(item).text("who").map(UserId::outside);
+        let who = |item: &Item| ItemReader(item).text("who").map(UserId::outside);
         found.iter().map(who).collect()
     }
 }

@@ -11,7 +11,7 @@ use domain::{Failure, Result, Timestamp};
 
 use super::requests::{RangeQuery, RowUpdate};
 use super::{FeedStore, rows};
-use store::row::{Item, Row, broken, instant, number, text};
+use store::row::{Item, ItemReader, broken, instant, number, text};
 use store::transaction;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,9 +132,9 @@ impl FeedStore {
         };
         let found = self.query(range, "list pending work").await?;
         let next = found.last().filter(|_| found.len() >= limit);
-        let next = next.map(|item| Row(item).text("sk").map(str::to_owned)).transpose()?;
+        let next = next.map(|item| ItemReader(item).text("sk").map(str::to_owned)).transpose()?;
         let unfinished = |item: &Item| {
-            let row = Row(item);
+            let row = ItemReader(item);
             let message = serde_json::from_str(row.text("message")?);
             let message = message.map_err(|_| broken("message"))?;
             Ok(PendingWork { message, since: row.instant("since")? })
@@ -144,7 +144,7 @@ impl FeedStore {
 }
 
 fn read_fan_out_state(item: &Item) -> Result<FanOutState> {
-    let row = Row(item);
+    let row = ItemReader(item);
     let done = row.texts("done").iter().filter_map(|text| SlotRange::parse(text)).collect();
     Ok(FanOutState {
         progress: FanOutProgress { ranges: row.number("ranges")?, done },

@@ -16,7 +16,7 @@ use super::requests::{RangeQuery, RowUpdate};
 use super::{FeedStore, rows};
 use store::Idempotency;
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
-use store::row::{Builder, Item, Row, broken, bytes, number, text};
+use store::row::{Builder, Item, ItemReader, broken, bytes, number, text};
 use store::schema::{GSI1, GSI1_PK, GSI1_SK};
 use store::transaction::{Transacted, transact};
 
@@ -51,7 +51,7 @@ pub struct AuthorRow {
 #[derive(Debug, Clone, Copy)]
 pub struct NewPost<'a> {
     pub post: &'a Post,
-    /// Its author's row, as it was read. The post's fan is the one that it says.
+    /// Its author's row, as it was read. The post's delivery is the one that it says.
     pub author: &'a AuthorRow,
     /// The request's key and the response that a repeat gets.
     pub once: Option<(&'a IdempotentRequest<'a>, &'a StoredResponse)>,
@@ -113,7 +113,8 @@ impl FeedStore {
         let keys = authors.into_iter().map(rows::author_key).collect();
         let found = self.get_all(keys, "read authors").await?;
         let author = |item: &Item| {
-            let pk = Row(item).text("pk")?.strip_prefix("author#").ok_or_else(|| broken("pk"))?;
+            let pk =
+                ItemReader(item).text("pk")?.strip_prefix("author#").ok_or_else(|| broken("pk"))?;
             Ok((UserId::outside(pk), read_author(item)?))
         };
         found.iter().map(author).collect()
@@ -141,7 +142,9 @@ impl FeedStore {
         let found = self.query(range, "read an author's posts").await?;
         let ids: Vec<PostId> = found
             .iter()
-            .map(|item| PostId::parse(Row(item).text(GSI1_SK)?).ok_or_else(|| broken(GSI1_SK)))
+            .map(|item| {
+                PostId::parse(ItemReader(item).text(GSI1_SK)?).ok_or_else(|| broken(GSI1_SK))
+            })
             .collect::<Result<_, _>>()?;
         Ok(ReferenceRun::from_query(author, &ids, limit))
     }
@@ -316,7 +319,7 @@ fn author_item(author: &UserId, recents: &RecentPosts, version: u64) -> Item {
 }
 
 fn read_author(item: &Item) -> Result<AuthorRow> {
-    let row = Row(item);
+    let row = ItemReader(item);
     let names = if item.contains_key("posts") { row.bytes("posts")? } else { &[] };
     let names = names.chunks_exact(PostId::BYTES).filter_map(|name| name.try_into().ok());
     let post = |name| {

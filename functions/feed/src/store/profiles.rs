@@ -7,7 +7,7 @@ use domain::feed::{Engagement, PostId, Profile};
 use domain::{Result, Timestamp};
 
 use super::{FeedStore, rows};
-use store::row::{Item, Row, broken};
+use store::row::{Item, ItemReader, broken};
 use store::schema::SK;
 use store::transaction::{Transacted, transact};
 
@@ -70,7 +70,7 @@ impl FeedStore {
         let keys: Vec<Item> = profiles.chain(engaged).collect();
         let mut context = PostContext::default();
         for item in self.get_all(keys, "read profiles and likes").await? {
-            let sk = Row(&item).text(SK)?;
+            let sk = ItemReader(&item).text(SK)?;
             if let Some(post) = sk.strip_prefix(rows::ENGAGED) {
                 let post = PostId::parse(post).ok_or_else(|| broken(SK))?;
                 context.engagements.insert(post, rows::from_item(&item)?);

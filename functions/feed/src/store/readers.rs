@@ -14,7 +14,7 @@ use domain::{Result, Timestamp};
 use super::relationships::string_set;
 use super::requests::RowUpdate;
 use super::{FeedStore, rows};
-use store::row::{Item, Row, broken, instant, number, text};
+use store::row::{Item, ItemReader, broken, instant, number, text};
 use store::schema::SK;
 
 /// A floor that moved so long ago has not moved between two reads of one page.
@@ -46,20 +46,21 @@ impl FeedStore {
     pub async fn reader_state(&self, user: &UserId, now: Timestamp) -> Result<ReaderState> {
         let keys = [rows::READER, rows::MARKS, rows::SEEN].map(|sk| rows::reader_key(user, sk));
         let found = self.get_all(keys.to_vec(), "read the reader").await?;
-        let at = |sk: &str| found.iter().find(|item| Row(item).maybe_text(SK) == Some(sk));
+        let at = |sk: &str| found.iter().find(|item| ItemReader(item).maybe_text(SK) == Some(sk));
         let mut reader = Reader::new(user.clone(), now);
         let (mut following, mut moved_at) = (0, None);
         if let Some(item) = at(rows::READER) {
             read_reader(item, &mut reader)?;
-            following = Row(item).maybe_number("following").unwrap_or(0);
-            moved_at = Row(item).maybe_instant("moved_at");
+            following = ItemReader(item).maybe_number("following").unwrap_or(0);
+            moved_at = ItemReader(item).maybe_instant("moved_at");
         }
         let settled = |at: Timestamp| now.as_second() - at.as_second() >= SETTLED_SECONDS;
         reader.pull_marks = at(rows::MARKS).map(read_marks).unwrap_or_default();
         let shown = at(rows::SEEN);
-        let seen =
-            shown.map(|item| Row(item).bytes("posts").map(SeenPosts::from_bytes)).transpose()?;
-        let seen_version = shown.map_or(Ok(0), |item| Row(item).number("v"))?;
+        let seen = shown
+            .map(|item| ItemReader(item).bytes("posts").map(SeenPosts::from_bytes))
+            .transpose()?;
+        let seen_version = shown.map_or(Ok(0), |item| ItemReader(item).number("v"))?;
         Ok(ReaderState {
             reader,
             is_known: at(rows::READER).is_some_and(|item| item.contains_key("seen_at")),
@@ -78,7 +79,7 @@ impl FeedStore {
         let keys = users.into_iter().map(|user| rows::reader_key(user, rows::READER)).collect();
         let found = self.get_all(keys, "read followers").await?;
         let presence = |item: &Item| {
-            let row = Row(item);
+            let row = ItemReader(item);
             let pk = row.text("pk")?.strip_prefix("reader#").ok_or_else(|| broken("pk"))?;
             let connections = row.texts("connections").to_vec();
             let last_seen_at = row.maybe_instant("seen_at").unwrap_or_default();
@@ -152,7 +153,8 @@ impl FeedStore {
     pub(super) async fn marks_of(&self, reader: &UserId, author: &UserId) -> Result<Vec<String>> {
         let found = self.get(rows::reader_key(reader, rows::MARKS), "read marks").await?;
         let is_theirs = |mark: &&String| parse_mark(mark).is_some_and(|(of, _)| of == *author);
-        let marks = found.as_ref().map(|item| Row(item).texts("authors")).unwrap_or_default();
+        let marks =
+            found.as_ref().map(|item| ItemReader(item).texts("authors")).unwrap_or_default();
         Ok(marks.iter().filter(is_theirs).cloned().collect())
     }
 
@@ -211,7 +213,7 @@ fn parse_mark(mark: &str) -> Option<(UserId, u64)> {
 }
 
 fn read_reader(item: &Item, reader: &mut Reader) -> Result {
-    let row = Row(item);
+    let row = ItemReader(item);
     // A connection can come before the first visit.
     let Some(last_seen_at) = row.maybe_instant("seen_at") else { return Ok(()) };
     reader.last_seen_at = last_seen_at;
@@ -223,7 +225,9 @@ fn read_reader(item: &Item, reader: &mut Reader) -> Result {
 
 pub(super) fn read_marks(item: &Item) -> BTreeMap<UserId, u64> {
     let mut marks = BTreeMap::new();
-    for (author, epoch) in Row(item).texts("authors").iter().filter_map(|mark| parse_mark(mark)) {
+    for (author, epoch) in
+        ItemReader(item).texts("authors").iter().filter_map(|mark| parse_mark(mark))
+    {
         let known = marks.entry(author).or_insert(epoch);
         *known = epoch.max(*known);
     }

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::requests::RowUpdate;
 use super::{FeedStore, rows};
-use store::row::{Item, Row, instant, key, number, text};
+use store::row::{Item, ItemReader, instant, key, number, text};
 use store::transaction::{self, Transacted, transact};
 
 /// Tries when another request changes the relationship.
@@ -105,13 +105,13 @@ impl FeedStore {
         let mut named: HashMap<String, &UserId> = HashMap::new();
         for other in others.into_iter().filter(|other| *other != me) {
             let key = rows::relationship_key(me, other);
-            named.insert(Row(&key).text("pk")?.to_owned(), other);
+            named.insert(ItemReader(&key).text("pk")?.to_owned(), other);
         }
         let keys = named.values().map(|other| rows::relationship_key(me, other)).collect();
         let found = self.get_all(keys, "read relationships").await?;
         let mut relationships = HashMap::new();
         for item in found {
-            if let Some(other) = named.get(Row(&item).text("pk")?) {
+            if let Some(other) = named.get(ItemReader(&item).text("pk")?) {
                 let (_, _, is_lesser) = Relationship::key(me, other);
                 relationships.insert((*other).clone(), StoredRelationship::read(&item, is_lesser)?);
             }

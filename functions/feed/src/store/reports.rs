@@ -6,7 +6,7 @@ use domain::{Result, Timestamp};
 
 use super::requests::{RangeQuery, RowUpdate};
 use super::{FeedStore, rows};
-use store::row::{Item, Row, broken, key, text};
+use store::row::{Item, ItemReader, broken, key, text};
 use store::schema::{GSI1, GSI1_PK, GSI1_SK, PK, SK};
 
 /// The list of open reports, on the first index.
@@ -55,9 +55,11 @@ impl FeedStore {
         };
         let listed = self.query(range, "list open reports").await?;
         let next = listed.last().filter(|_| listed.len() >= limit);
-        let next = next.map(|item| Row(item).text(GSI1_SK).map(str::to_owned)).transpose()?;
-        let own_key =
-            |item: &Item| -> Result<Item> { Ok(key(Row(item).text(PK)?, Row(item).text(SK)?)) };
+        let next =
+            next.map(|item| ItemReader(item).text(GSI1_SK).map(str::to_owned)).transpose()?;
+        let own_key = |item: &Item| -> Result<Item> {
+            Ok(key(ItemReader(item).text(PK)?, ItemReader(item).text(SK)?))
+        };
         let keys = listed.iter().map(own_key).collect::<Result<Vec<_>, _>>()?;
         let found = self.get_all(keys, "read open reports").await?;
         let mut reports =

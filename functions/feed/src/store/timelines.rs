@@ -7,7 +7,7 @@ use domain::{Result, Timestamp};
 use super::batch_write::BatchWrite;
 use super::requests::RangeQuery;
 use super::{FeedStore, rows};
-use store::row::{Item, Row, broken, instant, key, text};
+use store::row::{Item, ItemReader, broken, instant, key, text};
 use store::schema::SK;
 
 impl FeedStore {
@@ -57,7 +57,7 @@ impl FeedStore {
 }
 
 fn read(item: &Item) -> Result<(PostReference, Timestamp)> {
-    let row = Row(item);
+    let row = ItemReader(item);
     let post_id = PostId::parse(row.text(SK)?).ok_or_else(|| broken(SK))?;
     let author = UserId::outside(row.text("author")?);
     Ok((PostReference { post_id, author }, row.instant("at")?))

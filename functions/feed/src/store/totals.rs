@@ -22,7 +22,7 @@ use super::engagement::counter_attribute;
 use super::posts::StoredPost;
 use super::requests::{RangeQuery, RowUpdate};
 use super::{FeedStore, rows};
-use store::row::{Item, Row, broken, number, text};
+use store::row::{Item, ItemReader, broken, number, text};
 use store::schema::{GSI2, GSI2_PK, GSI2_SK};
 
 const ACTION: &str = "add a post's counters up";
@@ -106,9 +106,10 @@ impl FeedStore {
         };
         let found = self.query(range, "list counters that are not added up").await?;
         let next = found.last().filter(|_| found.len() >= limit);
-        let next = next.map(|item| Row(item).text(GSI2_SK).map(str::to_owned)).transpose()?;
+        let next =
+            next.map(|item| ItemReader(item).text(GSI2_SK).map(str::to_owned)).transpose()?;
         let post = |item: &Item| {
-            let name = Row(item).text(GSI2_SK)?.split_once('#').map(|(post, _)| post);
+            let name = ItemReader(item).text(GSI2_SK)?.split_once('#').map(|(post, _)| post);
             name.and_then(PostId::parse).ok_or_else(|| broken(GSI2_SK))
         };
         let mut posts = found.iter().map(post).collect::<Result<Vec<_>>>()?;
@@ -199,7 +200,7 @@ impl FeedStore {
 }
 
 fn read_counter(item: &Item) -> Result<Counter> {
-    let row = Row(item);
+    let row = ItemReader(item);
     let mut shard = CounterShard::default();
     for what in Interaction::ALL {
         let read = |back| row.maybe_number(counter_attribute(what, back)).unwrap_or(0);

@@ -9,7 +9,7 @@ use domain::{Result, Timestamp};
 use super::requests::{RangeQuery, RowUpdate};
 use super::totals::read_hourly_users;
 use super::{FeedStore, rows};
-use store::row::{Item, Row, broken, key, number, text};
+use store::row::{Item, ItemReader, broken, key, number, text};
 use store::schema::{EXPIRES, GSI2, GSI2_SK};
 
 const SNAPSHOTS: &str = "trending";
@@ -45,7 +45,7 @@ impl FeedStore {
             let update =
                 RowUpdate::new(rows::post_key(trending_post(item)?), "REMOVE gsi2pk, gsi2sk")
                     .condition("gsi2sk = :stands")
-                    .value(":stands", text(Row(item).text(GSI2_SK)?));
+                    .value(":stands", text(ItemReader(item).text(GSI2_SK)?));
             self.update(update, "take a post off the trending list").await?;
         }
         Ok(found.len())
@@ -84,6 +84,6 @@ fn snapshot_key(minute: i64) -> Item {
 }
 
 fn trending_post(item: &Item) -> Result<PostId> {
-    let name = Row(item).text(GSI2_SK)?.split_once('#').map(|(_, post)| post);
+    let name = ItemReader(item).text(GSI2_SK)?.split_once('#').map(|(_, post)| post);
     name.and_then(PostId::parse).ok_or_else(|| broken(GSI2_SK))
 }

@@ -42,7 +42,7 @@ pub(crate) async fn run_phase(state: &State, phase: Phase) {
             if !state.flush_policy.should_flush(pending.requests, age_ms, pending.gap_ms) {
                 return;
             }
-            if !state.outbox.is_backing_off(now.as_millisecond()) {
+            if !state.click_buffer.is_backing_off(now.as_millisecond()) {
                 send(state, now, MAX_BATCHES).await;
             }
         }
@@ -52,7 +52,7 @@ pub(crate) async fn run_phase(state: &State, phase: Phase) {
             state.limiter.shutdown().await;
         }
     }
-    state.metrics.record_clicks(0, state.outbox.take_dropped());
+    state.metrics.record_clicks(0, state.click_buffer.take_dropped());
     if let Some(line) = state.metrics.take_line(&state.stage, now) {
         state.log.line(&line);
     }
@@ -60,26 +60,26 @@ pub(crate) async fn run_phase(state: &State, phase: Phase) {
 
 /// Turns visits into clicks even if they are not sent yet, so that no address stays in memory.
 async fn hash_visits(state: &State) {
-    while let Some(at) = state.outbox.oldest_visit() {
+    while let Some(at) = state.click_buffer.oldest_visit() {
         let salt = match state.daily_salt.get(at) {
             Some(salt) => salt,
             None => state.load_salt(at).await,
         };
-        state.outbox.hash_visits(&salt, &state.geo_ip, |other| same_day(at, other));
+        state.click_buffer.hash_visits(&salt, &state.geo_ip, |other| same_day(at, other));
     }
 }
 
 async fn send(state: &State, now: Timestamp, max_batches: usize) {
     for _ in 0..max_batches {
-        let Some(batch) = state.outbox.next_batch(&state.entropy) else { return };
+        let Some(batch) = state.click_buffer.next_batch(&state.entropy) else { return };
         let trace = Trace::new(&state.entropy);
         match state.click_queue.send(&batch, &trace.traceparent()).await {
             Ok(()) => {
-                state.outbox.mark_sent(&batch);
+                state.click_buffer.mark_sent(&batch);
                 state.metrics.record_clicks(batch.clicks.len() as u64, 0);
             }
             Err(failure) => {
-                state.outbox.mark_failed(now.as_millisecond());
+                state.click_buffer.mark_failed(now.as_millisecond());
                 state.metrics.record_fault(failure.chain());
                 return;
             }

@@ -15,7 +15,7 @@ use domain::{Failure, Result, Timestamp};
 
 use super::{Links, rows};
 use store::ignore_lost_condition;
-use store::row::{Builder, Row, bytes, instant, key, number};
+use store::row::{Builder, ItemReader, bytes, instant, key, number};
 use store::schema::EXPIRES;
 use store::transaction::{Transacted, put, transact, update};
 
@@ -196,7 +196,9 @@ impl Links {
             .await?;
         match found.as_ref() {
             None => Ok((HyperLogLog::new(), None)),
-            Some(item) => Ok((super::statistics::read_sketch(item)?, Some(Row(item).number("v")?))),
+            Some(item) => {
+                Ok((super::statistics::read_sketch(item)?, Some(ItemReader(item).number("v")?)))
+            }
         }
     }
 

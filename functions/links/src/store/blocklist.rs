@@ -4,7 +4,7 @@ use domain::{Failure, Result, Timestamp};
 
 use super::Links;
 use store::ignore_lost_condition;
-use store::row::{Builder, Item, Row, instant, key, text};
+use store::row::{Builder, Item, ItemReader, instant, key, text};
 
 const PK: &str = "blocklist";
 
@@ -75,7 +75,7 @@ impl Links {
 }
 
 fn read(item: &Item) -> Result<BlocklistEntry> {
-    let row = Row(item);
+    let row = ItemReader(item);
     Ok(BlocklistEntry {
         key: row.text("sk")?.to_owned(),
         reason: row.text("reason")?.to_owned(),

@@ -5,7 +5,7 @@ use domain::links::code::{ALL_CODES, CodeKey, CodeRange, LEASE_SIZE};
 use domain::{Failure, Result};
 
 use super::Links;
-use store::row::{Row, broken, bytes, key, number};
+use store::row::{ItemReader, broken, bytes, key, number};
 
 const ACTION: &str = "lease numbers for codes";
 
@@ -35,7 +35,7 @@ impl Links {
             .await
             .map_err(|cause| Failure::new(ACTION, cause))?;
         let item = done.attributes().ok_or_else(|| broken("next_number"))?;
-        let row = Row(item);
+        let row = ItemReader(item);
         let end: u64 = row.number("next_number")?;
         let code_key = row.bytes("code_key")?.try_into().map_err(|_| broken("code_key"))?;
         Ok((CodeKey::from_bytes(code_key), CodeRange::new(end.saturating_sub(LEASE_SIZE), end)))

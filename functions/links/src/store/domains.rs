@@ -7,7 +7,7 @@ use domain::links::{DomainClaim, DomainName};
 use domain::{Failure, Result, Timestamp};
 
 use super::Links;
-use store::row::{Builder, Item, Row, broken, instant, key, text};
+use store::row::{Builder, Item, ItemReader, broken, instant, key, text};
 use store::schema::{GSI1, GSI1_PK, GSI1_SK};
 use store::transaction::{Transacted, delete, put, transact, update};
 
@@ -58,7 +58,7 @@ impl Links {
     /// The user who has proven to control the domain.
     pub async fn domain_owner(&self, name: &DomainName) -> Result<Option<UserId>> {
         let found = self.read_domain_row(name, "domain").await?;
-        found.map(|item| Row(&item).text("owner").map(UserId::outside)).transpose()
+        found.map(|item| ItemReader(&item).text("owner").map(UserId::outside)).transpose()
     }
 
     /// A user's claims, by name.
@@ -166,7 +166,7 @@ fn claim_row(claim: &DomainClaim) -> Item {
 }
 
 fn read_claim(item: &Item) -> Result<DomainClaim> {
-    let row = Row(item);
+    let row = ItemReader(item);
     Ok(DomainClaim {
         name: DomainName::parse(row.text("domain")?).map_err(|_| broken("domain"))?,
         owner: UserId::outside(row.text("owner")?),

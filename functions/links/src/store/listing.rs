@@ -6,7 +6,7 @@ use domain::{Failure, Result};
 
 use super::{Links, rows};
 use store::accounts::Page;
-use store::row::{Item, Row, key, text};
+use store::row::{Item, ItemReader, key, text};
 use store::schema::{GSI1, GSI1_PK, GSI1_SK};
 
 /// Pages read for one answer at most: a filter that matches little must not read everything.
@@ -53,7 +53,7 @@ impl Links {
                 break;
             }
         }
-        let next = start.and_then(|key| Row(&key).maybe_text(GSI1_SK).map(str::to_owned));
+        let next = start.and_then(|key| ItemReader(&key).maybe_text(GSI1_SK).map(str::to_owned));
         Ok(Page { items, next })
     }
 

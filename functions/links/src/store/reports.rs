@@ -6,7 +6,7 @@ use domain::{Failure, Result, Timestamp};
 use super::{Links, rows};
 use store::accounts::Page;
 use store::ignore_lost_condition;
-use store::row::{Builder, Item, Row, broken, instant, key, number, text};
+use store::row::{Builder, Item, ItemReader, broken, instant, key, number, text};
 use store::schema::{EXPIRES, GSI1, GSI1_PK, GSI1_SK};
 
 const ALL_REPORTS: &str = "reports";
@@ -110,7 +110,7 @@ fn sk(report: &AbuseReport) -> String {
 }
 
 fn read(item: &Item) -> Result<AbuseReport> {
-    let row = Row(item);
+    let row = ItemReader(item);
     Ok(AbuseReport {
         id: row.text("sk")?.strip_prefix("report#").ok_or_else(|| broken("sk"))?.to_owned(),
         domain: row.text("domain")?.to_owned(),

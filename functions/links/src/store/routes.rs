@@ -9,7 +9,7 @@ use domain::links::route::{Route, RouteVariant};
 use domain::{Failure, Result, Timestamp};
 
 use super::Links;
-use store::row::{Builder, Item, Row, broken, bytes, key, number};
+use store::row::{Builder, Item, ItemReader, broken, bytes, key, number};
 use store::schema::EXPIRES;
 
 /// The attributes of a link that a redirect needs; `status` is a reserved word.
@@ -83,11 +83,11 @@ impl Links {
 }
 
 fn salt_of(item: &Item) -> Result<[u8; 32]> {
-    Row(item).bytes("salt")?.try_into().map_err(|_| broken("salt"))
+    ItemReader(item).bytes("salt")?.try_into().map_err(|_| broken("salt"))
 }
 
 fn read(item: &Item) -> Result<Route> {
-    let row = Row(item);
+    let row = ItemReader(item);
     let words = |name: &str| row.maybe_text(name).map(str::to_owned);
     let blocked =
         row.maybe_instant("blocked_at").map(|_| words("block_reason").unwrap_or_default());
@@ -117,6 +117,6 @@ fn read_variants(item: &Item) -> Result<Vec<RouteVariant>> {
 }
 
 fn read_variant(variant: &AttributeValue) -> Result<RouteVariant> {
-    let variant = Row(variant.as_m().map_err(|_| broken("ways"))?);
+    let variant = ItemReader(variant.as_m().map_err(|_| broken("ways"))?);
     Ok(RouteVariant { url: variant.text("u")?.to_owned(), weight: variant.number("w")? })
 }

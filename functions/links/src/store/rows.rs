@@ -6,7 +6,7 @@ use domain::links::link::Variant;
 use domain::links::{Code, Link, LinkBlock, LinkPreview, LinkTerms, Redirect, Tags, Target, Utm};
 use domain::{Result, hex};
 
-use store::row::{Builder, Item, Row, broken, instant, key, number, text};
+use store::row::{Builder, Item, ItemReader, broken, instant, key, number, text};
 use store::schema::{GSI1_PK, GSI1_SK, GSI2_PK, GSI2_SK};
 
 /// Where the scan finds links that are deleted and not yet purged.
@@ -98,7 +98,7 @@ pub(super) fn link(link: &Link, token: &str) -> Item {
 }
 
 pub(super) fn read_link(item: &Item) -> Result<Link> {
-    let row = Row(item);
+    let row = ItemReader(item);
     let maybe_target = |name| row.maybe_text(name).map(Target::stored);
     let block = row.maybe_instant("blocked_at").map(|at| LinkBlock {
         at,
@@ -138,7 +138,7 @@ pub(super) fn read_link(item: &Item) -> Result<Link> {
     })
 }
 
-pub(super) fn read_code(row: Row<'_>) -> Result<Code> {
+pub(super) fn read_code(row: ItemReader<'_>) -> Result<Code> {
     Code::parse(row.text("code")?).ok_or_else(|| broken("code"))
 }
 
@@ -176,7 +176,7 @@ fn read_variants(item: &Item) -> Result<Vec<Variant>> {
     list.into_iter()
         .flatten()
         .map(|value| {
-            let variant = Row(value.as_m().map_err(|_| broken("ways"))?);
+            let variant = ItemReader(value.as_m().map_err(|_| broken("ways"))?);
             Ok(Variant { url: Target::stored(variant.text("g")?), weight: variant.number("w")? })
         })
         .collect()

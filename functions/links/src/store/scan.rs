@@ -5,7 +5,7 @@ use domain::{Failure, Result, Timestamp};
 
 use super::{Links, rows};
 use store::ignore_lost_condition;
-use store::row::{Item, Row, key, number, text};
+use store::row::{Item, ItemReader, key, number, text};
 use store::schema::{GSI2, GSI2_PK, GSI2_SK, PK, SK};
 
 /// A link with its key in the index by destination.
@@ -28,7 +28,7 @@ impl Links {
     pub async fn scan_position(&self) -> Result<(Option<String>, u64)> {
         let found = self.get(key("sweep", "cursor"), "read where the scan stopped").await?;
         let Some(item) = found.as_ref() else { return Ok((None, 0)) };
-        let row = Row(item);
+        let row = ItemReader(item);
         let position = row.maybe_text("stopped_at").filter(|text| !text.is_empty());
         Ok((position.map(str::to_owned), row.number("v")?))
     }
@@ -101,13 +101,13 @@ impl Links {
 fn read(item: &Item) -> Result<ScannedLink> {
     Ok(ScannedLink {
         link: rows::read_link(item)?,
-        destination: Row(item).text(GSI2_PK)?.to_owned(),
+        destination: ItemReader(item).text(GSI2_PK)?.to_owned(),
     })
 }
 
 /// A position is the four parts of the key; none of them holds a line break.
 fn position_of(key: &Item) -> Option<String> {
-    let parts = [PK, SK, GSI2_PK, GSI2_SK].into_iter().map(|name| Row(key).maybe_text(name));
+    let parts = [PK, SK, GSI2_PK, GSI2_SK].into_iter().map(|name| ItemReader(key).maybe_text(name));
     Some(parts.collect::<Option<Vec<_>>>()?.join("\n"))
 }
 

@@ -9,7 +9,7 @@ use domain::{Failure, Result};
 
 use super::batches::{day_sk, visitors_sk};
 use super::{Links, rows};
-use store::row::{Item, Row, broken, text};
+use store::row::{Item, ItemReader, broken, text};
 
 /// One day of a link.
 #[derive(Debug, Clone, Default)]
@@ -113,12 +113,12 @@ impl Links {
 }
 
 pub(super) fn read_sketch(item: &Item) -> Result<HyperLogLog> {
-    HyperLogLog::from_bytes(Row(item).bytes("sketch")?).ok_or_else(|| broken("sketch"))
+    HyperLogLog::from_bytes(ItemReader(item).bytes("sketch")?).ok_or_else(|| broken("sketch"))
 }
 
 /// The ten characters of the date in a sort key.
 fn date_of(item: &Item, prefix: &str) -> Result<String> {
-    let date = Row(item).text("sk")?.strip_prefix(prefix).and_then(|rest| rest.get(..10));
+    let date = ItemReader(item).text("sk")?.strip_prefix(prefix).and_then(|rest| rest.get(..10));
     date.map(str::to_owned).ok_or_else(|| broken("sk"))
 }
 

@@ -63,14 +63,14 @@ pub(crate) async fn follow_up(
 }
 
 /// Clocks are apart by no more than this.
-const APART_MS: i64 = 10_000;
+const MAX_CLOCK_SKEW_MS: i64 = 10_000;
 
 /// Whether the message which led here may be the only one about a delivery that waits as it did
 /// before: the one of its acceptance, which comes at once, or one that came early by our clock. Any
 /// other is a copy, and copies end here.
 fn is_only_message(state: &State, delivery: &Delivery) -> bool {
     let wait_ms = delivery.ready_at.as_millisecond() - state.now().as_millisecond();
-    delivery.version == 1 || wait_ms <= APART_MS
+    delivery.version == 1 || wait_ms <= MAX_CLOCK_SKEW_MS
 }
 
 /// Sends a message for when a delivery is due. The message that led here is used up, so there has to be another,
@@ -134,9 +134,9 @@ pub(crate) async fn apply_remedy(
 async fn count_sent(state: &State, delivery: &Delivery, trace: &Trace) {
     let Some(rendering) = &delivery.rendering else { return };
     let (now, token) = (state.now(), state.token());
-    let limits_charged =
+    let counted =
         state.notifications.count(&delivery.id, rendering, CountedEvent::Sent, now, &token).await;
-    if let Err(failure) = limits_charged {
+    if let Err(failure) = counted {
         state.warn(&failure, trace);
     }
 }

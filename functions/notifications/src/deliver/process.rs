@@ -18,7 +18,7 @@ use crate::deliver::{State, follow_up};
 const MAX_TRIES: usize = 6;
 
 /// Deliveries that wait for a failing provider are spread over so long.
-const CROWD_MS: u64 = 5_000;
+const PROVIDER_DOWN_JITTER_MS: u64 = 5_000;
 
 pub(crate) enum Outcome {
     /// There is nothing more to do.
@@ -126,7 +126,7 @@ fn staggered(snapshot: &DeliverySnapshot, until: Timestamp, reason: &Reason) -> 
     let later = if matches!(reason, Reason::DoNotDisturb | Reason::Limited { .. }) {
         spread(until, snapshot.notification.priority, id)
     } else if matches!(reason, Reason::ProviderDown { .. }) {
-        let ms = i64::try_from(id.stable_hash() % CROWD_MS).unwrap_or(0);
+        let ms = i64::try_from(id.stable_hash() % PROVIDER_DOWN_JITTER_MS).unwrap_or(0);
         Timestamp::from_millisecond(until.as_millisecond() + ms).unwrap_or(until)
     } else {
         until

@@ -18,10 +18,10 @@ use crate::deliver::slots::{Slot, SlotOutcome};
 use crate::deliver::{State, follow_up, limits, metrics};
 
 /// Providers have timeouts of their own; this bounds one that is configured with too long a one.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PROVIDER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A delivery that missed its slot is retried after so long.
-const BUSY_MS: i64 = 1_000;
+const MISSED_SLOT_RETRY_MS: i64 = 1_000;
 
 /// Sends a delivery through the provider `name`, unless something stops or defers it.
 pub(crate) async fn send(
@@ -139,7 +139,7 @@ async fn call_with_timeout(
     message: domain::notifications::ProviderMessage,
 ) -> SendOutcome {
     let began = state.now();
-    let called = tokio::time::timeout(PATIENCE, provider.send(&message, began)).await;
+    let called = tokio::time::timeout(PROVIDER_TIMEOUT, provider.send(&message, began)).await;
     let outcome = called.unwrap_or_else(|_| SendOutcome::Unknown {
         reason: "it took longer than there was".to_owned(),
     });
@@ -169,7 +169,7 @@ fn must_decide_again(snapshot: &DeliverySnapshot, now: Timestamp) -> bool {
 }
 
 fn retry_at(now: Timestamp) -> Timestamp {
-    Timestamp::from_millisecond(now.as_millisecond() + BUSY_MS).unwrap_or(now)
+    Timestamp::from_millisecond(now.as_millisecond() + MISSED_SLOT_RETRY_MS).unwrap_or(now)
 }
 
 /// Whether limits of a person are passed by what is this urgent.

@@ -12,10 +12,10 @@ use domain::notifications::rate::{Grant, SlotCounters, Slots, backoff_us, grant}
 use domain::notifications::{Priority, ProviderName};
 use domain::{Result, Timestamp};
 
-use crate::deliver::{AT_ONCE, State};
+use crate::deliver::{CONCURRENCY, State};
 
 /// A delivery whose slot lies further ahead is deferred.
-const NEAR_US: i64 = 3_000_000;
+const MAX_SLOT_WAIT_US: i64 = 3_000_000;
 
 /// How long a claim takes: it begins so much before its slot.
 const CLAIMING_US: i64 = 15_000;
@@ -75,7 +75,7 @@ impl SlotPool {
                 Some(counters) => counters,
                 None => state.notifications.slot_counters(provider).await?,
             };
-            let wanted = state.unfinished.load(Ordering::SeqCst).clamp(1, AT_ONCE);
+            let wanted = state.unfinished.load(Ordering::SeqCst).clamp(1, CONCURRENCY);
             let wanted = u32::try_from(wanted).unwrap_or(1);
             let at = match grant(&counters, per_second, priority, wanted, state.now()) {
                 Grant::Lease(lease) => {
@@ -101,12 +101,12 @@ impl SlotPool {
             }
             let wait_us = at.as_microsecond() - state.now().as_microsecond();
             let waited_us = state.now().as_microsecond() - began.as_microsecond();
-            if wait_us + waited_us > NEAR_US {
+            if wait_us + waited_us > MAX_SLOT_WAIT_US {
                 return Ok(SlotOutcome::Later(at));
             }
             sleep(wait_us.max(backoff_us(priority, misses, state.jitter()))).await;
         }
-        Ok(SlotOutcome::Later(after(state.now(), NEAR_US)))
+        Ok(SlotOutcome::Later(after(state.now(), MAX_SLOT_WAIT_US)))
     }
 
     fn leased(&self, key: &(ProviderName, Priority)) -> LeasedSlots {
@@ -124,7 +124,8 @@ impl LeasedSlots {
     /// The next slot that can still be used and is near, and what is left.
     fn take(self, now: Timestamp) -> Option<(Slot, Self)> {
         let slots = self.slots?;
-        let usable = |index: &u32| slots.wait_us(*index, now).is_some_and(|us| us <= NEAR_US);
+        let usable =
+            |index: &u32| slots.wait_us(*index, now).is_some_and(|us| us <= MAX_SLOT_WAIT_US);
         let index = (self.next..slots.count()).find(usable)?;
         Some((Slot::At(slots, index), Self { next: index + 1, ..self }))
     }

@@ -6,7 +6,7 @@ use domain::notifications::{Breaker, CallCounts, ProviderName};
 use domain::{Failure, Result, Timestamp};
 
 use super::{Notifications, rows};
-use store::row::{Row, number, text};
+use store::row::{ItemReader, number, text};
 use store::schema::PK;
 
 const BREAKER: &str = "breaker";
@@ -115,7 +115,7 @@ impl Notifications {
             return Err(Failure::new("write what was seen of a provider", error));
         };
         let Some(current) = lost.item() else { return Ok(Put::Lost(Breaker::default())) };
-        if Row(current).maybe_text("written_by") == Some(token) {
+        if ItemReader(current).maybe_text("written_by") == Some(token) {
             return Ok(Put::Done);
         }
         Ok(Put::Lost(rows::from_item(current)?))

@@ -12,7 +12,7 @@ use domain::notifications::{DeliveryId, Rendering, TemplateId};
 use domain::{Failure, Result, Timestamp};
 
 use super::{Notifications, rows};
-use store::row::{Row, instant, key, number};
+use store::row::{ItemReader, instant, key, number};
 use store::schema::{EXPIRES, PK};
 use store::transaction::{Transacted, transact, update};
 
@@ -122,7 +122,7 @@ impl Notifications {
         let keys = places.keys().map(|pk| key(pk, "counts")).collect();
         let mut results = vec![VariantResults::default(); variants.len()];
         for item in self.get_all(keys, "read the results").await? {
-            let row = Row(&item);
+            let row = ItemReader(&item);
             let Some(index) = places.get(row.text(PK)?) else { continue };
             let Some(result) = results.get_mut(*index) else { continue };
             let of = |what: CountedEvent| row.maybe_number::<u64>(what.name()).unwrap_or(0);

@@ -6,7 +6,7 @@ use domain::{Failure, Result};
 use super::rows::{self, DEAD_LISTS};
 use super::{Notifications, to_record};
 use store::accounts::Page;
-use store::row::{Item, Row, text};
+use store::row::{Item, ItemReader, text};
 use store::schema::{GSI2, GSI2_SK, PK};
 
 /// Pages read of one list for one answer at most: a filter that matches little must not read all.
@@ -69,7 +69,7 @@ impl Notifications {
         let mut dead_letters = Vec::new();
         for id in &ids {
             let pk = rows::notification_pk(&id.notification_id);
-            let its = |item: &&Item| Row(item).maybe_text(PK) == Some(&pk);
+            let its = |item: &&Item| ItemReader(item).maybe_text(PK) == Some(&pk);
             let rows: Vec<Item> = found.iter().filter(its).cloned().collect();
             let Some(record) = to_record(&rows)? else { continue };
             let delivery = record.deliveries.iter().find(|delivery| delivery.id == *id);
@@ -122,5 +122,5 @@ impl Notifications {
 }
 
 fn position(item: &Item) -> Option<String> {
-    Row(item).maybe_text(GSI2_SK).map(str::to_owned)
+    ItemReader(item).maybe_text(GSI2_SK).map(str::to_owned)
 }

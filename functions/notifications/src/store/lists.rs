@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{Notifications, rows};
 use store::accounts::Page;
 use store::ignore_lost_condition;
-use store::row::{Item, Row, broken, text};
+use store::row::{Item, ItemReader, broken, text};
 use store::schema::{GSI2, GSI2_SK};
 
 /// A delivery as an index lists it: maybe as it was a moment ago.
@@ -112,7 +112,7 @@ impl Notifications {
             .await
             .map_err(|cause| Failure::new("read what has to be looked at", cause))?;
         let items = found.items().iter().map(read).collect::<Result<Vec<ListedDelivery>, _>>()?;
-        let next = found.last_evaluated_key().and_then(|key| Row(key).maybe_text(GSI2_SK));
+        let next = found.last_evaluated_key().and_then(|key| ItemReader(key).maybe_text(GSI2_SK));
         Ok(Page { items, next: next.map(str::to_owned) })
     }
 }
@@ -125,6 +125,7 @@ fn read(item: &Item) -> Result<ListedDelivery> {
         class: Option<Class>,
     }
     let IndexAttributes { priority, class } = rows::from_item(item)?;
-    let at = rows::parse_sort_time(Row(item).text(GSI2_SK)?).ok_or_else(|| broken(GSI2_SK))?;
+    let at =
+        rows::parse_sort_time(ItemReader(item).text(GSI2_SK)?).ok_or_else(|| broken(GSI2_SK))?;
     Ok(ListedDelivery { id: rows::delivery_id(item)?, priority, at, class })
 }

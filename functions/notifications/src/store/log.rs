@@ -7,7 +7,7 @@ use domain::{Failure, Result};
 
 use super::{NotificationRecord, Notifications, rows, to_record};
 use store::accounts::Page;
-use store::row::{Item, Row, text};
+use store::row::{Item, ItemReader, text};
 use store::schema::{GSI1, GSI1_SK, PK};
 
 impl Notifications {
@@ -25,8 +25,10 @@ impl Notifications {
         let mut keys = Vec::new();
         for (item, id) in found.items().iter().zip(&ids) {
             keys.push(rows::notification_key(id));
-            let endpoints =
-                Row(item).texts("ways").iter().filter_map(|endpoint| Endpoint::parse(endpoint));
+            let endpoints = ItemReader(item)
+                .texts("ways")
+                .iter()
+                .filter_map(|endpoint| Endpoint::parse(endpoint));
             let mine = |endpoint| DeliveryId { notification_id: id.clone(), endpoint };
             keys.extend(endpoints.map(|endpoint| rows::delivery_key(&mine(endpoint))));
         }
@@ -34,7 +36,7 @@ impl Notifications {
         let mut items = Vec::new();
         for id in &ids {
             let pk = rows::notification_pk(id);
-            let its = |item: &&Item| Row(item).maybe_text(PK) == Some(&pk);
+            let its = |item: &&Item| ItemReader(item).maybe_text(PK) == Some(&pk);
             let mine: Vec<Item> = all.iter().filter(its).cloned().collect();
             items.extend(to_record(&mine)?);
         }
@@ -80,10 +82,10 @@ impl Notifications {
 }
 
 fn logged(item: &Item) -> Option<NotificationId> {
-    NotificationId::parse(Row(item).maybe_text(PK)?.strip_prefix("n#")?)
+    NotificationId::parse(ItemReader(item).maybe_text(PK)?.strip_prefix("n#")?)
 }
 
 fn position(found: &QueryOutput) -> Option<String> {
     let key = found.last_evaluated_key()?;
-    Row(key).maybe_text(GSI1_SK).map(str::to_owned)
+    ItemReader(key).maybe_text(GSI1_SK).map(str::to_owned)
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{Notifications, rows};
 use store::ignore_lost_condition;
-use store::row::{Item, Row, instant, key, number};
+use store::row::{Item, ItemReader, instant, key, number};
 use store::schema::SK;
 use store::transaction::{Transacted, transact, update};
 
@@ -46,7 +46,7 @@ pub enum DropOutcome {
 impl Recipient {
     /// Reads the recipient from some of their rows; what was never saved is at version 0.
     pub(super) fn read(items: &[Item]) -> Result<Self> {
-        let at = |sk: &str| items.iter().find(|item| Row(item).maybe_text(SK) == Some(sk));
+        let at = |sk: &str| items.iter().find(|item| ItemReader(item).maybe_text(SK) == Some(sk));
         Ok(Self {
             preferences: at(rows::PREFERENCES)
                 .map(rows::from_item)
@@ -151,7 +151,7 @@ impl Notifications {
     /// Up to where a person has read, if they have.
     pub async fn read_until(&self, user: &UserId) -> Result<Option<Timestamp>> {
         let found = self.get(key(&rows::user_pk(user), rows::READ), "read the watermark").await?;
-        Ok(found.as_ref().and_then(|item| Row(item).maybe_instant("read_until")))
+        Ok(found.as_ref().and_then(|item| ItemReader(item).maybe_instant("read_until")))
     }
 
     /// Notes up to where a person has read. It only moves on; repeating it changes nothing.

@@ -4,7 +4,7 @@ use domain::Result;
 use domain::notifications::{DeliveryId, ProviderName};
 
 use super::{Notifications, rows};
-use store::row::Row;
+use store::row::ItemReader;
 
 impl Notifications {
     /// The delivery that a provider's callback is about: by our key, which needs no reading, or by
@@ -19,7 +19,7 @@ impl Notifications {
         }
         let key = rows::reference_key(provider, reference);
         let found = self.get(key, "read a provider's reference").await?;
-        let leads_to = found.as_ref().map(|item| Row(item).text("leads_to")).transpose()?;
+        let leads_to = found.as_ref().map(|item| ItemReader(item).text("leads_to")).transpose()?;
         Ok(leads_to.and_then(DeliveryId::parse))
     }
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-use store::row::{Builder, Item, Row, broken, key, number, text};
+use store::row::{Builder, Item, ItemReader, broken, key, number, text};
 use store::schema::{EXPIRES, GSI1_PK, GSI1_SK, GSI2_PK, GSI2_SK};
 
 const DAY_SECONDS: i64 = 86_400;
@@ -208,7 +208,7 @@ pub(super) fn from_item<T: DeserializeOwned>(item: &Item) -> Result<T> {
 
 /// The delivery that a row of one names by its key.
 pub(super) fn delivery_id(item: &Item) -> Result<DeliveryId> {
-    let row = Row(item);
+    let row = ItemReader(item);
     let notification = row.text("pk")?.strip_prefix("n#").and_then(NotificationId::parse);
     let endpoint = row.text("sk")?.strip_prefix(DELIVERY).and_then(Endpoint::parse);
     match (notification, endpoint) {

@@ -13,7 +13,7 @@ use domain::notifications::rate::{CounterChange, Lease, SlotCounters, Slots};
 use domain::{Failure, Result};
 
 use super::{Notifications, rows};
-use store::row::{Item, Row, number};
+use store::row::{Item, ItemReader, number};
 
 const COUNTERS: &str = "lanes";
 
@@ -109,6 +109,6 @@ impl LeaseExpression {
 
 /// A number that is not there yet is 0.
 fn read(item: &Item) -> SlotCounters {
-    let number = |name| Row(item).maybe_number(name).unwrap_or_default();
+    let number = |name| ItemReader(item).maybe_number(name).unwrap_or_default();
     SlotCounters { next_us: number(NEXT), used_us: USED.map(number) }
 }

@@ -4,7 +4,7 @@ use domain::{Result, Timestamp};
 
 use super::Notifications;
 use store::ignore_lost_condition;
-use store::row::{Row, instant, key, text};
+use store::row::{ItemReader, instant, key, text};
 
 const SWEEP: &str = "sweep";
 const DUE: &str = "due";
@@ -13,7 +13,7 @@ impl Notifications {
     /// Up to when every bucket was looked at, if any was.
     pub async fn swept_until(&self) -> Result<Option<Timestamp>> {
         let found = self.get(key(SWEEP, DUE), "read which buckets were looked at").await?;
-        Ok(found.as_ref().and_then(|item| Row(item).maybe_instant("looked_until")))
+        Ok(found.as_ref().and_then(|item| ItemReader(item).maybe_instant("looked_until")))
     }
 
     /// Notes up to when every bucket was looked at. It only moves on; repeating it changes nothing.
@@ -34,7 +34,7 @@ impl Notifications {
     /// Where the walk through a list of pending deliveries goes on; from the start if nowhere.
     pub async fn pending_position(&self, list: u8) -> Result<Option<String>> {
         let found = self.get(key(SWEEP, &walk(list)), "read where the walk stopped").await?;
-        let position = found.as_ref().and_then(|item| Row(item).maybe_text("stopped_at"));
+        let position = found.as_ref().and_then(|item| ItemReader(item).maybe_text("stopped_at"));
         Ok(position.filter(|position| !position.is_empty()).map(str::to_owned))
     }
 

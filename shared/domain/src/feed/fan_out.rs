@@ -6,7 +6,7 @@
 //! and what it writes has names that follow from the post and the follower: a repeat changes nothing.
 //!
 //! A deletion purges the same way, and a switch to pull adds pull marks the same way. What a page writes is
-//! decided by the rows it finds ([`work()`]): a message only says where to look.
+//! decided by the rows it finds ([`page_writes`]): a message only says where to look.
 //!
 //! Absent: a function that outlives its time because of one author, a write for a reader who is away,
 //! a reference to a post that is pulled, deleted or private, a purge of a post that is there.

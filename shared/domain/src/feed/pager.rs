@@ -33,12 +33,12 @@ const MAX_ROUNDS: usize = 40;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum PagerStep {
-    /// Find candidates below this, as [`super::gather`] says, and tell [`FeedPager::gathered`].
+    /// Find candidates below this, as [`super::candidates`] says, and tell [`FeedPager::candidates_fetched`].
     FetchCandidates {
         below: PostId,
         limit: usize,
     },
-    /// Read these posts and tell [`FeedPager::hydrated`].
+    /// Read these posts and tell [`FeedPager::posts_hydrated`].
     Hydrate(Vec<PostId>),
     Done(FeedPage),
 }

@@ -22,7 +22,7 @@ pub struct UserPostsPager {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserPostsStep {
-    /// Find the author's posts below this one and tell [`UserPostsPager::found`].
+    /// Find the author's posts below this one and tell [`UserPostsPager::posts_fetched`].
     FetchBelow { below: PostId },
     Done {
         posts: Vec<Post>,

@@ -7,7 +7,7 @@ use domain::accounts::{
     SecretHash, Tenant, UserId,
 };
 
-use crate::row::{Builder, Item, Row, broken, bytes, instant, key, number, text};
+use crate::row::{Builder, Item, ItemReader, broken, bytes, instant, key, number, text};
 use crate::schema::{GSI1_PK, GSI1_SK};
 
 /// Partition of `gsi1` that lists every account by user id.
@@ -49,7 +49,7 @@ pub(super) fn account(account: &Account) -> Item {
 }
 
 pub(super) fn read_account(item: &Item) -> Result<Account> {
-    let row = Row(item);
+    let row = ItemReader(item);
     let tenant = Tenant::parse(row.text("tenant")?).map_err(|_| broken("tenant"))?;
     Ok(Account {
         user_id: UserId::parse(row.text("user_id")?).map_err(|_| broken("user_id"))?,
@@ -92,7 +92,7 @@ pub(super) fn key_order(key: &ApiKey) -> String {
 }
 
 pub(super) fn read_key(item: &Item) -> Result<ApiKey> {
-    let row = Row(item);
+    let row = ItemReader(item);
     let hash = row.bytes("secret_hash")?.try_into().map_err(|_| broken("secret_hash"))?;
     Ok(ApiKey {
         key_id: KeyId::parse(row.text("key_id")?).ok_or_else(|| broken("key_id"))?,
@@ -126,7 +126,7 @@ pub(super) fn audit_sk(audit_id: &str) -> String {
 }
 
 pub(super) fn read_audit(item: &Item) -> Result<AuditEntry> {
-    let row = Row(item);
+    let row = ItemReader(item);
     Ok(AuditEntry {
         audit_id: row.text("audit_id")?.to_owned(),
         user_id: UserId::parse(row.text("user_id")?).map_err(|_| broken("user_id"))?,
@@ -142,6 +142,6 @@ fn roles(roles: Roles) -> Option<AttributeValue> {
     (!names.is_empty()).then_some(AttributeValue::Ss(names))
 }
 
-fn read_roles(row: Row<'_>, name: &str) -> Roles {
+fn read_roles(row: ItemReader<'_>, name: &str) -> Roles {
     row.texts(name).iter().filter_map(|name| Role::from_name(name)).collect()
 }

@@ -230,7 +230,7 @@ fn outcome(refused: Option<&Item>) -> DebitOutcome {
 fn read(item: &Item) -> CounterRow {
     let mut counter = CounterRow::default();
     for field in FIELDS {
-        if let Some(value) = row::Row(item).maybe_number(attribute(field)) {
+        if let Some(value) = row::ItemReader(item).maybe_number(attribute(field)) {
             counter.set(field, value);
         }
     }

@@ -8,7 +8,7 @@ use domain::{Failure, Result, Timestamp};
 
 use super::Limits;
 use crate::items;
-use crate::row::{Builder, Item, Row, instant, key, number, text};
+use crate::row::{Builder, Item, ItemReader, instant, key, number, text};
 use crate::schema::EXPIRES;
 use crate::transaction::{Transacted, delete, put, transact, update};
 
@@ -83,8 +83,8 @@ impl Limits {
         .await?;
         let item = found.unwrap_or_default();
         Ok(DocumentVersions {
-            rules: Row(&item).maybe_number("rules").unwrap_or(0),
-            firewall: Row(&item).maybe_number("firewall").unwrap_or(0),
+            rules: ItemReader(&item).maybe_number("rules").unwrap_or(0),
+            firewall: ItemReader(&item).maybe_number("firewall").unwrap_or(0),
         })
     }
 
@@ -187,7 +187,7 @@ impl Limits {
 }
 
 fn read(item: &Item) -> Result<LimitsDocument> {
-    let row = Row(item);
+    let row = ItemReader(item);
     Ok(LimitsDocument {
         id: row.text("sk")?.to_owned(),
         version: row.number("v")?,

@@ -8,7 +8,7 @@ use domain::{Failure, Result, Timestamp};
 use sha2::{Digest, Sha256};
 
 use super::Limits;
-use crate::row::{Item, Row, broken, key, number, text};
+use crate::row::{Item, ItemReader, broken, key, number, text};
 use crate::schema::EXPIRES;
 
 const HOUR_SECONDS: i64 = 3_600;
@@ -91,7 +91,7 @@ fn pk(hour: i64, partition: u8) -> String {
 }
 
 fn read(item: &Item, reports: &mut Vec<UsageReport>) -> Result {
-    let row = Row(item);
+    let row = ItemReader(item);
     let hour: i64 = row.number("hour")?;
     let dimension = Dimension::parse(row.text("dimension")?).ok_or_else(|| broken("dimension"))?;
     for minute in 0..60 {

@@ -54,7 +54,7 @@ impl Visit {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Outbox(Mutex<Inner>);
+pub(crate) struct ClickBuffer(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -66,7 +66,7 @@ struct Inner {
     retry_at_ms: i64,
 }
 
-impl Outbox {
+impl ClickBuffer {
     pub(crate) fn add(&self, visit: Visit) {
         let mut inner = self.0.lock();
         inner.visits.push_back(visit);
