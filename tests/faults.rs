@@ -1,8 +1,8 @@
 //! Seeded faults: the invariants that hold after them.
 //!
 //! Each day begins with another seed, so that what is covered grows. A failure prints its seed:
-//! `SEED=n cargo test --workspace faults` runs that one alone. `SEEDS=1000` takes more of them, and prints how
-//! far it is.
+//! `SEED=n cargo test --test suite faults` runs that one alone. `SEEDS=1000` takes more of them, from `SEED` on
+//! if that is set, and prints how far it is.
 
 pub(crate) mod crash_points;
 pub(crate) mod mutations;
@@ -65,12 +65,12 @@ pub(crate) fn sweep(name: &str, scenario: impl Fn(u64) -> Result<BTreeMap<Fault,
 #[expect(clippy::disallowed_methods, reason = "the seeds are the test runner's to choose")]
 fn seeds() -> std::ops::Range<u64> {
     let number = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    if let Some(seed) = number("SEED") {
-        return seed..seed + 1;
-    }
     let today = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() / DAY_SECONDS;
-    let first = today * SEEDS_A_DAY;
-    first..first + number("SEEDS").unwrap_or(SEEDS)
+    let (first, usual) = match number("SEED") {
+        Some(seed) => (seed, 1),
+        None => (today * SEEDS_A_DAY, SEEDS),
+    };
+    first..first + number("SEEDS").unwrap_or(usual)
 }
 
 /// Runs a scenario to its end on one thread with paused time.
