@@ -8,9 +8,12 @@ use aws_sigv4::http_request::{
 };
 use aws_sigv4::sign::v4;
 use aws_smithy_runtime_api::client::identity::Identity;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::{Config, Request};
+
+/// What a query may hold as it is: RFC 3986's unreserved characters.
+const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 pub(crate) fn presign(
     config: &Config,
@@ -43,7 +46,7 @@ pub(crate) fn presign(
     let query: Vec<String> = instructions
         .params()
         .iter()
-        .map(|(name, value)| format!("{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC)))
+        .map(|(name, value)| format!("{name}={}", utf8_percent_encode(value, QUERY)))
         .collect();
     Ok(format!("{url}?{}", query.join("&")))
 }
