@@ -1,6 +1,6 @@
 //! Accounts, keys and idempotency under faults.
 //!
-//! A client works through a random list of wishes, repeating each with the same idempotency key
+//! A client works through a random list of actions, repeating each with the same idempotency key
 //! until it has a definite answer. Afterwards nothing goes wrong any more, everything comes to
 //! rest, and what was acknowledged is compared with what is there.
 

@@ -1,4 +1,4 @@
-//! Bugs planted in what `accounts` asks of the store.
+//! Mutations of what `accounts` asks of the store.
 
 use local::faults::Mutation;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::faults::mutations::{
 use crate::faults::run;
 
 #[test]
-fn every_bug_planted_in_accounts_is_caught() {
+fn every_mutation_of_accounts_is_caught() {
     let bugs: [(&str, Mutation); 12] = [
         ("a claim overwrites another claim", claim_overwrites),
         ("a claim is never released by its deadline", claim_never_expires),

@@ -1,4 +1,4 @@
-//! Bugs planted in what `feed`, `fan-out` and `sweep-feed` ask of the store and the queues.
+//! Mutations of what `feed`, `fan-out` and `sweep-feed` ask of the store and the queues.
 
 use local::faults::Mutation;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::faults::run;
 use crate::feed::faults;
 
 #[test]
-fn every_bug_planted_in_posts_is_caught() {
+fn every_mutation_of_posts_is_caught() {
     let bugs: [(&str, Mutation); 6] = [
         ("a post ignores its author's row", author_ignored),
         ("a post's work is forgotten", push_forgotten),
@@ -23,7 +23,7 @@ fn every_bug_planted_in_posts_is_caught() {
 }
 
 #[test]
-fn every_bug_planted_in_crossings_is_caught() {
+fn every_mutation_of_crossings_is_caught() {
     let bugs: [(&str, Mutation); 4] = [
         ("an author is pulled before anybody is marked", risen_at_once),
         ("a crossing leaves the counters", counters_left),
@@ -34,7 +34,7 @@ fn every_bug_planted_in_crossings_is_caught() {
 }
 
 #[test]
-fn every_bug_planted_in_relationships_is_caught() {
+fn every_mutation_of_relationships_is_caught() {
     let bugs: [(&str, Mutation); 5] = [
         ("a block is only noted", block_forgotten),
         ("a mute is only noted", mute_forgotten),
@@ -46,7 +46,7 @@ fn every_bug_planted_in_relationships_is_caught() {
 }
 
 #[test]
-fn every_bug_planted_in_timelines_is_caught() {
+fn every_mutation_of_timelines_is_caught() {
     let bugs: [(&str, Mutation); 2] = [
         ("a reference is forgotten", reference_forgotten),
         ("the next page is not said", next_page_forgotten),
@@ -55,7 +55,7 @@ fn every_bug_planted_in_timelines_is_caught() {
 }
 
 #[test]
-fn every_bug_planted_in_counts_is_caught() {
+fn every_mutation_of_counts_is_caught() {
     let bugs: [(&str, Mutation); 3] = [
         ("an act is not counted", act_uncounted),
         ("a counter is not listed", counter_unlisted),

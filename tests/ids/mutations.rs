@@ -1,4 +1,4 @@
-//! Bugs planted in what `ids` asks of the store.
+//! Mutations of what `ids` asks of the store.
 
 use local::faults::Mutation;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::faults::mutations::{assert_all_caught, remove_condition};
 use crate::faults::run;
 
 #[test]
-fn every_bug_planted_in_ids_is_caught() {
+fn every_mutation_of_ids_is_caught() {
     let bugs: [(&str, Mutation); 2] = [
         ("a shard is leased to every node that asks", lease_unguarded),
         ("a lease never ends for others", lease_never_ends),

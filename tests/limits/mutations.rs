@@ -1,4 +1,4 @@
-//! Bugs planted in what nodes and `limits` ask of the store.
+//! Mutations of what nodes and `limits` ask of the store.
 
 use local::faults::Mutation;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::faults::run;
 use crate::limits::faults;
 
 #[test]
-fn every_bug_planted_in_counters_is_caught() {
+fn every_mutation_of_counters_is_caught() {
     let bugs: [(&str, Mutation); 11] = [
         ("a debit has no condition", debit_unguarded),
         ("a debit does not look at what is used", used_ignored),
@@ -28,7 +28,7 @@ fn every_bug_planted_in_counters_is_caught() {
 }
 
 #[test]
-fn every_bug_planted_in_decisions_is_caught() {
+fn every_mutation_of_decisions_is_caught() {
     let bugs: [(&str, Mutation); 9] = [
         ("nodes are not told of a change", change_untold),
         ("a change ignores the version", change_ignores_version),

@@ -10,7 +10,7 @@ use crate::faults::run;
 use crate::links::faults;
 
 #[test]
-fn every_bug_planted_in_links_is_caught() {
+fn every_mutation_of_links_is_caught() {
     let bugs: [(&str, Mutation); 8] = [
         ("a creation overwrites a link", creation_overwrites),
         ("a creation does not know its own success", creation_unsigned),
@@ -25,7 +25,7 @@ fn every_bug_planted_in_links_is_caught() {
 }
 
 #[test]
-fn every_bug_planted_in_clicks_is_caught() {
+fn every_mutation_of_clicks_is_caught() {
     let bugs: [(&str, Mutation); 8] = [
         ("a batch has no name", name_forgotten),
         ("a batch's name is no condition", name_overwrites),

@@ -1,4 +1,4 @@
-//! Bugs planted in what `notify`, `deliver` and `sweep-notifications` ask of the store and the queues.
+//! Mutations of what `notify`, `deliver` and `sweep-notifications` ask of the store and the queues.
 
 use local::faults::Mutation;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::faults::run;
 use crate::notifications::faults;
 
 #[test]
-fn every_bug_planted_in_acceptance_is_caught() {
+fn every_mutation_of_acceptance_is_caught() {
     let bugs: [(&str, Mutation); 6] = [
         ("the answer is not kept", answer_not_kept),
         ("a key can be claimed twice", key_overwritten),
@@ -23,7 +23,7 @@ fn every_bug_planted_in_acceptance_is_caught() {
 }
 
 #[test]
-fn every_bug_planted_in_claims_is_caught() {
+fn every_mutation_of_claims_is_caught() {
     let bugs: [(&str, Mutation); 8] = [
         ("a claim ignores the version", claim_ignores_version),
         ("a claim ignores the person", claim_ignores_person),
@@ -38,7 +38,7 @@ fn every_bug_planted_in_claims_is_caught() {
 }
 
 #[test]
-fn every_bug_planted_in_what_follows_is_caught() {
+fn every_mutation_of_what_follows_is_caught() {
     let bugs: [(&str, Mutation); 10] = [
         ("a refusal's pause is not kept", pause_forgotten),
         ("a doubt is not counted", doubt_uncounted),
@@ -55,7 +55,7 @@ fn every_bug_planted_in_what_follows_is_caught() {
 }
 
 #[test]
-fn every_bug_planted_in_the_sweep_of_notifications_is_caught() {
+fn every_mutation_of_the_sweep_of_notifications_is_caught() {
     let bugs: [(&str, Mutation); 3] = [
         ("the sweep overlooks lost senders", lost_senders_unseen),
         ("the sweep overlooks lost messages", lost_messages_unseen),

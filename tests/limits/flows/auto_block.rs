@@ -32,7 +32,7 @@ async fn status(lab: &Lab, address: &str, path: &str) -> u16 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_address_that_is_refused_too_often_is_turned_away_everywhere_for_a_while() {
+async fn an_address_that_is_refused_too_often_is_refused_everywhere_for_a_while() {
     let lab = strict().await;
     offend(&lab, "192.0.2.7", 5).await;
     for path in ["/docs", "/openapi.json", "/api/v1/me", "/api/v1/ids/1", "/api/v1/urls", "/abc"] {

@@ -46,7 +46,7 @@ async fn a_firewall_rule_is_made_read_listed_replaced_and_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_network_is_turned_away_everywhere_but_at_health() {
+async fn a_network_is_refused_everywhere_but_at_health() {
     let lab = Lab::new();
     let body = json!({
         "action": "deny", "cidrs": ["192.0.2.0/24", "2001:db8::/32"], "reason": "Abuse.",
@@ -69,7 +69,7 @@ async fn a_network_is_turned_away_everywhere_but_at_health() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_path_and_a_method_are_turned_away() {
+async fn a_path_and_a_method_are_refused() {
     let lab = Lab::new();
     decide(&lab, OFFICE, &json!({ "action": "deny", "paths": ["/api/v1/ids/{id}"] })).await;
     assert_eq!(status(&lab, "192.0.2.1", "/api/v1/ids/7").await, 403);
@@ -88,7 +88,7 @@ async fn a_path_and_a_method_are_turned_away() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_header_and_a_user_agent_are_turned_away() {
+async fn a_header_and_a_user_agent_are_refused() {
     let lab = Lab::new();
     let headers = |tests: Value| json!({ "action": "deny", "headers": tests });
     decide(&lab, OFFICE, &headers(json!([{ "name": "X-Odd", "equals": "yes" }]))).await;
@@ -142,7 +142,7 @@ async fn a_firewall_rule_ends_by_itself_to_the_second() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_is_turned_away_is_neither_counted_nor_asked_for_a_key() {
+async fn who_is_refused_is_neither_counted_nor_asked_for_a_key() {
     let lab = Lab::new();
     decide(&lab, OFFICE, &json!({ "action": "deny", "cidrs": ["192.0.2.0/24"] })).await;
     lab.record_calls();

@@ -66,7 +66,7 @@ struct World {
     crashes: u8,
 }
 
-/// What the store is checked to do; without, it is a planted bug.
+/// What the store is checked to do; without, it is a mutation.
 #[derive(Clone, Copy)]
 struct Store {
     checks_version: bool,
