@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use boundary::System;
 use local::{diagram, document, systems};
-use template::{Function, Route, RouteKey, Stack};
+use template::{Function, HttpRoute, RouteKey, Stack};
 use tests::root;
 
 use super::stack;
@@ -26,8 +26,8 @@ pub(super) fn route_matches(pattern: &str, path: &str) -> bool {
 }
 
 /// The route that API Gateway chooses: a full match before a greedy one, and both before the default.
-pub(super) fn route_for<'a>(stack: &'a Stack, path: &str) -> (&'a Function, &'a Route) {
-    let rank = |route: &Route| match &route.key {
+pub(super) fn route_for<'a>(stack: &'a Stack, path: &str) -> (&'a Function, &'a HttpRoute) {
+    let rank = |route: &HttpRoute| match &route.key {
         RouteKey::Default => Some((0, 0)),
         RouteKey::Path { path: pattern, .. } if route_matches(pattern, path) => {
             let literals = pattern.split('/').filter(|segment| !segment.starts_with('{')).count();

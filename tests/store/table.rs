@@ -4,8 +4,8 @@ use domain::Result;
 use serde::{Deserialize, Serialize};
 use store::schema::GSI2;
 use store::{
-    ABSENT, ALWAYS, Ended, IndexKeys, Item, Key, Lost, PRESENT, Row, Table, TryOutcome, Updated,
-    given, plain, read,
+    ABSENT, ALWAYS, FailedConditions, IndexKeys, Item, Key, PRESENT, Row, Table, TryOutcome,
+    TxOutcome, Updated, given, plain, read,
 };
 use tests::Lab;
 
@@ -53,7 +53,7 @@ async fn put(table: &Table, entries: impl IntoIterator<Item = Entry>) {
     for entry in entries {
         let token = format!("put-{}", entry.name);
         let ended = table.tx("put").put((), entry, ABSENT).commit(&token).await.unwrap();
-        assert!(matches!(ended, Ended::Committed));
+        assert!(matches!(ended, TxOutcome::Committed));
     }
 }
 
@@ -61,8 +61,8 @@ async fn found(table: &Table, name: &str) -> Option<Entry> {
     table.get(key(name), "look").await.unwrap()
 }
 
-fn lost<P: std::fmt::Debug>(ended: Ended<P>) -> Lost<P> {
-    let Ended::Lost(lost) = ended else { panic!("it was committed") };
+fn lost<P: std::fmt::Debug>(ended: TxOutcome<P>) -> FailedConditions<P> {
+    let TxOutcome::ConditionFailed(lost) = ended else { panic!("it was committed") };
     lost
 }
 
@@ -84,7 +84,7 @@ async fn a_transaction_names_every_part_that_lost_and_goes_on_without_them() {
     assert_eq!(read::<Entry>(lost.at(Part::Second).unwrap().clone()).unwrap(), entry("b", 2));
     assert_eq!(found(&table, "c").await, None);
     let ended = tx.without(&lost).commit("second").await.unwrap();
-    assert!(matches!(ended, Ended::Committed));
+    assert!(matches!(ended, TxOutcome::Committed));
     assert_eq!(found(&table, "a").await, Some(entry("a", 1)));
     assert_eq!(found(&table, "c").await, Some(entry("c", 3)));
 }
@@ -116,7 +116,7 @@ async fn an_update_says_what_it_met_and_a_lost_one_that_may_be_repeated_is_done(
     let Updated::Done(item) = raised else { panic!("{raised:?}") };
     assert_eq!(read::<Entry>(item).unwrap(), entry("a", 3));
     let met = table.update_returning(key("a"), "ADD n :one", raise(2), "raise").await.unwrap();
-    let Updated::Lost(Some(item)) = met else { panic!("{met:?}") };
+    let Updated::ConditionFailed(Some(item)) = met else { panic!("{met:?}") };
     assert_eq!(read::<Entry>(item).unwrap(), entry("a", 3));
     for condition in [PRESENT, PRESENT, ALWAYS] {
         table.delete(key("a"), condition, "forget").await.unwrap();

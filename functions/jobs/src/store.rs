@@ -108,7 +108,9 @@ impl Jobs {
         let (key, action) = (rows::job(id), "note a heartbeat");
         Ok(match self.table.update_returning(key, change, fence, action).await? {
             Updated::Done(item) => HeartbeatOutcome::Recorded(read(item)?),
-            Updated::Lost(found) => HeartbeatOutcome::Refused(found.map(read).transpose()?),
+            Updated::ConditionFailed(found) => {
+                HeartbeatOutcome::Refused(found.map(read).transpose()?)
+            }
         })
     }
 

@@ -34,7 +34,7 @@ pub(crate) use error::Result;
 pub use error::TemplateError;
 pub use names::{ACCOUNT, REGION};
 pub use stack::api::{Cors, HttpApi};
-pub use stack::events::{QueueEvent, Route, RouteKey, TopicEvent};
+pub use stack::events::{HttpRoute, QueueEvent, RouteKey, TopicEvent};
 pub use stack::function::{Function, Tracing};
 pub use stack::gateway::websocket::{WebSocketApi, WebSocketRoute};
 pub use stack::nested::Nested;

@@ -20,7 +20,7 @@ use aws_smithy_runtime_api::client::http::{
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
-use boundary::limits::{Caller, Limiter};
+use boundary::limits::{Limiter, QuotaSubject};
 use boundary::telemetry::Log;
 use boundary::{Aws, Clock, Entropy, Host, Vars};
 use domain::Timestamp;
@@ -99,7 +99,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         if mode == "report" {
             for number in 0..count {
-                let caller = Caller { user: Some(format!("caller-{number}")), ..caller.clone() };
+                let caller =
+                    QuotaSubject { user: Some(format!("caller-{number}")), ..caller.clone() };
                 limiter.admit(&caller, RESOURCE, RESOURCE, "POST", 1).await;
             }
             CLOCK_MS.fetch_add(61_000, Ordering::Relaxed);
@@ -121,7 +122,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Whether a visitor has to wait or is turned away.
 fn gate(limiter: &Limiter, address: &str, now: Timestamp) -> bool {
-    let caller = Caller { ip: address.parse().ok(), ..Caller::default() };
+    let caller = QuotaSubject { ip: address.parse().ok(), ..QuotaSubject::default() };
     let header = |_: &str| None;
     let asked =
         FirewallRequest { ip: caller.ip, path: "/h4ppyCat", method: "GET", header: &header };
@@ -130,8 +131,8 @@ fn gate(limiter: &Limiter, address: &str, now: Timestamp) -> bool {
         || limiter.firewall_refusal(&asked, now).is_some()
 }
 
-fn caller() -> Result<Caller, Box<dyn Error>> {
-    Ok(Caller {
+fn caller() -> Result<QuotaSubject, Box<dyn Error>> {
+    Ok(QuotaSubject {
         user: Some("user-000000000007".to_owned()),
         api_key: Some("key-000000000007".to_owned()),
         ip: Some("192.0.2.77".parse()?),

@@ -34,7 +34,7 @@ use store::Limits;
 use crate::telemetry::{Unit, measure};
 use crate::{Clock, Entropy, Host, Misconfigured};
 pub use admission::{Admission, QuotaRefusal};
-pub use caller::Caller;
+pub use caller::QuotaSubject;
 use configuration::Configuration;
 use configuration_cache::ConfigurationCache;
 pub(crate) use request_limiter::RequestLimiter;
@@ -98,7 +98,7 @@ impl Limiter {
     /// May `units` of `method` on `path` pass? `resource` is what reports call it.
     pub async fn admit(
         &self,
-        caller: &Caller,
+        caller: &QuotaSubject,
         resource: &str,
         path: &str,
         method: &str,
@@ -133,12 +133,12 @@ impl Limiter {
     }
 
     /// Whether any rule applies to a request.
-    pub fn applies(&self, caller: &Caller, path: &str, method: &str) -> bool {
+    pub fn applies(&self, caller: &QuotaSubject, path: &str, method: &str) -> bool {
         self.cache.lock().configuration.rules.applies(&caller.borrowed(), path, method)
     }
 
     /// How a request would stand, without taking or asking anything.
-    pub fn status(&self, caller: &Caller, path: &str, method: &str) -> Admission {
+    pub fn status(&self, caller: &QuotaSubject, path: &str, method: &str) -> Admission {
         let (now, configuration) = (self.clock.now(), self.configuration());
         let caller = caller.borrowed();
         let applied = configuration.rules.matching(&caller, path, method, now.as_millisecond());

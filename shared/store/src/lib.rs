@@ -27,6 +27,6 @@ pub use limits::Limits;
 pub use lost_condition::ignore_lost_condition;
 pub use row::Item;
 pub use table::{
-    ABSENT, ALWAYS, Condition, Ended, IndexKeys, IntoAttribute, Key, Lost, PRESENT, Query, Row,
-    SweepWalk, Table, TryOutcome, Tx, Updated, given, plain, read, text_of,
+    ABSENT, ALWAYS, Condition, FailedConditions, IndexKeys, IntoAttribute, Key, PRESENT, Query,
+    Row, SweepWalk, Table, TryOutcome, Tx, TxOutcome, Updated, given, plain, read, text_of,
 };

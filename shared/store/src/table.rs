@@ -26,7 +26,7 @@ pub use condition::{ABSENT, ALWAYS, Condition, IntoAttribute, PRESENT, given};
 pub use query::Query;
 pub use row::{IndexKeys, Key, Row, plain, read, text_of};
 pub use sweep_walk::SweepWalk;
-pub use tx::{Ended, Lost, TryOutcome, Tx};
+pub use tx::{FailedConditions, TryOutcome, Tx, TxOutcome};
 
 /// A table of one system.
 #[derive(Debug, Clone)]
@@ -41,7 +41,7 @@ pub enum Updated {
     /// The row as it is now.
     Done(Item),
     /// The condition failed; the row that is there, if there is one.
-    Lost(Option<Item>),
+    ConditionFailed(Option<Item>),
 }
 
 impl Table {
@@ -114,7 +114,7 @@ impl Table {
             Ok(done) => Ok(Updated::Done(done.attributes.unwrap_or_default())),
             Err(error) => match error.as_service_error() {
                 Some(UpdateItemError::ConditionalCheckFailedException(lost)) => {
-                    Ok(Updated::Lost(lost.item().cloned()))
+                    Ok(Updated::ConditionFailed(lost.item().cloned()))
                 }
                 _ => Err(Failure::new(action, error)),
             },

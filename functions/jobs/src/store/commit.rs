@@ -2,7 +2,7 @@
 
 use domain::Result;
 use domain::jobs::{AuditRecord, Job, JobId, JobTypeName};
-use store::{ABSENT, Ended, PRESENT, Tx, given};
+use store::{ABSENT, PRESENT, Tx, TxOutcome, given};
 
 use super::Jobs;
 use super::rows::{self, HolderRow, JobRow, RecordRow};
@@ -65,8 +65,8 @@ impl Jobs {
         }
         // The SDK repeats a request whose answer was lost; DynamoDB knows it by its token.
         let lost = match tx.commit(token).await? {
-            Ended::Committed => return Ok(CommitOutcome::Committed),
-            Ended::Lost(lost) => lost,
+            TxOutcome::Committed => return Ok(CommitOutcome::Committed),
+            TxOutcome::ConditionFailed(lost) => lost,
         };
         if lost.has(Part::Job) || lost.has(Part::Record) {
             return Ok(CommitOutcome::Conflict);
@@ -80,8 +80,8 @@ impl Jobs {
         // The licence rows were edited by hand: the job's change is written all the same, and the sweep
         // corrects the count.
         match tx.without(&lost).commit(&format!("{token}-")).await? {
-            Ended::Committed => Ok(CommitOutcome::Committed),
-            Ended::Lost(_) => Ok(CommitOutcome::Conflict),
+            TxOutcome::Committed => Ok(CommitOutcome::Committed),
+            TxOutcome::ConditionFailed(_) => Ok(CommitOutcome::Conflict),
         }
     }
 }

@@ -7,7 +7,7 @@ use domain::jobs::{
 };
 use domain::{Result, Timestamp};
 use serde::{Deserialize, Serialize};
-use store::{ABSENT, ALWAYS, Ended, Item, Key, Row, Tx, given, plain};
+use store::{ABSENT, ALWAYS, Item, Key, Row, Tx, TxOutcome, given, plain};
 
 use super::{Jobs, rows};
 
@@ -101,8 +101,8 @@ async fn split_over_rows(
         );
     }
     Ok(match tx.commit(token).await? {
-        Ended::Committed => SaveOutcome::Saved,
-        Ended::Lost(_) => SaveOutcome::Conflict,
+        TxOutcome::Committed => SaveOutcome::Saved,
+        TxOutcome::ConditionFailed(_) => SaveOutcome::Conflict,
     })
 }
 

@@ -4,7 +4,7 @@
 use domain::jobs::{AuditRecord, Job, JobId};
 use domain::{Result, Timestamp};
 use store::idempotency::{Claim, IdempotentRequest, StoredResponse};
-use store::{ABSENT, Ended, Idempotency, given};
+use store::{ABSENT, Idempotency, TxOutcome, given};
 
 use super::Jobs;
 use super::rows::{self, EdgeRow, JobRow, PayloadRow, RecordRow};
@@ -73,7 +73,9 @@ impl Jobs {
                 ABSENT,
             );
         }
-        let Ended::Lost(lost) = tx.commit(token).await? else { return Ok(SubmitOutcome::Created) };
+        let TxOutcome::ConditionFailed(lost) = tx.commit(token).await? else {
+            return Ok(SubmitOutcome::Created);
+        };
         match idempotency.zip(lost.at(Part::StoredResponse)) {
             Some(((request, _), met)) => {
                 Ok(SubmitOutcome::Repeated(Idempotency::read_claim(met, request)?))

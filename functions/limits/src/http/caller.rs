@@ -3,7 +3,7 @@
 //! Guarantee: what comes out fits into a row's key. Absent: a key's secret.
 
 use boundary::http::{Problem, Result};
-use boundary::limits::Caller;
+use boundary::limits::QuotaSubject;
 
 /// The longest name of a user, key or tenant.
 pub(crate) const MAX_NAME_LENGTH: usize = 256;
@@ -17,13 +17,13 @@ pub(crate) fn from_fields(
     api_key: Option<&str>,
     client_ip: Option<&str>,
     tenant: Option<String>,
-) -> Result<Caller> {
+) -> Result<QuotaSubject> {
     // A program that sends a whole key is told nothing about its secret, and it is kept nowhere.
     let key_id = |key: &str| key.split_once('.').map_or(key, |(id, _)| id).to_owned();
     let address = |text: &str| {
         text.parse().map_err(|_| Problem::field("clientIp", "an IPv4 or IPv6 address"))
     };
-    Ok(Caller {
+    Ok(QuotaSubject {
         user: named("userId", user)?,
         api_key: named("apiKey", api_key.map(key_id))?,
         ip: client_ip.map(address).transpose()?,

@@ -7,7 +7,7 @@
 
 use boundary::edge::{EdgeReply, EdgeResponse, HttpEvent};
 use boundary::http::Problem;
-use boundary::limits::Caller;
+use boundary::limits::QuotaSubject;
 use boundary::telemetry::{Stopwatch, collect_metrics};
 use domain::Timestamp;
 use domain::limits::firewall::FirewallRequest;
@@ -22,7 +22,7 @@ impl State {
     pub(crate) fn needs_admission(
         &self,
         event: &HttpEvent,
-        caller: &Caller,
+        caller: &QuotaSubject,
         now: Timestamp,
     ) -> bool {
         !self.limiter.is_fresh(now) || self.limiter.applies(caller, &event.raw_path, event.method())
@@ -32,7 +32,7 @@ impl State {
     pub(crate) fn firewall_refusal(
         &self,
         event: &HttpEvent,
-        caller: &Caller,
+        caller: &QuotaSubject,
         now: Timestamp,
     ) -> Option<Problem> {
         let headers = &event.headers;
@@ -58,7 +58,7 @@ impl State {
     pub(crate) async fn answer_after_admission(
         &self,
         event: HttpEvent,
-        caller: Caller,
+        caller: QuotaSubject,
         now: Timestamp,
         stopwatch: Stopwatch,
     ) -> EdgeResponse {
@@ -94,7 +94,7 @@ impl State {
     async fn admit(
         &self,
         event: &HttpEvent,
-        caller: &Caller,
+        caller: &QuotaSubject,
         now: Timestamp,
     ) -> Result<Option<RateLimitHeaders>, (Problem, Option<RateLimitHeaders>)> {
         self.limiter.refresh(now).await;
@@ -113,9 +113,9 @@ impl State {
     }
 
     /// The caller as quotas know it: by address alone.
-    pub(crate) fn caller(&self, event: &HttpEvent) -> Caller {
+    pub(crate) fn caller(&self, event: &HttpEvent) -> QuotaSubject {
         let address = self.address(event).trim_matches(['[', ']']);
-        Caller { ip: address.parse().ok(), ..Caller::default() }
+        QuotaSubject { ip: address.parse().ok(), ..QuotaSubject::default() }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::vocabulary;
 
 /// A route of an HTTP API that invokes the function.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Route {
+pub struct HttpRoute {
     /// Its key in the `Events` section, or the logical id of its `AWS::ApiGatewayV2::Route`.
     pub event_id: String,
     /// The id of the API.
@@ -109,7 +109,7 @@ pub struct TopicEvent {
 /// All events of a function, by kind.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
-    pub(crate) routes: Vec<Route>,
+    pub(crate) routes: Vec<HttpRoute>,
     pub(crate) queues: Vec<QueueEvent>,
     pub(crate) schedules: Vec<Schedule>,
     pub(crate) topics: Vec<TopicEvent>,
@@ -142,7 +142,7 @@ pub(crate) fn read(properties: &Field<'_>) -> Result<Events> {
     Ok(events)
 }
 
-fn route(id: &str, details: &Field<'_>, event: &Field<'_>) -> Result<Route> {
+fn route(id: &str, details: &Field<'_>, event: &Field<'_>) -> Result<HttpRoute> {
     details.only(vocabulary::HTTP_API_EVENT)?;
     let key = match (details.get("Path")?, details.get("Method")?) {
         (None, None) => RouteKey::Default,
@@ -152,7 +152,7 @@ fn route(id: &str, details: &Field<'_>, event: &Field<'_>) -> Result<Route> {
     };
     // Without an ApiId SAM invents an API that the template does not show.
     let api_id = details.required("ApiId")?.text()?;
-    Ok(Route { event_id: id.to_owned(), api_id, key, line: event.key_mark.line })
+    Ok(HttpRoute { event_id: id.to_owned(), api_id, key, line: event.key_mark.line })
 }
 
 fn route_key(path: &Field<'_>, method: &Field<'_>) -> Result<RouteKey> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::Result;
 use crate::field::Field;
 use crate::stack::build::Item;
-use crate::stack::events::{self, QueueEvent, Route, TopicEvent};
+use crate::stack::events::{self, HttpRoute, QueueEvent, TopicEvent};
 use crate::stack::policies::{self, PolicyTemplate, Statement};
 use crate::stack::schedule::Schedule;
 use crate::vocabulary;
@@ -45,7 +45,7 @@ pub struct Function {
     /// The log group of `LoggingConfig`.
     pub log_group: Option<String>,
     /// `HttpApi` events, and then the routes of `AWS::ApiGatewayV2::Api` that lead to it.
-    pub routes: Vec<Route>,
+    pub routes: Vec<HttpRoute>,
     pub queue_events: Vec<QueueEvent>,
     /// `Schedule` and `ScheduleV2` events.
     pub schedules: Vec<Schedule>,

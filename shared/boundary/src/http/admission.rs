@@ -14,7 +14,7 @@ use http::request::Parts;
 use super::call::{Call, IncomingRequest};
 use super::{Access, Operation, Problem, Result};
 use crate::identity::Identity;
-use crate::limits::{Caller, Limiter, RequestLimiter};
+use crate::limits::{Limiter, QuotaSubject, RequestLimiter};
 use crate::telemetry::Log;
 
 /// Paths at which admins change limits.
@@ -134,7 +134,7 @@ impl Admission {
         request: &Parts,
         operation: Option<&Operation>,
     ) -> RequestLimiter {
-        let caller = Caller::of(incoming.principal.as_deref(), incoming.client_ip);
+        let caller = QuotaSubject::of(incoming.principal.as_deref(), incoming.client_ip);
         let method = request.method.as_str();
         let resource = operation.map_or("(no such path)", |operation| operation.path);
         let resource = format!("{method} {resource}");

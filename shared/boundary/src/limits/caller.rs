@@ -7,7 +7,7 @@ use domain::limits::caller::CallerRef;
 
 /// Everything a request says about who sent it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Caller {
+pub struct QuotaSubject {
     pub user: Option<String>,
     /// The id of the key, never its secret.
     pub api_key: Option<String>,
@@ -15,7 +15,7 @@ pub struct Caller {
     pub tenant: Option<String>,
 }
 
-impl Caller {
+impl QuotaSubject {
     /// A request's sender, whom we know or not.
     pub fn of(principal: Option<&Principal>, ip: Option<IpAddr>) -> Self {
         let Some(principal) = principal else { return Self { ip, ..Self::default() } };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::{Admission, Caller, Limiter};
+use super::{Admission, Limiter, QuotaSubject};
 use crate::http::Problem;
 
 /// Charges one request, and remembers how it stands.
@@ -14,7 +14,7 @@ pub(crate) struct RequestLimiter(Arc<Request>);
 #[derive(Debug)]
 struct Request {
     limiter: Arc<Limiter>,
-    caller: Caller,
+    caller: QuotaSubject,
     resource: String,
     path: String,
     method: String,
@@ -24,7 +24,7 @@ struct Request {
 impl RequestLimiter {
     pub(crate) fn new(
         limiter: &Arc<Limiter>,
-        caller: Caller,
+        caller: QuotaSubject,
         resource: String,
         path: &str,
         method: &str,

@@ -23,27 +23,27 @@ pub struct Tx<'t, P> {
 
 /// How a transaction ended.
 #[derive(Debug)]
-pub enum Ended<P> {
+pub enum TxOutcome<P> {
     /// Everything is written.
     Committed,
     /// Nothing is, because of these parts.
-    Lost(Lost<P>),
+    ConditionFailed(FailedConditions<P>),
 }
 
 /// How a single try of a transaction ended.
 #[derive(Debug)]
 pub enum TryOutcome<P> {
     /// Committed, or refused by conditions.
-    Ended(Ended<P>),
+    Ended(TxOutcome<P>),
     /// Nothing is written: other transactions held these parts.
     Conflicted(Vec<P>),
 }
 
 /// The parts whose conditions failed: one transaction can lose several at once.
 #[derive(Debug)]
-pub struct Lost<P>(Vec<(usize, P, Item)>);
+pub struct FailedConditions<P>(Vec<(usize, P, Item)>);
 
-impl<P: Copy + PartialEq> Lost<P> {
+impl<P: Copy + PartialEq> FailedConditions<P> {
     /// Whether a part of that name is among them.
     pub fn has(&self, part: P) -> bool {
         self.at(part).is_some()
@@ -117,7 +117,7 @@ impl<P: Copy> Tx<'_, P> {
     ///
     /// `token` names the request: a retry whose first try was committed is recognised by DynamoDB and changes
     /// nothing. It must be new for each distinct request.
-    pub async fn commit(&mut self, token: &str) -> Result<Ended<P>> {
+    pub async fn commit(&mut self, token: &str) -> Result<TxOutcome<P>> {
         let items = self.items()?;
         let ended = transact(&self.table.client, self.action, items, token).await?;
         Ok(self.ended(ended))
@@ -137,7 +137,7 @@ impl<P: Copy> Tx<'_, P> {
 
     /// The same without what was lost.
     #[must_use]
-    pub fn without(mut self, lost: &Lost<P>) -> Self {
+    pub fn without(mut self, lost: &FailedConditions<P>) -> Self {
         let is_lost = |place: usize| lost.0.iter().any(|(lost, ..)| *lost == place);
         let parts = self.parts.into_iter().enumerate();
         self.parts = parts.filter(|(place, _)| !is_lost(*place)).map(|(_, part)| part).collect();
@@ -151,11 +151,11 @@ impl<P: Copy> Tx<'_, P> {
         }
     }
 
-    fn ended(&self, ended: Transacted) -> Ended<P> {
-        let Transacted::Refused(items) = ended else { return Ended::Committed };
+    fn ended(&self, ended: Transacted) -> TxOutcome<P> {
+        let Transacted::Refused(items) = ended else { return TxOutcome::Committed };
         let parts = self.parts.iter().map(|(part, _)| *part);
         let lost = items.into_iter().zip(parts).enumerate();
-        Ended::Lost(Lost(
+        TxOutcome::ConditionFailed(FailedConditions(
             lost.filter_map(|(place, (item, part))| Some((place, part, item?))).collect(),
         ))
     }

@@ -7,7 +7,7 @@ use crate::vocabulary::gateway as vocabulary;
 use crate::{Function, HttpApi, Resource, RouteKey};
 
 /// An API with its stage, and every route with the logical id of the function that it leads to.
-pub(crate) type Assembled = (HttpApi, Vec<(String, crate::Route)>);
+pub(crate) type Assembled = (HttpApi, Vec<(String, crate::HttpRoute)>);
 
 /// The APIs, with everything that names them. `permissions` say who may invoke which function.
 pub(crate) fn assemble(
@@ -62,7 +62,7 @@ fn one(
             )));
         }
         let (event_id, api_id, line) = (route.id.clone(), api.id.clone(), route.mark.line);
-        let route = crate::Route { event_id, api_id, key, line };
+        let route = crate::HttpRoute { event_id, api_id, key, line };
         routes.push((function.logical_id.clone(), route));
     }
     Ok((api, routes))
