@@ -1,7 +1,7 @@
 //! Signed REST calls to AWS, for services of which a handful of operations are used: S3, SES, the connections of
 //! a WebSocket API.
 //!
-//! Their SDK crates take longer to build than all functions together, and are a third of the zips that link them.
+//! Their SDK crates take longer to build than all functions together, and S3's is a fifth of a zip that links it.
 //! What makes an SDK dependable is not in those crates but in the runtime below, which this uses as they do: the
 //! orchestrator with its standard retries, timeouts per attempt and per call, `SigV4`, one HTTP client for all.
 //! Guarantee: the outcome is the SDK's own [`SdkError`], so that "never sent", "answered" and "unknown" are told
