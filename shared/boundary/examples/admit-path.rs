@@ -120,7 +120,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// Whether a visitor has to wait or is turned away.
+/// Whether a visitor has to wait or is refused.
 fn gate(limiter: &Limiter, address: &str, now: Timestamp) -> bool {
     let caller = QuotaSubject { ip: address.parse().ok(), ..QuotaSubject::default() };
     let header = |_: &str| None;

@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 use crate::http::Problem;
 use crate::{Clock, Entropy, Host, Misconfigured};
 
-/// Shards tried before a request is turned away. The first four are whole machine ids; a search
+/// Shards tried before a request is refused. The first four are whole machine ids; a search
 /// this long finds a free shard with near certainty until almost all 4,864 are held.
 const MAX_SHARDS_TRIED: u32 = 48;
 

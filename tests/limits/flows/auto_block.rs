@@ -1,4 +1,4 @@
-//! An address that is refused again and again is turned away everywhere for a while.
+//! An address that is refused again and again is refused everywhere for a while.
 
 use serde_json::{Value, json};
 use tests::Lab;

@@ -1,4 +1,4 @@
-//! `/admin/firewall`: who is turned away before anything else is asked, and who is not.
+//! `/admin/firewall`: who is refused before anything else is asked, and who is not.
 
 use http::Method;
 use serde_json::{Value, json};

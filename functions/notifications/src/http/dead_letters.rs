@@ -24,7 +24,7 @@ use view::DeadLetterView;
 const CURSOR_LIST: &str = "dead-letters";
 
 /// Letters in one call at most: the queues take them in at the pace of their providers.
-const MOST: usize = 100;
+const MAX_DEAD_LETTERS: usize = 100;
 
 /// Which letters.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -149,14 +149,14 @@ pub(super) async fn replay(
 /// The letters that are meant, and where the next call goes on.
 async fn select(app: &App, body: &ReplayBody) -> Result<(Vec<DeliveryId>, Option<String>)> {
     let Some(ids) = &body.delivery_ids else {
-        let max = check_count(body.max.unwrap_or(MOST), "max")?;
+        let max = check_count(body.max.unwrap_or(MAX_DEAD_LETTERS), "max")?;
         let filter = filter(body.channel.as_deref(), body.class.as_deref())?;
         let after = position(body.cursor.as_deref())?;
         let page = app.notifications.dead_letters(&filter, max, after.as_deref()).await?;
         return Ok((page.items.into_iter().map(|view| view.id).collect(), page.next));
     };
     let filtered = [&body.channel, &body.class, &body.cursor].into_iter().any(Option::is_some);
-    if filtered || body.max.is_some() || !(1..=MOST).contains(&ids.len()) {
+    if filtered || body.max.is_some() || !(1..=MAX_DEAD_LETTERS).contains(&ids.len()) {
         return Err(Problem::field("deliveryIds", "1 to 100 ids, and no filter with them"));
     }
     let wrong = || Problem::field("deliveryIds", "`deliveryId`s of dead letters");
@@ -192,7 +192,7 @@ async fn replay_one(
 }
 
 fn check_count(count: usize, field: &str) -> Result<usize> {
-    let fits = (1..=MOST).contains(&count);
+    let fits = (1..=MAX_DEAD_LETTERS).contains(&count);
     if fits { Ok(count) } else { Err(Problem::field(field, "a number from 1 to 100")) }
 }
 

@@ -1,4 +1,4 @@
-//! The firewall: which requests are turned away before anything else is asked.
+//! The firewall: which requests are refused before anything else is asked.
 //!
 //! A [`FirewallRule`] allows or denies by network, path, method, header and user agent. All rules
 //! together are compiled into a [`Firewall`], which is asked on every request. [`DenialTracker`] says

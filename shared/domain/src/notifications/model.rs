@@ -140,7 +140,7 @@ fn after(store: Store, world: &World, step: Move) -> Result<Option<World>, &'sta
         },
         Move::Speak(node, answer) => match world.nodes[node] {
             Node::Claimed { attempt, doubt } => {
-                speak(&mut next, attempt, doubt, answer)?;
+                end_attempt(&mut next, attempt, doubt, answer)?;
                 next.nodes[node] = Node::Answered { attempt, answer };
                 true
             }
@@ -215,7 +215,12 @@ fn claim(
     Ok(true)
 }
 
-fn speak(next: &mut World, attempt: u32, doubt: bool, answer: Answer) -> Result<(), &'static str> {
+fn end_attempt(
+    next: &mut World,
+    attempt: u32,
+    doubt: bool,
+    answer: Answer,
+) -> Result<(), &'static str> {
     next.shown += 1;
     if answer == Answer::No {
         return Ok(());

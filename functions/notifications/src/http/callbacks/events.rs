@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::http::state::App;
 
 /// Events in one call at most.
-const MOST: usize = 500;
+const MAX_EVENTS: usize = 500;
 
 /// What became of something that was handed over.
 #[derive(JsonSchema)]
@@ -76,7 +76,7 @@ impl FromRequestParts<Arc<App>> for ProviderEvents {
             return Ok(Self(vec![message.as_deref().and_then(from_ses)]));
         }
         let events: Vec<Callback> = parse_json(body)?;
-        if !(1..=MOST).contains(&events.len()) {
+        if !(1..=MAX_EVENTS).contains(&events.len()) {
             return Err(Problem::invalid_field("", "The body must be a list of 1 to 500 events."));
         }
         Ok(Self(events.into_iter().map(Some).collect()))

@@ -89,7 +89,7 @@ enum Step {
     Rise,
     MarkNext,
     Fall,
-    Look(usize),
+    Visit(usize),
     Follow(usize),
     Backfill(usize),
     Write(usize),
@@ -99,7 +99,7 @@ enum Step {
 fn steps(_: &World) -> Vec<Step> {
     let mut steps = vec![Step::Rise, Step::MarkNext, Step::Fall];
     for person in 0..PEOPLE {
-        steps.extend([Step::Look(person), Step::Follow(person), Step::Backfill(person)]);
+        steps.extend([Step::Visit(person), Step::Follow(person), Step::Backfill(person)]);
     }
     for post in 0..POSTS {
         steps.extend([Step::Write(post), Step::PushNext(post)]);
@@ -118,7 +118,7 @@ fn after(world: &World, step: Step, checked: bool) -> Result<Option<World>, &'st
         Step::Rise => next.cross(2),
         Step::Fall => next.cross(0),
         Step::MarkNext => next.mark_next(),
-        Step::Look(who) => {
+        Step::Visit(who) => {
             let person = &mut next.people[who];
             let first = !person.follows && person.looked.is_none();
             person.looked = Some(world.policy);
